@@ -1,0 +1,163 @@
+#pragma once
+
+#include <type_traits>
+
+#include "model/run.hpp"
+
+/// The one list of each struct's fields: the reader and the writer of run.json and of the worker protocol
+/// both walk it. An archive offers `field` (always present) and `optional_field` (left out when empty or not
+/// set).
+namespace mprof {
+
+template <class Struct, class T>
+concept Fields = std::is_same_v<std::remove_const_t<Struct>, T>;
+
+template <class Archive, Fields<Tool> S>
+void fields(Archive& a, S& s) {
+  a.field("version", s.version);
+  a.field("revision", s.revision);
+}
+
+template <class Archive, Fields<ParameterInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("name", s.name);
+  a.field("meaning", s.meaning);
+  a.field("default", s.default_value);
+  a.field("values", s.values);
+}
+
+template <class Archive, Fields<Expectation> S>
+void fields(Archive& a, S& s) {
+  a.field("metric", s.metric);
+  a.optional_field("op", s.op);
+  a.field("direction", s.direction);
+  a.optional_field("factor", s.factor);
+  a.optional_field("because", s.because);
+}
+
+template <class Archive, Fields<VariantInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("id", s.id);
+  a.field("family", s.family);
+  a.field("title", s.title);
+  a.field("idea", s.idea);
+  a.field("device", s.device);
+  a.optional_field("baseline", s.baseline);
+  a.optional_field("parameters", s.parameters);
+  a.optional_field("expectations", s.expectations);
+  a.optional_field("references", s.references);
+  a.optional_field("source_file", s.source_file);
+}
+
+template <class Archive, Fields<OpInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("name", s.name);
+  a.optional_field("title", s.title);
+  a.field("flops", s.flops);
+  a.field("bytes", s.bytes);
+}
+
+template <class Archive, Fields<Measurement> S>
+void fields(Archive& a, S& s) {
+  a.field("metric", s.metric);
+  a.optional_field("op", s.op);
+  a.optional_field("kernel", s.kernel);
+  a.field("source", s.source);
+  a.optional_field("absent", s.absent);
+  a.optional_field("samples", s.samples);
+}
+
+template <class Archive, Fields<Verification> S>
+void fields(Archive& a, S& s) {
+  a.field("op", s.op);
+  a.field("passed", s.passed);
+  a.field("relative_l2", s.relative_l2);
+  a.field("max_error", s.max_error);
+  a.field("tolerance", s.tolerance);
+  a.field("elements", s.elements);
+  a.field("non_finite", s.non_finite);
+  a.field("never_written", s.never_written);
+  a.optional_field("finding", s.finding);
+}
+
+template <class Archive, Fields<Stopping> S>
+void fields(Archive& a, S& s) {
+  a.field("min_samples", s.min_samples);
+  a.field("max_samples", s.max_samples);
+  a.field("max_seconds", s.max_seconds);
+  a.field("relative_half_width", s.relative_half_width);
+}
+
+template <class Archive, Fields<Sampling> S>
+void fields(Archive& a, S& s) {
+  a.field("warmups", s.warmups);
+  a.field("samples", s.samples);
+  a.field("ended_by", s.ended_by);
+  a.optional_field("relative_half_width", s.relative_half_width);
+}
+
+template <class Archive, Fields<PassResult> S>
+void fields(Archive& a, S& s) {
+  a.field("pass", s.pass);
+  a.field("status", s.status);
+  a.optional_field("reason", s.reason);
+  a.field("seconds", s.seconds);
+  a.optional_field("sampling", s.sampling);
+  a.optional_field("verification", s.verification);
+  a.optional_field("measurements", s.measurements);
+}
+
+template <class Archive, Fields<CaseKey> S>
+void fields(Archive& a, S& s) {
+  a.field("variant", s.variant);
+  a.field("parameters", s.parameters);
+  a.field("batch", s.batch);
+}
+
+template <class Archive, Fields<Case> S>
+void fields(Archive& a, S& s) {
+  a.field("id", s.id);
+  a.field("key", s.key);
+  a.field("ops", s.ops);
+  a.field("passes", s.passes);
+}
+
+template <class Archive, Fields<Plan> S>
+void fields(Archive& a, S& s) {
+  a.field("variants", s.variants);
+  a.field("batches", s.batches);
+  a.field("settings", s.settings);
+  a.field("passes", s.passes);
+  a.field("quick", s.quick);
+  a.field("seed", s.seed);
+  a.field("timeout", s.timeout);
+  a.field("stopping", s.stopping);
+  a.field("images", s.images);
+  a.field("weights", s.weights);
+}
+
+template <class Archive, Fields<Ceiling> S>
+void fields(Archive& a, S& s) {
+  a.field("id", s.id);
+  a.field("device", s.device);
+  a.optional_field("value", s.value);
+  a.optional_field("absent", s.absent);
+  a.optional_field("method", s.method);
+}
+
+template <class Archive, Fields<Run> S>
+void fields(Archive& a, S& s) {
+  a.field("schema_version", s.schema_version);
+  a.field("tool", s.tool);
+  a.field("command_line", s.command_line);
+  a.field("state", s.state);
+  a.field("started", s.started);
+  a.optional_field("finished", s.finished);
+  a.field("plan", s.plan);
+  a.field("environment", s.environment);
+  a.field("ceilings", s.ceilings);
+  a.field("variants", s.variants);
+  a.field("cases", s.cases);
+}
+
+}  // namespace mprof

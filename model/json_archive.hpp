@@ -1,0 +1,222 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "model/fields.hpp"
+
+/// JSON of any struct that has a `fields` function: to_json(value) and from_json<T>(json, where).
+namespace mprof::json {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+concept Enumeration = std::is_enum_v<T>;
+
+class Writer;
+
+inline Json to_json(const std::string& value) {
+  return value;
+}
+inline Json to_json(bool value) {
+  return value;
+}
+template <class T>
+requires std::is_arithmetic_v<T> Json to_json(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) throw Error(ExitCode::fault, "a non-finite number reached the run record");
+  }
+  return value;
+}
+template <Enumeration T>
+Json to_json(T value) {
+  return std::string(to_string(value));
+}
+inline Json to_json(const Fact& fact) {
+  if (const auto* text = std::get_if<std::string>(&fact)) return *text;
+  if (const auto* number = std::get_if<double>(&fact)) return to_json(*number);
+  return Json{{"absent", std::get<Absent>(fact).reason}};
+}
+template <class T>
+Json to_json(const std::vector<T>& values);
+template <class T>
+Json to_json(const std::map<std::string, T>& values);
+template <class T>
+requires std::is_class_v<T> Json to_json(const T& value);
+
+/// Collects the fields of one struct into an object.
+class Writer {
+ public:
+  template <class T>
+  void field(const char* name, const T& value) {
+    object_[name] = to_json(value);
+  }
+  template <class T>
+  void optional_field(const char* name, const std::optional<T>& value) {
+    if (value) field(name, *value);
+  }
+  template <class T>
+  void optional_field(const char* name, const T& container) {
+    if (!container.empty()) field(name, container);
+  }
+  Json take() { return std::move(object_); }
+
+ private:
+  Json object_ = Json::object();
+};
+
+template <class T>
+Json to_json(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(to_json(value));
+  return array;
+}
+template <class T>
+Json to_json(const std::map<std::string, T>& values) {
+  Json object = Json::object();
+  for (const auto& [name, value] : values) object[name] = to_json(value);
+  return object;
+}
+template <class T>
+requires std::is_class_v<T> Json to_json(const T& value) {
+  Writer writer;
+  fields(writer, value);
+  return writer.take();
+}
+
+/// A value as a message quotes it, cut to a readable length.
+[[nodiscard]] std::string quote(const Json& value);
+/// Throws Error(usage): "WHERE: expected EXPECTED, found VALUE".
+[[noreturn]] void fail(const std::string& where, const std::string& expected, const Json& found);
+
+// Declared ahead: these call each other, and argument-dependent lookup does not look in this namespace.
+template <class T>
+void read(const Json& json, const std::string& where, std::vector<T>& values);
+template <class T>
+void read(const Json& json, const std::string& where, std::map<std::string, T>& values);
+template <class T>
+requires std::is_class_v<T>
+void read(const Json& json, const std::string& where, T& value);
+
+inline void read(const Json& json, const std::string& where, std::string& value) {
+  if (!json.is_string()) fail(where, "text", json);
+  value = json.get<std::string>();
+}
+inline void read(const Json& json, const std::string& where, bool& value) {
+  if (!json.is_boolean()) fail(where, "true or false", json);
+  value = json.get<bool>();
+}
+inline void read(const Json& json, const std::string& where, double& value) {
+  if (!json.is_number()) fail(where, "a number", json);
+  value = json.get<double>();
+  if (!std::isfinite(value)) fail(where, "a finite number", json);
+}
+template <class T>
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void read(const Json& json,
+                                                                      const std::string& where, T& value) {
+  const bool fits = json.is_number_unsigned() &&
+                    json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  if (!fits) fail(where, "a whole number that is not negative", json);
+  value = json.get<T>();
+}
+template <Enumeration T>
+void read(const Json& json, const std::string& where, T& value) {
+  if (!json.is_string() || !from_string(json.get<std::string>(), value))
+    fail(where, "one of the known words", json);
+}
+inline void read(const Json& json, const std::string& where, Fact& value) {
+  if (json.is_string()) {
+    value = json.get<std::string>();
+  } else if (json.is_number()) {
+    read(json, where, value.emplace<double>());
+  } else if (json.is_object() && json.size() == 1 && json.contains("absent") && json["absent"].is_string()) {
+    value = Absent{json["absent"].get<std::string>()};
+  } else {
+    fail(where, "text, a number or {\"absent\": reason}", json);
+  }
+}
+template <class T>
+void read(const Json& json, const std::string& where, std::vector<T>& values) {
+  if (!json.is_array()) fail(where, "an array", json);
+  values.clear();
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    read(json[i], where + "[" + std::to_string(i) + "]", values.emplace_back());
+  }
+}
+template <class T>
+void read(const Json& json, const std::string& where, std::map<std::string, T>& values) {
+  if (!json.is_object()) fail(where, "an object", json);
+  values.clear();
+  for (const auto& [name, element] : json.items()) read(element, where + "." + name, values[name]);
+}
+/// Hands the members of one object to the fields of a struct and refuses members that no field asked for.
+class Reader {
+ public:
+  Reader(const Json& object, const std::string& where) : object_(object), where_(where) {
+    if (!object.is_object()) fail(where, "an object", object);
+  }
+  template <class T>
+  void field(const char* name, T& value) {
+    known_.insert(name);
+    const auto member = object_.find(name);
+    if (member == object_.end())
+      throw Error(ExitCode::usage, where_ + ": the field \"" + name + "\" is missing");
+    read(*member, where_ + "." + name, value);
+  }
+  template <class T>
+  void optional_field(const char* name, std::optional<T>& value) {
+    known_.insert(name);
+    value.reset();
+    if (object_.contains(name)) field(name, value.emplace());
+  }
+  template <class T>
+  void optional_field(const char* name, T& container) {
+    known_.insert(name);
+    container.clear();
+    if (object_.contains(name)) field(name, container);
+  }
+  void refuse_unknown_members() const {
+    for (const auto& [name, member] : object_.items()) {
+      if (!known_.contains(name))
+        throw Error(ExitCode::usage, where_ + ": the field \"" + name + "\" is not known");
+    }
+  }
+
+ private:
+  const Json& object_;
+  const std::string& where_;
+  std::set<std::string> known_;
+};
+
+template <class T>
+requires std::is_class_v<T>
+void read(const Json& json, const std::string& where, T& value) {
+  Reader reader(json, where);
+  fields(reader, value);
+  reader.refuse_unknown_members();
+}
+
+template <class T>
+[[nodiscard]] T from_json(const Json& json, const std::string& where) {
+  T value;
+  read(json, where, value);
+  return value;
+}
+
+/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none.
+[[nodiscard]] Json parse(std::string_view text, const std::string& name);
+
+/// Two-space indentation, but whatever fits on a line of 120 columns, and every array of numbers, on one
+/// line.
+[[nodiscard]] std::string print(const Json& json);
+
+}  // namespace mprof::json

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace mprof {
+
+/// SI base units. A number becomes text, with a prefix, only in report/format.
+enum class Unit { second, byte, count, ratio, percent, flop, flop_per_second, byte_per_second };
+
+/// Which direction of change a user wants.
+enum class Better { lower, higher, neither };
+
+/// How the values of several ops or kernels make one value for all of them.
+enum class Combine { sum, max, mean, never };
+
+/// One row of the catalogue: everything that the rest of mprof knows of a metric.
+struct Metric {
+  std::string_view id;
+  std::string_view label;
+  Unit unit;
+  Better better;
+  Combine combine;
+  std::string_view meaning;
+};
+
+/// All metrics that mprof knows, in the order in which a table shows them.
+[[nodiscard]] std::span<const Metric> metric_catalogue();
+
+/// The row of `id`, or nullptr: a run may hold metrics that this version does not know.
+[[nodiscard]] const Metric* find_metric(std::string_view id);
+
+/// The text of a unit as run.json and tables write it: "s", "B", "1", "%", "FLOP", "FLOP/s", "B/s".
+[[nodiscard]] std::string_view unit_symbol(Unit unit);
+
+}  // namespace mprof

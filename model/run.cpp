@@ -1,0 +1,72 @@
+#include "model/run.hpp"
+
+#include <algorithm>
+
+namespace mprof {
+
+std::string case_id(const CaseKey& key, const VariantInfo& variant) {
+  std::string points;
+  for (const ParameterInfo& parameter : variant.parameters) {
+    const auto set = key.parameters.find(parameter.name);
+    if (set == key.parameters.end() || set->second == parameter.default_value) continue;
+    points += (points.empty() ? "" : ",") + parameter.name + "=" + set->second;
+  }
+  if (!points.empty()) points = "[" + points + "]";
+  return key.variant + points + "@" + std::to_string(key.batch);
+}
+
+const VariantInfo* find_variant(const Run& run, std::string_view id) {
+  const auto found = std::find_if(run.variants.begin(), run.variants.end(),
+                                  [&](const VariantInfo& variant) { return variant.id == id; });
+  return found == run.variants.end() ? nullptr : &*found;
+}
+
+const Case* find_case(const Run& run, const CaseKey& key) {
+  const auto found =
+      std::find_if(run.cases.begin(), run.cases.end(), [&](const Case& c) { return c.key == key; });
+  return found == run.cases.end() ? nullptr : &*found;
+}
+
+const PassResult* find_pass(const Case& c, Pass pass) {
+  const auto found = std::find_if(c.passes.begin(), c.passes.end(),
+                                  [&](const PassResult& result) { return result.pass == pass; });
+  return found == c.passes.end() ? nullptr : &*found;
+}
+
+const Measurement* find_measurement(const Case& c, std::string_view metric, std::string_view op) {
+  for (const PassResult& pass : c.passes) {
+    for (const Measurement& m : pass.measurements) {
+      if (m.metric == metric && m.op == op && m.kernel.empty()) return &m;
+    }
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// The pass that speaks for the case.
+const PassResult* deciding_pass(const Case& c) {
+  if (const PassResult* timing = find_pass(c, Pass::timing)) return timing;
+  const PassResult* worst = nullptr;
+  for (const PassResult& pass : c.passes) {
+    // Skipped says least: a pass that this machine cannot run tells nothing of the case when another one ran.
+    const bool says_more = worst == nullptr || worst->status == Status::skipped ||
+                           (worst->status == Status::ok && pass.status != Status::skipped);
+    if (says_more) worst = &pass;
+  }
+  return worst;
+}
+
+}  // namespace
+
+Status case_status(const Case& c) {
+  const PassResult* pass = deciding_pass(c);
+  return pass == nullptr ? Status::pending : pass->status;
+}
+
+std::string case_reason(const Case& c) {
+  const PassResult* pass = deciding_pass(c);
+  return pass == nullptr ? "not run yet" : pass->reason;
+}
+
+}  // namespace mprof

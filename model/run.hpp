@@ -1,0 +1,241 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+/// The run record: what `mprof run` writes to run.json and everything downstream reads. Plain values, no
+/// behaviour beyond looking things up. docs/run-record.md explains each field; model/run.schema.json is its
+/// JSON Schema.
+namespace mprof {
+
+inline constexpr int run_schema_version = 1;
+
+/// A value that could not be had, and why. Never 0, never NaN, never a dropped row.
+struct Absent {
+  std::string reason{};
+  bool operator==(const Absent&) const = default;
+};
+
+/// Something known of the machine or the build: text, a number in its SI base unit, or absent with the
+/// reason.
+using Fact = std::variant<std::string, double, Absent>;
+/// Facts by group ("cpu", "os", "build", "libraries", "gpu") and name.
+using Environment = std::map<std::string, std::map<std::string, Fact>>;
+
+/// Values of a variant's parameters, by name; text, since a value can be "8x4" or "tf32".
+using Parameters = std::map<std::string, std::string>;
+
+enum class Pass { timing, trace, counters };
+enum class Source { measured, modelled };
+enum class Direction { decreases, increases, unchanged };
+
+/// `ok`; `wrong`: the output failed its check; `skipped`: not run, on purpose or because this machine cannot;
+/// `failed`: the variant said it failed; `crashed`, `timeout`: its worker died or was ended;
+/// `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`.
+enum class Status { ok, wrong, skipped, failed, crashed, timeout, interrupted, pending };
+
+enum class Ending { confidence, samples, seconds };  ///< which rule ended the repeats
+enum class RunState { running, complete, interrupted };
+
+/// A variant's own axis.
+struct ParameterInfo {
+  std::string name{};
+  std::string meaning{};
+  std::string default_value{};
+  std::vector<std::string> values{};  ///< all allowed values, in order
+  bool operator==(const ParameterInfo&) const = default;
+};
+
+/// What a variant's author says will change against its baseline, as a checkable row.
+struct Expectation {
+  std::string metric{};
+  std::string op{};  ///< empty: the case as a whole
+  Direction direction = Direction::decreases;
+  std::optional<double> factor{};  ///< at least by this factor (> 1), where the author says so
+  std::string because{};           ///< one sentence
+  bool operator==(const Expectation&) const = default;
+};
+
+/// Everything a variant declares of itself.
+struct VariantInfo {
+  std::string id{};      ///< its file's path below kernels/, without extension: conv/cpu_naive
+  std::string family{};  ///< the first part of the id
+  std::string title{};
+  std::string idea{};
+  std::string device{};    ///< "cpu" or "cuda"
+  std::string baseline{};  ///< id of the variant it says it improves on; empty: it is the baseline
+  std::vector<ParameterInfo> parameters{};
+  std::vector<Expectation> expectations{};
+  std::vector<std::string> references{};
+  std::string source_file{};  ///< below kernels/, for example conv/cpu_naive.cpp
+  bool operator==(const VariantInfo&) const = default;
+};
+
+/// An op of a family as its definition has it, for one batch.
+struct OpInfo {
+  std::string name{};
+  std::string title{};  ///< "layer 1: 7x7, 1 -> 4 maps"
+  double flops = 0;     ///< FLOP
+  double bytes = 0;     ///< B
+  bool operator==(const OpInfo&) const = default;
+};
+
+/// One metric of a case, of one of its ops or of one kernel; or absent with the reason.
+struct Measurement {
+  std::string metric{};  ///< a row of the catalogue, or an Nsight Compute metric name
+  std::string op{};      ///< empty: the whole case
+  std::string kernel{};  ///< empty: the whole op
+  Source source = Source::measured;
+  std::vector<double> samples{};  ///< SI base unit; every raw sample, in the order taken; empty when absent
+  std::string absent{};           ///< the reason, when there are no samples
+  bool operator==(const Measurement&) const = default;
+};
+
+/// How one op's output compared with the double-precision reference.
+struct Verification {
+  std::string op{};
+  bool passed = false;
+  double relative_l2 = 0;  ///< ||out - ref|| / ||ref|| over the finite elements
+  double max_error = 0;    ///< largest |out - ref|
+  double tolerance = 0;    ///< bound on relative_l2
+  std::uint64_t elements = 0;
+  std::uint64_t non_finite = 0;     ///< NaN or infinite, by bit test
+  std::uint64_t never_written = 0;  ///< elements that still held the poison
+  std::string finding{};            ///< empty when passed; otherwise a sentence
+  bool operator==(const Verification&) const = default;
+};
+
+/// When the repeats of a case end.
+struct Stopping {
+  std::uint32_t min_samples = 7;
+  std::uint32_t max_samples = 100;
+  double max_seconds = 15;  ///< s, of sampling, per case
+  double relative_half_width =
+      0.01;  ///< target: half width of the 95 % interval of the median, over the median
+  bool operator==(const Stopping&) const = default;
+};
+
+/// How the repeats of a case did end.
+struct Sampling {
+  std::uint32_t warmups = 0;
+  std::uint32_t samples = 0;
+  Ending ended_by = Ending::samples;
+  std::optional<double>
+      relative_half_width{};  ///< the widest of the case's timed metrics; absent below 6 samples
+  bool operator==(const Sampling&) const = default;
+};
+
+/// What one pass of one case left.
+struct PassResult {
+  Pass pass = Pass::timing;
+  Status status = Status::pending;
+  std::string reason{};  ///< why, when not ok
+  double seconds = 0;    ///< s, host time of the pass for this case, loading and checking included
+  std::optional<Sampling> sampling{};
+  std::vector<Verification> verification{};
+  std::vector<Measurement> measurements{};
+  bool operator==(const PassResult&) const = default;
+};
+
+/// variant x parameters x problem.
+struct CaseKey {
+  std::string variant{};
+  Parameters parameters{};  ///< all of the variant's parameters
+  std::uint64_t batch = 0;
+  bool operator==(const CaseKey&) const = default;
+  auto operator<=>(const CaseKey&) const = default;
+};
+
+struct Case {
+  std::string id{};  ///< conv/fused_matmul[tile_width=16]@1000; parameters at their default are left out
+  CaseKey key{};
+  std::vector<OpInfo> ops{};
+  std::vector<PassResult> passes{};
+  bool operator==(const Case&) const = default;
+};
+
+/// What was asked for.
+struct Plan {
+  std::vector<std::string> variants{};  ///< ids, in registry order
+  std::vector<std::uint64_t> batches{};
+  std::map<std::string, std::vector<std::string>> settings{};  ///< --set
+  std::vector<Pass> passes{};
+  bool quick = false;
+  std::uint64_t seed = 0;
+  double timeout = 0;  ///< s, per case and pass
+  Stopping stopping{};
+  std::string images{};   ///< directory of the images
+  std::string weights{};  ///< file of the weights
+  bool operator==(const Plan&) const = default;
+};
+
+/// What the machine can do at the best, measured at the start of the run: the denominators of throughput.
+struct Ceiling {
+  std::string id{};               ///< "fp32_flop_rate", "memory_bandwidth"
+  std::string device{};           ///< "cpu", "cuda"
+  std::optional<double> value{};  ///< FLOP/s or B/s
+  std::string absent{};           ///< the reason, without a value
+  std::string method{};           ///< one line
+  bool operator==(const Ceiling&) const = default;
+};
+
+struct Tool {
+  std::string version{};
+  std::string revision{};  ///< git commit; "-dirty" appended when the tree had changes; "unknown" outside git
+  bool operator==(const Tool&) const = default;
+};
+
+struct Run {
+  int schema_version = run_schema_version;
+  Tool tool{};
+  std::vector<std::string> command_line{};
+  RunState state = RunState::running;
+  std::string started{};   ///< UTC, ISO 8601
+  std::string finished{};  ///< likewise; empty while running
+  Plan plan{};
+  Environment environment{};
+  std::vector<Ceiling> ceilings{};
+  std::vector<VariantInfo> variants{};  ///< those of the plan, and the baselines they name
+  std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
+  bool operator==(const Run&) const = default;
+};
+
+/// Names as run.json and the command line write them (model/names.cpp).
+[[nodiscard]] std::string_view to_string(Pass pass);
+[[nodiscard]] std::string_view to_string(Source source);
+[[nodiscard]] std::string_view to_string(Direction direction);
+[[nodiscard]] std::string_view to_string(Status status);
+[[nodiscard]] std::string_view to_string(Ending ending);
+[[nodiscard]] std::string_view to_string(RunState state);
+/// The inverse; false, and `value` untouched, when `text` names none.
+bool from_string(std::string_view text, Pass& value);
+bool from_string(std::string_view text, Source& value);
+bool from_string(std::string_view text, Direction& value);
+bool from_string(std::string_view text, Status& value);
+bool from_string(std::string_view text, Ending& value);
+bool from_string(std::string_view text, RunState& value);
+
+/// variant[name=value,...]@batch, without the parameters that are at their default.
+[[nodiscard]] std::string case_id(const CaseKey& key, const VariantInfo& variant);
+
+[[nodiscard]] const VariantInfo* find_variant(const Run& run, std::string_view id);
+[[nodiscard]] const Case* find_case(const Run& run, const CaseKey& key);
+[[nodiscard]] const PassResult* find_pass(const Case& c, Pass pass);
+/// The measurement of (metric, op) in any pass, absent ones included; nullptr when nothing was recorded.
+[[nodiscard]] const Measurement* find_measurement(const Case& c, std::string_view metric,
+                                                  std::string_view op = {});
+
+/// The case's status over its passes: the timing pass decides when there is one (it verifies), otherwise the
+/// worst.
+[[nodiscard]] Status case_status(const Case& c);
+/// The reason that goes with case_status(); empty when ok.
+[[nodiscard]] std::string case_reason(const Case& c);
+
+}  // namespace mprof

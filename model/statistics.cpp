@@ -1,0 +1,58 @@
+#include "model/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <boost/math/distributions/binomial.hpp>
+
+namespace mprof {
+namespace {
+
+constexpr double tail = 0.025;  // on each side: 95 % in all
+constexpr std::size_t fewest_samples_with_an_interval = 6;
+
+std::vector<double> sorted(std::span<const double> samples) {
+  std::vector<double> copy(samples.begin(), samples.end());
+  std::sort(copy.begin(), copy.end());
+  return copy;
+}
+
+double median_of_sorted(std::span<const double> samples) {
+  const std::size_t middle = samples.size() / 2;
+  if (samples.size() % 2 == 1) return samples[middle];
+  return samples[middle - 1] + (samples[middle] - samples[middle - 1]) / 2;
+}
+
+/// The largest rank k (from 1) for which [x(k), x(n + 1 - k)] covers the median with 95 %: the interval
+/// misses on one side when fewer than k samples lie below the median, so P(Binomial(n, 1/2) <= k - 1) may
+/// be 2.5 % at the most.
+std::size_t rank_of_lower_end(std::size_t count) {
+  const boost::math::binomial_distribution<double> below(static_cast<double>(count), 0.5);
+  std::size_t rank = 0;
+  while (2 * rank < count && boost::math::cdf(below, static_cast<double>(rank)) <= tail) ++rank;
+  return rank;
+}
+
+}  // namespace
+
+double median(std::span<const double> samples) {
+  return median_of_sorted(sorted(samples));
+}
+
+std::optional<Interval> median_interval(std::span<const double> samples) {
+  if (samples.size() < fewest_samples_with_an_interval) return std::nullopt;
+  const std::vector<double> ordered = sorted(samples);
+  const std::size_t first = rank_of_lower_end(samples.size()) - 1;
+  return Interval{ordered[first], ordered[ordered.size() - 1 - first]};
+}
+
+std::optional<double> relative_half_width(std::span<const double> samples) {
+  const std::optional<Interval> interval = median_interval(samples);
+  if (!interval) return std::nullopt;
+  const double middle = median(samples);
+  if (middle == 0) return std::nullopt;
+  return (interval->high - interval->low) / 2 / std::abs(middle);
+}
+
+}  // namespace mprof

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace mprof {
+
+/// An interval [low, high] that holds the median of the distribution with at least 95 % confidence.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// The middle value, or the mean of the two middle ones. `samples` must not be empty.
+[[nodiscard]] double median(std::span<const double> samples);
+
+/// The distribution-free interval of the median from order statistics (binomial, p = 1/2): no assumption on
+/// the shape. nullopt below 6 samples: even [min, max] holds the median with less than 95 % confidence then.
+[[nodiscard]] std::optional<Interval> median_interval(std::span<const double> samples);
+
+/// Half the width of median_interval() over the median; nullopt where there is no interval or the median is
+/// 0.
+[[nodiscard]] std::optional<double> relative_half_width(std::span<const double> samples);
+
+}  // namespace mprof

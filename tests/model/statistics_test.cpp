@@ -1,0 +1,66 @@
+#include "model/statistics.hpp"
+
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace mprof {
+namespace {
+
+std::vector<double> one_to(int count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
+}
+
+TEST(Median, IsTheMiddleOrTheMeanOfTwo) {
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{7}), 7);
+}
+
+TEST(MedianInterval, NeedsSixSamples) {
+  EXPECT_FALSE(median_interval(one_to(5)).has_value());
+  EXPECT_TRUE(median_interval(one_to(6)).has_value());
+}
+
+/// Ranks from the tables of the sign test (two-sided, at least 95 %), for example Conover, table A3.
+TEST(MedianInterval, HasTheRanksOfTheSignTest) {
+  const std::vector<std::pair<int, std::pair<double, double>>> table{
+      {6, {1, 6}},   {8, {1, 8}},   {9, {2, 8}},   {10, {2, 9}},
+      {15, {4, 12}}, {20, {6, 15}}, {25, {8, 18}}, {50, {18, 33}}};
+  for (const auto& [count, ranks] : table) {
+    const auto interval = median_interval(one_to(count));
+    ASSERT_TRUE(interval.has_value()) << count;
+    EXPECT_DOUBLE_EQ(interval->low, ranks.first) << count;
+    EXPECT_DOUBLE_EQ(interval->high, ranks.second) << count;
+  }
+}
+
+TEST(MedianInterval, CoversTheMedianAsOftenAsItSays) {
+  std::mt19937_64 random(1);
+  std::exponential_distribution<double> skewed(1.0);
+  const double true_median = std::log(2.0);
+  int covered = 0;
+  constexpr int trials = 4000;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<double> samples(21);
+    for (double& sample : samples) sample = skewed(random);
+    const auto interval = median_interval(samples);
+    covered += interval->low <= true_median && true_median <= interval->high ? 1 : 0;
+  }
+  EXPECT_GT(covered, trials * 95 / 100);
+  EXPECT_LT(covered, trials * 99 / 100);
+}
+
+TEST(RelativeHalfWidth, IsHalfTheIntervalOverTheMedian) {
+  EXPECT_DOUBLE_EQ(*relative_half_width(one_to(9)), 3.0 / 5.0);
+  EXPECT_FALSE(relative_half_width(one_to(3)).has_value());
+  EXPECT_FALSE(relative_half_width(std::vector<double>(9, 0.0)).has_value());
+  EXPECT_DOUBLE_EQ(*relative_half_width(std::vector<double>(9, 4.0)), 0.0);
+}
+
+}  // namespace
+}  // namespace mprof
