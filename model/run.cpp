@@ -15,6 +15,13 @@ std::string case_id(const CaseKey& key, const VariantInfo& variant) {
   return key.variant + points + "@" + std::to_string(key.batch);
 }
 
+const Fact* find_fact(const Environment& environment, const std::string& group, const std::string& name) {
+  const auto facts = environment.find(group);
+  if (facts == environment.end()) return nullptr;
+  const auto fact = facts->second.find(name);
+  return fact == facts->second.end() ? nullptr : &fact->second;
+}
+
 const VariantInfo* find_variant(const Run& run, std::string_view id) {
   const auto found = std::find_if(run.variants.begin(), run.variants.end(),
                                   [&](const VariantInfo& variant) { return variant.id == id; });

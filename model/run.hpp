@@ -225,6 +225,9 @@ bool from_string(std::string_view text, RunState& value);
 /// variant[name=value,...]@batch, without the parameters that are at their default.
 [[nodiscard]] std::string case_id(const CaseKey& key, const VariantInfo& variant);
 
+/// A fact by group and name; nullptr when the environment has none of them.
+[[nodiscard]] const Fact* find_fact(const Environment& environment, const std::string& group,
+                                    const std::string& name);
 [[nodiscard]] const VariantInfo* find_variant(const Run& run, std::string_view id);
 [[nodiscard]] const Case* find_case(const Run& run, const CaseKey& key);
 [[nodiscard]] const PassResult* find_pass(const Case& c, Pass pass);

@@ -56,6 +56,7 @@ inline Run full_run() {
   PassResult counters;
   counters.pass = Pass::counters;
   counters.status = Status::pending;
+  counters.reason = "not run yet";
   c.passes = {timing, counters};
   run.cases = {c};
   return run;
