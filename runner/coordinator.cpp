@@ -1,0 +1,228 @@
+#include "runner/coordinator.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "model/error.hpp"
+#include "runner/worker_process.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr double survey_timeout = 60;  // s
+/// The fields of the environment that the survey leaves when it fails.
+constexpr const char* survey_group = "survey";
+
+bool to_do(Status status) {
+  return status == Status::pending || status == Status::interrupted;
+}
+
+PassResult* find_pass(Case& c, Pass pass) {
+  return const_cast<PassResult*>(mprof::find_pass(std::as_const(c), pass));
+}
+
+Case* find_case(Run& run, const std::string& id) {
+  const auto found =
+      std::find_if(run.cases.begin(), run.cases.end(), [&](const Case& c) { return c.id == id; });
+  return found == run.cases.end() ? nullptr : &*found;
+}
+
+/// A Fisher-Yates shuffle of our own: std::shuffle gives other orders with other standard libraries, and a
+/// recorded seed must give the same order everywhere.
+template <class T>
+void shuffle(std::vector<T>& values, std::mt19937_64& random) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
+}
+
+std::string with_last_words(std::string sentence, WorkerProcess& worker) {
+  const std::string words = worker.last_words();
+  return words.empty() ? sentence : sentence + ". Its last words: " + words;
+}
+
+/// How one worker's job went on.
+enum class Outcome { done, go_on_with_another_worker, interrupted };
+
+class Coordinator {
+ public:
+  Coordinator(Run& run, const CoordinatorContext& context) : run_(run), context_(context) {}
+
+  void run() {
+    run_.state = RunState::running;
+    context_.directory.save(run_);
+    if (run_.environment.empty() && survey() == Outcome::interrupted) return interrupted();
+    std::vector<Job> jobs = schedule(run_);
+    announce(jobs);
+    for (Job& job : jobs) {
+      job.ceilings = run_.ceilings;
+      Outcome outcome = Outcome::go_on_with_another_worker;
+      while (outcome == Outcome::go_on_with_another_worker && !job.cases.empty()) outcome = measure(job);
+      if (outcome == Outcome::interrupted) return interrupted();
+    }
+    finish(RunState::complete);
+  }
+
+ private:
+  void announce(const std::vector<Job>& jobs) {
+    std::size_t steps = 0;
+    double work = 0;
+    for (const Job& job : jobs) {
+      steps += job.cases.size();
+      for (const Case& c : job.cases) work += static_cast<double>(c.key.batch);
+    }
+    context_.progress.begin(steps, work);
+  }
+
+  Outcome survey() {
+    context_.progress.surveying();
+    Job job{.kind = JobKind::survey};
+    std::set<std::string> devices{"cpu"};
+    for (const VariantInfo& variant : run_.variants) devices.insert(variant.device);
+    job.devices.assign(devices.begin(), devices.end());
+    WorkerProcess worker(context_.worker_command, to_line(job));
+    const auto event =
+        worker.next(context_.clock, context_.clock.now() + survey_timeout, context_.interrupt_fd);
+    if (event.kind == WorkerProcess::Event::Kind::interrupted) return Outcome::interrupted;
+    try {
+      if (event.kind != WorkerProcess::Event::Kind::line) {
+        worker.kill();
+        throw Error(ExitCode::fault,
+                    with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
+      }
+      Message answer = parse_message(event.line);
+      run_.environment = std::move(answer.environment);
+      run_.ceilings = std::move(answer.ceilings);
+    } catch (const Error& error) {
+      run_.environment[survey_group]["fingerprint"] = Absent{error.what()};
+    }
+    context_.directory.save(run_);
+    return Outcome::done;
+  }
+
+  /// Gives the job to a worker and takes from the job the cases that are done with, whatever became of them.
+  Outcome measure(Job& job) {
+    WorkerProcess worker(context_.worker_command, to_line(job));
+    double deadline = context_.clock.now() + run_.plan.timeout;
+    while (!job.cases.empty()) {
+      const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);
+      using Kind = WorkerProcess::Event::Kind;
+      switch (event.kind) {
+        case Kind::interrupted:
+          worker.kill();
+          return interrupt(job);
+        case Kind::deadline:
+          worker.kill();
+          return give_up(job, Status::timeout,
+                         fmt::format("took longer than {:g} s (--timeout)", run_.plan.timeout));
+        case Kind::flooded:
+          worker.kill();
+          return give_up(job, Status::crashed, "its worker wrote without end");
+        case Kind::ended: {
+          const std::string how = "its worker ended without a result: " + worker.how_it_ended();
+          return give_up(job, Status::crashed, with_last_words(how, worker));
+        }
+        case Kind::line:
+          break;
+      }
+      try {
+        const Message message = parse_message(event.line);
+        if (message.kind != MessageKind::sample) deadline = context_.clock.now() + run_.plan.timeout;
+        take(message, job);
+      } catch (const Error& error) {
+        worker.kill();
+        return give_up(
+            job, Status::crashed,
+            with_last_words(fmt::format("its worker wrote what is no message: {}", error.what()), worker));
+      }
+    }
+    return Outcome::done;
+  }
+
+  /// One message of a worker. Throws Error when it is out of place.
+  void take(const Message& message, Job& job) {
+    const Case& current = job.cases.front();
+    if (message.case_id != current.id) {
+      throw Error(ExitCode::usage,
+                  fmt::format("a message about \"{}\" while \"{}\" is running", message.case_id, current.id));
+    }
+    if (message.kind == MessageKind::begin) context_.progress.case_begins(current, job.pass);
+    if (message.kind == MessageKind::sample) context_.progress.case_goes_on(message.samples);
+    if (message.kind != MessageKind::end) return;
+    if (!message.result || message.result->pass != job.pass) {
+      throw Error(ExitCode::usage, "an end without the pass's result");
+    }
+    record(*message.result, job);
+  }
+
+  /// Stores the result of the job's first case, durably, and takes the case from the job.
+  void record(const PassResult& result, Job& job) {
+    Case& c = *find_case(run_, job.cases.front().id);
+    *find_pass(c, job.pass) = result;
+    job.cases.erase(job.cases.begin());
+    context_.directory.save(run_);
+    context_.progress.case_ends(c, result);
+  }
+
+  Outcome give_up(Job& job, Status status, std::string reason) {
+    PassResult result{.pass = job.pass};
+    result.status = status;
+    result.reason = std::move(reason);
+    record(result, job);
+    return Outcome::go_on_with_another_worker;
+  }
+
+  Outcome interrupt(Job& job) {
+    PassResult& result = *find_pass(*find_case(run_, job.cases.front().id), job.pass);
+    result = {.pass = job.pass};
+    result.status = Status::interrupted;
+    result.reason = "the run was interrupted while this case ran; --resume runs it again";
+    return Outcome::interrupted;
+  }
+
+  void interrupted() { finish(RunState::interrupted); }
+
+  void finish(RunState state) {
+    run_.state = state;
+    run_.finished = utc_now();
+    context_.directory.save(run_);
+    context_.progress.end();
+  }
+
+  Run& run_;
+  const CoordinatorContext& context_;
+};
+
+}  // namespace
+
+std::vector<Job> schedule(const Run& run) {
+  std::mt19937_64 random(run.plan.seed);
+  std::vector<Job> jobs;
+  for (const Pass pass : run.plan.passes) {
+    std::vector<Job> of_pass;
+    for (const std::string& variant : run.plan.variants) {
+      Job job{.pass = pass,
+              .stopping = run.plan.stopping,
+              .images = run.plan.images,
+              .weights = run.plan.weights};
+      for (const Case& c : run.cases) {
+        const PassResult* result = mprof::find_pass(c, pass);
+        if (c.key.variant != variant || result == nullptr || !to_do(result->status)) continue;
+        job.cases.push_back(c);
+        job.cases.back().passes.clear();
+      }
+      shuffle(job.cases, random);
+      if (!job.cases.empty()) of_pass.push_back(std::move(job));
+    }
+    shuffle(of_pass, random);
+    for (Job& job : of_pass) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+void coordinate(Run& run, const CoordinatorContext& context) {
+  Coordinator(run, context).run();
+}
+
+}  // namespace mprof

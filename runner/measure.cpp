@@ -1,0 +1,210 @@
+#include "runner/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include <fmt/format.h>
+
+#include "runner/stopping.hpp"
+
+namespace mprof {
+namespace {
+
+/// How far an execution's accuracy may be from the checked one's before its output counts as wrong.
+constexpr double accuracy_tolerance = 0.002;
+/// Warm-up takes at most this share of the time that sampling may take, so that slow cases are not run twice
+/// for it.
+constexpr double warmup_share = 0.1;
+
+using Collectors = std::vector<std::unique_ptr<Collector>>;
+
+/// The available collectors of a pass, in order, and what the others' absence leaves to say.
+Collectors make_collectors(const MeasureContext& context, Pass pass) {
+  const CaseContext subject{context.subject, context.device, context.clock, context.ceilings};
+  Collectors out;
+  for (const CollectorKind* kind : context.collectors.of(pass, context.device.id())) {
+    if (!kind->unavailable || !kind->unavailable()) out.push_back(kind->make(subject));
+  }
+  return out;
+}
+
+/// Stands between an execution and the collectors: begins them in order and ends them in reverse, and lets
+/// each forward() start with a cold cache.
+class CollectedStages final : public StageObserver {
+ public:
+  CollectedStages(const Device& device, const Collectors& collectors)
+      : device_(device), collectors_(collectors) {}
+
+  void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
+    if (stage == Stage::forward) make_cache_cold();
+    for (const auto& collector : collectors_) collector->begin_stage(op, stage);
+    work();
+    if (stage != Stage::forward) device_.synchronize();
+    for (const auto& collector : std::views::reverse(collectors_)) collector->end_stage(op, stage);
+  }
+
+  /// One execution as one sample.
+  InferenceResult sample(Execution& execution) {
+    for (const auto& collector : collectors_) collector->begin_sample();
+    const InferenceResult result = execution.infer(*this);
+    for (const auto& collector : std::views::reverse(collectors_)) collector->end_sample();
+    return result;
+  }
+
+ private:
+  void make_cache_cold() {
+    for (const auto& collector : collectors_) collector->pause();
+    device_.flush_cache();
+    device_.synchronize();
+    for (const auto& collector : std::views::reverse(collectors_)) collector->resume();
+  }
+
+  const Device& device_;
+  const Collectors& collectors_;
+};
+
+Measurement of_case(std::string metric, std::vector<double> samples) {
+  Measurement m;
+  m.metric = std::move(metric);
+  m.samples = std::move(samples);
+  return m;
+}
+
+/// The checked execution: verification, accuracy, and the op times of a first launch.
+InferenceResult check(const MeasureContext& context, Execution& execution, PassResult& result) {
+  const Collectors collectors = make_collectors(context, Pass::timing);
+  CollectedStages stages(context.device, collectors);
+  for (const auto& collector : collectors) collector->begin_sample();
+  CheckedResult checked = execution.check(stages);
+  for (const auto& collector : std::views::reverse(collectors)) collector->end_sample();
+
+  std::vector<Measurement> seen;
+  for (const auto& collector : collectors) collector->finish(seen);
+  for (Measurement& m : seen) {
+    if (m.metric != "op_time") continue;
+    m.metric = "first_op_time";
+    result.measurements.push_back(std::move(m));
+  }
+  result.verification = std::move(checked.verification);
+  return checked.inference;
+}
+
+void judge_verification(PassResult& result) {
+  std::string findings;
+  for (const Verification& v : result.verification) {
+    if (v.passed) continue;
+    findings += (findings.empty() ? "" : "; ") + v.op + ": " + v.finding;
+  }
+  result.status = findings.empty() ? Status::ok : Status::wrong;
+  result.reason = std::move(findings);
+}
+
+/// At least one execution beside the checked one, if that is cheap.
+std::uint32_t warm_up(const MeasureContext& context, Execution& execution, double checked_seconds) {
+  if (checked_seconds > warmup_share * context.stopping.max_seconds) return 0;
+  NoObserver nobody;
+  execution.infer(nobody);
+  context.device.synchronize();
+  return 1;
+}
+
+std::vector<std::span<const double>> decisive_series(const Collectors& collectors) {
+  std::vector<std::span<const double>> all;
+  for (const auto& collector : collectors) {
+    for (const std::span<const double> series : collector->decisive_series()) all.push_back(series);
+  }
+  return all;
+}
+
+/// Samples until the stopping rule says so; returns every sample's accuracy.
+std::vector<double> take_samples(const MeasureContext& context, Execution& execution, PassResult& result) {
+  const Collectors collectors = make_collectors(context, Pass::timing);
+  CollectedStages stages(context.device, collectors);
+  const StoppingRule rule(context.stopping);
+  std::vector<double> accuracies;
+  std::optional<Ending> ending;
+  const double start = context.clock.now();
+  do {
+    accuracies.push_back(stages.sample(execution).accuracy);
+    if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(accuracies.size()));
+    ending = rule.ending(decisive_series(collectors), accuracies.size(), context.clock.now() - start);
+  } while (!ending);
+
+  result.sampling->samples = static_cast<std::uint32_t>(accuracies.size());
+  result.sampling->ended_by = *ending;
+  result.sampling->relative_half_width = widest_half_width(decisive_series(collectors));
+  for (const auto& collector : collectors) collector->finish(result.measurements);
+  return accuracies;
+}
+
+/// A variant that was right once must stay right.
+void judge_accuracy(PassResult& result, double checked, const std::vector<double>& accuracies) {
+  for (std::size_t i = 0; i < accuracies.size(); ++i) {
+    if (std::abs(accuracies[i] - checked) <= accuracy_tolerance) continue;
+    result.status = Status::wrong;
+    result.reason = fmt::format(
+        "the checked execution reached an accuracy of {:.4f}, but timed execution {} only {:.4f}: "
+        "the output changes from one execution to the next",
+        checked, i + 1, accuracies[i]);
+    return;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pass pass,
+                                            const Device& device) {
+  std::string reasons;
+  for (const CollectorKind* kind : collectors.of(pass, device.id())) {
+    const std::optional<std::string> reason = kind->unavailable ? kind->unavailable() : std::nullopt;
+    if (!reason) return std::nullopt;
+    reasons += (reasons.empty() ? "" : "; ") + *reason;
+  }
+  if (reasons.empty()) {
+    return fmt::format("the {} device has no collector for the {} pass", device.id(), to_string(pass));
+  }
+  return reasons;
+}
+
+PassResult measure_timing(const MeasureContext& context, Execution& execution) {
+  PassResult result{.pass = Pass::timing};
+  const double start = context.clock.now();
+  const InferenceResult checked = check(context, execution, result);
+  const double checked_seconds = context.clock.now() - start;
+  judge_verification(result);
+  if (checked.has_agreement)
+    result.measurements.push_back(of_case("prediction_agreement", {checked.agreement}));
+
+  std::vector<double> accuracies{checked.accuracy};
+  if (result.status == Status::ok) {
+    result.sampling = Sampling{.warmups = 1 + warm_up(context, execution, checked_seconds)};
+    accuracies = take_samples(context, execution, result);
+    judge_accuracy(result, checked.accuracy, accuracies);
+  }
+  result.measurements.push_back(of_case("accuracy", {accuracies.back()}));
+  result.seconds = context.clock.now() - start;
+  return result;
+}
+
+PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& execution) {
+  PassResult result{.pass = pass};
+  if (const auto reason = pass_unavailable(context.collectors, pass, context.device)) {
+    result.status = Status::skipped;
+    result.reason = *reason;
+    return result;
+  }
+  const double start = context.clock.now();
+  NoObserver nobody;
+  execution.infer(nobody);
+  context.device.synchronize();
+  const Collectors collectors = make_collectors(context, pass);
+  CollectedStages(context.device, collectors).sample(execution);
+  for (const auto& collector : collectors) collector->finish(result.measurements);
+  result.status = Status::ok;
+  result.sampling = Sampling{.warmups = 1, .samples = 1, .ended_by = Ending::samples};
+  result.seconds = context.clock.now() - start;
+  return result;
+}
+
+}  // namespace mprof

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// What coordinator and worker say to each other: one Job on the worker's standard input, then Messages, one
+/// JSON object a line, on its standard output.
+namespace mprof {
+
+/// `survey`: fingerprint devices and measure their ceilings. `measure`: run one variant's cases for one pass.
+enum class JobKind { survey, measure };
+
+struct Job {
+  JobKind kind = JobKind::measure;
+  std::vector<std::string> devices{};  ///< survey: the devices to look at
+  Pass pass = Pass::timing;
+  std::vector<Case> cases{};  ///< in the order to run; their results are empty
+  Stopping stopping{};
+  std::vector<Ceiling> ceilings{};
+  std::string images{};
+  std::string weights{};
+};
+
+/// `surveyed`: the answer to a survey. `begin` and `end`: around each case. `sample`: a case goes on.
+enum class MessageKind { surveyed, begin, sample, end };
+
+struct Message {
+  MessageKind kind = MessageKind::begin;
+  std::string case_id{};
+  std::uint32_t samples = 0;
+  std::optional<PassResult> result{};
+  Environment environment{};
+  std::vector<Ceiling> ceilings{};
+};
+
+[[nodiscard]] std::string to_line(const Job& job);
+[[nodiscard]] std::string to_line(const Message& message);
+/// Throw Error(usage) that says what is wrong with the line.
+[[nodiscard]] Job parse_job(std::string_view line);
+[[nodiscard]] Message parse_message(std::string_view line);
+
+}  // namespace mprof

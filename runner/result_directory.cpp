@@ -1,0 +1,115 @@
+#include "runner/result_directory.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "model/error.hpp"
+#include "model/run_file.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds_a_run(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / "run.json", error);
+}
+
+void check_existing(const fs::path& path, ResultDirectory::Mode mode) {
+  std::error_code error;
+  const bool exists = fs::exists(path, error);
+  if (exists && !fs::is_directory(path, error)) {
+    throw Error(ExitCode::usage, fmt::format("--out {}: this is a file; give a directory", path.string()));
+  }
+  const bool is_run = exists && holds_a_run(path);
+  if (mode == ResultDirectory::Mode::resume && !is_run) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format(
+            "--resume: {} holds no run.json, so there is nothing to go on with; leave --resume out to start",
+            path.string()));
+  }
+  if (mode == ResultDirectory::Mode::create && is_run) {
+    throw Error(ExitCode::usage,
+                fmt::format("--out {}: it holds a run already; go on with it by --resume, replace it by "
+                            "--overwrite, or choose another directory",
+                            path.string()));
+  }
+  const bool foreign = exists && !is_run && !fs::is_empty(path, error);
+  if (foreign) {
+    throw Error(ExitCode::usage,
+                fmt::format("--out {}: the directory has files in it that are no run of mprof; choose "
+                            "another one",
+                            path.string()));
+  }
+}
+
+}  // namespace
+
+ResultDirectory::ResultDirectory(fs::path path, Mode mode) : path_(std::move(path)) {
+  check_existing(path_, mode);
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) {
+    throw Error(ExitCode::environment,
+                fmt::format("cannot make the result directory {}: {}. Choose another one with --out.",
+                            path_.string(), error.message()));
+  }
+  lock();
+}
+
+ResultDirectory::~ResultDirectory() {
+  if (lock_fd_ >= 0) ::close(lock_fd_);
+}
+
+void ResultDirectory::lock() {
+  lock_fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_fd_ < 0) {
+    throw Error(ExitCode::environment,
+                fmt::format("cannot open the result directory {}: {}", path_.string(), std::strerror(errno)));
+  }
+  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(std::exchange(lock_fd_, -1));
+    throw Error(
+        ExitCode::usage,
+        fmt::format("another mprof is writing to {}; wait for it, or choose another --out", path_.string()));
+  }
+}
+
+Run ResultDirectory::load() const {
+  return read_run(path_);
+}
+
+void ResultDirectory::save(const Run& run) const {
+  write_run(run, path_);
+}
+
+fs::path default_result_path(const std::string& utc_time, const std::string& device_name) {
+  std::string name = utc_time;
+  std::replace(name.begin(), name.end(), ':', '-');
+  name += '-';
+  for (const char c : device_name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const char next = std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '-';
+    if (next != '-' || name.back() != '-') name += next;
+  }
+  name.erase(name.find_last_not_of('-') + 1);
+  return fs::path("results") / name;
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace mprof

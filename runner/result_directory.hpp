@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// The directory of one run, held by one coordinator at a time.
+class ResultDirectory {
+ public:
+  enum class Mode { create, overwrite, resume };
+
+  /// create: the directory must not exist or be empty. overwrite: it must be a result directory; its run.json
+  /// stays until the first save() replaces it. resume: it must hold a run. Throws Error(usage) otherwise, or
+  /// when another mprof writes there; Error(environment) when it cannot be made.
+  ResultDirectory(std::filesystem::path path, Mode mode);
+  ~ResultDirectory();
+  ResultDirectory(const ResultDirectory&) = delete;
+  ResultDirectory& operator=(const ResultDirectory&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] Run load() const;
+  /// Durable: after it returns, kill -9 or a power cut leaves this record or a later one.
+  void save(const Run& run) const;
+
+ private:
+  void lock();
+
+  std::filesystem::path path_;
+  int lock_fd_ = -1;
+};
+
+/// results/<UTC time>-<device>, for example results/2026-11-21T02-51-07Z-amd-epyc.
+[[nodiscard]] std::filesystem::path default_result_path(const std::string& utc_time,
+                                                        const std::string& device_name);
+
+/// Now, UTC, ISO 8601, to the second: 2026-11-21T02:51:07Z.
+[[nodiscard]] std::string utc_now();
+
+}  // namespace mprof

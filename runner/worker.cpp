@@ -1,0 +1,144 @@
+#include "runner/worker.hpp"
+
+#include <iostream>
+#include <iterator>
+#include <new>
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "model/error.hpp"
+#include "model/version.hpp"
+#include "runner/measure.hpp"
+#include "runner/protocol.hpp"
+
+namespace mprof {
+namespace {
+
+/// The way back to the coordinator.
+class Channel {
+ public:
+  /// Takes over standard output, and lets whatever prints from now on print to standard error.
+  Channel() : fd_(::dup(STDOUT_FILENO)) { ::dup2(STDERR_FILENO, STDOUT_FILENO); }
+
+  void send(const Message& message) const {
+    const std::string line = to_line(message);
+    for (std::size_t sent = 0; sent < line.size();) {
+      const ssize_t written = ::write(fd_, line.data() + sent, line.size() - sent);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw Error(ExitCode::fault, "the coordinator no longer listens");
+      sent += static_cast<std::size_t>(written);
+    }
+  }
+
+ private:
+  int fd_;
+};
+
+Message survey(const Job& job, const WorkerContext& context) {
+  constexpr double seconds_in_all = 1.6;
+  Message answer{.kind = MessageKind::surveyed};
+  answer.environment = context.registry.library_versions();
+  answer.environment["build"] = {{"version", version},
+                                 {"revision", revision},
+                                 {"compiler", compiler},
+                                 {"flags", build_flags},
+                                 {"build type", build_type}};
+  for (const std::string& id : job.devices) {
+    const Device* device = context.devices.find(id);
+    if (device == nullptr || device->unavailable()) continue;
+    for (auto& [group, facts] : device->fingerprint()) answer.environment[group].merge(facts);
+    for (Ceiling& ceiling :
+         device->measure_ceilings(seconds_in_all / static_cast<double>(job.devices.size()))) {
+      answer.ceilings.push_back(std::move(ceiling));
+    }
+  }
+  return answer;
+}
+
+/// Keeps the workload of the last batch: loading 10000 images anew for each point of a sweep would take
+/// longer than running them.
+class Bench {
+ public:
+  Bench(const Job& job, const WorkerContext& context, const Channel& channel)
+      : job_(job), context_(context), channel_(channel) {}
+
+  PassResult run(const Case& c) {
+    try {
+      return measure(c);
+    } catch (const std::bad_alloc&) {
+      return without_result(Status::failed, "out of memory on the host");
+    } catch (const std::exception& error) {
+      return without_result(Status::failed, error.what());
+    }
+  }
+
+ private:
+  [[nodiscard]] PassResult without_result(Status status, std::string reason) const {
+    PassResult result{.pass = job_.pass};
+    result.status = status;
+    result.reason = std::move(reason);
+    return result;
+  }
+
+  PassResult measure(const Case& c) {
+    const RegisteredVariant* variant = context_.registry.variant(c.key.variant);
+    if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + c.key.variant);
+    const Device* device = context_.devices.find(variant->info.device);
+    if (device == nullptr) throw Error(ExitCode::fault, "no device is registered as " + variant->info.device);
+    const auto on_sample = [&](std::uint32_t samples) {
+      channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
+    };
+    const MeasureContext context{
+        c, *device, context_.clock, context_.collectors, job_.stopping, job_.ceilings, on_sample};
+    // Asked before anything is loaded: a pass that cannot run here costs nothing.
+    if (const auto reason = pass_unavailable(context_.collectors, job_.pass, *device)) {
+      return without_result(Status::skipped, *reason);
+    }
+    const std::unique_ptr<Execution> execution =
+        workload(variant->info.family, c.key.batch).bind(c.key.variant, c.key.parameters);
+    return job_.pass == Pass::timing ? measure_timing(context, *execution)
+                                     : measure_watched(context, job_.pass, *execution);
+  }
+
+  Workload& workload(const std::string& family_id, std::uint64_t batch) {
+    if (workload_ == nullptr || loaded_ != std::pair(family_id, batch)) {
+      workload_.reset();
+      const Family* family = context_.registry.family(family_id);
+      if (family == nullptr) throw Error(ExitCode::fault, "no family is registered as " + family_id);
+      workload_ = family->load(batch, {job_.images, job_.weights});
+      loaded_ = {family_id, batch};
+    }
+    return *workload_;
+  }
+
+  const Job& job_;
+  const WorkerContext& context_;
+  const Channel& channel_;
+  std::unique_ptr<Workload> workload_;
+  std::pair<std::string, std::uint64_t> loaded_;
+};
+
+}  // namespace
+
+int run_worker(const WorkerContext& context) {
+  // A coordinator that dies must not leave a worker behind that goes on for minutes.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const Channel channel;
+  const std::string input{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  const Job job = parse_job(input);
+  if (job.kind == JobKind::survey) {
+    channel.send(survey(job, context));
+    return 0;
+  }
+  Bench bench(job, context, channel);
+  for (const Case& c : job.cases) {
+    channel.send({.kind = MessageKind::begin, .case_id = c.id});
+    channel.send({.kind = MessageKind::end, .case_id = c.id, .result = bench.run(c)});
+  }
+  return 0;
+}
+
+}  // namespace mprof

@@ -1,0 +1,297 @@
+#include "runner/coordinator.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "fake_workload.hpp"
+#include "model/error.hpp"
+#include "model/run_file.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Interrupts the run, through a pipe, when a case with this id begins.
+class InterruptAt final : public Progress {
+ public:
+  explicit InterruptAt(std::string id) : id_(std::move(id)) {
+    if (::pipe(ends_) != 0) throw std::runtime_error("pipe");
+  }
+  ~InterruptAt() override {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  void case_begins(const Case& c, Pass /*pass*/) override {
+    if (c.id == id_ && ::write(ends_[1], "x", 1) != 1) throw std::runtime_error("write");
+  }
+  [[nodiscard]] int fd() const { return ends_[0]; }
+
+ private:
+  std::string id_;
+  int ends_[2] = {-1, -1};
+};
+
+class CoordinatorTest : public ::testing::Test {
+ protected:
+  CoordinatorTest() : directory(temporary.path() / "run", ResultDirectory::Mode::create) {}
+
+  /// A run of these variants at batches 1, 2 and 3 in the timing pass.
+  static mprof::Run run_of(const std::vector<std::string>& variants) {
+    mprof::Run run;
+    run.plan.variants = variants;
+    run.plan.batches = {1, 2, 3};
+    run.plan.passes = {Pass::timing};
+    run.plan.seed = 1;
+    run.plan.timeout = 20;
+    run.plan.stopping = {1, 2, 0.1, 0.5};
+    run.environment["cpu"]["model"] = "known already";  // no survey
+    for (const std::string& id : variants) {
+      run.variants.push_back(test::fake_variant(id).info);
+      for (const std::uint64_t batch : run.plan.batches) {
+        Case c;
+        c.key = {id, {}, batch};
+        c.id = case_id(c.key, run.variants.back());
+        c.ops = {{"layer1", "", 1, 1}};
+        c.passes = {{.pass = Pass::timing}};
+        run.cases.push_back(c);
+      }
+    }
+    return run;
+  }
+
+  void go(mprof::Run& run, std::vector<std::string> command = {MPROF_BINARY_DIR "/tests/mprof_test_worker"},
+          Progress* progress = nullptr, int interrupt_fd = -1) {
+    Progress silent;
+    coordinate(run,
+               {std::move(command), directory, steady_clock(), progress ? *progress : silent, interrupt_fd});
+    EXPECT_EQ(read_run(directory.path()), run) << "the record on disk is not the one in memory";
+  }
+
+  static const PassResult& result(const mprof::Run& run, const std::string& variant, std::uint64_t batch) {
+    return find_case(run, {variant, {}, batch})->passes.at(0);
+  }
+
+  /// Runs one variant that goes wrong at batch 2; checks the others, and returns what was said of batch 2.
+  PassResult of_batch_two(const std::string& variant) {
+    mprof::Run run = run_of({variant, "fake/right"});
+    go(run);
+    EXPECT_EQ(run.state, RunState::complete);
+    for (const std::uint64_t batch : {1U, 3U}) {
+      EXPECT_EQ(result(run, variant, batch).status, Status::ok)
+          << batch << ": " << result(run, variant, batch).reason;
+    }
+    for (const std::uint64_t batch : {1U, 2U, 3U}) {
+      EXPECT_EQ(result(run, "fake/right", batch).status, Status::ok);
+    }
+    return result(run, variant, 2);
+  }
+
+  test::TemporaryDirectory temporary;
+  ResultDirectory directory;
+};
+
+TEST_F(CoordinatorTest, RunsEverythingAndKeepsEverySample) {
+  mprof::Run run = run_of({"fake/right", "fake/slow"});
+  go(run);
+  EXPECT_EQ(run.state, RunState::complete);
+  EXPECT_FALSE(run.finished.empty());
+  const Measurement* op_time = find_measurement(run.cases.at(3), "op_time", "layer1");
+  ASSERT_NE(op_time, nullptr);
+  EXPECT_EQ(op_time->samples.size(), run.cases.at(3).passes.at(0).sampling->samples);
+  EXPECT_GE(op_time->samples.at(0), 0.02);
+}
+
+TEST_F(CoordinatorTest, ACrashIsNamedWithItsSignalAndLastWords) {
+  const PassResult said = of_batch_two("fake/crash");
+  EXPECT_EQ(said.status, Status::crashed);
+  EXPECT_NE(said.reason.find("signal 11 (Segmentation fault)"), std::string::npos) << said.reason;
+  EXPECT_NE(said.reason.find("about to follow a bad pointer"), std::string::npos) << said.reason;
+}
+
+TEST_F(CoordinatorTest, AHangEndsAtTheTimeLimit) {
+  mprof::Run run = run_of({"fake/hang"});
+  run.plan.timeout = 0.5;
+  go(run);
+  EXPECT_EQ(result(run, "fake/hang", 2).status, Status::timeout);
+  EXPECT_EQ(result(run, "fake/hang", 2).reason, "took longer than 0.5 s (--timeout)");
+  EXPECT_EQ(result(run, "fake/hang", 1).status, Status::ok);
+  EXPECT_EQ(result(run, "fake/hang", 3).status, Status::ok);
+}
+
+TEST_F(CoordinatorTest, AnEarlyExitIsNoResult) {
+  const PassResult said = of_batch_two("fake/early_exit");
+  EXPECT_EQ(said.status, Status::crashed);
+  EXPECT_NE(said.reason.find("ended without a result: exit code 0"), std::string::npos) << said.reason;
+}
+
+TEST_F(CoordinatorTest, AVariantThatPrintsDoesNoHarm) {
+  EXPECT_EQ(of_batch_two("fake/chatty").status, Status::ok);
+}
+
+TEST_F(CoordinatorTest, AnExceptionIsTheReason) {
+  const PassResult said = of_batch_two("fake/throws");
+  EXPECT_EQ(said.status, Status::failed);
+  EXPECT_EQ(said.reason, "CUDA error 700: an illegal memory access");
+}
+
+TEST_F(CoordinatorTest, ExhaustedMemoryIsTheReason) {
+  const PassResult said = of_batch_two("fake/greedy");
+  EXPECT_EQ(said.status, Status::failed);
+  EXPECT_NE(said.reason.find("memory"), std::string::npos) << said.reason;
+}
+
+TEST_F(CoordinatorTest, RightAtSmallAndWrongAtLargeIsWrongAtLargeOnly) {
+  mprof::Run run = run_of({"fake/wrong_at_large"});
+  go(run);
+  EXPECT_EQ(result(run, "fake/wrong_at_large", 1).status, Status::ok);
+  EXPECT_EQ(result(run, "fake/wrong_at_large", 2).status, Status::ok);
+  EXPECT_EQ(result(run, "fake/wrong_at_large", 3).status, Status::wrong);
+}
+
+TEST_F(CoordinatorTest, AWorkerThatWritesGarbageCostsOneCaseEach) {
+  mprof::Run run = run_of({"fake/right"});
+  go(run, {"/bin/sh", "-c", "echo '{\"kind\": 7}'; sleep 60"});
+  EXPECT_EQ(run.state, RunState::complete);
+  for (const Case& c : run.cases) {
+    EXPECT_EQ(case_status(c), Status::crashed);
+    EXPECT_NE(case_reason(c).find("no message: message.kind"), std::string::npos) << case_reason(c);
+  }
+}
+
+TEST_F(CoordinatorTest, AMessageAboutAnotherCaseIsGarbage) {
+  mprof::Run run = run_of({"fake/right"});
+  go(run, {"/bin/sh", "-c", "echo '{\"kind\": \"begin\", \"case\": \"other\", \"samples\": 0}'; sleep 60"});
+  EXPECT_NE(case_reason(run.cases[0]).find("a message about \"other\""), std::string::npos)
+      << case_reason(run.cases[0]);
+}
+
+TEST_F(CoordinatorTest, AWorkerThatEndsAtOnceIsNoEndlessLoop) {
+  mprof::Run run = run_of({"fake/right"});
+  go(run, {"/bin/sh", "-c", "echo no luck >&2; exit 7"});
+  EXPECT_EQ(case_status(run.cases[0]), Status::crashed);
+  EXPECT_NE(case_reason(run.cases[0]).find("exit code 7"), std::string::npos);
+  EXPECT_NE(case_reason(run.cases[0]).find("no luck"), std::string::npos);
+}
+
+TEST_F(CoordinatorTest, AWorkerThatCannotStartIsAnError) {
+  mprof::Run run = run_of({"fake/right"});
+  EXPECT_THROW(go(run, {"/no/such/program"}), Error);
+}
+
+TEST_F(CoordinatorTest, TheSurveyFillsTheEnvironment) {
+  mprof::Run run = run_of({"fake/right"});
+  run.environment.clear();
+  go(run);
+  EXPECT_EQ(std::get<std::string>(run.environment.at("libraries").at("fake library")), "1.0");
+}
+
+TEST_F(CoordinatorTest, AFailedSurveyIsAbsentWithTheReason) {
+  mprof::Run run = run_of({"fake/right"});
+  run.environment.clear();
+  go(run, {"/bin/sh", "-c", "exit 9"});
+  const Fact& fact = run.environment.at("survey").at("fingerprint");
+  EXPECT_NE(std::get<Absent>(fact).reason.find("exit code 9"), std::string::npos);
+}
+
+TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
+  mprof::Run run = run_of({"fake/slow", "fake/right"});
+  InterruptAt progress("fake/slow@2");
+  go(run, {MPROF_BINARY_DIR "/tests/mprof_test_worker"}, &progress, progress.fd());
+  EXPECT_EQ(run.state, RunState::interrupted);
+  EXPECT_EQ(result(run, "fake/slow", 2).status, Status::interrupted);
+
+  mprof::Run resumed = directory.load();
+  std::set<std::string> to_do;
+  for (const Job& job : schedule(resumed)) {
+    for (const Case& c : job.cases) to_do.insert(c.id);
+  }
+  EXPECT_TRUE(to_do.contains("fake/slow@2"));
+  const mprof::Run before = resumed;
+  go(resumed);
+  EXPECT_EQ(resumed.state, RunState::complete);
+  for (std::size_t i = 0; i < before.cases.size(); ++i) {
+    EXPECT_EQ(case_status(resumed.cases[i]), Status::ok);
+    const bool run_again = to_do.contains(before.cases[i].id);
+    EXPECT_TRUE(run_again || resumed.cases[i] == before.cases[i]) << before.cases[i].id << " was run again";
+  }
+}
+
+TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
+  mprof::Run run;
+  run.plan.passes = {Pass::timing, Pass::counters};
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
+    run.plan.variants.push_back(id);
+    for (std::uint64_t batch = 1; batch <= 4; ++batch) {
+      Case c;
+      c.key = {id, {}, batch};
+      c.id = std::string(id) + std::to_string(batch);
+      c.passes = {{.pass = Pass::timing}, {.pass = Pass::counters}};
+      run.cases.push_back(c);
+    }
+  }
+  const auto order = [&](std::uint64_t seed) {
+    run.plan.seed = seed;
+    std::vector<std::string> ids;
+    for (const Job& job : schedule(run)) {
+      for (const Case& c : job.cases) ids.push_back(std::string(to_string(job.pass)) + " " + c.id);
+    }
+    return ids;
+  };
+  EXPECT_EQ(order(1), order(1));
+  EXPECT_NE(order(1), order(2));
+  EXPECT_EQ(order(1).size(), 48U);
+  const std::vector<std::string> ids = order(7);
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 48U);
+  // All of a pass before the next: passes disturb each other.
+  EXPECT_TRUE(std::is_partitioned(ids.begin(), ids.end(),
+                                  [](const std::string& id) { return id.starts_with("timing"); }));
+}
+
+TEST(ResultDirectoryTest, RefusesWhatItWouldDestroy) {
+  const test::TemporaryDirectory temporary;
+  using Mode = ResultDirectory::Mode;
+  const auto refused = [&](const fs::path& path, Mode mode) {
+    try {
+      const ResultDirectory directory(path, mode);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const fs::path run = temporary.path() / "run";
+  write_run(mprof::Run{}, run);
+  EXPECT_NE(refused(run, Mode::create).find("holds a run already"), std::string::npos);
+  EXPECT_EQ(refused(run, Mode::overwrite), "");
+  EXPECT_EQ(refused(run, Mode::resume), "");
+  EXPECT_EQ(read_run(run), mprof::Run{}) << "opening it must not change it";
+
+  temporary.write("mine/thesis.txt", "x");
+  EXPECT_NE(refused(temporary.path() / "mine", Mode::overwrite).find("files in it that are no run"),
+            std::string::npos);
+  EXPECT_NE(refused(temporary.path() / "mine/thesis.txt", Mode::create).find("this is a file"),
+            std::string::npos);
+  EXPECT_NE(refused(temporary.path() / "none", Mode::resume).find("nothing to go on with"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(temporary.path() / "none"));
+}
+
+TEST(ResultDirectoryTest, OneCoordinatorAtATime) {
+  const test::TemporaryDirectory temporary;
+  const ResultDirectory first(temporary.path() / "run", ResultDirectory::Mode::create);
+  EXPECT_THROW(ResultDirectory(temporary.path() / "run", ResultDirectory::Mode::create), Error);
+}
+
+TEST(ResultDirectoryTest, DefaultNameIsTimeAndDevice) {
+  EXPECT_EQ(default_result_path("2026-11-21T02:51:07Z", "AMD EPYC (TM)"),
+            fs::path("results/2026-11-21T02-51-07Z-amd-epyc-tm"));
+  EXPECT_EQ(default_result_path("2026-11-21T02:51:07Z", "../../x"),
+            fs::path("results/2026-11-21T02-51-07Z-x"));
+}
+
+}  // namespace
+}  // namespace mprof
