@@ -1,0 +1,20 @@
+# What a build can be told. The presets set these.
+set(MPROF_CUDA AUTO CACHE STRING "Build the CUDA parts: AUTO (when the toolkit is found), ON or OFF")
+option(MPROF_BUILD_TESTS "Build the tests" OFF)
+option(MPROF_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
+option(MPROF_SANITIZE "Address and undefined-behaviour sanitizers; with Clang also the fuzzers" OFF)
+option(MPROF_STATIC "Link third-party libraries statically where the system has them so" OFF)
+# The CPU variants are only honest rivals with vector instructions. x86-64-v3 (AVX2, FMA) is any server since 2015;
+# mprof checks at start-up and says so where it is missing.
+set(MPROF_CPU_ARCH x86-64-v3 CACHE STRING "-march of the host code; empty for the compiler's default")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# An installed mprof finds the libraries that a bundle brings along, and so do those libraries each other: a RUNPATH, the
+# linker's newer default, would count for mprof's own libraries only.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+add_link_options(-Wl,--disable-new-dtags)

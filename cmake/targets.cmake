@@ -1,0 +1,89 @@
+# How a folder becomes a target.
+
+function(mprof_configure_target target)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow -lineinfo --expt-relaxed-constexpr>)
+  # GCC 12 warns of overlaps that cannot be wherever a string literal is added to a std::string (GCC bug 105651).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  endif()
+  if(MPROF_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+  endif()
+  if(MPROF_CPU_ARCH)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=${MPROF_CPU_ARCH}>)
+  endif()
+  if(MPROF_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+# mprof_static_library(NAME PUBLIC ... PRIVATE ...): every .cpp of the folder NAME.
+function(mprof_static_library name)
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  add_library(mprof_${name} STATIC ${sources})
+  target_link_libraries(mprof_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  mprof_configure_target(mprof_${name})
+endfunction()
+
+# mprof_plugin_library(NAME API files... PUBLIC ... PRIVATE ...): the API files make a static library mprof_NAME;
+# all other sources of the folder register themselves at start-up, so they are an OBJECT library mprof_NAME_plugins
+# (the linker drops an object of an archive that nothing refers to) which each program links by name.
+function(mprof_plugin_library name)
+  cmake_parse_arguments(arg "" "" "API;PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  list(TRANSFORM arg_API PREPEND ${CMAKE_SOURCE_DIR}/)
+  list(REMOVE_ITEM sources ${arg_API})
+  add_library(mprof_${name} STATIC ${arg_API})
+  target_link_libraries(mprof_${name} PUBLIC ${arg_PUBLIC})
+  mprof_configure_target(mprof_${name})
+  add_library(mprof_${name}_plugins OBJECT ${sources})
+  target_link_libraries(mprof_${name}_plugins PUBLIC mprof_${name} ${arg_PRIVATE})
+  mprof_configure_target(mprof_${name}_plugins)
+endfunction()
+
+# mprof_embed(NAME SYMBOL SOURCES files...): the files' bytes become part of mprof_NAME, found by their base name with
+# mprof::embedded::SYMBOL(name) (cmake/embedded.hpp.in).
+function(mprof_embed name symbol)
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  set(assembly ".section .note.GNU-stack,\"\",@progbits\n.section .rodata\n")
+  set(declarations "")
+  set(rows "")
+  set(index 0)
+  foreach(file IN LISTS arg_SOURCES)
+    get_filename_component(base ${file} NAME)
+    set(label mprof_${symbol}_${index})
+    string(APPEND assembly ".global ${label}\n.global ${label}_end\n${label}:\n.incbin \"${file}\"\n${label}_end:\n.byte 0\n")
+    string(APPEND declarations "extern \"C\" const char ${label}[];\nextern \"C\" const char ${label}_end[];\n")
+    string(APPEND rows "  if (name == \"${base}\") return std::string_view(${label}, static_cast<std::size_t>(${label}_end - ${label}));\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set(generated ${CMAKE_BINARY_DIR}/generated/embedded)
+  file(CONFIGURE OUTPUT ${generated}/${symbol}.S CONTENT "${assembly}" @ONLY)
+  set_source_files_properties(${generated}/${symbol}.S PROPERTIES OBJECT_DEPENDS "${arg_SOURCES}")
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/embedded.hpp.in ${generated}/${symbol}.hpp @ONLY)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/embedded.cpp.in ${generated}/${symbol}.cpp @ONLY)
+  target_sources(mprof_${name} PRIVATE ${generated}/${symbol}.S ${generated}/${symbol}.cpp)
+  target_include_directories(mprof_${name} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+endfunction()
+
+# mprof_version(NAME): version and git revision, looked up at each build, as part of mprof_NAME.
+function(mprof_version name)
+  set(output ${CMAKE_BINARY_DIR}/generated/version.cpp)
+  add_custom_target(mprof_version_file BYPRODUCTS ${output}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION}
+      "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -DBUILD_TYPE=${CMAKE_BUILD_TYPE}
+      "-DFLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}} -march=${MPROF_CPU_ARCH}"
+      -P ${CMAKE_SOURCE_DIR}/cmake/version.cmake)
+  target_sources(mprof_${name} PRIVATE ${output})
+  add_dependencies(mprof_${name} mprof_version_file)
+endfunction()
+
+file(GLOB MPROF_TEMPLATE_FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/templates/*)
+list(APPEND MPROF_TEMPLATE_FILES ${MPROF_ECHARTS})
