@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/clock.hpp"
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// Measures device time between two points of the calling thread's work.
+class DeviceTimer {
+ public:
+  virtual ~DeviceTimer() = default;
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  /// Seconds between the last start() and stop(); waits for the device when it must.
+  [[nodiscard]] virtual double seconds() = 0;
+};
+
+/// What ops run on and are timed by. Everything here except unavailable() may create a device context, so the
+/// coordinator calls nothing else.
+class Device {
+ public:
+  virtual ~Device() = default;
+  [[nodiscard]] virtual std::string_view id() const = 0;  ///< "cpu", "cuda": VariantInfo::device
+  /// Why this device cannot be used here, or nullopt. Creates no context.
+  [[nodiscard]] virtual std::optional<std::string> unavailable() const = 0;
+  /// A short name for directories and titles: "AMD EPYC", "NVIDIA H200". Creates no context.
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// What is known of the device, by group and name.
+  [[nodiscard]] virtual Environment fingerprint() const = 0;
+  /// Peak rates, measured in about `seconds` at the most.
+  [[nodiscard]] virtual std::vector<Ceiling> measure_ceilings(double seconds) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<DeviceTimer> make_timer() const = 0;
+  /// Waits until all work given to the device is done.
+  virtual void synchronize() const = 0;
+  /// Evicts the last-level cache, so that the next op starts cold.
+  virtual void flush_cache() const = 0;
+};
+
+/// The devices linked into this program, the preferred one first. Each device's file adds itself at start-up.
+class Devices {
+ public:
+  static Devices& instance();
+  void add(std::unique_ptr<Device> device, int preference);
+  [[nodiscard]] const Device* find(std::string_view id) const;
+  /// The most preferred device that is available: CUDA before the CPU.
+  [[nodiscard]] const Device& preferred() const;
+  [[nodiscard]] std::vector<const Device*> all() const;
+
+ private:
+  std::multimap<int, std::unique_ptr<Device>, std::greater<>> devices_;
+};
+
+}  // namespace mprof

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cpu_facts.hpp"
+
+/// What `mprof doctor` looks at on the machine itself.
+namespace mprof {
+
+/// `limited`: mprof works, with something absent or slower.
+enum class ProbeState { ok, limited, missing };
+
+struct Probe {
+  std::string name;
+  ProbeState state = ProbeState::ok;
+  std::string found;   ///< what there is
+  std::string remedy;  ///< what to do; empty when ok
+};
+
+/// All probes below, of this machine. Loads the CUDA driver, where there is one, but creates no context.
+[[nodiscard]] std::vector<Probe> probe_machine();
+
+/// The probes, as functions of what was found.
+[[nodiscard]] Probe probe_instruction_sets(const CpuInfo& cpu);
+[[nodiscard]] Probe probe_cores(unsigned usable_cpus);
+/// Enough for batch 10000 of the convolution family: 4 GiB.
+[[nodiscard]] Probe probe_memory(std::optional<std::uint64_t> usable_bytes);
+[[nodiscard]] Probe probe_perf_events();
+
+/// What loading the driver and counting its devices gave.
+struct DriverFindings {
+  std::string load_error;      ///< of dlopen; empty when libcuda.so.1 was loaded
+  int init_result = 0;         ///< CUresult of cuInit
+  int devices = 0;             ///< of cuDeviceGetCount
+  std::optional<int> version;  ///< of cuDriverGetVersion: 12040 is CUDA 12.4
+};
+[[nodiscard]] Probe probe_nvidia_driver(const DriverFindings& driver);
+/// `driver_parameters`: the text of /proc/driver/nvidia/params, or nullopt; `administrator`: has
+/// CAP_SYS_ADMIN.
+[[nodiscard]] Probe probe_counter_permission(const std::optional<std::string>& driver_parameters,
+                                             bool administrator);
+/// `path`: PATH's value.
+[[nodiscard]] Probe probe_browser(const std::string& path);
+
+}  // namespace mprof

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+
+namespace mprof {
+
+/// How many CPUs this process may use; at least 1.
+[[nodiscard]] unsigned usable_cpus();
+
+/// Runs `work(0)` ... `work(members - 1)` on threads of their own, each kept on one of the usable CPUs in
+/// turn, all started together. Returns the seconds from the first start to the last end.
+double run_together(unsigned members, const std::function<void(unsigned member)>& work);
+
+}  // namespace mprof

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "device/clock.hpp"
+
+namespace mprof::test {
+
+/// Time that passes only when a test says so. Seconds that are sums of powers of two add up exactly.
+class FakeClock final : public Clock {
+ public:
+  [[nodiscard]] double now() const override { return now_; }
+  void advance(double seconds) { now_ += seconds; }
+
+ private:
+  double now_ = 1024;  // not 0: what forgets to take a start time off shall be noticed
+};
+
+}  // namespace mprof::test
