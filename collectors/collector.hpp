@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+#include "kernels/workload.hpp"
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// What a collector is told of the case it watches.
+struct CaseContext {
+  const Case& subject;
+  const Device& device;
+  const Clock& clock;
+  const std::vector<Ceiling>& ceilings;
+};
+
+/// Watches the samples of one case in one pass. Begin and end calls nest: sample > stage. A pause lies
+/// between two stages of a sample: what the runner does there (flushing caches) belongs to no measurement.
+class Collector {
+ public:
+  virtual ~Collector() = default;
+  virtual void begin_sample() {}
+  virtual void end_sample() {}
+  virtual void begin_stage(std::string_view /*op*/, Stage /*stage*/) {}
+  virtual void end_stage(std::string_view /*op*/, Stage /*stage*/) {}
+  virtual void pause() {}
+  virtual void resume() {}
+  /// The sample series so far whose medians must be known well enough before sampling may end; most have
+  /// none.
+  [[nodiscard]] virtual std::vector<std::span<const double>> decisive_series() const { return {}; }
+  /// Adds what was seen to `measurements`, which holds what earlier collectors of the pass added.
+  virtual void finish(std::vector<Measurement>& measurements) = 0;
+};
+
+/// A kind of collector, registered by its own file.
+struct CollectorKind {
+  std::string id;
+  Pass pass = Pass::timing;
+  std::string device;  ///< "cpu", "cuda"; empty: any
+  int order = 0;       ///< lower ones begin first and end last; derived values come last
+  /// Why it cannot run here, or nullopt. A pass whose collectors are all unavailable is skipped with these
+  /// reasons.
+  std::function<std::optional<std::string>()> unavailable;
+  std::function<std::unique_ptr<Collector>(const CaseContext&)> make;
+};
+
+class CollectorKinds {
+ public:
+  static CollectorKinds& instance();
+  void add(CollectorKind kind);
+  /// Those of a pass on a device, in order.
+  [[nodiscard]] std::vector<const CollectorKind*> of(Pass pass, std::string_view device) const;
+
+ private:
+  std::vector<CollectorKind> kinds_;
+};
+
+}  // namespace mprof
