@@ -1,0 +1,119 @@
+#include "kernels/registry.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/error.hpp"
+#include "model/metric.hpp"
+
+namespace mprof {
+namespace {
+
+using ::testing::ElementsAre;
+
+RegisteredVariant variant(const std::string& id, const std::string& baseline = {}) {
+  RegisteredVariant result;
+  result.info.id = id;
+  result.info.baseline = baseline;
+  return result;
+}
+
+std::vector<std::string> ids(const Registry& registry) {
+  std::vector<std::string> result;
+  for (const RegisteredVariant* each : registry.variants()) result.push_back(each->info.id);
+  return result;
+}
+
+TEST(Registry, IdIsThePathBelowKernels) {
+  EXPECT_EQ(variant_id_of("kernels/conv/cpu_naive.cpp"), "conv/cpu_naive");
+  EXPECT_EQ(variant_id_of("/home/a/mprof/kernels/conv/fused_matmul.cu"), "conv/fused_matmul");
+  EXPECT_EQ(variant_id_of("/home/kernels/mprof/kernels/conv/x.cu"), "conv/x");
+  EXPECT_EQ(variant_id_of("../kernels/conv/x.y.cu"), "conv/x.y");
+  EXPECT_EQ(variant_id_of("/home/my-kernels/conv/x.cu"), "/home/my-kernels/conv/x");
+  EXPECT_EQ(variant_id_of("kernels/conv.old/x"), "conv.old/x");
+}
+
+TEST(Registry, SourceFileKeepsTheExtension) {
+  EXPECT_EQ(source_file_of("/a/kernels/conv/cpu_naive.cpp"), "conv/cpu_naive.cpp");
+}
+
+TEST(Registry, OrderIsByIdWithBaselinesFirstWhateverTheOrderOfRegistration) {
+  std::vector<RegisteredVariant> all{variant("f/d", "f/z"), variant("f/a", "f/d"), variant("f/z"),
+                                     variant("f/b"), variant("f/c", "f/a")};
+  for (int turn = 0; turn < 5; ++turn) {
+    Registry registry;
+    for (const RegisteredVariant& each : all) registry.add(each);
+    EXPECT_THAT(ids(registry), ElementsAre("f/z", "f/d", "f/a", "f/b", "f/c"));
+    std::ranges::rotate(all, all.begin() + 1);
+  }
+}
+
+TEST(Registry, OrderIsTotalWhenABaselineIsMissingOrInACircle) {
+  Registry registry;
+  registry.add(variant("f/lonely", "f/absent"));
+  registry.add(variant("f/egg", "f/hen"));
+  registry.add(variant("f/hen", "f/egg"));
+  EXPECT_THAT(ids(registry), ElementsAre("f/hen", "f/egg", "f/lonely"));
+}
+
+TEST(Registry, RefusesTwoVariantsOfOneId) {
+  Registry registry;
+  registry.add(variant("f/a"));
+  EXPECT_THROW(registry.add(variant("f/a")), Error);
+}
+
+TEST(Registry, FindsByIdOrSaysThereIsNone) {
+  Registry registry;
+  registry.add(variant("f/a"));
+  ASSERT_NE(registry.variant("f/a"), nullptr);
+  EXPECT_EQ(registry.variant("f/a")->info.id, "f/a");
+  EXPECT_EQ(registry.variant("f/b"), nullptr);
+  EXPECT_EQ(registry.family("f"), nullptr);
+}
+
+TEST(Registry, HoldsTheFamilyAndItsVariants) {
+  const Registry& registry = Registry::instance();
+  ASSERT_NE(registry.family("conv"), nullptr);
+  for (const char* id : {"conv/cpu_naive", "conv/cpu_threads", "conv/cpu_im2col_gemm", "conv/cpu_onednn"}) {
+    const RegisteredVariant* found = registry.variant(id);
+    ASSERT_NE(found, nullptr) << id;
+    EXPECT_EQ(found->info.family, "conv");
+    EXPECT_EQ(found->info.source_file, std::string(id) + ".cpp");
+    EXPECT_EQ(found->unavailable(), std::nullopt);
+  }
+}
+
+/// What every declaration owes its readers.
+TEST(Registry, EachVariantIsDeclaredInFull) {
+  const Registry& registry = Registry::instance();
+  const std::filesystem::path kernels = std::filesystem::path(MPROF_SOURCE_DIR) / "kernels";
+  for (const RegisteredVariant* each : registry.variants()) {
+    const VariantInfo& info = each->info;
+    if (info.id.starts_with("conv/test_")) continue;
+    SCOPED_TRACE(info.id);
+    EXPECT_FALSE(info.title.empty());
+    EXPECT_FALSE(info.idea.empty());
+    EXPECT_FALSE(info.references.empty());
+    EXPECT_TRUE(std::filesystem::exists(kernels / info.source_file));
+    EXPECT_TRUE(std::filesystem::exists(kernels / (info.id + ".md")));
+    EXPECT_TRUE(info.baseline.empty() || registry.variant(info.baseline) != nullptr) << info.baseline;
+    EXPECT_EQ(info.baseline.empty(), info.expectations.empty());
+    for (const ParameterInfo& parameter : info.parameters) {
+      EXPECT_THAT(parameter.values, ::testing::Contains(parameter.default_value));
+      EXPECT_FALSE(parameter.meaning.empty());
+    }
+    for (const Expectation& expectation : info.expectations) {
+      EXPECT_NE(find_metric(expectation.metric), nullptr) << expectation.metric;
+      EXPECT_FALSE(expectation.because.empty());
+      EXPECT_GT(expectation.factor.value_or(2), 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mprof
