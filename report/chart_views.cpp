@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/views.hpp"
+
+/// What charts.js draws. Numbers are scaled here and every label is finished, so that the scripts only place marks.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_label = 32;
+
+/// A value to draw and what a tooltip says of it; nullopt leaves a gap.
+struct Mark {
+  double value = 0;
+  std::optional<Interval> interval;
+  std::string text;
+};
+using MarkOf = std::function<std::optional<Mark>(const CaseResult&)>;
+
+struct ChartText {
+  std::string title;
+  std::string caption;
+  std::string axis;
+};
+
+/// A variant's name without its family, which all rows share.
+std::string row_label(const VariantResult& variant) {
+  const std::string id = format::one_line(variant.info.id);
+  return format::elide(id.substr(std::min(id.find('/') + 1, id.size())), longest_label);
+}
+
+const Value* time_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_time;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? nullptr : &found->op_time;
+}
+
+const SpeedUp* speed_up_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_speed_up;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? nullptr : &found->speed_up;
+}
+
+std::string of_op(const std::string& op) { return op.empty() ? "the whole inference" : format::one_line(op); }
+
+/// What the chart says to somebody who cannot see it.
+std::string alternative(const std::string& title, const json& rows) {
+  return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
+                     format::list(rows.get<std::vector<std::string>>()));
+}
+
+/// One dot for each variant (row) and batch (series).
+json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
+          const MarkOf& mark_of) {
+  json rows = json::array(), series = json::array();
+  std::vector<const VariantResult*> drawn;
+  const auto has_mark = [&](const VariantResult& variant) {
+    return std::any_of(family.batches.begin(), family.batches.end(), [&](std::uint64_t batch) {
+      const CaseResult* result = variant.representative(batch);
+      return result != nullptr && result->ok() && mark_of(*result).has_value();
+    });
+  };
+  for (const VariantResult& variant : family.variants) {
+    if (has_mark(variant)) drawn.push_back(&variant);
+  }
+  for (const VariantResult* variant : drawn) rows.push_back(row_label(*variant));
+  for (const std::uint64_t batch : family.batches) {
+    json points = json::array();
+    for (std::size_t row = 0; row < drawn.size(); ++row) {
+      const CaseResult* result = drawn[row]->representative(batch);
+      const auto mark = result != nullptr && result->ok() ? mark_of(*result) : std::nullopt;
+      if (!mark) continue;
+      const Interval interval = mark->interval.value_or(Interval{mark->value, mark->value});
+      points.push_back({{"row", row},
+                        {"value", mark->value},
+                        {"low", interval.low},
+                        {"high", interval.high},
+                        {"text", mark->text}});
+    }
+    series.push_back({{"name", fmt::format("batch {}", batch)}, {"points", points}});
+  }
+  const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
+  return {{"id", id},
+          {"kind", "dots"},
+          {"file", fmt::format("charts/{}.svg", id)},
+          {"title", text.title},
+          {"caption", text.caption},
+          {"alt", alternative(text.title, rows)},
+          {"axis", {{"name", text.axis}, {"log", true}}},
+          {"rows", rows},
+          {"series", series}};
+}
+
+bool is_empty(const json& chart) { return chart["rows"].empty(); }
+
+/// The prefix in which most of the drawn times read well.
+format::Scale time_scale(const FamilyResult& family, const std::string& op) {
+  std::vector<double> times;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      const Value* time = time_of(result, op);
+      if (time != nullptr && *time) times.push_back((*time)->median);
+    }
+  }
+  return format::scale_for(Unit::second, times.empty() ? 1 : median(times));
+}
+
+std::string with_interval(const std::string& text, const Estimate& estimate) {
+  const auto width = relative_half_width(estimate);
+  return width ? fmt::format("{} {}", text, format::plus_minus(*width)) : text;
+}
+
+bool works_outside(const CaseResult& result, const std::string& op) {
+  const OpResult* found = result.find_op(op);
+  return found != nullptr && found->outside_forward;
+}
+
+/// An op time near zero beside real ones would look like a triumph.
+std::string left_out(const FamilyResult& family, const std::string& op) {
+  std::vector<std::string> names;
+  for (const VariantResult& variant : family.variants) {
+    const bool outside = std::any_of(variant.cases.begin(), variant.cases.end(),
+                                     [&](const CaseResult& result) { return works_outside(result, op); });
+    if (outside) names.push_back(row_label(variant));
+  }
+  return names.empty() ? "" : fmt::format(" Left out for working outside forward(): {}.", format::list(names));
+}
+
+json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op, const std::string& name) {
+  const format::Scale scale = time_scale(family, op);
+  const ChartText text{
+      op.empty() ? "Total execution time" : fmt::format("Op time of {}", format::one_line(op)),
+      "Median of each variant and batch; further left is faster. Logarithmic axis." + left_out(family, op),
+      fmt::format("{} ({})", op.empty() ? "Total execution time" : "Op time", scale.symbol)};
+  return dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
+    const Value* time = time_of(result, op);
+    if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op)) return std::nullopt;
+    const Estimate& estimate = **time;
+    Mark mark{estimate.median / scale.divisor, std::nullopt,
+              with_interval(format::quantity(estimate.median, Unit::second), estimate)};
+    if (estimate.interval && estimate.interval->low > 0) {
+      mark.interval = Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
+    }
+    return mark;
+  });
+}
+
+json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op, const std::string& name) {
+  const ChartText text{fmt::format("Speed-up of {} over the declared baseline", of_op(op)),
+                       "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
+                       "Speed-up (×)"};
+  json chart = dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
+    const SpeedUp* gain = speed_up_of(result, op);
+    if (gain == nullptr || !*gain) return std::nullopt;
+    std::string words = fmt::format("{} over {}", format::times(*gain->factor),
+                                    format::elide(format::one_line(result.baseline), longest_label));
+    return Mark{*gain->factor, gain->interval, words};
+  });
+  chart["axis"]["reference"] = 1;
+  return chart;
+}
+
+/// What the machine could do is a limit, so a bar that fills towards it reads best; hatched, for it is modelled.
+json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo& op, const std::string& name,
+                      std::uint64_t batch) {
+  json rows = json::array();
+  json compute = json::array(), memory = json::array();
+  const auto point = [](std::size_t row, const Value& value) {
+    return json{{"row", row}, {"value", value->median}, {"text", format::percent(value->median / 100)}};
+  };
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = variant.representative(batch);
+    const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
+    if (found == nullptr || (!found->compute_throughput && !found->memory_throughput)) continue;
+    if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));
+    if (found->memory_throughput) memory.push_back(point(rows.size(), found->memory_throughput));
+    rows.push_back(row_label(variant));
+  }
+  const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
+  const std::string title = fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch);
+  const std::string caption = "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
+                              "modelled from the op's definition, not counted by hardware.";
+  return {{"id", id},
+          {"kind", "percent_bars"},
+          {"file", fmt::format("charts/{}.svg", id)},
+          {"title", title},
+          {"caption", caption},
+          {"alt", alternative(title, rows)},
+          {"axis", {{"name", "% of the measured peak"}}},
+          {"rows", rows},
+          {"series", {{{"name", "FP32 peak"}, {"points", compute}}, {{"name", "memory bandwidth"}, {"points", memory}}}}};
+}
+
+/// The largest batch with a verified time: what a machine can do shows best there.
+std::optional<std::uint64_t> largest_measured_batch(const FamilyResult& family) {
+  std::optional<std::uint64_t> largest;
+  for (const Best& best : family.best) {
+    if (best.fastest != nullptr) largest = std::max(largest.value_or(0), best.batch);
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::vector<json> family_charts(const FamilyResult& family, Anchors& anchors) {
+  std::vector<json> charts;
+  const auto add = [&](json chart) {
+    if (!is_empty(chart)) charts.push_back(std::move(chart));
+  };
+  const auto numbered = [](std::string_view what, std::size_t op) { return fmt::format("{} {}", what, op + 1); };
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    add(time_chart(family, anchors, family.ops[i].name, numbered("op time", i)));
+  }
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    add(speed_up_chart(family, anchors, family.ops[i].name, numbered("speed-up", i)));
+  }
+  add(time_chart(family, anchors, "", "total time"));
+  add(speed_up_chart(family, anchors, "", "total speed-up"));
+  const auto batch = largest_measured_batch(family);
+  for (std::size_t i = 0; batch && i < family.ops.size(); ++i) {
+    add(throughput_chart(family, anchors, family.ops[i], numbered("throughput", i), *batch));
+  }
+  return charts;
+}
+
+}  // namespace mprof

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "report/render.hpp"
+
+struct duk_hthread;
+
+namespace mprof {
+
+/// Draws chart views as static SVG: templates/charts.js, the code that also draws them live in the HTML, run by an
+/// embedded JavaScript engine. Loading ECharts takes about half a second, so make one and keep it.
+class ChartRenderer {
+ public:
+  /// Throws Error(usage) when charts.js does not load.
+  explicit ChartRenderer(const Templates& templates);
+
+  /// Throws Error(usage) with the JavaScript error when charts.js fails.
+  [[nodiscard]] std::string svg(const nlohmann::json& chart) const;
+
+ private:
+  std::shared_ptr<duk_hthread> heap_;
+};
+
+/// Text as JavaScript strings hold it (surrogate pairs written as two 3-byte sequences) made UTF-8.
+[[nodiscard]] std::string join_surrogates(std::string_view text);
+
+}  // namespace mprof

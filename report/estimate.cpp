@@ -1,0 +1,98 @@
+#include "report/estimate.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+
+namespace mprof {
+namespace {
+
+std::string why_not_recorded(const Case& c) {
+  const Status status = case_status(c);
+  if (status == Status::ok) return "not recorded";
+  const std::string reason = case_reason(c);
+  return reason.empty() ? std::string(to_string(status)) : fmt::format("{}: {}", to_string(status), reason);
+}
+
+bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+
+bool within(const Interval& interval, double middle, double relative) {
+  const double reach = std::abs(middle) * relative;
+  return interval.low >= middle - reach && interval.high <= middle + reach;
+}
+
+}  // namespace
+
+Value absent_value(std::string reason) { return {std::nullopt, std::move(reason)}; }
+
+Value derived_value(double value) { return {Estimate{value, std::nullopt, 0, Source::measured}, {}}; }
+
+Value value_of(const Case& c, std::string_view metric, std::string_view op) {
+  const Measurement* measurement = find_measurement(c, metric, op);
+  if (measurement == nullptr) return absent_value(why_not_recorded(c));
+  if (measurement->samples.empty()) {
+    return absent_value(measurement->absent.empty() ? why_not_recorded(c) : measurement->absent);
+  }
+  const auto& samples = measurement->samples;
+  return {Estimate{median(samples), median_interval(samples), samples.size(), measurement->source}, {}};
+}
+
+std::optional<double> relative_half_width(const Estimate& estimate) {
+  if (!estimate.interval || estimate.median == 0) return std::nullopt;
+  return (estimate.interval->high - estimate.interval->low) / 2 / std::abs(estimate.median);
+}
+
+SpeedUp speed_up(const Value& before, const Value& after) {
+  if (!before) return {std::nullopt, std::nullopt, before.absent};
+  if (!after) return {std::nullopt, std::nullopt, after.absent};
+  if (!(after->median > 0) || !(before->median > 0)) {
+    return {std::nullopt, std::nullopt, "a time of 0 has no ratio to another"};
+  }
+  SpeedUp result{before->median / after->median, std::nullopt, {}};
+  if (before->interval && after->interval && after->interval->low > 0) {
+    result.interval = Interval{before->interval->low / after->interval->high,
+                               before->interval->high / after->interval->low};
+  }
+  return result;
+}
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster: return "faster";
+    case Verdict::slower: return "slower";
+    case Verdict::same: return "same";
+    case Verdict::inconclusive: break;
+  }
+  return "inconclusive";
+}
+
+Judgement judge(const Estimate& before, const Estimate& after, double threshold) {
+  if (!before.interval || !after.interval) {
+    return {Verdict::inconclusive,
+            fmt::format("{} give no 95 % interval (6 do)",
+                        format::plural(std::min(before.samples, after.samples), "sample"))};
+  }
+  if (!(before.median > 0)) return {Verdict::inconclusive, "a time of 0 has no ratio to another"};
+  const double change = after.median / before.median - 1;
+  if (!overlap(*before.interval, *after.interval) && std::abs(change) > threshold) {
+    return {change < 0 ? Verdict::faster : Verdict::slower, {}};
+  }
+  if (within(*before.interval, before.median, threshold) && within(*after.interval, before.median, threshold)) {
+    return {Verdict::same, {}};
+  }
+  return {Verdict::inconclusive, overlap(*before.interval, *after.interval)
+                                     ? "the 95 % intervals of the medians overlap"
+                                     : "the change is within the threshold, an interval is not"};
+}
+
+std::string_view comparable_time(const Case& c, std::string_view op) {
+  const Value op_time = value_of(c, "op_time", op);
+  const Value gpu_time = value_of(c, "gpu_time", op);
+  const bool works_elsewhere = op_time && gpu_time && gpu_time->median > 2 * op_time->median;
+  return works_elsewhere ? "layer_time" : "op_time";
+}
+
+}  // namespace mprof

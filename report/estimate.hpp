@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/run.hpp"
+#include "model/statistics.hpp"
+
+/// What a report says of one number, and of two numbers against each other.
+namespace mprof {
+
+/// The middle of the samples of a measurement, with its 95 % interval where there are enough of them.
+struct Estimate {
+  double median = 0;
+  std::optional<Interval> interval;
+  std::size_t samples = 0;
+  Source source = Source::measured;
+};
+
+/// An estimate, or the reason why there is none.
+struct Value {
+  std::optional<Estimate> estimate;
+  std::string absent;
+
+  explicit operator bool() const { return estimate.has_value(); }
+  const Estimate* operator->() const { return &*estimate; }
+  const Estimate& operator*() const { return *estimate; }
+};
+
+[[nodiscard]] Value absent_value(std::string reason);
+
+/// Nothing is known of the interval: a number derived from others.
+[[nodiscard]] Value derived_value(double value);
+
+/// The metric of an op, or of the case when `op` is empty. Without a measurement, the case's own reason says why.
+[[nodiscard]] Value value_of(const Case& c, std::string_view metric, std::string_view op = {});
+
+/// Half the width of the interval over the median.
+[[nodiscard]] std::optional<double> relative_half_width(const Estimate& estimate);
+
+/// How many times as fast; or why that cannot be said.
+struct SpeedUp {
+  std::optional<double> factor;
+  std::optional<Interval> interval;  ///< from the ends of both medians' intervals, so a cautious one
+  std::string absent;
+
+  explicit operator bool() const { return factor.has_value(); }
+};
+
+/// before / after, for times. Never call it with a time whose output check failed.
+[[nodiscard]] SpeedUp speed_up(const Value& before, const Value& after);
+
+/// How a time changed. Nothing but times uses these words.
+enum class Verdict { faster, slower, same, inconclusive };
+
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+struct Judgement {
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason;  ///< why it is inconclusive; otherwise empty
+};
+
+/// Faster or slower: the 95 % intervals of the medians do not overlap and the change exceeds the threshold.
+/// Same: both intervals lie within the threshold around the median before. Otherwise inconclusive, with the reason.
+[[nodiscard]] Judgement judge(const Estimate& before, const Estimate& after, double threshold);
+
+/// A smaller loss of accuracy is not called one: the order of summation alone moves a prediction now and then.
+inline constexpr double tolerated_accuracy_loss = 0.002;
+
+/// The name of the time by which an op is compared: "op_time", or "layer_time" when the op's work happens outside
+/// forward() (its kernels, by the trace, ran at least twice as long as its op_time).
+[[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);
+
+}  // namespace mprof

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// What a run says of its machine and its build, in words.
+namespace mprof {
+
+/// A fact as text, its number with the unit that its name implies: memory and caches in bytes, frequencies in hertz.
+[[nodiscard]] std::string fact_text(std::string_view group, std::string_view name, const Fact& fact);
+
+/// The fact, or an empty text when it is absent or not recorded.
+[[nodiscard]] std::string known_fact(const Run& run, std::string_view group, std::string_view name);
+
+/// What the run's variants ran on, for a title: the GPU's name when one of them is for CUDA, otherwise the CPU's.
+[[nodiscard]] std::string machine_name(const Run& run);
+
+/// "GPU", "CPU", "Operating system", ... for a group of facts.
+[[nodiscard]] std::string group_title(std::string_view group);
+
+/// The groups that the run holds, what computes first.
+[[nodiscard]] std::vector<std::string> ordered_groups(const Environment& environment);
+
+/// The names of a group's facts, what identifies the thing first.
+[[nodiscard]] std::vector<std::string> ordered_facts(const std::map<std::string, Fact>& facts);
+
+/// What a reader calls a fact. Libraries keep the spelling of their names.
+[[nodiscard]] std::string fact_title(std::string_view group, std::string_view name);
+
+/// "2025-03-01T12:34:56Z" -> "2025-03-01 12:34:56 UTC".
+[[nodiscard]] std::string moment(std::string_view iso8601);
+
+}  // namespace mprof

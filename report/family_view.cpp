@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/cells.hpp"
+#include "report/format.hpp"
+#include "report/table.hpp"
+#include "report/views.hpp"
+
+/// What the report says of a family as a whole: summary, verification, throughput, resources.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column, const std::vector<const Value*>& times) {
+  std::size_t best = rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (times[i] == nullptr || !*times[i]) continue;
+    if (best == rows.size() || (*times[i])->median < (*times[best])->median) best = i;
+  }
+  if (best < rows.size()) rows[best][column].tone = Tone::best;
+}
+
+// --- Summary ---------------------------------------------------------------------------------------------------------
+
+std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result,
+                              const std::string& anchor) {
+  Cell name = Cell::words_to(result.configuration, anchor);
+  if (variant.swept()) name.note = "the fastest verified point of its parameter sweep at this batch";
+  if (!result.ran()) return {std::move(name).noted(why_without_times(result))};
+  std::vector<Cell> cells{name};
+  for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::op_time));
+  for (const OpInfo& op : family.ops) cells.push_back(speed_up_cell(result, op));
+  cells.push_back(judged(Cell::value(result.total_time), result));
+  cells.push_back(total_speed_up_cell(result));
+  cells.push_back(judged(Cell::accuracy(result.accuracy), result));
+  return cells;
+}
+
+Table summary_table(const FamilyResult& family, std::uint64_t batch, const std::vector<std::string>& variant_anchors,
+                    Anchors& anchors) {
+  const std::size_t ops = family.ops.size();
+  Table table(anchors.make(fmt::format("{} summary {}", family.id, batch)), fmt::format("Batch size {}", batch));
+  table.text("Variant");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
+  table.numbers("Total Execution Time", Unit::second).numbers("Total speed-up").numbers("Accuracy");
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<const Value*>> times(ops + 1);
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    const CaseResult* result = family.variants[v].representative(batch);
+    if (result == nullptr) continue;
+    rows.push_back(summary_row(family, family.variants[v], *result, variant_anchors[v]));
+    for (std::size_t i = 0; i < ops; ++i) {
+      const OpResult* op = result->find_op(family.ops[i].name);
+      times[i].push_back(op != nullptr && result->ok() && !op->outside_forward ? &op->op_time : nullptr);
+    }
+    times[ops].push_back(result->ok() ? &result->total_time : nullptr);
+  }
+  for (std::size_t i = 0; i < ops; ++i) mark_best(rows, 1 + i, times[i]);
+  mark_best(rows, 1 + 2 * ops, times[ops]);
+  for (auto& row : rows) table.row(std::move(row));
+  return table;
+}
+
+// --- Verification ----------------------------------------------------------------------------------------------------
+
+struct Checked {
+  std::size_t checks = 0;
+  std::size_t passed = 0;
+  std::uint64_t elements = 0;
+  std::uint64_t non_finite = 0;
+  std::uint64_t never_written = 0;
+  double max_error = 0;
+  const Verification* worst = nullptr;
+  std::uint64_t worst_batch = 0;
+};
+
+Checked checked(const VariantResult& variant, const OpInfo& op) {
+  Checked sum;
+  for (const CaseResult& result : variant.cases) {
+    const OpResult* found = result.find_op(op.name);
+    if (found == nullptr || !found->verification) continue;
+    const Verification& check = *found->verification;
+    ++sum.checks;
+    sum.passed += check.passed ? 1 : 0;
+    sum.elements += check.elements;
+    sum.non_finite += check.non_finite;
+    sum.never_written += check.never_written;
+    sum.max_error = std::max(sum.max_error, check.max_error);
+    const bool worse = sum.worst == nullptr || (!check.passed && sum.worst->passed) ||
+                       (check.passed == sum.worst->passed && check.relative_l2 > sum.worst->relative_l2);
+    if (worse) {
+      sum.worst = &check;
+      sum.worst_batch = result.key.batch;
+    }
+  }
+  return sum;
+}
+
+Table verification_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                         Anchors& anchors) {
+  Table table(anchors.make(family.id + " checks"), "Outputs against the double-precision reference, the worst of all batches");
+  table.text("Variant").text("Op").text("Outcome").numbers("Relative L2").numbers("Tolerance").numbers("Largest error");
+  table.numbers("Elements checked").numbers("Not finite").numbers("Never written");
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    for (const OpInfo& op : family.ops) {
+      const Checked sum = checked(family.variants[v], op);
+      if (sum.worst == nullptr) continue;
+      const bool passed = sum.passed == sum.checks;
+      Cell outcome = Cell::words(fmt::format("{} of {} passed", sum.passed, sum.checks), passed ? Tone::good : Tone::bad);
+      if (!passed) outcome.note = fmt::format("batch {}: {}", sum.worst_batch, format::one_line(sum.worst->finding));
+      table.row({Cell::words_to(family.variants[v].info.id, variant_anchors[v]), Cell::words(op.name), outcome,
+                 Cell::figure(format::scientific(sum.worst->relative_l2)),
+                 Cell::figure(format::scientific(sum.worst->tolerance)),
+                 Cell::figure(format::scientific(sum.max_error)), Cell::figure(format::count(sum.elements)),
+                 Cell::figure(format::count(sum.non_finite)), Cell::figure(format::count(sum.never_written))});
+    }
+  }
+  return table;
+}
+
+// --- Throughput and resources ----------------------------------------------------------------------------------------
+
+/// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is wrong.
+template <class Visit>
+void for_each_representative(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Visit visit) {
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    for (const std::uint64_t batch : family.batches) {
+      const CaseResult* result = family.variants[v].representative(batch);
+      if (result != nullptr && result->ok()) visit(variant_anchors[v], *result);
+    }
+  }
+}
+
+Table throughput_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  Table table(anchors.make(family.id + " throughput"), "Modelled throughput");
+  table.text("Variant").numbers("Batch Size").text("Op").numbers("Useful FLOP rate", Unit::flop_per_second);
+  table.numbers("Of FP32 peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
+  table.numbers("Of memory bandwidth", Unit::percent);
+  for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
+    for (const OpResult& op : result.ops) {
+      table.row({Cell::words_to(result.configuration, anchor), Cell::figure(std::to_string(result.key.batch)),
+                 Cell::words(op.info.name), Cell::bare(op.flop_rate), Cell::bare(op.compute_throughput),
+                 Cell::bare(op.byte_rate), Cell::bare(op.memory_throughput)});
+    }
+  });
+  return table;
+}
+
+/// Metrics of a case as a whole that become columns of the resource table, in this order.
+constexpr std::array resource_metrics{"user_time", "system_time", "minor_page_faults", "major_page_faults",
+                                      "peak_memory"};
+
+Table resource_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  Table table(anchors.make(family.id + " resources"), "Resources of one inference");
+  table.text("Variant").numbers("Batch Size").numbers("Cores busy");
+  for (const char* metric : resource_metrics) table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
+  for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
+    std::vector<Cell> cells{Cell::words_to(result.configuration, anchor),
+                            Cell::figure(std::to_string(result.key.batch)),
+                            result.cores_busy ? Cell::figure(format::significant(result.cores_busy->median, 3))
+                                              : Cell::missing(result.cores_busy.absent)};
+    for (const char* metric : resource_metrics) cells.push_back(Cell::bare(value_of(*result.source, metric)));
+    table.row(std::move(cells));
+  });
+  return table;
+}
+
+constexpr std::array counter_metrics{"cycles", "instructions", "cache_misses"};
+
+Table counter_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  Table table(anchors.make(family.id + " counters"), "Hardware counters of forward()");
+  table.only_with_numbers();
+  table.text("Variant").numbers("Batch Size").text("Op");
+  for (const char* metric : counter_metrics) table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
+  for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
+    for (const OpResult& op : result.ops) {
+      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor),
+                              Cell::figure(std::to_string(result.key.batch)), Cell::words(op.info.name)};
+      for (const char* metric : counter_metrics) cells.push_back(Cell::bare(value_of(*result.source, metric, op.info.name)));
+      table.row(std::move(cells));
+    }
+  });
+  return table;
+}
+
+json op_views(const FamilyResult& family) {
+  json list = json::array();
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    list.push_back({{"number", std::to_string(i + 1)},
+                    {"name", format::one_line(family.ops[i].name)},
+                    {"title", format::one_line(family.ops[i].title)}});
+  }
+  return list;
+}
+
+json view_unless_empty(const Table& table) { return table.empty() ? json(false) : table.view(); }
+
+}  // namespace
+
+json family_view(const FamilyResult& family, Anchors& anchors) {
+  std::vector<std::string> variant_anchors;
+  for (const VariantResult& variant : family.variants) variant_anchors.push_back(anchors.make(variant.info.id));
+  json summaries = json::array(), variants = json::array();
+  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
+    summaries.push_back(summary_table(family, *batch, variant_anchors, anchors).view());
+  }
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    variants.push_back(variant_view(family, family.variants[v], variant_anchors[v], anchors));
+  }
+  const std::vector<json> charts = family_charts(family, anchors);
+  const json ops = op_views(family);
+  return {{"id", format::one_line(family.id)},
+          {"anchor", anchors.make(family.id)},
+          {"ops", ops},
+          {"has_ops", !ops.empty()},
+          {"summaries", summaries},
+          {"charts", charts},
+          {"has_charts", !charts.empty()},
+          {"variants", variants},
+          {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
+          {"throughput", view_unless_empty(throughput_table(family, variant_anchors, anchors))},
+          {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
+          {"counters", view_unless_empty(counter_table(family, variant_anchors, anchors))}};
+}
+
+}  // namespace mprof

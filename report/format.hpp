@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/metric.hpp"
+
+/// The one place where a number becomes text.
+namespace mprof::format {
+
+/// A unit with its prefix: a value in SI base units divided by `divisor` is a number of `symbol`s.
+struct Scale {
+  double divisor = 1;
+  std::string symbol;
+};
+
+/// The prefix with which `value` reads best: 0.0123 s -> ms. Sizes in memory take binary prefixes, all else decimal.
+[[nodiscard]] Scale scale_for(Unit unit, double value);
+
+/// `digits` significant digits, thousands grouped: 0.4123, 41.30, 12,346. Very small or large: 1.2e-9.
+[[nodiscard]] std::string significant(double value, int digits = 4);
+/// A fixed number of decimals, thousands grouped.
+[[nodiscard]] std::string fixed(double value, int decimals);
+/// One significant decimal and an exponent: 2.1e-7; 0 is "0".
+[[nodiscard]] std::string scientific(double value);
+/// A whole number, thousands grouped.
+[[nodiscard]] std::string count(std::uint64_t value);
+/// A number with its unit, for a sentence: "41.30 ms".
+[[nodiscard]] std::string quantity(double value, Unit unit);
+/// The same in three digits at the most, for what nobody measured so exactly: "8 GiB".
+[[nodiscard]] std::string about(double value, Unit unit);
+
+/// 0.0123 -> "1.2 %".
+[[nodiscard]] std::string percent(double ratio);
+/// 0.0123 -> "+1.2 %"; what rounds to nothing is "0.0 %".
+[[nodiscard]] std::string signed_percent(double ratio);
+/// Half the width of an interval over its middle: "±0.3 %".
+[[nodiscard]] std::string plus_minus(double ratio);
+/// "14.3×", "0.95×".
+[[nodiscard]] std::string times(double factor);
+/// "14.1–14.5×", with as many digits as tell the ends apart, up to four.
+[[nodiscard]] std::string times(double low, double high);
+/// A factor as somebody wrote it: "2×", "1.5×".
+[[nodiscard]] std::string plain_times(double factor);
+/// A share of correct answers, always with four decimals.
+[[nodiscard]] std::string accuracy(double ratio);
+/// A change of accuracy, signed.
+[[nodiscard]] std::string signed_accuracy(double change);
+
+/// "2 cases", "1 case".
+[[nodiscard]] std::string plural(std::size_t number, std::string_view noun);
+/// "a", "a and b", "a, b and c".
+[[nodiscard]] std::string list(std::span<const std::string> words);
+/// With a capital first letter.
+[[nodiscard]] std::string sentence_case(std::string text);
+/// "page_faults" -> "page faults", "fp32_flop_rate" -> "FP32 FLOP rate".
+[[nodiscard]] std::string words(std::string_view identifier);
+
+/// Text from outside made fit for one line: control characters become spaces, and characters that reorder text
+/// (bidirectional overrides) or break UTF-8 become U+FFFD.
+[[nodiscard]] std::string one_line(std::string_view text);
+/// Number of characters (code points) of UTF-8 text; what mprof itself prints is one column each.
+[[nodiscard]] std::size_t width(std::string_view text);
+/// At most `columns` characters, the middle replaced by "…": both ends of an id tell cases apart.
+[[nodiscard]] std::string elide(std::string_view text, std::size_t columns);
+/// An id where there is little room, on one line.
+[[nodiscard]] std::string short_id(std::string_view id);
+/// What to put after each text so that the decimal points of right-aligned texts stand under each other: figure and
+/// punctuation spaces, which are as wide as a digit and a point. Words need none.
+[[nodiscard]] std::vector<std::string> decimal_padding(std::span<const std::string> texts);
+
+/// One line that a shell reads back as these arguments.
+[[nodiscard]] std::string command_line(std::span<const std::string> arguments);
+/// Lower-case letters, digits and hyphens: an anchor or a file name.
+[[nodiscard]] std::string slug(std::string_view text);
+
+}  // namespace mprof::format

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// What `mprof run` prints at its end: a line a case with its medians, then what went wrong, in words. Plain
+/// text of at most `width` columns.
+[[nodiscard]] std::string render_summary(const Run& run, std::size_t width);
+
+}  // namespace mprof

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "report/analysis.hpp"
+#include "report/compare.hpp"
+
+/// Views: what a template lays out. Finished strings only; the numbers in "charts" are for charts.js alone.
+namespace mprof {
+
+/// Names for places on a page, or files, that differ from each other whatever they are made from.
+class Anchors {
+ public:
+  [[nodiscard]] std::string make(std::string_view text);
+
+ private:
+  std::set<std::string> taken_;
+};
+
+/// The view of milestone.*.mustache.
+[[nodiscard]] nlohmann::json milestone_view(const RunAnalysis& analysis);
+
+/// The answer first: the best variant for each op and batch.
+[[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
+
+/// Everything about one family, its variants and charts included.
+[[nodiscard]] nlohmann::json family_view(const FamilyResult& family, Anchors& anchors);
+
+/// One variant; `anchor` is its place on the page.
+[[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
+                                          const std::string& anchor, Anchors& anchors);
+
+/// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series }.
+[[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);
+
+/// The view of compare.*.mustache.
+[[nodiscard]] nlohmann::json comparison_view(const Comparison& comparison);
+
+/// The comparison as data: the format of `mprof compare --format json`, explained in docs/compare-json.md.
+[[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
+
+}  // namespace mprof

@@ -1,0 +1,247 @@
+// The charts of a report, each defined once: a function from a chart's view (report/chart_views.cpp) to an ECharts
+// option. The page draws them live; mprof itself runs the same code to write static SVG. So: ES5, no document, no window.
+
+var mprof_themes = {
+  light: {
+    text: '#1f2328', muted: '#59636e', line: '#d1d9e0', faint: '#eef1f4', ground: '#ffffff', hatch: '#fefefe',
+    series: ['#0b62b0', '#c2570c', '#0f7b5f', '#8250c4', '#8a6700', '#b8336a', '#3d6b7d', '#6e5548']
+  },
+  dark: {
+    text: '#e6edf3', muted: '#9da5ae', line: '#3d444d', faint: '#22272e', ground: '#0d1117', hatch: '#0e1218',
+    series: ['#5aa9f0', '#f08c4a', '#3fbf9b', '#b794e6', '#d9b441', '#ef7fab', '#86b8ca', '#c4a596']
+  }
+};
+
+// A second channel beside colour: nobody needs to tell hues apart.
+var mprof_symbols = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect', 'emptyTriangle',
+                     'emptyDiamond'];
+
+var mprof_font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
+
+// Marks of one row stand above each other, so that equal values do not hide one another.
+function mprof_dodge(index, count) {
+  var step = Math.min(7, 20 / Math.max(count - 1, 1));
+  return (index - (count - 1) / 2) * step;
+}
+
+function mprof_cycle(list, index) { return list[index % list.length]; }
+
+// Width that the row labels get: as much as the longest needs, but never most of the chart.
+function mprof_label_width(view, width) {
+  var longest = 0;
+  for (var i = 0; i < view.rows.length; i++) longest = Math.max(longest, view.rows[i].length);
+  return Math.min(Math.ceil(longest * 7.2) + 8, Math.floor(width * 0.4));
+}
+
+// What all charts share: a row for each variant, legend above, axis below.
+function mprof_frame(view, theme, width) {
+  var label_width = mprof_label_width(view, width);
+  return {
+    animation: false,
+    backgroundColor: 'transparent',
+    color: theme.series,
+    textStyle: { fontFamily: mprof_font, color: theme.text },
+    grid: { left: label_width + 14, right: 26, top: 34, bottom: 46 },
+    legend: {
+      left: 0, top: 0, itemWidth: 12, itemHeight: 10, itemGap: 16, type: 'scroll',
+      textStyle: { color: theme.text, fontSize: 12 },
+      pageTextStyle: { color: theme.muted }, pageIconColor: theme.muted, pageIconInactiveColor: theme.line
+    },
+    tooltip: {
+      trigger: 'item', confine: true, backgroundColor: theme.ground, borderColor: theme.line,
+      textStyle: { color: theme.text, fontSize: 13 },
+      formatter: function (item) {
+        return echarts.format.encodeHTML(view.rows[item.data.row]) + '<br>' + item.marker + ' ' +
+               echarts.format.encodeHTML(item.seriesName + ': ' + item.data.words);
+      }
+    },
+    yAxis: {
+      type: 'category', inverse: true, data: view.rows,
+      axisLine: { show: false }, axisTick: { show: false },
+      axisLabel: { color: theme.text, fontSize: 12, interval: 0, width: label_width, overflow: 'truncate' },
+      splitLine: { show: true, lineStyle: { color: theme.faint } }
+    },
+    xAxis: {
+      name: view.axis.name, nameLocation: 'middle', nameGap: 28,
+      nameTextStyle: { color: theme.muted, fontSize: 12 },
+      axisLine: { show: false }, axisTick: { show: false },
+      axisLabel: { color: theme.muted, fontSize: 12, hideOverlap: true },
+      splitLine: { show: true, lineStyle: { color: theme.line } }
+    }
+  };
+}
+
+// Places in a decade, from few to many: the first set with four ticks in the range is taken.
+var mprof_tick_sets = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 8]];
+
+function mprof_ticks_of(set, low, high) {
+  var ticks = [];
+  for (var decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade++) {
+    for (var i = 0; i < set.length; i++) {
+      var tick = Number((set[i] * Math.pow(10, decade)).toPrecision(6));
+      if (tick >= low && tick <= high) ticks.push(tick);
+    }
+  }
+  return ticks;
+}
+
+// In a range so narrow that the axis is all but linear: multiples of a round step.
+function mprof_linear_ticks(low, high) {
+  var rough = (high - low) / 4, power = Math.pow(10, Math.floor(Math.log10(rough))), ticks = [];
+  var step = power * (rough / power >= 5 ? 5 : rough / power >= 2 ? 2 : 1);
+  for (var n = Math.ceil(low / step); n * step <= high; n++) ticks.push(Number((n * step).toPrecision(6)));
+  return ticks;
+}
+
+function mprof_log_ticks(low, high) {
+  for (var i = 0; i < mprof_tick_sets.length; i++) {
+    var ticks = mprof_ticks_of(mprof_tick_sets[i], low, high);
+    if (ticks.length >= 4) return ticks;
+  }
+  return mprof_linear_ticks(low, high);
+}
+
+function mprof_tick_text(value) {
+  if (value >= 1e6 || value < 1e-4) return value.toExponential().replace('+', '');
+  return String(Number(value.toPrecision(6)));
+}
+
+// Range of all marks, with the reference line inside and some air on both sides.
+function mprof_extent(view) {
+  var low = Infinity, high = -Infinity;
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) {
+      low = Math.min(low, point.low);
+      high = Math.max(high, point.high);
+    });
+  });
+  if (view.axis.reference) {
+    low = Math.min(low, view.axis.reference);
+    high = Math.max(high, view.axis.reference);
+  }
+  var air = Math.max(Math.pow(high / low, 0.05), 1.04);
+  return { low: low / air, high: high * air };
+}
+
+// A horizontal line from the low to the high end of an interval.
+function mprof_whiskers(series, color, dodge) {
+  return {
+    type: 'custom', name: series.name, silent: true, tooltip: { show: false }, z: 1,
+    data: series.points.map(function (point) { return [Math.log10(point.low), Math.log10(point.high), point.row]; }),
+    encode: { x: [0, 1], y: 2 },
+    renderItem: function (params, api) {
+      var from = api.coord([api.value(0), api.value(2)]), to = api.coord([api.value(1), api.value(2)]);
+      return {
+        type: 'line', shape: { x1: from[0], y1: from[1] + dodge, x2: to[0], y2: to[1] + dodge },
+        style: { stroke: color, lineWidth: 2, opacity: 0.55 }
+      };
+    }
+  };
+}
+
+// A row for each variant, a mark for each batch, on a logarithmic axis: equal distances are equal factors. The axis
+// holds logarithms, since ECharts' own logarithmic axis has no ticks between powers.
+function mprof_dots(view, theme, width) {
+  var extent = mprof_extent(view), option = mprof_frame(view, theme, width);
+  var ticks = mprof_log_ticks(extent.low, extent.high);
+  var positions = ticks.map(function (tick) { return Math.log10(tick); });
+  option.xAxis.type = 'value';
+  option.xAxis.min = Math.log10(extent.low);
+  option.xAxis.max = Math.log10(extent.high);
+  option.xAxis.axisTick.customValues = positions;
+  option.xAxis.axisLabel.customValues = positions;
+  option.xAxis.axisLabel.formatter = function (position) { return mprof_tick_text(Math.pow(10, position)); };
+  option.series = [];
+  view.series.forEach(function (series, index) {
+    var color = mprof_cycle(theme.series, index), dodge = mprof_dodge(index, view.series.length);
+    option.series.push({
+      type: 'scatter', name: series.name, symbol: mprof_cycle(mprof_symbols, index), symbolSize: 10, z: 3,
+      symbolOffset: [0, dodge],
+      itemStyle: { color: color, opacity: 1 },
+      data: series.points.map(function (point) {
+        return { value: [Math.log10(point.value), point.row], row: point.row, words: point.text };
+      })
+    });
+    option.series.push(mprof_whiskers(series, color, dodge));
+  });
+  if (view.axis.reference && option.series.length > 0) {
+    option.series[0].markLine = {
+      silent: true, symbol: 'none', label: { show: false },
+      lineStyle: { color: theme.muted, type: 'solid', width: 1.5 },
+      data: [{ xAxis: Math.log10(view.axis.reference) }]
+    };
+  }
+  return option;
+}
+
+// Bars towards a limit of 100 %, hatched because what they show is modelled.
+function mprof_percent_bars(view, theme, width) {
+  var option = mprof_frame(view, theme, width);
+  option.grid.right = 54;
+  option.xAxis.type = 'value';
+  option.xAxis.min = 0;
+  option.xAxis.max = function (extent) { return Math.max(100, Math.ceil(extent.max / 10) * 10); };
+  option.legend.itemWidth = 18;
+  option.series = view.series.map(function (series, index) {
+    return {
+      type: 'bar', name: series.name, barMaxWidth: 14, barGap: '15%',
+      itemStyle: {
+        color: mprof_cycle(theme.series, index),
+        decal: { symbol: 'rect', color: theme.hatch, dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4 }
+      },
+      label: {
+        show: true, position: 'right', color: theme.muted, fontSize: 11,
+        formatter: function (item) { return item.data.words; }
+      },
+      data: series.points.map(function (point) {
+        return { value: [point.value, point.row], row: point.row, words: point.text };
+      })
+    };
+  });
+  return option;
+}
+
+var mprof_kinds = { dots: mprof_dots, percent_bars: mprof_percent_bars };
+var mprof_row_heights = { dots: 36, percent_bars: 46 };
+
+function mprof_option(view, theme_name, width) {
+  if (!mprof_kinds[view.kind]) throw new Error('there is no chart of the kind ' + view.kind);
+  return mprof_kinds[view.kind](view, mprof_themes[theme_name], width);
+}
+
+function mprof_height(view) { return 84 + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1); }
+
+// --- Static SVG ------------------------------------------------------------------------------------------------------
+
+// Drawn in the light theme; where the reader's surroundings are dark, each colour gives way to its dark counterpart.
+function mprof_dark_rules() {
+  var rules = '', light = mprof_themes.light, dark = mprof_themes.dark;
+  function rule(from, to) {
+    rules += '[fill="' + from + '"]{fill:' + to + '}[stroke="' + from + '"]{stroke:' + to + '}';
+  }
+  for (var key in light) {
+    if (key !== 'series') rule(light[key], dark[key]);
+  }
+  light.series.forEach(function (color, index) { rule(color, dark.series[index]); });
+  return '<style>@media (prefers-color-scheme:dark){' + rules + '}</style>';
+}
+
+// What only a live page needs goes; ids must not depend on how many charts were drawn before.
+function mprof_strip(svg) {
+  return svg.replace(/<style ?><!\[CDATA\[[\s\S]*?\]\]>\s*<\/style>\n?/g, '')
+      .replace(/ (class="zr[^"]*"|ecmeta_\w+="[^"]*"|pointer-events="visible"|xml:space="preserve")/g, '')
+      .replace(/(id="|url\(#)zr\d+-/g, '$1');
+}
+
+// Called by mprof with a view as JSON.
+function mprof_static_svg(json) {
+  var view = JSON.parse(json), width = 840, height = mprof_height(view);
+  var chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: width, height: height });
+  try {
+    chart.setOption(mprof_option(view, 'light', width));
+    return mprof_strip(chart.renderToSVGString())
+        .replace('>', '><title>' + echarts.format.encodeHTML(view.title) + '</title>' + mprof_dark_rules()) + '\n';
+  } finally {
+    chart.dispose();
+  }
+}

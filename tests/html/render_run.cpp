@@ -1,0 +1,47 @@
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "model/run_file.hpp"
+#include "report/compare.hpp"
+#include "report/report.hpp"
+#include "tests/report/sample_runs.hpp"
+
+/// render_run OUT [RUN_DIR ...]: the reports of the sample runs, and of these recorded ones, for the tests in a browser.
+/// render_run --golden DIR: the runs that the golden files are made from (tests/golden/README.md).
+int main(int argc, char** argv) try {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: render_run OUT [RUN_DIR ...]\n");
+    return 2;
+  }
+  using namespace mprof;
+  if (std::string(argv[1]) == "--golden" && argc == 3) {
+    write_run(samples::healthy(), std::filesystem::path(argv[2]) / "run_a");
+    write_run(samples::later(), std::filesystem::path(argv[2]) / "run_b");
+    return 0;
+  }
+  const std::filesystem::path out = argv[1];
+  std::map<std::string, Run> runs{{"healthy", samples::healthy()}, {"troubled", samples::troubled()},
+                                  {"hostile", samples::hostile()}, {"gpu", samples::gpu()},
+                                  {"empty", samples::empty_run()}, {"large", samples::large(18)}};
+  for (int i = 2; i < argc; ++i) {
+    const std::filesystem::path directory = argv[i];
+    runs[directory.filename().string()] = read_run(directory);
+  }
+  const ReportOptions both{{"md", "html"}, {}, {}};
+  for (const auto& [name, run] : runs) {
+    ReportOptions options = both;
+    options.out = out / name;
+    write_report(run, options);
+  }
+  const Comparison comparison = compare(samples::healthy(), samples::later(), {});
+  for (const char* format : {"text", "md", "html", "json"}) {
+    write_file(out / ("compare." + std::string(format)), render_comparison(comparison, format, {80, {}}));
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "render_run: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,200 @@
+#include "report/analysis.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/report/sample_runs.hpp"
+
+namespace mprof {
+namespace {
+
+const CaseResult& result_of(const RunAnalysis& analysis, std::string_view id) {
+  for (const FamilyResult& family : analysis.families) {
+    if (const CaseResult* found = family.find(id)) return *found;
+  }
+  throw std::out_of_range(std::string(id));
+}
+
+const Best& best_of(const FamilyResult& family, std::string_view op, std::uint64_t batch) {
+  const auto found = std::find_if(family.best.begin(), family.best.end(),
+                                  [&](const Best& best) { return best.op == op && best.batch == batch; });
+  if (found == family.best.end()) throw std::out_of_range(std::string(op));
+  return *found;
+}
+
+bool says(const RunAnalysis& analysis, Severity severity, std::string_view part) {
+  return std::any_of(analysis.findings.begin(), analysis.findings.end(), [&](const Finding& finding) {
+    return finding.severity == severity && finding.text.find(part) != std::string::npos;
+  });
+}
+
+TEST(Analysis, SpeedUpIsOverEachVariantsOwnBaseline) {
+  const Run run = samples::healthy();
+  const RunAnalysis analysis = analyse(run);
+  const CaseResult& gemm = result_of(analysis, "conv/cpu_im2col_gemm@1000");
+  EXPECT_EQ(gemm.baseline, "conv/cpu_threads@1000");
+  EXPECT_NEAR(*gemm.ops[0].speed_up.factor, 6.7e-4 / 2.1e-4, 1e-9);
+  EXPECT_NEAR(*gemm.ops[1].speed_up.factor, 2.05e-3 / 3.3e-4, 1e-9);
+  EXPECT_DOUBLE_EQ(*gemm.accuracy_change, 0);
+  const CaseResult& naive = result_of(analysis, "conv/cpu_naive@1000");
+  EXPECT_TRUE(naive.is_baseline);
+  EXPECT_FALSE(naive.ops[0].speed_up);
+}
+
+TEST(Analysis, AHealthyRunHasNothingToWarnOf) {
+  const Run run = samples::healthy();
+  EXPECT_TRUE(analyse(run).findings.empty());
+}
+
+TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
+  const Run run = samples::troubled();
+  const RunAnalysis analysis = analyse(run);
+  const CaseResult& wrong = result_of(analysis, "conv/wrong@100");
+  EXPECT_TRUE(wrong.ops[0].op_time) << "its time is known";
+  EXPECT_EQ(wrong.ops[0].speed_up.absent, "the output is wrong");
+  EXPECT_EQ(wrong.total_speed_up.absent, "the output is wrong");
+  const CaseResult& heir = result_of(analysis, "conv/heir@100");
+  EXPECT_EQ(heir.ops[0].speed_up.absent, "the output of its baseline conv/wrong@100 is wrong");
+  EXPECT_EQ(result_of(analysis, "conv/orphan@100").ops[0].speed_up.absent,
+            "its baseline conv/never_run was not run at this batch");
+  for (const Best& best : analysis.families[0].best) {
+    EXPECT_TRUE(best.fastest == nullptr || best.fastest->key.variant != "conv/wrong");
+  }
+}
+
+TEST(Analysis, TheFastestPointStandsForASweep) {
+  const Run run = samples::troubled();
+  const RunAnalysis analysis = analyse(run);
+  const auto& variants = analysis.families[0].variants;
+  const auto tiled = std::find_if(variants.begin(), variants.end(), [](const VariantResult& v) { return v.swept(); });
+  ASSERT_NE(tiled, variants.end());
+  EXPECT_EQ(tiled->info.id, "conv/tiled");
+  EXPECT_EQ(tiled->representative(100)->id, "conv/tiled[tile_width=32]@100");
+  EXPECT_EQ(tiled->representative(1000)->status, Status::timeout);
+  EXPECT_EQ(tiled->representative(5000), nullptr);
+}
+
+TEST(Analysis, ABaselineIsTakenAtItsDefaultParameters) {
+  Run run = samples::empty_run();
+  VariantInfo base = samples::variant("conv/base"), heir = samples::variant("conv/heir", "conv/base");
+  base.parameters = {{"tile_width", "", "16", {"8", "16"}}};
+  run.variants = {base, heir};
+  run.cases = {samples::timed_case(base, 100, 1, 1, {{"tile_width", "8"}}),
+               samples::timed_case(base, 100, 2, 2, {{"tile_width", "16"}}), samples::timed_case(heir, 100, 1, 1)};
+  EXPECT_DOUBLE_EQ(*analyse(run).families[0].variants[1].cases[0].ops[0].speed_up.factor, 2);
+  run.cases.erase(run.cases.begin() + 1);
+  const Run without_default = run;
+  EXPECT_DOUBLE_EQ(*analyse(without_default).families[0].variants[1].cases[0].ops[0].speed_up.factor, 1);
+}
+
+TEST(Analysis, BestNamesWhatTheMeasurementCannotTellApart) {
+  const Run run = samples::troubled();
+  const RunAnalysis analysis = analyse(run);
+  const Best& best = best_of(analysis.families[0], "layer2", 1000);
+  EXPECT_EQ(best.fastest->id, "conv/base@1000");
+  ASSERT_EQ(best.level.size(), 1U);
+  EXPECT_EQ(best.level[0]->id, "conv/slow@1000");
+}
+
+TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
+  const Run run = samples::gpu();
+  const RunAnalysis analysis = analyse(run);
+  const CaseResult& streams = result_of(analysis, "conv/streams@10000");
+  EXPECT_TRUE(streams.ops[0].outside_forward);
+  EXPECT_EQ(streams.ops[0].compared_by, "layer_time");
+  EXPECT_NEAR(*streams.ops[0].speed_up.factor, 0.176 / 0.101, 1e-9);
+  const Best& best = best_of(analysis.families[0], "layer1", 10000);
+  EXPECT_EQ(best.fastest->id, "conv/baseline@10000") << "2 us of op time win nothing";
+  EXPECT_EQ(best.left_out.size(), 1U);
+  EXPECT_TRUE(says(analysis, Severity::caution, "conv/streams works outside forward()"));
+  EXPECT_EQ(analysis.families.size(), 2U);
+  EXPECT_EQ(analysis.families[1].ops.size(), 1U);
+}
+
+TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
+  const Run run = samples::troubled();
+  const RunAnalysis analysis = analyse(run);
+  EXPECT_TRUE(says(analysis, Severity::wrong, "conv/wrong is wrong at batches 100 and 1000"));
+  EXPECT_TRUE(says(analysis, Severity::wrong, "640 elements were never written"));
+  EXPECT_TRUE(says(analysis, Severity::broken, "conv/gone crashed at batch 100: the worker ended by signal 11"));
+  EXPECT_TRUE(says(analysis, Severity::broken, "conv/tiled ran out of time at batch 1000"));
+  EXPECT_TRUE(says(analysis, Severity::incomplete, "conv/gone was not reached at batch 1000."));
+  EXPECT_TRUE(says(analysis, Severity::incomplete, "The run was interrupted: 1 of 14 cases still to do"));
+  EXPECT_TRUE(says(analysis, Severity::incomplete, "FP32 FLOP rate of the CPU was not measured"));
+  EXPECT_TRUE(says(analysis, Severity::caution, "Slower than the baseline in layer1: conv/slow (at batch 100)"));
+  EXPECT_TRUE(says(analysis, Severity::caution, "the widest: ±4.2\u00a0%, conv/slow@100"));
+  EXPECT_TRUE(says(analysis, Severity::caution, "too few samples for a 95 % interval"));
+  EXPECT_TRUE(says(analysis, Severity::caution, "uncommitted changes"));
+  EXPECT_TRUE(std::is_sorted(analysis.findings.begin(), analysis.findings.end(),
+                             [](const Finding& a, const Finding& b) { return a.severity < b.severity; }));
+}
+
+TEST(Analysis, ALossOfAccuracyIsFound) {
+  Run run = samples::healthy();
+  samples::set_samples(run.cases.back(), "accuracy", "", {0.9127 - 0.0021});
+  EXPECT_TRUE(says(analyse(run), Severity::wrong, "The accuracy of conv/cpu_onednn@10000"));
+  samples::set_samples(run.cases.back(), "accuracy", "", {0.9127 - 0.0019});
+  EXPECT_TRUE(analyse(run).findings.empty());
+}
+
+TEST(Analysis, RunsThatHoldAlmostNothing) {
+  const Run empty = samples::empty_run();
+  EXPECT_TRUE(says(analyse(empty), Severity::incomplete, "no case"));
+  Run skipped = samples::empty_run();
+  const VariantInfo cudnn = samples::variant("conv/cudnn");
+  for (const std::uint64_t batch : {100, 1000}) {
+    skipped.cases.push_back(samples::failed_case(cudnn, batch, Status::skipped, "no CUDA device"));
+  }
+  skipped.plan.passes = {Pass::counters};
+  const RunAnalysis analysis = analyse(skipped);
+  EXPECT_TRUE(says(analysis, Severity::incomplete, "conv/cudnn was skipped at batches 100 and 1000: no CUDA device."));
+  EXPECT_TRUE(says(analysis, Severity::incomplete, "no timing pass"));
+  for (const Best& best : analysis.families[0].best) EXPECT_EQ(best.fastest, nullptr);
+}
+
+struct ExpectationCase {
+  const char* what;
+  Expectation expectation;
+  double after;  ///< op time of layer 1; before it was 1
+  Outcome outcome;
+};
+
+class Expectations : public testing::TestWithParam<ExpectationCase> {};
+
+TEST_P(Expectations, AreCheckedAgainstTheBaseline) {
+  Run run = samples::empty_run();
+  VariantInfo base = samples::variant("conv/base"), heir = samples::variant("conv/heir", "conv/base");
+  heir.expectations = {GetParam().expectation};
+  run.variants = {base, heir};
+  run.cases = {samples::timed_case(base, 100, 1, 1), samples::timed_case(heir, 100, GetParam().after, 1)};
+  const RunAnalysis analysis = analyse(run);
+  const auto& checks = analysis.families[0].variants[1].expectations.at(0).checks;
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].outcome, GetParam().outcome) << GetParam().what << ": " << checks[0].reason;
+  EXPECT_EQ(checks[0].reason.empty(), GetParam().outcome == Outcome::met) << GetParam().what;
+}
+
+Expectation expect(std::string metric, std::string op, Direction direction, std::optional<double> factor = {}) {
+  return {std::move(metric), std::move(op), direction, factor, "why"};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Outcomes, Expectations,
+    testing::Values(
+        ExpectationCase{"falls", expect("op_time", "layer1", Direction::decreases), 0.5, Outcome::met},
+        ExpectationCase{"rises instead", expect("op_time", "layer1", Direction::decreases), 1.5, Outcome::not_met},
+        ExpectationCase{"overlaps", expect("op_time", "layer1", Direction::decreases), 0.999, Outcome::not_met},
+        ExpectationCase{"far enough", expect("op_time", "layer1", Direction::decreases, 2), 0.49, Outcome::met},
+        ExpectationCase{"not far enough", expect("op_time", "layer1", Direction::decreases, 2), 0.6, Outcome::not_met},
+        ExpectationCase{"rises", expect("op_time", "layer1", Direction::increases, 1.5), 1.6, Outcome::met},
+        ExpectationCase{"stays", expect("op_time", "layer1", Direction::unchanged), 1.03, Outcome::met},
+        ExpectationCase{"does not stay", expect("op_time", "layer1", Direction::unchanged), 1.2, Outcome::not_met},
+        ExpectationCase{"sum of ops falls", expect("op_time", "", Direction::decreases, 1.3), 0.5, Outcome::met},
+        ExpectationCase{"accuracy stays", expect("accuracy", "", Direction::unchanged), 0.5, Outcome::met},
+        ExpectationCase{"absent", expect("cycles", "layer1", Direction::decreases), 0.5, Outcome::not_measurable},
+        ExpectationCase{"absent sum", expect("cycles", "", Direction::decreases), 0.5, Outcome::not_measurable},
+        ExpectationCase{"unknown", expect("luck", "", Direction::increases), 0.5, Outcome::not_measurable}));
+
+}  // namespace
+}  // namespace mprof

@@ -1,0 +1,101 @@
+#include "report/format.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace mprof {
+namespace {
+
+const std::string nbsp = "\u00a0";
+
+TEST(Format, SignificantDigits) {
+  EXPECT_EQ(format::significant(0.41234), "0.4123");
+  EXPECT_EQ(format::significant(41.3), "41.30");
+  EXPECT_EQ(format::significant(9.99996), "10.00");
+  EXPECT_EQ(format::significant(12345.6), "12,346");
+  EXPECT_EQ(format::significant(1234567.0), "1,234,567");
+  EXPECT_EQ(format::significant(0), "0");
+  EXPECT_EQ(format::significant(-0.5, 2), "\u22120.50");
+  EXPECT_EQ(format::significant(1.2e-9), "1.2e-9");
+  EXPECT_EQ(format::significant(3e17), "3.0e17");
+}
+
+TEST(Format, QuantitiesTakeThePrefixThatReadsBest) {
+  EXPECT_EQ(format::quantity(0.0413, Unit::second), "41.30" + nbsp + "ms");
+  EXPECT_EQ(format::quantity(2e-6, Unit::second), "2.000" + nbsp + "µs");
+  EXPECT_EQ(format::quantity(0, Unit::second), "0" + nbsp + "ns");
+  EXPECT_EQ(format::quantity(3.0 * (1 << 30), Unit::byte), "3.000" + nbsp + "GiB");
+  EXPECT_EQ(format::quantity(1.1e11, Unit::flop_per_second), "110.0" + nbsp + "GFLOP/s");
+  EXPECT_EQ(format::quantity(4.2e12, Unit::byte_per_second), "4.200" + nbsp + "TB/s");
+  EXPECT_EQ(format::quantity(3200, Unit::count), "3,200");
+  EXPECT_EQ(format::about(8.0 * (1ULL << 30), Unit::byte), "8" + nbsp + "GiB");
+  EXPECT_EQ(format::about(1.25e9, Unit::byte_per_second), "1.25" + nbsp + "GB/s");
+}
+
+TEST(Format, PercentAndFactors) {
+  EXPECT_EQ(format::signed_percent(0.0123), "+1.2" + nbsp + "%");
+  EXPECT_EQ(format::signed_percent(-0.0123), "\u22121.2" + nbsp + "%");
+  EXPECT_EQ(format::signed_percent(-0.0001), "0.0" + nbsp + "%") << "no signed zero";
+  EXPECT_EQ(format::plus_minus(0.003), "±0.3" + nbsp + "%");
+  EXPECT_EQ(format::plus_minus(0.25), "±25" + nbsp + "%");
+  EXPECT_EQ(format::times(14.31), "14.3×");
+  EXPECT_EQ(format::times(0.954), "0.954×");
+  EXPECT_EQ(format::times(14.1, 14.5), "14.1–14.5×");
+  EXPECT_EQ(format::times(10.76, 10.84), "10.76–10.84×") << "a fourth digit where three do not tell the ends apart";
+  EXPECT_EQ(format::times(2, 2), "2.00×");
+  EXPECT_EQ(format::plain_times(1.5), "1.5×");
+  EXPECT_EQ(format::scientific(2.13e-7), "2.1e-7");
+  EXPECT_EQ(format::scientific(0.31), "3.1e-1");
+  EXPECT_EQ(format::signed_accuracy(-0.0056), "\u22120.0056");
+  EXPECT_EQ(format::signed_accuracy(0.00001), "0.0000");
+}
+
+TEST(Format, Words) {
+  EXPECT_EQ(format::plural(1, "case"), "1 case");
+  EXPECT_EQ(format::plural(2, "case"), "2 cases");
+  EXPECT_EQ(format::list(std::vector<std::string>{"a", "b", "c"}), "a, b and c");
+  EXPECT_EQ(format::list(std::vector<std::string>{}), "");
+  EXPECT_EQ(format::words("fp32_flop_rate"), "FP32 FLOP rate");
+  EXPECT_EQ(format::slug("conv/cpu_onednn <b>"), "conv-cpu-onednn-b");
+  EXPECT_EQ(format::slug("äöü"), "");
+}
+
+TEST(Format, OneLineLeavesNothingThatDisturbsALine) {
+  EXPECT_EQ(format::one_line("a\nb\tc\x1b[31m\x7f"), "a b c [31m ");
+  EXPECT_EQ(format::one_line("\u202eabc\u2028\u2066"), "\ufffdabc\ufffd\ufffd");
+  EXPECT_EQ(format::one_line("gr\u00fc\u00df \U0001F600"), "gr\u00fc\u00df \U0001F600");
+  EXPECT_EQ(format::one_line("\xc3(\xff\xed\xa0\x80\xf0\x80\x80\x80"),
+            "\ufffd(\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd")
+      << "each byte of what is no UTF-8";
+  EXPECT_EQ(format::one_line("cut \xe2\x82"), "cut \ufffd\ufffd");
+}
+
+TEST(Format, ElideKeepsBothEndsAndWholeCharacters) {
+  EXPECT_EQ(format::elide("conv/cpu_naive@100", 18), "conv/cpu_naive@100");
+  EXPECT_EQ(format::elide("conv/cpu_naive@100", 9), "conv…@100");
+  EXPECT_EQ(format::elide("äöüäöü", 3), "ä…ü");
+  EXPECT_EQ(format::elide("abc", 1), "…");
+  EXPECT_EQ(format::elide("abc", 0), "");
+  EXPECT_EQ(format::width(format::elide(std::string(2000, 'x'), 48)), 48U);
+}
+
+TEST(Format, DecimalPaddingLinesUpPoints) {
+  const std::vector<std::string> texts{"0.4123", "41.30", "12,346", "–", "14.3×"};
+  const auto padding = format::decimal_padding(texts);
+  EXPECT_EQ(padding[0], "");
+  EXPECT_EQ(padding[1], "\u2007\u2007");
+  EXPECT_EQ(padding[2], "\u2008\u2007\u2007\u2007\u2007");
+  EXPECT_EQ(padding[3], "") << "a dash is no figure";
+  EXPECT_EQ(padding[4], "\u2007\u2007\u2007");
+}
+
+TEST(Format, CommandLineReadsBackInAShell) {
+  EXPECT_EQ(format::command_line(std::vector<std::string>{"mprof", "run", "--batch", "100,1000"}),
+            "mprof run --batch 100,1000");
+  EXPECT_EQ(format::command_line(std::vector<std::string>{"a b", "it's", "", "$x"}), "'a b' 'it'\\''s' '' '$x'");
+}
+
+}  // namespace
+}  // namespace mprof

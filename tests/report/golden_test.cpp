@@ -1,0 +1,71 @@
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "model/run_file.hpp"
+#include "report/analysis.hpp"
+#include "report/compare.hpp"
+#include "report/report.hpp"
+#include "report/views.hpp"
+#include "tests/report/sample_runs.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+/// Approved texts: what reports of committed runs look like, byte for byte. MPROF_UPDATE_GOLDEN=1 approves what is made
+/// now and names what changed; read the difference before you commit it.
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path golden = fs::path(MPROF_SOURCE_DIR) / "tests/golden";
+
+bool updating() {
+  const char* update = std::getenv("MPROF_UPDATE_GOLDEN");
+  return update != nullptr && std::string(update) == "1";
+}
+
+void expect_golden(const fs::path& file, const std::string& text) {
+  const fs::path approved = golden / file;
+  const bool same = fs::exists(approved) && read_file(approved) == text;
+  if (same) return;
+  if (updating()) {
+    write_file(approved, text);
+    std::printf("updated %s\n", approved.c_str());
+    return;
+  }
+  ASSERT_TRUE(fs::exists(approved)) << approved << " is missing: approve it with MPROF_UPDATE_GOLDEN=1";
+  EXPECT_EQ(read_file(approved), text) << approved << " differs: approve the new text with MPROF_UPDATE_GOLDEN=1";
+}
+
+void expect_golden_report(const Run& run, const fs::path& folder) {
+  const test::TemporaryDirectory directory;
+  for (const fs::path& file : write_report(run, {{"md"}, directory.path(), {}})) {
+    expect_golden(folder / fs::relative(file, directory.path()), read_file(file));
+  }
+}
+
+TEST(Golden, MilestoneOfARecordedRun) {
+  const Run run = read_run(golden / "run_a");
+  expect_golden_report(run, "run_a");
+  expect_golden("run_a/view.json", milestone_view(analyse(run)).dump(1) + "\n");
+}
+
+TEST(Golden, MilestoneOfARunFullOfTrouble) { expect_golden_report(samples::troubled(), "troubled"); }
+
+TEST(Golden, MilestoneOfAGpuRun) { expect_golden_report(samples::gpu(), "gpu"); }
+
+TEST(Golden, ComparisonOfRecordedRuns) {
+  CompareOptions options;
+  options.name_a = "run_a";
+  options.name_b = "run_b";
+  const Comparison comparison = compare(read_run(golden / "run_a"), read_run(golden / "run_b"), options);
+  expect_golden("compare.txt", render_comparison(comparison, "text", {80, {}}));
+  expect_golden("compare.md", render_comparison(comparison, "md"));
+  expect_golden("compare.json", render_comparison(comparison, "json"));
+}
+
+}  // namespace
+}  // namespace mprof

@@ -1,0 +1,399 @@
+#include "tests/report/sample_runs.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace mprof::samples {
+namespace {
+
+constexpr double layer1_flops = 2.51e6;  // of one image
+constexpr double layer2_flops = 7.25e6;
+constexpr double layer1_bytes = 1.32e5;
+constexpr double layer2_bytes = 1.00e5;
+constexpr double peak_flops = 1.1e11;
+constexpr double peak_bandwidth = 1.8e10;
+const std::string no_counters = "the kernel forbids hardware counters here (perf_event_paranoid is 3)";
+
+std::vector<OpInfo> ops_at(std::uint64_t batch) {
+  const auto images = static_cast<double>(batch);
+  return {{"layer1", "layer 1: 7x7, 1 -> 4 maps", layer1_flops * images, layer1_bytes * images},
+          {"layer2", "layer 2: 7x7, 4 -> 16 maps", layer2_flops * images, layer2_bytes * images}};
+}
+
+Verification verified(const std::string& op, std::uint64_t batch) {
+  Verification check;
+  check.op = op;
+  check.passed = true;
+  check.relative_l2 = op == "layer1" ? 8.4e-8 : 2.1e-7;
+  check.max_error = op == "layer1" ? 3.6e-7 : 1.9e-6;
+  check.tolerance = 1e-5;
+  check.elements = batch * (op == "layer1" ? 25600U : 18496U);
+  return check;
+}
+
+void add_op_measurements(PassResult& pass, const OpInfo& op, double time) {
+  const double flop_rate = op.flops / time, byte_rate = op.bytes / time;
+  auto& list = pass.measurements;
+  list.push_back(measured("op_time", op.name, around(time)));
+  list.push_back(measured("layer_time", op.name, around(time * 1.02)));
+  list.push_back(measured("first_op_time", op.name, {time * 1.6}));
+  list.push_back(measured("flop_rate", op.name, {flop_rate}, Source::modelled));
+  list.push_back(measured("byte_rate", op.name, {byte_rate}, Source::modelled));
+  list.push_back(measured("compute_throughput", op.name, {100 * flop_rate / peak_flops}, Source::modelled));
+  list.push_back(measured("memory_throughput", op.name, {100 * byte_rate / peak_bandwidth}, Source::modelled));
+}
+
+double accuracy_at(std::uint64_t batch) {
+  const auto images = static_cast<double>(batch);
+  return std::round(0.9127 * images) / images;
+}
+
+void add_case_measurements(PassResult& pass, std::uint64_t batch, double total) {
+  const auto images = static_cast<double>(batch);
+  auto& list = pass.measurements;
+  list.push_back(measured("total_time", "", around(total, 0.006)));
+  list.push_back(measured("accuracy", "", {accuracy_at(batch)}));
+  list.push_back(measured("user_time", "", around(total * 1.7)));
+  list.push_back(measured("system_time", "", around(total * 0.05)));
+  list.push_back(measured("minor_page_faults", "", {std::round(images * 3.2)}));
+  list.push_back(measured("major_page_faults", "", {0}));
+  list.push_back(measured("peak_memory", "", {9.0e7 + images * 2.6e5}));
+}
+
+PassResult counters_absent(const std::vector<OpInfo>& ops) {
+  PassResult pass;
+  pass.pass = Pass::counters;
+  pass.status = Status::skipped;
+  pass.reason = no_counters;
+  for (const OpInfo& op : ops) {
+    for (const char* metric : {"cycles", "instructions", "cache_misses"}) {
+      pass.measurements.push_back(absent(metric, op.name, no_counters));
+    }
+  }
+  return pass;
+}
+
+std::vector<VariantInfo> cpu_variants() {
+  VariantInfo naive = variant("conv/cpu_naive");
+  naive.title = "Naive loops on one core";
+  naive.idea = "The definition, loop by loop: what every other variant has to beat.";
+  VariantInfo threads = variant("conv/cpu_threads", "conv/cpu_naive");
+  threads.title = "Naive loops over all cores";
+  threads.idea = "Images are independent, so each core takes its share of the batch.";
+  threads.expectations = {{"op_time", "layer1", Direction::decreases, 1.5, "two cores share the images"},
+                          {"op_time", "layer2", Direction::decreases, 1.5, "two cores share the images"},
+                          {"accuracy", "", Direction::unchanged, std::nullopt, "the order of summation stays"},
+                          {"cycles", "", Direction::unchanged, std::nullopt, "the work stays the same"}};
+  VariantInfo gemm = variant("conv/cpu_im2col_gemm", "conv/cpu_threads");
+  gemm.title = "im2col and a matrix product (OpenBLAS)";
+  gemm.idea = "Unfold the input so that the convolution becomes one matrix product, and let OpenBLAS do it.";
+  gemm.expectations = {{"op_time", "layer2", Direction::decreases, 2.0, "OpenBLAS keeps its operands in registers"},
+                       {"op_time", "layer1", Direction::decreases, 4.0, "the same, with fewer maps to reuse"},
+                       {"peak_memory", "", Direction::unchanged, std::nullopt, "the unfolded input is cut in sections"}};
+  gemm.references = {"https://www.openblas.net/", "K. Chellapilla et al., High performance convolutional neural networks "
+                                                  "for document processing, 2006"};
+  VariantInfo onednn = variant("conv/cpu_onednn", "conv/cpu_threads");
+  onednn.title = "oneDNN, the rival";
+  onednn.idea = "What the vendor's library reaches on this machine.";
+  onednn.references = {"https://github.com/oneapi-src/oneDNN"};
+  return {naive, threads, gemm, onednn};
+}
+
+void finish_plan(Run& run, std::vector<std::uint64_t> batches) {
+  for (const VariantInfo& info : run.variants) run.plan.variants.push_back(info.id);
+  run.plan.batches = std::move(batches);
+}
+
+/// Seconds for one image, layer 1 and layer 2, by variant.
+struct Speed {
+  double layer1;
+  double layer2;
+};
+constexpr Speed cpu_speeds[] = {{1.31e-3, 4.02e-3}, {6.7e-4, 2.05e-3}, {2.1e-4, 3.3e-4}, {6.2e-5, 1.1e-4}};
+
+}  // namespace
+
+std::vector<double> around(double middle, double spread, std::size_t count) {
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < count; ++i) {
+    // A walk through the spread that visits both halves in turn, as a real series does.
+    const double place = count == 1 ? 0.5 : static_cast<double>((i * 8) % count) / static_cast<double>(count - 1);
+    samples.push_back(middle * (1 + spread * (2 * place - 1)));
+  }
+  return samples;
+}
+
+Measurement measured(std::string metric, std::string op, std::vector<double> samples, Source source) {
+  Measurement m;
+  m.metric = std::move(metric);
+  m.op = std::move(op);
+  m.source = source;
+  m.samples = std::move(samples);
+  return m;
+}
+
+Measurement absent(std::string metric, std::string op, std::string reason) {
+  Measurement m;
+  m.metric = std::move(metric);
+  m.op = std::move(op);
+  m.absent = std::move(reason);
+  return m;
+}
+
+VariantInfo variant(std::string id, std::string baseline) {
+  VariantInfo info;
+  info.family = id.substr(0, id.find('/'));
+  info.title = id;
+  info.idea = "An idea.";
+  info.device = "cpu";
+  info.baseline = std::move(baseline);
+  info.source_file = id + ".cpp";
+  info.id = std::move(id);
+  return info;
+}
+
+Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2, Parameters parameters) {
+  Case c;
+  c.key = {info.id, std::move(parameters), batch};
+  c.id = case_id(c.key, info);
+  c.ops = ops_at(batch);
+  PassResult pass;
+  pass.status = Status::ok;
+  pass.seconds = 3.5;
+  pass.sampling = Sampling{2, 21, Ending::confidence, 0.006};
+  pass.verification = {verified("layer1", batch), verified("layer2", batch)};
+  add_op_measurements(pass, c.ops[0], layer1);
+  add_op_measurements(pass, c.ops[1], layer2);
+  add_case_measurements(pass, batch, (layer1 + layer2) * 1.15 + static_cast<double>(batch) * 2e-5);
+  c.passes = {pass, counters_absent(c.ops)};
+  return c;
+}
+
+Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status, std::string reason) {
+  Case c;
+  c.key = {info.id, {}, batch};
+  c.id = case_id(c.key, info);
+  c.ops = ops_at(batch);
+  PassResult pass;
+  pass.status = status;
+  pass.reason = std::move(reason);
+  c.passes = {pass};
+  return c;
+}
+
+PassResult& timing(Case& c) { return c.passes.at(0); }
+
+void set_samples(Case& c, std::string_view metric, std::string_view op, std::vector<double> samples) {
+  for (Measurement& m : timing(c).measurements) {
+    if (m.metric != metric || m.op != op) continue;
+    m.samples = std::move(samples);
+    return;
+  }
+  throw std::logic_error("the case has no such measurement");
+}
+
+Run empty_run() {
+  Run run;
+  run.tool = {"0.1.0", "0123456789ab"};
+  run.command_line = {"mprof", "run", "--all", "--batch", "100,1000,10000"};
+  run.state = RunState::complete;
+  run.started = "2025-01-15T10:20:30Z";
+  run.finished = "2025-01-15T10:26:41Z";
+  run.plan.passes = {Pass::timing, Pass::counters};
+  run.plan.seed = 20250115;
+  run.plan.timeout = 300;
+  run.plan.images = "/usr/share/datasets/fashion-mnist";
+  run.plan.weights = "data/lenet.safetensors";
+  run.environment = {
+      {"cpu",
+       {{"model", "Example EPYC 2000"}, {"cores", 2.0}, {"logical_cpus", 2.0}, {"l2_cache", 1048576.0},
+        {"max_frequency", 3.1e9}, {"governor", Absent{"the kernel shows no cpufreq of CPU 0"}}}},
+      {"memory", {{"total", 8.0 * (1ULL << 30)}, {"limit", Absent{"the control group sets none"}}}},
+      {"os", {{"distribution", "Debian GNU/Linux 12 (bookworm)"}, {"kernel", "Linux 6.1.0"}}},
+      {"build", {{"compiler", "GNU 12.2.0"}, {"type", "Release"}, {"flags", "-O3 -march=x86-64-v3"}}},
+      {"libraries", {{"openblas", "0.3.21"}, {"onednn", "2.6.0"}}},
+  };
+  run.ceilings = {{"fp32_flop_rate", "cpu", peak_flops, "", "independent FMA chains in registers on all cores, best of 5"},
+                  {"memory_bandwidth", "cpu", peak_bandwidth, "", "triad over 768 MiB on all cores, best of 5"}};
+  return run;
+}
+
+Run healthy() {
+  Run run = empty_run();
+  run.variants = cpu_variants();
+  finish_plan(run, {100, 1000, 10000});
+  for (std::size_t v = 0; v < run.variants.size(); ++v) {
+    for (const std::uint64_t batch : run.plan.batches) {
+      const auto images = static_cast<double>(batch);
+      run.cases.push_back(
+          timed_case(run.variants[v], batch, cpu_speeds[v].layer1 * images, cpu_speeds[v].layer2 * images));
+    }
+  }
+  return run;
+}
+
+Run later() {
+  Run run = healthy();
+  run.tool.revision = "fedcba987654";
+  run.started = "2025-01-22T09:00:00Z";
+  run.finished = "2025-01-22T09:05:12Z";
+  run.environment["libraries"]["onednn"] = "3.0.0";
+  for (Case& c : run.cases) {
+    const auto images = static_cast<double>(c.key.batch);
+    if (c.id == "conv/cpu_threads@1000") set_samples(c, "op_time", "layer2", around(2.05e-3 * images * 1.12));
+    if (c.id == "conv/cpu_onednn@1000") set_samples(c, "op_time", "layer1", around(6.2e-5 * images * 0.8));
+    if (c.id == "conv/cpu_onednn@10000") set_samples(c, "accuracy", "", {0.9071});
+    if (c.id == "conv/cpu_naive@100") set_samples(c, "op_time", "layer1", around(0.131, 0.2));
+    if (c.id != "conv/cpu_im2col_gemm@1000") continue;
+    timing(c).status = Status::wrong;
+    timing(c).reason = "layer2: relative L2 error 0.31";
+    timing(c).verification[1].passed = false;
+    timing(c).verification[1].relative_l2 = 0.31;
+    timing(c).verification[1].finding = "The relative L2 error 0.31 exceeds 1e-05.";
+  }
+  std::erase_if(run.cases, [](const Case& c) { return c.id == "conv/cpu_naive@10000"; });
+  return run;
+}
+
+Run troubled() {
+  Run run = empty_run();
+  run.tool.revision += "-dirty";
+  run.state = RunState::interrupted;
+  run.finished.clear();
+  run.ceilings[0].value.reset();
+  run.ceilings[0].absent = "the measurement took too long";
+  VariantInfo base = variant("conv/base"), wrong = variant("conv/wrong", "conv/base"),
+              slow = variant("conv/slow", "conv/base"), tiled = variant("conv/tiled", "conv/base"),
+              orphan = variant("conv/orphan", "conv/never_run"), gone = variant("conv/gone", "conv/base"),
+              heir = variant("conv/heir", "conv/wrong");
+  tiled.parameters = {{"tile_width", "elements a side", "8", {"8", "16", "32"}}};
+  tiled.expectations = {{"op_time", "", Direction::decreases, 2.0, "fewer loads"},
+                        {"cache_misses", "layer1", Direction::decreases, std::nullopt, "the tile is reused"}};
+  slow.expectations = {{"op_time", "layer1", Direction::decreases, std::nullopt, "hope"}};
+  run.variants = {base, wrong, slow, tiled, orphan, gone, heir};
+  finish_plan(run, {100, 1000});
+  auto& cases = run.cases;
+  cases = {timed_case(base, 100, 0.010, 0.030), timed_case(base, 1000, 0.100, 0.300)};
+  for (const std::uint64_t batch : {100, 1000}) {
+    Case bad = timed_case(wrong, batch, 1e-5 * static_cast<double>(batch), 3e-5 * static_cast<double>(batch));
+    timing(bad).status = Status::wrong;
+    timing(bad).reason = "layer1 is wrong";
+    timing(bad).verification[0].passed = false;
+    timing(bad).verification[0].relative_l2 = 1;
+    timing(bad).verification[0].non_finite = 12;
+    timing(bad).verification[0].never_written = 640;
+    timing(bad).verification[0].finding = "640 elements were never written, 12 are not finite";
+    set_samples(bad, "accuracy", "", {0.1});
+    cases.push_back(bad);
+  }
+  Case noisy = timed_case(slow, 100, 0.013, 0.030);
+  timing(noisy).sampling = Sampling{2, 100, Ending::samples, 0.042};
+  Case few = timed_case(slow, 1000, 0.13, 0.30);
+  set_samples(few, "op_time", "layer1", {0.13, 0.131, 0.129});
+  timing(few).sampling = Sampling{1, 3, Ending::seconds, std::nullopt};
+  cases.push_back(noisy);
+  cases.push_back(few);
+  for (const char* width : {"8", "16", "32"}) {
+    const double factor = 8 / std::stod(width);
+    cases.push_back(timed_case(tiled, 100, 0.004 * (1 + factor), 0.009 * (1 + factor), {{"tile_width", width}}));
+  }
+  cases.push_back(timed_case(orphan, 100, 0.007, 0.020));
+  cases.push_back(timed_case(heir, 100, 0.0045, 0.012));
+  cases.push_back(failed_case(gone, 100, Status::crashed, "the worker ended by signal 11 (SIGSEGV)"));
+  cases.push_back(failed_case(gone, 1000, Status::pending, "not run yet"));
+  cases.push_back(failed_case(tiled, 1000, Status::timeout, "took longer than 300 s (--timeout)"));
+  cases.back().key.parameters = {{"tile_width", "8"}};
+  return run;
+}
+
+Run gpu() {
+  Run run = empty_run();
+  run.environment["gpu"] = {{"name", "Example H9000"}, {"memory", 1.4e11}, {"driver", "580.1"}, {"sm_clock", 1.98e9}};
+  run.ceilings = {{"fp32_flop_rate", "cuda", 6.1e13, "", "FMA chains"}, {"memory_bandwidth", "cuda", 4.2e12, "", "triad"}};
+  VariantInfo base = variant("conv/baseline"), streams = variant("conv/streams", "conv/baseline"),
+              map = variant("elementwise/baseline");
+  for (VariantInfo* info : {&base, &streams, &map}) info->device = "cuda";
+  streams.parameters = {{"streams", "how many", "4", {"1", "2", "4", "8"}}};
+  run.variants = {base, streams, map};
+  finish_plan(run, {10000});
+  Case plain = timed_case(base, 10000, 0.0021, 0.0074);
+  Case hidden = timed_case(streams, 10000, 2e-6, 2e-6, {{"streams", "4"}});
+  set_samples(plain, "layer_time", "layer1", around(0.176));
+  set_samples(plain, "layer_time", "layer2", around(0.148));
+  set_samples(hidden, "layer_time", "layer1", around(0.101));
+  set_samples(hidden, "layer_time", "layer2", around(0.093));
+  for (Case* c : {&plain, &hidden}) {
+    timing(*c).measurements.push_back(measured("gpu_time", "layer1", around(0.0021)));
+    timing(*c).measurements.push_back(measured("gpu_time", "layer2", around(0.0074)));
+  }
+  Case single = timed_case(map, 1, 0.0018, 0.1);
+  single.ops.resize(1);
+  single.ops[0] = {"map", "v += sqrtf(f(v) + 1)", 3.3e8, 5.4e8};
+  for (Measurement& m : timing(single).measurements) {
+    if (m.op == "layer1") m.op = "map";
+  }
+  std::erase_if(timing(single).measurements, [](const Measurement& m) { return m.metric == "accuracy" || m.op == "layer2"; });
+  timing(single).verification.resize(1);
+  timing(single).verification[0].op = "map";
+  run.cases = {plain, hidden, single};
+  return run;
+}
+
+Run hostile() {
+  const std::string attack =
+      "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> </script> `code` ``` | cell "
+      "|\n# heading\n- item {{title}} {{{title}}} [link](javascript:owned) &amp; *bold* _em_ ]]> --> \x1b[31m \u202e "
+      "\U0001F600 'single' \"double\" $x$ ~~gone~~";
+  const std::string endless(2000, 'x');
+  Run run = healthy();
+  run.command_line = {"mprof", "run", attack, "```\n\n# heading"};
+  run.environment["cpu"]["model"] = attack;
+  run.environment[attack][attack] = attack;
+  run.environment["os"]["kernel"] = Absent{attack};
+  run.ceilings[0].method = attack;
+  run.plan.images = endless;
+  for (VariantInfo& info : run.variants) {
+    const std::string id = info.id;
+    const bool long_one = id == "conv/cpu_onednn";
+    const auto renamed = [&](const std::string& name) {
+      return name.empty() ? name : name + (name == "conv/cpu_onednn" ? endless : attack);
+    };
+    for (Case& c : run.cases) {
+      if (c.key.variant != id) continue;
+      c.key.variant = renamed(id);
+      c.id = c.key.variant + "@" + std::to_string(c.key.batch);
+      c.ops[0].title = attack;
+    }
+    info.id = renamed(id);
+    info.baseline = renamed(info.baseline);
+    info.title = long_one ? endless : attack;
+    info.idea = attack + "\n\n" + endless;
+    info.references = {attack, "javascript:owned", "https://example.org/\"><script>owned</script>"};
+    for (Expectation& expectation : info.expectations) expectation.because = attack;
+  }
+  timing(run.cases[0]).status = Status::wrong;
+  timing(run.cases[0]).reason = attack;
+  timing(run.cases[0]).verification[0].passed = false;
+  timing(run.cases[0]).verification[0].finding = attack;
+  timing(run.cases[4]).status = Status::failed;
+  timing(run.cases[4]).reason = attack + endless;
+  timing(run.cases[4]).measurements.clear();
+  return run;
+}
+
+Run large(std::size_t variants) {
+  Run run = empty_run();
+  run.variants.push_back(variant("conv/base"));
+  for (std::size_t i = 1; i < variants; ++i) run.variants.push_back(variant("conv/v" + std::to_string(i), "conv/base"));
+  finish_plan(run, {100, 1000, 5000, 10000});
+  for (std::size_t v = 0; v < variants; ++v) {
+    for (const std::uint64_t batch : run.plan.batches) {
+      const double scale = static_cast<double>(batch) * (1 + 0.37 * static_cast<double>((v * 7) % 11));
+      run.cases.push_back(timed_case(run.variants[v], batch, 1e-5 * scale, 3e-5 * scale));
+    }
+  }
+  return run;
+}
+
+}  // namespace mprof::samples

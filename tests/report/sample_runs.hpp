@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// Runs made up for tests: every number follows from its place, so they are the same on every machine.
+namespace mprof::samples {
+
+/// `count` samples around `middle`, spread over ± `spread` of it.
+[[nodiscard]] std::vector<double> around(double middle, double spread = 0.004, std::size_t count = 21);
+
+/// A measurement with these samples.
+[[nodiscard]] Measurement measured(std::string metric, std::string op, std::vector<double> samples,
+                                   Source source = Source::measured);
+[[nodiscard]] Measurement absent(std::string metric, std::string op, std::string reason);
+
+/// A variant of the family "conv" with one parameterless configuration.
+[[nodiscard]] VariantInfo variant(std::string id, std::string baseline = {});
+
+/// A case with two verified ops of the given times, a total time and an accuracy.
+[[nodiscard]] Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2,
+                              Parameters parameters = {});
+/// A case that came to nothing.
+[[nodiscard]] Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status, std::string reason);
+
+/// The timing pass of a case; tests change what they are about.
+[[nodiscard]] PassResult& timing(Case& c);
+
+/// Replaces the samples of (metric, op).
+void set_samples(Case& c, std::string_view metric, std::string_view op, std::vector<double> samples);
+
+/// A run with nothing in it but a machine and a plan.
+[[nodiscard]] Run empty_run();
+
+/// A complete run like that of a small server: four CPU variants, three batches.
+[[nodiscard]] Run healthy();
+/// The same machine later: one variant slower, one faster, one wrong, one less accurate, one case gone.
+[[nodiscard]] Run later();
+/// One case of each way to go wrong, a sweep, a run that was interrupted.
+[[nodiscard]] Run troubled();
+/// A GPU run in outline: other device, other ops, gpu_time, a variant that works outside forward().
+[[nodiscard]] Run gpu();
+/// Every text from outside is an attack on HTML, Markdown, SVG or the page's width.
+[[nodiscard]] Run hostile();
+/// `variants` variants at four batches.
+[[nodiscard]] Run large(std::size_t variants);
+
+}  // namespace mprof::samples

@@ -1,0 +1,112 @@
+#include "report/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/format.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+Value value(double median) { return {Estimate{median, Interval{median * 0.99, median * 1.01}, 20, Source::measured}, {}}; }
+
+TEST(Table, OnePrefixForAllNumbersOfAUnit) {
+  Table table("t", "Times");
+  table.text("Variant").numbers("Op Time", Unit::second).numbers("Total", Unit::second);
+  table.row({Cell::words("a"), Cell::value(value(0.004)), Cell::value(value(0.012))});
+  table.row({Cell::words("b"), Cell::value(value(0.0004)), Cell::value(value(1.2))});
+  const json view = table.view();
+  EXPECT_EQ(view["columns"][1]["unit"], "ms");
+  EXPECT_EQ(view["columns"][2]["unit"], "ms");
+  EXPECT_EQ(view["rows"][0]["cells"][1]["text"], "4.000");
+  EXPECT_EQ(view["rows"][1]["cells"][1]["text"], "0.4000");
+  EXPECT_EQ(view["rows"][1]["cells"][2]["text"], "1,200");
+  EXPECT_EQ(view["rows"][0]["cells"][1]["detail"], "±1.0\u00a0%");
+}
+
+TEST(Table, AbsentCellsShareAFootnoteForTheirReason) {
+  Table table("t", "Times");
+  table.text("Variant").numbers("A", Unit::second).numbers("B", Unit::second);
+  table.row({Cell::words("a"), Cell::value(value(1)), Cell::missing("no clock")});
+  table.row({Cell::words("b"), Cell::missing("no time"), Cell::missing("no clock")});
+  table.row({Cell::words("c"), Cell::missing("no time"), Cell::value(value(1))});
+  const json view = table.view();
+  EXPECT_EQ(view["notes"], json::parse(R"([{"mark":"a","text":"no clock"},{"mark":"b","text":"no time"}])"));
+  EXPECT_EQ(view["rows"][1]["cells"][1]["mark"], "b");
+  EXPECT_EQ(view["rows"][1]["cells"][2]["mark"], "a");
+  EXPECT_EQ(view["rows"][1]["cells"][2]["text"], "–");
+}
+
+TEST(Table, AColumnThatIsAbsentThroughoutBecomesARemark) {
+  Table table("t", "Counters");
+  table.text("Variant").numbers("Time", Unit::second).numbers("Cycles", Unit::count).numbers("Misses", Unit::count);
+  table.row({Cell::words("a"), Cell::value(value(1)), Cell::missing("forbidden"), Cell::missing("forbidden")});
+  table.row({Cell::words("b"), Cell::value(value(1)), Cell::missing("forbidden"), Cell::missing("forbidden")});
+  const json view = table.view();
+  EXPECT_EQ(view["columns"].size(), 2U);
+  EXPECT_EQ(view["remarks"], json({"Cycles and Misses: forbidden"}));
+  EXPECT_TRUE(view["notes"].empty());
+}
+
+TEST(Table, WithoutAnyFigureTheColumnsStay) {
+  Table table("t", "Times");
+  table.text("Variant").numbers("Time", Unit::second);
+  table.row({Cell::words("a"), Cell::missing("skipped")});
+  EXPECT_EQ(table.view()["columns"].size(), 2U);
+  table.only_with_numbers();
+  EXPECT_FALSE(table.view()["has_rows"]);
+}
+
+TEST(Table, ShortRowsEndInDashes) {
+  Table table("t", "Times");
+  table.text("Variant").numbers("A").numbers("B");
+  table.row({Cell::words("a").noted("crashed")});
+  const json cells = table.view()["rows"][0]["cells"];
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[2]["text"], "–");
+  EXPECT_EQ(cells[0]["mark"], "a");
+}
+
+TEST(Table, FootnotesGoOnAfterZ) {
+  Table table("t", "");
+  table.numbers("A").numbers("B");
+  for (int i = 0; i < 28; ++i) table.row({Cell::missing("reason " + std::to_string(i)), Cell::figure("1")});
+  EXPECT_EQ(table.view()["notes"][26]["mark"], "aa");
+  EXPECT_EQ(table.view()["notes"][27]["mark"], "ab");
+}
+
+TEST(TextTable, GroupsRowsAndKeepsToTheWidth) {
+  Table table("t", "Times");
+  table.text("Case").text("Time").numbers("A", Unit::second).numbers("Change");
+  for (const char* op : {"layer1", "layer2"}) {
+    table.row({Cell::words("conv/fused_matmul[tile_width=16]@10000"), Cell::words(op), Cell::value(value(0.0123)),
+               Cell::figure("\u22125.0\u00a0%")});
+  }
+  EXPECT_EQ(text_table(table.view(), 0),
+            "  Time           A (ms)  Change\n"
+            "conv/fused_matmul[tile_width=16]@10000\n"
+            "  layer1  12.30 ±1.0 %  \u22125.0 %\n"
+            "  layer2  12.30 ±1.0 %  \u22125.0 %\n");
+  const std::string narrow = text_table(table.view(), 26);
+  EXPECT_EQ(narrow,
+            "  Time    A (ms)  Change\n"
+            "conv/fused_ma…width=16]@10000\n"
+            "  layer1   12.30  \u22125.0 %\n"
+            "  layer2   12.30  \u22125.0 %\n")
+      << "small print goes first";
+}
+
+TEST(TextTable, TheFirstColumnGivesWay) {
+  Table table("t", "");
+  table.text("Case").numbers("A");
+  table.row({Cell::words("conv/cpu_im2col_gemm@10000"), Cell::figure("1.5")});
+  table.row({Cell::words("conv/cpu_naive@100"), Cell::figure("12.25")});
+  EXPECT_EQ(text_table(table.view(), 24),
+            "Case                   A\n"
+            "conv/cpu_…m@10000   1.5\n"
+            "conv/cpu_…ive@100  12.25\n");
+}
+
+}  // namespace
+}  // namespace mprof
