@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "cli/data_location.hpp"
+#include "cli/options.hpp"
+#include "device/probe.hpp"
+#include "kernels/registry.hpp"
+#include "model/error.hpp"
+
+namespace mprof::cli {
+namespace {
+
+/// Reads a family's inputs as a run would.
+Probe probe_inputs(const Family& family, const DataPaths& data) {
+  Probe probe{.name = fmt::format("inputs of {}", family.id()), .found = {}, .remedy = {}};
+  try {
+    family.validate(data);
+    probe.found = fmt::format("{} and {}", data.images.string(), data.weights.string());
+  } catch (const Error& error) {
+    probe.state = ProbeState::missing;
+    probe.found = error.what();
+    probe.remedy = "without them nothing of this family runs";
+  }
+  return probe;
+}
+
+std::string_view word(ProbeState state) {
+  switch (state) {
+    case ProbeState::ok:
+      return "ok";
+    case ProbeState::limited:
+      return "limited";
+    case ProbeState::missing:
+      return "missing";
+  }
+  return "";
+}
+
+int doctor(const Arguments& arguments) {
+  std::vector<Probe> probes = probe_machine();
+  const DataPaths data = locate_data(arguments.text("data"), arguments.text("weights"));
+  for (const Family* family : Registry::instance().families()) probes.push_back(probe_inputs(*family, data));
+  for (const Probe& probe : probes) {
+    fmt::print("{:<8} {}: {}\n", word(probe.state), probe.name, probe.found);
+    if (!probe.remedy.empty()) fmt::print("         -> {}\n", probe.remedy);
+  }
+  const bool missing = std::any_of(probes.begin(), probes.end(),
+                                   [](const Probe& p) { return p.state == ProbeState::missing; });
+  fmt::print("\n{}\n", missing ? "Something that mprof requires is missing." : "mprof can run here.");
+  return static_cast<int>(missing ? ExitCode::environment : ExitCode::success);
+}
+
+}  // namespace
+
+Verb doctor_verb() {
+  return {.name = "doctor",
+          .positional = "",
+          .summary = "what this machine has and lacks for mprof",
+          .description =
+              "Looks at the CPU, memory, hardware counters, the NVIDIA driver and the input files, and says "
+              "what to\n"
+              "do about each that is missing. Exits with 5 when something that is required is missing.",
+          .options = {{"data", "DIR", "", "Folder with the Fashion-MNIST files, as for `mprof run`."},
+                      {"weights", "FILE", "", "Weights, as for `mprof run`."}},
+          .run = doctor};
+}
+
+}  // namespace mprof::cli

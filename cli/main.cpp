@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
+#include "model/error.hpp"
+#include "model/suggest.hpp"
+#include "model/version.hpp"
+
+namespace mprof::cli {
+namespace {
+
+std::vector<Verb> all_verbs() {
+  return {run_verb(), report_verb(), compare_verb(), list_verb(), doctor_verb(), worker_verb()};
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+}
+
+const Verb& find_verb(const std::vector<Verb>& verbs, const std::string& name) {
+  const auto found =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& verb) { return verb.name == name; });
+  if (found != verbs.end()) return *found;
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs) {
+    if (!verb.hidden) names.push_back(verb.name);
+  }
+  throw Error(ExitCode::usage,
+              fmt::format("mprof has no verb '{}'.{} See `mprof --help`.", name, did_you_mean(name, names)));
+}
+
+int dispatch(const std::vector<std::string>& command_line) {
+  const std::vector<Verb> verbs = all_verbs();
+  const std::string first = command_line.size() > 1 ? command_line[1] : "";
+  const std::string second = command_line.size() > 2 ? command_line[2] : "";
+  if (first == "--version") {
+    print(fmt::format("mprof {} ({})\n", version, revision));
+    return 0;
+  }
+  if (first == "help" && second == "--markdown") {
+    print(markdown_help(verbs));
+    return 0;
+  }
+  if (first == "help" && !second.empty()) {
+    print(help(find_verb(verbs, second), terminal_width()));
+    return 0;
+  }
+  if (first.empty() || first == "help" || first == "--help" || first == "-h") {
+    print(help(verbs, terminal_width()));
+    return first.empty() ? static_cast<int>(ExitCode::usage) : 0;
+  }
+  const Verb& verb = find_verb(verbs, first);
+  const Arguments arguments = parse(verb, command_line);
+  if (arguments.flag("help")) {
+    print(help(verb, terminal_width()));
+    return 0;
+  }
+  return verb.run(arguments);
+}
+
+int complain(const std::string& message, ExitCode code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "mprof: {}\n", message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace mprof::cli
+
+/// The only place that catches: what is thrown anywhere becomes one message and one exit code here.
+int main(int argc, char** argv) {
+  using namespace mprof;
+  try {
+    return cli::dispatch({argv, argv + argc});
+  } catch (const Error& error) {
+    return cli::complain(error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return cli::complain("out of memory. Close other programs, or run smaller batches with --batch.",
+                         ExitCode::environment);
+  } catch (const std::exception& error) {
+    return cli::complain(
+        fmt::format("a fault of mprof itself: {}. Please report it with the command line.", error.what()),
+        ExitCode::fault);
+  }
+}

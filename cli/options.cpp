@@ -1,0 +1,201 @@
+#include "cli/options.hpp"
+
+#include <cctype>
+#include <sstream>
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include "model/error.hpp"
+#include "model/suggest.hpp"
+
+namespace mprof::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+struct ExitRow {
+  ExitCode code;
+  std::string_view meaning;
+};
+
+constexpr std::array exit_rows{
+    ExitRow{ExitCode::success, "success"},
+    ExitRow{ExitCode::regression, "compare found a regression"},
+    ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
+    ExitRow{ExitCode::wrong_output,
+            "a variant's output was wrong, or it gave none (crash, time limit, failure)"},
+    ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
+    ExitRow{ExitCode::environment, "the machine lacks something that is required"},
+    ExitRow{ExitCode::fault, "a fault of mprof itself"},
+    ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM); finished cases are on disk"},
+};
+
+po::options_description described(const Verb& verb, unsigned width) {
+  po::options_description out("Options", width, width / 2);
+  for (const Option& option : verb.options) {
+    if (option.argument.empty()) {
+      out.add_options()(option.name.c_str(), po::bool_switch(), option.meaning.c_str());
+      continue;
+    }
+    if (option.repeatable) {
+      auto* value =
+          po::value<std::vector<std::string>>()->multitoken()->composing()->value_name(option.argument);
+      out.add_options()(option.name.c_str(), value, option.meaning.c_str());
+      continue;
+    }
+    auto* value = po::value<std::string>()->value_name(option.argument);
+    if (!option.default_value.empty()) value->default_value(option.default_value);
+    out.add_options()(option.name.c_str(), value, option.meaning.c_str());
+  }
+  out.add_options()("help,h", po::bool_switch(), "Print this help.");
+  return out;
+}
+
+bool is_negative_number(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) != 0;
+}
+
+/// "--batch -1" as "--batch=-1": a number is never an option, so it shall reach the check that says what is
+/// wrong.
+std::vector<std::string> with_numbers_attached(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    const bool attach = is_negative_number(word) && !out.empty() && out.back().starts_with("--") &&
+                        out.back().find('=') == std::string::npos;
+    if (attach) {
+      out.back() += "=" + word;
+    } else {
+      out.push_back(word);
+    }
+  }
+  return out;
+}
+
+[[noreturn]] void fail(const Verb& verb, const std::string& message) {
+  throw Error(ExitCode::usage, fmt::format("{} See `mprof {} --help`.", message, verb.name));
+}
+
+std::vector<std::string> known_options(const Verb& verb) {
+  std::vector<std::string> names{"--help"};
+  for (const Option& option : verb.options) names.push_back("--" + option.name);
+  return names;
+}
+
+po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words) {
+  po::options_description all = described(verb, 80);
+  po::positional_options_description positional;
+  for (const std::string& name : split(verb.positional, ' ')) {
+    all.add_options()(name.c_str(), po::value<std::string>());
+    positional.add(name.c_str(), 1);
+  }
+  namespace style = po::command_line_style;
+  po::variables_map values;
+  po::store(po::command_line_parser(with_numbers_attached(words))
+                .options(all)
+                .positional(positional)
+                .style(style::unix_style & ~style::allow_guessing)
+                .run(),
+            values);
+  po::notify(values);
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  if (text.empty()) return parts;
+  std::size_t start = 0;
+  for (std::size_t end = 0; end != std::string_view::npos; start = end + 1) {
+    end = text.find(separator, start);
+    parts.emplace_back(text.substr(start, end == std::string_view::npos ? end : end - start));
+  }
+  return parts;
+}
+
+bool Arguments::flag(const std::string& name) const {
+  return values_.count(name) > 0 && values_[name].as<bool>();
+}
+
+bool Arguments::given(const std::string& name) const {
+  return values_.count(name) > 0 && !values_[name].defaulted();
+}
+
+std::string Arguments::text(const std::string& name) const {
+  return values_.count(name) > 0 ? values_[name].as<std::string>() : "";
+}
+
+std::vector<std::string> Arguments::texts(const std::string& name) const {
+  return values_.count(name) > 0 ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) {
+  const std::vector<std::string> words(command_line.begin() + 2, command_line.end());
+  try {
+    Arguments arguments(parsed(verb, words), command_line);
+    if (arguments.flag("help")) return arguments;
+    for (const std::string& name : split(verb.positional, ' ')) {
+      if (!arguments.given(name)) fail(verb, fmt::format("mprof {}: {} is missing.", verb.name, name));
+    }
+    return arguments;
+  } catch (const po::unknown_option& error) {
+    const std::string& name = error.get_option_name();
+    fail(verb, fmt::format("mprof {} has no option {}.{}", verb.name, name,
+                           did_you_mean(name, known_options(verb))));
+  } catch (const po::too_many_positional_options_error&) {
+    fail(verb, fmt::format("mprof {} takes {}, and was given more.", verb.name,
+                           verb.positional.empty() ? "no argument beside its options" : verb.positional));
+  } catch (const po::error& error) {
+    fail(verb, fmt::format("mprof {}: {}.", verb.name, error.what()));
+  }
+}
+
+std::string help(const std::vector<Verb>& verbs, unsigned width) {
+  std::string out =
+      "mprof measures every variant of a kernel, verifies its output, and writes the report.\n\nUsage:\n";
+  for (const Verb& verb : verbs) {
+    if (verb.hidden) continue;
+    out += fmt::format("  mprof {:<18} {}\n",
+                       verb.name + (verb.positional.empty() ? "" : " " + verb.positional), verb.summary);
+  }
+  out +=
+      "  mprof VERB --help        all options of a verb, with their defaults\n"
+      "  mprof --version          version and git revision\n\nExit codes:\n";
+  for (const ExitRow& row : exit_rows)
+    out += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.meaning);
+  static_cast<void>(width);
+  return out;
+}
+
+std::string help(const Verb& verb, unsigned width) {
+  std::ostringstream options;
+  options << described(verb, width);
+  return fmt::format("Usage: mprof {}{}{} [options]\n\n{}\n\n{}", verb.name,
+                     verb.positional.empty() ? "" : " ", verb.positional, verb.description, options.str());
+}
+
+std::string markdown_help(const std::vector<Verb>& verbs) {
+  std::string out =
+      "# Command line\n\nMade by `mprof help --markdown` from the table that the program parses; a test "
+      "holds the two "
+      "together.\n";
+  for (const Verb& verb : verbs) {
+    if (verb.hidden) continue;
+    out += fmt::format("\n## mprof {}{}{}\n\n{}\n", verb.name, verb.positional.empty() ? "" : " ",
+                       verb.positional, verb.description);
+    if (verb.options.empty()) continue;
+    out += "\n| option | default | meaning |\n|---|---|---|\n";
+    for (const Option& option : verb.options) {
+      out += fmt::format(
+          "| `--{}{}{}` | {} | {} |\n", option.name, option.argument.empty() ? "" : " ", option.argument,
+          option.default_value.empty() ? "" : "`" + option.default_value + "`", option.meaning);
+    }
+  }
+  out += "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
+  for (const ExitRow& row : exit_rows)
+    out += fmt::format("| {} | {} |\n", static_cast<int>(row.code), row.meaning);
+  return out;
+}
+
+}  // namespace mprof::cli

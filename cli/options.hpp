@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/program_options/variables_map.hpp>
+
+namespace mprof::cli {
+
+/// One option of one verb. This table is what is parsed, what --help prints and what docs/cli.md is made
+/// from.
+struct Option {
+  std::string name;           ///< without dashes
+  std::string argument;       ///< how help calls its argument; empty: a flag
+  std::string default_value;  ///< empty: none
+  std::string meaning;
+  bool repeatable = false;  ///< takes several values and may be given several times
+};
+
+/// The parsed command line of one verb.
+class Arguments {
+ public:
+  Arguments(boost::program_options::variables_map values, std::vector<std::string> command_line)
+      : values_(std::move(values)), command_line_(std::move(command_line)) {}
+
+  [[nodiscard]] bool flag(const std::string& name) const;
+  [[nodiscard]] bool given(const std::string& name) const;
+  /// The value or its default; "" where there is neither.
+  [[nodiscard]] std::string text(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
+  /// The whole command line, for the record.
+  [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }
+
+ private:
+  boost::program_options::variables_map values_;
+  std::vector<std::string> command_line_;
+};
+
+struct Verb {
+  std::string name;
+  std::string positional;  ///< "DIR", "A B", or empty; each word is an argument that must be given
+  std::string summary;     ///< one line
+  std::string description;
+  std::vector<Option> options;
+  std::function<int(const Arguments&)> run;
+  bool hidden = false;
+};
+
+/// One per verb, each in its own file.
+[[nodiscard]] Verb list_verb();
+[[nodiscard]] Verb run_verb();
+[[nodiscard]] Verb report_verb();
+[[nodiscard]] Verb compare_verb();
+[[nodiscard]] Verb doctor_verb();
+[[nodiscard]] Verb worker_verb();
+
+/// Parses what follows the verb. Throws Error(usage) with the option at fault and the nearest known ones.
+[[nodiscard]] Arguments parse(const Verb& verb, const std::vector<std::string>& command_line);
+
+/// `mprof --help`, `mprof VERB --help`, and docs/cli.md.
+[[nodiscard]] std::string help(const std::vector<Verb>& verbs, unsigned width);
+[[nodiscard]] std::string help(const Verb& verb, unsigned width);
+[[nodiscard]] std::string markdown_help(const std::vector<Verb>& verbs);
+
+/// Splits at commas; an empty text has no parts.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator = ',');
+
+}  // namespace mprof::cli

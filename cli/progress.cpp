@@ -1,0 +1,161 @@
+#include "cli/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/terminal.hpp"
+
+namespace mprof::cli {
+namespace {
+
+/// "45 s", "3 min 05 s": for people who wait.
+std::string duration(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+}
+
+/// "ok, 12 samples", or the status with its reason. A reason is for one line here; the record has all of it.
+std::string outcome(const PassResult& result) {
+  if (result.status == Status::ok) {
+    return result.sampling
+               ? fmt::format("ok, {} samples, {}", result.sampling->samples, duration(result.seconds))
+               : "ok";
+  }
+  return fmt::format("{}: {}", to_string(result.status), result.reason.substr(0, result.reason.find('\n')));
+}
+
+bool is_news(const PassResult& result) {
+  return result.status != Status::ok && result.status != Status::skipped;
+}
+
+/// Counts what is done; all styles share it.
+class Counted : public Progress {
+ public:
+  explicit Counted(const Clock& clock) : clock_(clock) {}
+
+  void begin(std::size_t steps, double work) override {
+    steps_ = steps;
+    work_ = work;
+    start_ = clock_.now();
+  }
+  void case_ends(const Case& c, const PassResult& result) override {
+    ++done_;
+    // A step that was skipped took no time: it tells nothing of how long the others will take.
+    if (result.status == Status::skipped) {
+      work_ -= static_cast<double>(c.key.batch);
+    } else {
+      work_done_ += static_cast<double>(c.key.batch);
+    }
+  }
+
+ protected:
+  [[nodiscard]] std::string counter() const { return fmt::format("{}/{}", done_, steps_); }
+  [[nodiscard]] std::string time_left() const {
+    if (work_done_ <= 0) return "";
+    const double elapsed = clock_.now() - start_;
+    return fmt::format("about {} left", duration(elapsed * std::max(0.0, work_ - work_done_) / work_done_));
+  }
+  [[nodiscard]] double share() const {
+    return steps_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(steps_);
+  }
+
+ private:
+  const Clock& clock_;
+  std::size_t steps_ = 0;
+  std::size_t done_ = 0;
+  double work_ = 0;
+  double work_done_ = 0;
+  double start_ = 0;
+};
+
+class Lines final : public Counted {
+ public:
+  using Counted::Counted;
+  void surveying() override { fmt::print(stderr, "measuring this machine's peak rates\n"); }
+  void case_ends(const Case& c, const PassResult& result) override {
+    Counted::case_ends(c, result);
+    // A pass that this machine cannot run is skipped for every case with the same reason: once is enough.
+    if (result.status == Status::skipped && !skip_reasons_.insert(result.reason).second) return;
+    fmt::print(stderr, "[{}] {} {}: {}\n", counter(), c.id, to_string(result.pass), outcome(result));
+  }
+
+ private:
+  std::set<std::string> skip_reasons_;
+};
+
+class Quiet final : public Counted {
+ public:
+  using Counted::Counted;
+  void case_ends(const Case& c, const PassResult& result) override {
+    if (is_news(result)) fmt::print(stderr, "{} {}: {}\n", c.id, to_string(result.pass), outcome(result));
+  }
+};
+
+class Bar final : public Counted {
+ public:
+  using Counted::Counted;
+  void surveying() override { draw("measuring this machine's peak rates"); }
+  void case_begins(const Case& c, Pass pass) override {
+    current_ = fmt::format("{} {}", c.id, to_string(pass));
+    draw_current(0);
+  }
+  void case_goes_on(std::uint32_t samples) override { draw_current(samples); }
+  void case_ends(const Case& c, const PassResult& result) override {
+    Counted::case_ends(c, result);
+    if (!is_news(result)) return;
+    clear();
+    fmt::print(stderr, "{} {}: {}\n", c.id, to_string(result.pass), outcome(result));
+  }
+  void end() override { clear(); }
+
+ private:
+  void draw_current(std::uint32_t samples) {
+    constexpr std::size_t bar_width = 20;
+    const auto filled = static_cast<std::size_t>(share() * bar_width);
+    std::string line =
+        fmt::format("[{:█<{}}{:░<{}}] {}  {}", "", filled, "", bar_width - filled, counter(), current_);
+    if (samples > 0) line += fmt::format(", {} samples", samples);
+    const std::string left = time_left();
+    draw(left.empty() ? line : line + ", " + left);
+  }
+  void draw(const std::string& line) {
+    fmt::print(stderr, "\r\x1b[2K{}", cut(line, terminal_width() - 1));
+    std::fflush(stderr);
+  }
+  static void clear() {
+    fmt::print(stderr, "\r\x1b[2K");
+    std::fflush(stderr);
+  }
+  /// At most `columns` characters: a line that wraps cannot be rewritten.
+  static std::string cut(const std::string& line, std::size_t columns) {
+    std::size_t end = 0;
+    for (std::size_t seen = 0; end < line.size() && seen < columns; ++seen) {
+      do ++end;
+      while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U);
+    }
+    return line.substr(0, end);
+  }
+
+  std::string current_;
+};
+
+}  // namespace
+
+std::unique_ptr<Progress> make_progress(ProgressStyle style, const Clock& clock) {
+  switch (style) {
+    case ProgressStyle::bar:
+      return std::make_unique<Bar>(clock);
+    case ProgressStyle::lines:
+      return std::make_unique<Lines>(clock);
+    case ProgressStyle::quiet:
+      return std::make_unique<Quiet>(clock);
+  }
+  return nullptr;
+}
+
+}  // namespace mprof::cli

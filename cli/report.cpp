@@ -1,0 +1,55 @@
+#include "report/report.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "model/error.hpp"
+#include "model/run_file.hpp"
+#include "model/suggest.hpp"
+
+namespace mprof::cli {
+namespace {
+
+std::vector<std::string> parse_formats(const std::string& text) {
+  const std::vector<std::string> known{"md", "html"};
+  std::vector<std::string> formats = split(text);
+  for (const std::string& format : formats) {
+    if (std::find(known.begin(), known.end(), format) != known.end()) continue;
+    throw Error(ExitCode::usage,
+                fmt::format("--format {}: a report has no format '{}'.{} The formats are md and html.", text,
+                            format, did_you_mean(format, known)));
+  }
+  return formats;
+}
+
+int report(const Arguments& arguments) {
+  const std::filesystem::path directory = arguments.text("DIR");
+  ReportOptions options;
+  options.formats = parse_formats(arguments.text("format"));
+  options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory;
+  options.templates = arguments.text("templates");
+  for (const std::filesystem::path& file : write_report(read_run(directory), options)) {
+    fmt::print("{}\n", file.string());
+  }
+  return 0;
+}
+
+}  // namespace
+
+Verb report_verb() {
+  return {.name = "report",
+          .positional = "DIR",
+          .summary = "write the milestone report of a run",
+          .description =
+              "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
+              "it,\n"
+              "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
+              "bytes.",
+          .options = {{"format", "LIST", "md,html", "What to write: md, html or both."},
+                      {"out", "DIR", "", "Where to write; without it into the result directory itself."},
+                      {"templates", "DIR", "",
+                       "Your own copies of templates/*: those found there replace the built-in ones."}},
+          .run = report};
+}
+
+}  // namespace mprof::cli

@@ -1,0 +1,27 @@
+#include "cli/terminal.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace mprof::cli {
+
+bool stderr_is_terminal() {
+  const char* kind = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+unsigned terminal_width() {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    winsize size{};
+    if (::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+      return std::clamp<unsigned>(size.ws_col, 60, 120);
+    }
+  }
+  return 100;
+}
+
+}  // namespace mprof::cli

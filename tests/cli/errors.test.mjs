@@ -1,0 +1,151 @@
+// Each bad input: one clear message, the documented exit code, and nothing made or lost.
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, small, source, temporary } from "./support.mjs";
+
+const images = "/usr/share/datasets/fashion-mnist";
+const no_images = existsSync(images) ? false : "Debian's dataset-fashion-mnist is not installed";
+
+function refused(t, args, message, { code = 2, ...options } = {}) {
+  const cwd = temporary(t);
+  const result = mprof(args, { cwd, ...options });
+  assert.equal(result.code, code, result.err);
+  assert.match(result.err, message);
+  assert.match(result.err, /^mprof: [^\n]+\n$/, "one message on one line");
+  assert.equal(result.out, "");
+  assert.deepEqual(readdirSync(cwd), [], "nothing may be left behind");
+}
+
+const bad_usage = {
+  "an unknown verb": [["runn"], /no verb 'runn'. Did you mean run\?/],
+  "no selection": [["run"], /say what to run/],
+  "an unknown variant": [["run", "--variant", "conv/cpu_naiv"], /'conv\/cpu_naiv'. Did you mean conv\/cpu_naive\?/],
+  "batch 0": [["run", "--all", "--batch", "0"], /--batch 0: .* takes 1 to 10000/],
+  "batch -1": [["run", "--all", "--batch", "-1"], /'-1' is not a number of images/],
+  "batch abc": [["run", "--all", "--batch", "100,abc"], /'abc' is not a number of images/],
+  "batch 1e3": [["run", "--all", "--batch", "1e3"], /'1e3' is not a number of images/],
+  "batch 10001": [["run", "--all", "--batch", "10001"], /--batch 10001: .* takes 1 to 10000/],
+  "batch 2^31": [["run", "--all", "--batch", "2147483648"], /takes 1 to 10000/],
+  "batch 2^64": [["run", "--all", "--batch", "18446744073709551616"], /is not a number of images/],
+  "an empty batch": [["run", "--all", "--batch", "100,"], /'' is not a number of images/],
+  "an unknown option": [["run", "--all", "--bacth", "100"], /no option --bacth. Did you mean --batch\?/],
+  "an abbreviated option": [["run", "--all", "--quic"], /no option --quic. Did you mean --quick\?/],
+  "an option without its value": [["run", "--all", "--seed"], /--seed/],
+  "a stray word": [["list", "stray"], /mprof list takes no argument/],
+  "an unknown parameter": [["run", "--all", "--set", "thread=2"], /--set thread: .*Did you mean threads\?/],
+  "an unknown value": [["run", "--all", "--set", "threads=3x"], /takes .* for threads, not '3x'/],
+  "a setting without a value": [["run", "--all", "--set", "threads"], /give NAME=VALUE/],
+  "an unknown pass": [["run", "--all", "--passes", "timing,count"], /no pass 'count'/],
+  "a timeout of 0": [["run", "--all", "--timeout", "0"], /positive number of seconds/],
+  "a timeout of nan": [["run", "--all", "--timeout", "nan"], /positive number of seconds/],
+  "a bad seed": [["run", "--all", "--seed", "-3"], /--seed -3/],
+  "resume without out": [["run", "--resume"], /--resume needs --out/],
+  "resume and overwrite": [["run", "--resume", "--overwrite", "--out", "x"], /exclude each other/],
+  "resume of nothing": [["run", "--resume", "--out", "none"], /nothing to go on with/],
+  "report without DIR": [["report"], /DIR is missing/],
+  "report of nothing": [["report", "none"], /no such directory/],
+  "an unknown report format": [["report", ".", "--format", "docx"], /no format 'docx'/],
+  "compare with one run": [["compare", "a"], /B is missing/],
+  "compare with three": [["compare", "a", "b", "c"], /given more/],
+  "an unknown comparison format": [["compare", "a", "b", "--format", "htm"], /Did you mean html\?/],
+  "a bad threshold": [["compare", "a", "b", "--threshold", "lots"], /give a percentage/],
+  "report of an empty directory": [["report", "."], /holds no run.json/],
+  "compare of empty directories": [["compare", ".", "."], /holds no run.json/],
+};
+for (const [name, [args, message]] of Object.entries(bad_usage)) {
+  test(`${name} is refused`, (t) => refused(t, args, message));
+}
+
+// Inputs.
+
+function damaged_images(t, damage) {
+  const directory = temporary(t);
+  for (const file of ["t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"]) {
+    copyFileSync(join(images, file), join(directory, file));
+  }
+  const file = join(directory, "t10k-images-idx3-ubyte.gz");
+  const bytes = readFileSync(file);
+  writeFileSync(file, damage(bytes));
+  return directory;
+}
+
+const image_damage = {
+  "truncated images": [(bytes) => bytes.subarray(0, bytes.length / 2), /t10k-images/],
+  "images with a wrong checksum": [(bytes) => { bytes[bytes.length - 6] ^= 0xff; return bytes; }, /t10k-images.*(CRC|check)/i],
+  "images that are no gzip": [() => Buffer.from("P5 28 28 255 and so on"), /t10k-images.*gzip/i],
+  "empty images": [() => Buffer.alloc(0), /t10k-images/],
+};
+for (const [name, [damage, message]] of Object.entries(image_damage)) {
+  test(`${name} are refused`, { skip: no_images }, (t) => {
+    refused(t, [...small, "--data", damaged_images(t, damage)], message);
+  });
+}
+
+test("missing images are refused with what to do", (t) => {
+  refused(t, [...small, "--data", "/nowhere"], /\/nowhere.*dataset-fashion-mnist/);
+  refused(t, small, /\/nowhere/, { env: { MPROF_DATA: "/nowhere" } });
+});
+
+const weights_damage = {
+  "truncated weights": [(bytes) => bytes.subarray(0, 3000), /lenet/],
+  "weights with a corrupt header": [(bytes) => { bytes[12] = 0x7b; return bytes; }, /lenet.*header/i],
+  "weights with a huge header length": [(bytes) => { bytes[6] = 0x7f; return bytes; }, /lenet.*header/i],
+  "empty weights": [() => Buffer.alloc(0), /lenet/],
+};
+for (const [name, [damage, message]] of Object.entries(weights_damage)) {
+  test(`${name} are refused`, { skip: no_images }, (t) => {
+    const file = join(temporary(t), "lenet.safetensors");
+    writeFileSync(file, damage(readFileSync(join(source, "data", "lenet.safetensors"))));
+    refused(t, [...small, "--weights", file], message);
+  });
+}
+
+test("missing weights are refused", { skip: no_images }, (t) => {
+  refused(t, [...small, "--weights", "/nowhere/w"], /\/nowhere\/w/);
+});
+
+// Result directories and run records.
+
+const record_damage = {
+  "a truncated run.json": [(text) => text.slice(0, text.length / 2), /run\.json: not valid JSON at line \d+, column \d+/],
+  "a run.json of a newer schema": [(text) => text.replace('"schema_version": 1', '"schema_version": 2'), /schema version 2.*newer mprof/],
+  "a run.json with a wrong type": [(text) => text.replace(/"seed": \d+/, '"seed": "one"'), /plan\.seed: expected a whole number.*"one"/],
+  "a run.json with NaN": [(text) => text.replace(/"timeout": [\d.]+/, '"timeout": NaN'), /run\.json: not valid JSON at line/],
+  "an empty run.json": [() => "", /run\.json: not valid JSON/],
+};
+const golden = join(source, "tests", "golden", "run_a", "run.json");
+for (const [name, [damage, message]] of Object.entries(record_damage)) {
+  test(`${name} is refused by report and compare`, (t) => {
+    const directory = temporary(t);
+    writeFileSync(join(directory, "run.json"), damage(readFileSync(golden, "utf8")));
+    refused(t, ["report", directory], message);
+    refused(t, ["compare", directory, join(source, "tests", "golden", "run_a")], message);
+    assert.deepEqual(readdirSync(directory), ["run.json"]);
+  });
+}
+
+test("a file in place of a result directory is refused", (t) => {
+  refused(t, ["report", golden], /is a file; give the result directory/);
+  refused(t, [...small, "--out", golden], /this is a file/);
+});
+
+test("a directory that others' files are in is refused, and kept", { skip: no_images }, (t) => {
+  const directory = temporary(t);
+  writeFileSync(join(directory, "thesis.txt"), "mine");
+  refused(t, [...small, "--overwrite", "--out", directory], /files in it that are no run/);
+  assert.equal(readFileSync(join(directory, "thesis.txt"), "utf8"), "mine");
+});
+
+test("without permission: a message, not a crash", { skip: process.getuid() !== 0 && "needs root to become nobody" }, (t) => {
+  const directory = temporary(t);
+  const out = join(directory, "locked");
+  mkdirSync(out, { mode: 0o700 });
+  writeFileSync(join(out, "run.json"), readFileSync(golden));
+  // The parent is open, so that the locked directory itself is what is refused.
+  const nobody = { uid: 65534, gid: 65534, cwd: "/" };
+  const parent = mprof(["report", out], nobody);
+  assert.equal(parent.code, 2, parent.err);
+  assert.match(parent.err, /Permission denied/);
+});

@@ -1,0 +1,198 @@
+// A run from end to end, and what is left of it when it ends otherwise.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, program, read_run, small, start, temporary, until, validate_run } from "./support.mjs";
+
+const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
+const finished = (run) => run.cases.flatMap((c) => c.passes).filter((p) => p.status === "ok" || p.status === "skipped");
+const timing = (c) => c.passes.find((p) => p.pass === "timing");
+
+test("a run is verified, sampled, valid by its schema, and makes a report and a comparison", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  const result = mprof([...small, "--out", out]);
+  assert.equal(result.code, 0, result.err);
+  const run = read_run(out);
+  validate_run(run);
+  assert.equal(run.state, "complete");
+  assert.equal(run.cases.length, 4);
+  for (const c of run.cases) {
+    const { status, reason, verification, measurements, sampling } = timing(c);
+    assert.equal(status, "ok", reason);
+    assert.equal(verification.length, 2);
+    for (const v of verification) {
+      assert.ok(v.passed && v.relative_l2 <= v.tolerance && v.non_finite === 0 && v.never_written === 0);
+      assert.ok(v.elements === c.key.batch * (v.op === "layer1" ? 4 * 80 * 80 : 16 * 34 * 34));
+    }
+    for (const op of ["layer1", "layer2"]) {
+      const samples = measurements.find((m) => m.metric === "op_time" && m.op === op).samples;
+      assert.equal(samples.length, sampling.samples);
+      assert.ok(samples.every((s) => s > 0));
+    }
+    const trace = c.passes.find((p) => p.pass === "trace");
+    assert.equal(trace.status, "skipped");
+    assert.match(trace.reason, /trace/);
+  }
+  assert.ok(run.ceilings.every((ceiling) => ceiling.value > 1e9), "peaks of at least 1 GFLOP/s and 1 GB/s");
+  assert.ok(run.environment.cpu.model.length > 0 && run.environment.build && run.environment.libraries);
+
+  // Piped: plain lines on standard error, the summary on standard output, no control characters in either.
+  assert.doesNotMatch(result.err + result.out, /[\r\x1b]/);
+  assert.match(result.err, /^\[\d+\/12\] conv\/cpu_\w+@[13] timing: ok, \d+ samples/m);
+  assert.match(result.out, /conv\/cpu_naive/);
+  assert.match(result.out, new RegExp(`Result: ${out}`));
+
+  const report = mprof(["report", out]);
+  assert.equal(report.code, 0, report.err);
+  assert.match(readFileSync(join(out, "milestone.md"), "utf8"), /\| *Batch Size *\| *Op Time 1/);
+  assert.match(readFileSync(join(out, "milestone.html"), "utf8"), /<\/html>/);
+
+  const same = mprof(["compare", out, out, "--format", "json"]);
+  assert.equal(same.code, 0, same.err);
+  JSON.parse(same.out);
+
+  // The same directory again: refused, resumed for nothing, replaced.
+  const before = readFileSync(join(out, "run.json"));
+  assert.equal(mprof([...small, "--out", out]).code, 2);
+  assert.deepEqual(readFileSync(join(out, "run.json")), before);
+  const resumed = mprof(["run", "--resume", "--out", out]);
+  assert.equal(resumed.code, 0, resumed.err);
+  assert.deepEqual(read_run(out).cases, run.cases);
+  assert.equal(mprof([...small, "--out", out, "--overwrite", "--quiet"]).code, 0);
+  assert.notDeepEqual(read_run(out).cases, run.cases);
+});
+
+test("--quiet prints where the result is and nothing else", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  const result = mprof([...small, "--passes", "timing", "--quiet", "--out", out]);
+  assert.equal(result.code, 0);
+  assert.equal(result.err, "");
+  assert.equal(result.out.split("\n").length, 2);
+});
+
+test("the default directory is results/<UTC time>-<device>", { skip }, (t) => {
+  const cwd = temporary(t);
+  assert.equal(mprof([...small, "--batch", "1", "--passes", "timing"].filter((a) => a !== "1,3" ), { cwd }).code, 2);
+  assert.equal(mprof(["run", "--variant", "conv/cpu_threads", "--batch", "1", "--quick", "--passes", "timing"], { cwd }).code, 0);
+  assert.match(readdirSync(join(cwd, "results"))[0], /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z0-9-]+$/);
+});
+
+test("the same seed gives the same order, and it is recorded", { skip }, (t) => {
+  const directory = temporary(t);
+  const order = (seed, name) => {
+    const { err } = mprof(["run", "--variant", "conv/cpu_*", "--batch", "1,2", "--quick", "--passes", "timing", "--seed", seed,
+      "--out", join(directory, name)]);
+    assert.equal(read_run(join(directory, name)).plan.seed, Number(seed));
+    return [...err.matchAll(/\] (\S+) timing/g)].map((match) => match[1]);
+  };
+  const first = order("5", "a");
+  assert.equal(first.length, 8);
+  assert.deepEqual(order("5", "b"), first);
+});
+
+test("on a terminal there is a bar that keeps to one line", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  const command = `stty cols 80; ${program} ${small.join(" ")} --out ${out}`;
+  const { stdout, status } = spawnSync("script", ["-qec", command, "/dev/null"], { encoding: "utf8", env: { ...process.env, TERM: "xterm" } });
+  assert.equal(status, 0, stdout);
+  const drawn = stdout.split("\r").filter((line) => line.includes("█") || line.includes("░"));
+  assert.ok(drawn.length > 4);
+  for (const line of drawn) {
+    const text = line.replace(/\x1b\[[0-9;]*\w/g, "");
+    assert.ok([...text].length < 80, text);
+    assert.doesNotMatch(text, /\n./);
+  }
+  assert.ok(drawn.some((line) => /conv\/cpu_naive@3 timing/.test(line)));
+});
+
+test("SIGINT and SIGTERM end a run cleanly, and --resume does the rest", { skip }, async (t) => {
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    const out = join(temporary(t), "run");
+    const args = ["run", "--variant", "conv/cpu_naive", "--batch", "1,200", "--passes", "timing", "--seed", "2", "--out", out];
+    const child = start(args);
+    const exit = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
+    await until(() => existsSync(join(out, "run.json")) && finished(read_run(out)).length >= 1);
+    child.kill(signal);
+    assert.equal(await exit, 130);
+    const interrupted = read_run(out);
+    validate_run(interrupted);
+    assert.equal(interrupted.state, "interrupted");
+    const kept = finished(interrupted);
+    assert.equal(mprof(["run", "--resume", "--out", out]).code, 0);
+    const complete = read_run(out);
+    validate_run(complete);
+    assert.equal(complete.state, "complete");
+    for (const pass of kept) assert.ok(finished(complete).some((p) => JSON.stringify(p) === JSON.stringify(pass)));
+  }
+});
+
+test("kill -9 at any moment leaves a record that --resume completes", { skip }, async (t) => {
+  for (const delay of [5, 60, 250, 700, 1500]) {
+    const out = join(temporary(t), "run");
+    const child = start([...small, "--passes", "timing", "--out", out]);
+    const exit = new Promise((resolve) => child.on("exit", resolve));
+    await new Promise((resolve) => setTimeout(resolve, delay));
+    child.kill("SIGKILL");
+    await exit;
+    if (!existsSync(join(out, "run.json"))) {
+      assert.equal(mprof([...small, "--passes", "timing", "--out", out]).code, 0, "nothing was begun: it can be begun again");
+    } else {
+      validate_run(read_run(out));
+      const resumed = mprof(["run", "--resume", "--out", out]);
+      assert.equal(resumed.code, 0, resumed.err);
+    }
+    const run = read_run(out);
+    validate_run(run);
+    assert.equal(run.state, "complete");
+    assert.equal(finished(run).length, 4);
+  }
+});
+
+test("a resume refuses another plan and says which option", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  assert.equal(mprof([...small, "--passes", "timing", "--out", out]).code, 0);
+  const result = mprof(["run", "--resume", "--out", out, "--batch", "7"]);
+  assert.equal(result.code, 2);
+  assert.match(result.err, /leave --batch out/);
+});
+
+test("a resume refuses a record of another build", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  assert.equal(mprof([...small, "--passes", "timing", "--out", out]).code, 0);
+  const file = join(out, "run.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/"revision": "[^"]+"/, '"revision": "0123456789ab"'));
+  const result = mprof(["run", "--resume", "--out", out]);
+  assert.equal(result.code, 4);
+  assert.match(result.err, /was made by mprof .* \(0123456789ab\)/);
+});
+
+test("a full disk: a message, exit code 5, and the last whole record", { skip: skip || process.getuid() !== 0 && "needs root to mount a tmpfs" }, (t) => {
+  const mount = join(temporary(t), "disk");
+  mkdirSync(mount);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=32k", "tmpfs", mount]);
+  if (mounted.status !== 0) return t.skip(`mount: ${mounted.stderr}`);
+  try {
+    writeFileSync(join(mount, "ballast"), Buffer.alloc(12 * 1024));
+    const result = mprof([...small, "--out", join(mount, "run")]);
+    assert.equal(result.code, 5, result.err);
+    assert.match(result.err, /No space left on device/);
+    assert.match(result.err, /unchanged/);
+    if (existsSync(join(mount, "run", "run.json"))) validate_run(read_run(join(mount, "run")));
+    assert.ok(!existsSync(join(mount, "run", "run.json.tmp")));
+  } finally {
+    spawnSync("umount", [mount]);
+  }
+});
+
+test("a time limit costs the case, not the run", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  const result = mprof(["run", "--variant", "conv/cpu_naive", "--batch", "1,2000", "--quick", "--passes", "timing", "--timeout", "2", "--out", out]);
+  assert.equal(result.code, 3, result.err);
+  const run = read_run(out);
+  validate_run(run);
+  assert.equal(timing(run.cases[0]).status, "ok");
+  assert.equal(timing(run.cases[1]).status, "timeout");
+  assert.match(result.err, /cpu_naive@2000 timing: timeout: took longer than 2 s/);
+});
