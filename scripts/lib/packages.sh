@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# The Debian packages that mprof needs, in one place. The CUDA toolkit is never installed, only found.
+
+# shellcheck disable=SC2034  # read by the scripts that source this file
+build_packages=(
+  ca-certificates
+  cmake
+  dataset-fashion-mnist
+  duktape-dev
+  g++
+  git
+  libboost-dev
+  libboost-program-options-dev
+  libdnnl-dev
+  libfmt-dev
+  libkainjow-mustache-dev
+  libopenblas-pthread-dev
+  ninja-build
+  nlohmann-json3-dev
+  zlib1g-dev
+)
+
+# shellcheck disable=SC2034
+test_packages=(
+  chromium
+  clang
+  fonts-dejavu-core
+  libclang-rt-dev
+  libgtest-dev
+  llvm
+)
+
+# shellcheck disable=SC2034
+check_packages=(
+  clang-format-14
+  clang-tidy-14
+  shellcheck
+)
