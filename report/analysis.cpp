@@ -15,8 +15,8 @@ constexpr std::string_view is_a_baseline = "it is a baseline itself";
 const SpeedUp no_speed_up{std::nullopt, std::nullopt, "no case gave a verified time"};
 
 const PassResult* verified_pass(const Case& c) {
-  const auto found =
-      std::find_if(c.passes.begin(), c.passes.end(), [](const PassResult& pass) { return !pass.verification.empty(); });
+  const auto found = std::find_if(c.passes.begin(), c.passes.end(),
+                                  [](const PassResult& pass) { return !pass.verification.empty(); });
   return found == c.passes.end() ? nullptr : &*found;
 }
 
@@ -106,7 +106,8 @@ std::string obstacle(const VariantInfo& info, const CaseResult& result, const Ca
   if (result.status == Status::wrong) return "the output is wrong";
   if (!result.ok()) return fmt::format("it was not timed ({})", to_string(result.status));
   if (baseline == nullptr) return fmt::format("its baseline {} was not run at this batch", info.baseline);
-  if (baseline->status == Status::wrong) return fmt::format("the output of its baseline {} is wrong", baseline->id);
+  if (baseline->status == Status::wrong)
+    return fmt::format("the output of its baseline {} is wrong", baseline->id);
   if (!baseline->ok()) {
     return fmt::format("its baseline {} was not timed ({})", baseline->id, to_string(baseline->status));
   }
@@ -120,7 +121,8 @@ void compare_op(OpResult& op, const CaseResult& baseline) {
     return;
   }
   if (before->outside_forward) op.compared_by = "layer_time";
-  op.speed_up = speed_up(op.compared_by == "layer_time" ? before->layer_time : before->op_time, op.compared_time());
+  op.speed_up =
+      speed_up(op.compared_by == "layer_time" ? before->layer_time : before->op_time, op.compared_time());
 }
 
 void compare_with_baseline(CaseResult& result, const VariantInfo& info, const FamilyResult& family) {
@@ -148,7 +150,8 @@ const Value& time_of(const CaseResult& result, const std::string& op) {
 }
 
 bool overlap(const Value& a, const Value& b) {
-  return a->interval && b->interval && a->interval->low <= b->interval->high && b->interval->low <= a->interval->high;
+  return a->interval && b->interval && a->interval->low <= b->interval->high &&
+         b->interval->low <= a->interval->high;
 }
 
 Best best_of(const FamilyResult& family, const std::string& op, std::uint64_t batch) {
@@ -183,8 +186,8 @@ VariantInfo info_of(const Run& run, const std::string& id) {
 }
 
 FamilyResult& family_of(std::vector<FamilyResult>& families, const std::string& id) {
-  const auto found =
-      std::find_if(families.begin(), families.end(), [&](const FamilyResult& family) { return family.id == id; });
+  const auto found = std::find_if(families.begin(), families.end(),
+                                  [&](const FamilyResult& family) { return family.id == id; });
   if (found != families.end()) return *found;
   families.push_back({id, {}, {}, {}, {}});
   return families.back();
@@ -239,8 +242,8 @@ void judge_family(FamilyResult& family) {
 }  // namespace
 
 const OpResult* CaseResult::find_op(std::string_view name) const {
-  const auto found =
-      std::find_if(ops.begin(), ops.end(), [&](const OpResult& candidate) { return candidate.info.name == name; });
+  const auto found = std::find_if(ops.begin(), ops.end(),
+                                  [&](const OpResult& candidate) { return candidate.info.name == name; });
   return found == ops.end() ? nullptr : &*found;
 }
 
@@ -261,7 +264,9 @@ bool VariantResult::swept() const {
                      [&](const CaseResult& result) { return !seen.insert(result.key.batch).second; });
 }
 
-const Value& Best::time() const { return fastest == nullptr ? no_time : time_of(*fastest, op); }
+const Value& Best::time() const {
+  return fastest == nullptr ? no_time : time_of(*fastest, op);
+}
 
 const SpeedUp& Best::speed_up() const {
   if (fastest == nullptr) return no_speed_up;

@@ -8,8 +8,8 @@
 #include "model/run.hpp"
 #include "report/estimate.hpp"
 
-/// What a run says, as plain values: medians, speed-ups over each variant's own baseline, expectations, findings.
-/// Every judgement of the report is made here; views only put it into words.
+/// What a run says, as plain values: medians, speed-ups over each variant's own baseline, expectations,
+/// findings. Every judgement of the report is made here; views only put it into words.
 namespace mprof {
 
 struct OpResult {
@@ -26,7 +26,9 @@ struct OpResult {
   std::optional<Verification> verification;
 
   /// The time that `compared_by` names.
-  [[nodiscard]] const Value& compared_time() const { return compared_by == "layer_time" ? layer_time : op_time; }
+  [[nodiscard]] const Value& compared_time() const {
+    return compared_by == "layer_time" ? layer_time : op_time;
+  }
 };
 
 struct CaseResult {
@@ -74,21 +76,22 @@ struct VariantResult {
   std::vector<CaseResult> cases;
   std::vector<ExpectationResult> expectations;
 
-  /// The case that stands for the variant at a batch: the fastest verified one of a parameter sweep, or the first one
-  /// when none is verified; nullptr when none is in the run.
+  /// The case that stands for the variant at a batch: the fastest verified one of a parameter sweep, or the
+  /// first one when none is verified; nullptr when none is in the run.
   [[nodiscard]] const CaseResult* representative(std::uint64_t batch) const;
   /// Whether some batch has more than one point of a parameter sweep.
   [[nodiscard]] bool swept() const;
 };
 
-/// The fastest verified case of an op (or of the whole inference, when `op` is empty) at one batch. A case that works
-/// outside forward() has no op time to compete with.
+/// The fastest verified case of an op (or of the whole inference, when `op` is empty) at one batch. A case
+/// that works outside forward() has no op time to compete with.
 struct Best {
   std::string op;
   std::uint64_t batch = 0;
-  const CaseResult* fastest = nullptr;       ///< nullptr: no case gave a verified time
-  std::vector<const CaseResult*> level;      ///< others whose interval overlaps: the measurement cannot tell them apart
-  std::vector<const CaseResult*> left_out;   ///< those that work outside forward()
+  const CaseResult* fastest = nullptr;  ///< nullptr: no case gave a verified time
+  std::vector<const CaseResult*>
+      level;  ///< others whose interval overlaps: the measurement cannot tell them apart
+  std::vector<const CaseResult*> left_out;  ///< those that work outside forward()
 
   [[nodiscard]] const Value& time() const;
   [[nodiscard]] const SpeedUp& speed_up() const;
@@ -122,7 +125,9 @@ struct RunAnalysis {
 [[nodiscard]] RunAnalysis analyse(const Run& run);
 
 /// The parts of analyse(), each in its own file.
-[[nodiscard]] std::vector<ExpectationResult> check_expectations(const VariantResult& variant, const FamilyResult& family);
-[[nodiscard]] std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyResult>& families);
+[[nodiscard]] std::vector<ExpectationResult> check_expectations(const VariantResult& variant,
+                                                                const FamilyResult& family);
+[[nodiscard]] std::vector<Finding> find_what_to_know(const Run& run,
+                                                     const std::vector<FamilyResult>& families);
 
 }  // namespace mprof

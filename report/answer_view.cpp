@@ -12,9 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-std::string timed_name(const std::string& op) { return op.empty() ? "whole inference" : format::short_id(op); }
+std::string timed_name(const std::string& op) {
+  return op.empty() ? "whole inference" : format::short_id(op);
+}
 
-std::string batch_text(std::uint64_t batch) { return std::to_string(batch); }
+std::string batch_text(std::uint64_t batch) {
+  return std::to_string(batch);
+}
 
 std::string at_batches(const std::vector<std::uint64_t>& batches, std::size_t all) {
   if (batches.size() == all && all > 1) return "at every batch";
@@ -54,7 +58,8 @@ std::string sentence_on(const FamilyResult& family, const std::string& op) {
   std::vector<std::pair<std::string, std::vector<std::uint64_t>>> winners;
   for (const Best* best : answers) {
     const std::string& name = best->fastest->configuration;
-    const auto known = std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == name; });
+    const auto known =
+        std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == name; });
     if (known == winners.end()) {
       winners.push_back({name, {best->batch}});
     } else {
@@ -106,8 +111,9 @@ std::string verification_sentence(const FamilyResult& family) {
   }
   if (checked == 0) return "No output was checked.";
   const bool right = passed == checked;
-  return fmt::format("Outputs are {}: {} of {} against the double-precision reference {}.", right ? "right" : "wrong",
-                     right ? passed : checked - passed, format::plural(checked, "check"), right ? "passed" : "failed");
+  return fmt::format("Outputs are {}: {} of {} against the double-precision reference {}.",
+                     right ? "right" : "wrong", right ? passed : checked - passed,
+                     format::plural(checked, "check"), right ? "passed" : "failed");
 }
 
 std::vector<std::string> timed_of(const FamilyResult& family) {
@@ -138,7 +144,8 @@ Cell over(const Best& best) {
     if (interval) cell.detail = fmt::format("({})", format::times(interval->low, interval->high));
     return cell;
   }
-  return best.fastest->is_baseline ? Cell::words("baseline", Tone::quiet) : Cell::missing(best.speed_up().absent);
+  return best.fastest->is_baseline ? Cell::words("baseline", Tone::quiet)
+                                   : Cell::missing(best.speed_up().absent);
 }
 
 std::string names_of(const std::vector<const CaseResult*>& cases) {
@@ -150,7 +157,8 @@ std::string names_of(const std::vector<const CaseResult*>& cases) {
 std::string winner_note(const Best& best) {
   std::vector<std::string> notes;
   if (!best.level.empty()) notes.push_back("its 95 % interval overlaps with that of " + names_of(best.level));
-  if (!best.left_out.empty()) notes.push_back("left out for working outside forward(): " + names_of(best.left_out));
+  if (!best.left_out.empty())
+    notes.push_back("left out for working outside forward(): " + names_of(best.left_out));
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
@@ -167,8 +175,9 @@ Table best_table(const FamilyResult& family, Anchors& anchors) {
                  Cell::missing(why)});
       continue;
     }
-    table.row({op, batch, Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best)), Cell::value(best.time()),
-               over(best), Cell::words(without_batch(best.fastest->baseline)), nearness(best)});
+    table.row({op, batch, Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best)),
+               Cell::value(best.time()), over(best), Cell::words(without_batch(best.fastest->baseline)),
+               nearness(best)});
   }
   return table;
 }

@@ -13,7 +13,9 @@ Cell speed_up_or_baseline(const CaseResult& result, const SpeedUp& speed_up) {
   return result.is_baseline ? Cell::words("baseline", Tone::quiet) : Cell::speed_up(speed_up);
 }
 
-Cell no_such_op() { return Cell::missing("the case has no such op"); }
+Cell no_such_op() {
+  return Cell::missing("the case has no such op");
+}
 
 }  // namespace
 
@@ -33,7 +35,7 @@ Cell judged(Cell cell, const CaseResult& result) {
   return cell;
 }
 
-Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::* time) {
+Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::*time) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = judged(Cell::value(found->*time), result);
@@ -50,7 +52,9 @@ Cell speed_up_cell(const CaseResult& result, const OpInfo& op) {
   return cell;
 }
 
-Cell total_speed_up_cell(const CaseResult& result) { return speed_up_or_baseline(result, result.total_speed_up); }
+Cell total_speed_up_cell(const CaseResult& result) {
+  return speed_up_or_baseline(result, result.total_speed_up);
+}
 
 std::string why_without_times(const CaseResult& result) {
   const std::string reason = format::one_line(result.reason);

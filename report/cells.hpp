@@ -8,7 +8,8 @@
 #include "report/analysis.hpp"
 #include "report/table.hpp"
 
-/// Cells that several tables of the milestone report share, so that a time looks and is judged the same in all of them.
+/// Cells that several tables of the milestone report share, so that a time looks and is judged the same in
+/// all of them.
 namespace mprof {
 
 /// A head for each op when there are several: "Op Time 1", "Op Time 2"; "Op Time" for a single one.
@@ -21,7 +22,7 @@ namespace mprof {
 [[nodiscard]] Cell judged(Cell cell, const CaseResult& result);
 
 /// A time of an op, judged; an op time that says little says so.
-[[nodiscard]] Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::* time);
+[[nodiscard]] Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::*time);
 
 [[nodiscard]] Cell speed_up_cell(const CaseResult& result, const OpInfo& op);
 [[nodiscard]] Cell total_speed_up_cell(const CaseResult& result);

@@ -6,7 +6,8 @@
 #include "report/format.hpp"
 #include "report/views.hpp"
 
-/// What charts.js draws. Numbers are scaled here and every label is finished, so that the scripts only place marks.
+/// What charts.js draws. Numbers are scaled here and every label is finished, so that the scripts only place
+/// marks.
 namespace mprof {
 namespace {
 
@@ -46,7 +47,9 @@ const SpeedUp* speed_up_of(const CaseResult& result, const std::string& op) {
   return found == nullptr ? nullptr : &found->speed_up;
 }
 
-std::string of_op(const std::string& op) { return op.empty() ? "the whole inference" : format::one_line(op); }
+std::string of_op(const std::string& op) {
+  return op.empty() ? "the whole inference" : format::one_line(op);
+}
 
 /// What the chart says to somebody who cannot see it.
 std::string alternative(const std::string& title, const json& rows) {
@@ -96,7 +99,9 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
           {"series", series}};
 }
 
-bool is_empty(const json& chart) { return chart["rows"].empty(); }
+bool is_empty(const json& chart) {
+  return chart["rows"].empty();
+}
 
 /// The prefix in which most of the drawn times read well.
 format::Scale time_scale(const FamilyResult& family, const std::string& op) {
@@ -128,10 +133,12 @@ std::string left_out(const FamilyResult& family, const std::string& op) {
                                      [&](const CaseResult& result) { return works_outside(result, op); });
     if (outside) names.push_back(row_label(variant));
   }
-  return names.empty() ? "" : fmt::format(" Left out for working outside forward(): {}.", format::list(names));
+  return names.empty() ? ""
+                       : fmt::format(" Left out for working outside forward(): {}.", format::list(names));
 }
 
-json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op, const std::string& name) {
+json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
+                const std::string& name) {
   const format::Scale scale = time_scale(family, op);
   const ChartText text{
       op.empty() ? "Total execution time" : fmt::format("Op time of {}", format::one_line(op)),
@@ -144,16 +151,19 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
     Mark mark{estimate.median / scale.divisor, std::nullopt,
               with_interval(format::quantity(estimate.median, Unit::second), estimate)};
     if (estimate.interval && estimate.interval->low > 0) {
-      mark.interval = Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
+      mark.interval =
+          Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
     }
     return mark;
   });
 }
 
-json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op, const std::string& name) {
-  const ChartText text{fmt::format("Speed-up of {} over the declared baseline", of_op(op)),
-                       "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
-                       "Speed-up (×)"};
+json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
+                    const std::string& name) {
+  const ChartText text{
+      fmt::format("Speed-up of {} over the declared baseline", of_op(op)),
+      "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
+      "Speed-up (×)"};
   json chart = dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
     const SpeedUp* gain = speed_up_of(result, op);
     if (gain == nullptr || !*gain) return std::nullopt;
@@ -165,7 +175,8 @@ json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::str
   return chart;
 }
 
-/// What the machine could do is a limit, so a bar that fills towards it reads best; hatched, for it is modelled.
+/// What the machine could do is a limit, so a bar that fills towards it reads best; hatched, for it is
+/// modelled.
 json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo& op, const std::string& name,
                       std::uint64_t batch) {
   json rows = json::array();
@@ -182,18 +193,22 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
     rows.push_back(row_label(variant));
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
-  const std::string title = fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch);
-  const std::string caption = "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
-                              "modelled from the op's definition, not counted by hardware.";
-  return {{"id", id},
-          {"kind", "percent_bars"},
-          {"file", fmt::format("charts/{}.svg", id)},
-          {"title", title},
-          {"caption", caption},
-          {"alt", alternative(title, rows)},
-          {"axis", {{"name", "% of the measured peak"}}},
-          {"rows", rows},
-          {"series", {{{"name", "FP32 peak"}, {"points", compute}}, {{"name", "memory bandwidth"}, {"points", memory}}}}};
+  const std::string title =
+      fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch);
+  const std::string caption =
+      "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
+      "modelled from the op's definition, not counted by hardware.";
+  return {
+      {"id", id},
+      {"kind", "percent_bars"},
+      {"file", fmt::format("charts/{}.svg", id)},
+      {"title", title},
+      {"caption", caption},
+      {"alt", alternative(title, rows)},
+      {"axis", {{"name", "% of the measured peak"}}},
+      {"rows", rows},
+      {"series",
+       {{{"name", "FP32 peak"}, {"points", compute}}, {{"name", "memory bandwidth"}, {"points", memory}}}}};
 }
 
 /// The largest batch with a verified time: what a machine can do shows best there.
@@ -212,7 +227,9 @@ std::vector<json> family_charts(const FamilyResult& family, Anchors& anchors) {
   const auto add = [&](json chart) {
     if (!is_empty(chart)) charts.push_back(std::move(chart));
   };
-  const auto numbered = [](std::string_view what, std::size_t op) { return fmt::format("{} {}", what, op + 1); };
+  const auto numbered = [](std::string_view what, std::size_t op) {
+    return fmt::format("{} {}", what, op + 1);
+  };
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
     add(time_chart(family, anchors, family.ops[i].name, numbered("op time", i)));
   }

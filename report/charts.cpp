@@ -22,21 +22,23 @@ constexpr std::string_view surroundings = R"js(
 
 /// Duktape calls this when its heap is beyond use, out of memory for one; it must not return.
 void give_up(void*, const char* message) {
-  std::fprintf(stderr, "mprof: the chart renderer failed: %s\n", message == nullptr ? "no reason given" : message);
+  std::fprintf(stderr, "mprof: the chart renderer failed: %s\n",
+               message == nullptr ? "no reason given" : message);
   std::abort();
 }
 
 [[noreturn]] void throw_script_error(duk_context* heap, std::string_view doing) {
   const std::string trace = duk_safe_to_stacktrace(heap, -1);
   duk_pop(heap);
-  throw Error(ExitCode::usage, fmt::format("{} failed in JavaScript: {}\nCorrect charts.js, or leave --templates out.",
-                                           doing, trace));
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{} failed in JavaScript: {}\nCorrect charts.js, or leave --templates out.", doing, trace));
 }
 
 void evaluate(duk_context* heap, std::string_view script, const char* name) {
   duk_push_string(heap, name);
-  const bool failed = duk_pcompile_lstring_filename(heap, 0, script.data(), script.size()) != 0 ||
-                      duk_pcall(heap, 0) != 0;
+  const bool failed =
+      duk_pcompile_lstring_filename(heap, 0, script.data(), script.size()) != 0 || duk_pcall(heap, 0) != 0;
   if (failed) throw_script_error(heap, fmt::format("loading {}", name));
   duk_pop(heap);
 }
@@ -49,7 +51,8 @@ bool is_surrogate(std::string_view text, std::size_t at, unsigned char lowest, u
 
 /// The ten bits that a surrogate carries.
 std::uint32_t payload(std::string_view text, std::size_t at) {
-  return (static_cast<std::uint32_t>(text[at + 1] & 0x0f) << 6U) | static_cast<std::uint32_t>(text[at + 2] & 0x3f);
+  return (static_cast<std::uint32_t>(text[at + 1] & 0x0f) << 6U) |
+         static_cast<std::uint32_t>(text[at + 2] & 0x3f);
 }
 
 void append_utf8(std::string& text, std::uint32_t code) {
@@ -82,7 +85,8 @@ ChartRenderer::ChartRenderer(const Templates& templates)
     : heap_(duk_create_heap(nullptr, nullptr, nullptr, nullptr, give_up), [](duk_context* heap) {
         if (heap != nullptr) duk_destroy_heap(heap);
       }) {
-  if (heap_ == nullptr) throw Error(ExitCode::environment, "no memory for the chart renderer. Free some and try again.");
+  if (heap_ == nullptr)
+    throw Error(ExitCode::environment, "no memory for the chart renderer. Free some and try again.");
   evaluate(heap_.get(), surroundings, "surroundings");
   evaluate(heap_.get(), templates.load("echarts.min.js"), "echarts.min.js");
   evaluate(heap_.get(), templates.load("charts.js"), "charts.js");
@@ -93,7 +97,8 @@ std::string ChartRenderer::svg(const nlohmann::json& chart) const {
   const std::string view = chart.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   duk_get_global_string(heap, "mprof_static_svg");
   duk_push_lstring(heap, view.data(), view.size());
-  if (duk_pcall(heap, 1) != 0) throw_script_error(heap, fmt::format("drawing the chart {}", chart.value("id", "?")));
+  if (duk_pcall(heap, 1) != 0)
+    throw_script_error(heap, fmt::format("drawing the chart {}", chart.value("id", "?")));
   duk_size_t length = 0;
   const char* text = duk_safe_to_lstring(heap, -1, &length);
   std::string svg = join_surrogates({text, length});

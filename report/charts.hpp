@@ -11,8 +11,8 @@ struct duk_hthread;
 
 namespace mprof {
 
-/// Draws chart views as static SVG: templates/charts.js, the code that also draws them live in the HTML, run by an
-/// embedded JavaScript engine. Loading ECharts takes about half a second, so make one and keep it.
+/// Draws chart views as static SVG: templates/charts.js, the code that also draws them live in the HTML, run
+/// by an embedded JavaScript engine. Loading ECharts takes about half a second, so make one and keep it.
 class ChartRenderer {
  public:
   /// Throws Error(usage) when charts.js does not load.

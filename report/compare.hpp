@@ -70,8 +70,8 @@ struct Comparison {
   [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
-/// Pairs the cases of two runs by key. Throws Error(incomparable) with the reasons when they share no case, or come
-/// from different machines and `options` does not allow that.
+/// Pairs the cases of two runs by key. Throws Error(incomparable) with the reasons when they share no case,
+/// or come from different machines and `options` does not allow that.
 [[nodiscard]] Comparison compare(const Run& a, const Run& b, const CompareOptions& options);
 
 struct ComparisonLayout {

@@ -48,7 +48,9 @@ std::string fact_or_dash(const Environment& environment, const std::string& grou
 
 void note_difference(std::vector<std::string>& notes, std::string_view what, const std::string& a,
                      const std::string& b) {
-  if (a != b) notes.push_back(fmt::format("{}: {} in A, {} in B", what, a.empty() ? "none" : a, b.empty() ? "none" : b));
+  if (a != b)
+    notes.push_back(
+        fmt::format("{}: {} in A, {} in B", what, a.empty() ? "none" : a, b.empty() ? "none" : b));
 }
 
 /// Facts of the build, the libraries and the system that differ, in the order of their names.
@@ -76,17 +78,20 @@ std::vector<std::string> notes_on(const Run& a, const Run& b, const CompareOptio
   note_difference(notes, "Quick run", a.plan.quick ? "yes" : "no", b.plan.quick ? "yes" : "no");
   note_difference(notes, "Images", format::one_line(a.plan.images), format::one_line(b.plan.images));
   note_difference(notes, "Weights", format::one_line(a.plan.weights), format::one_line(b.plan.weights));
-  note_difference(notes, "State of the run", std::string(to_string(a.state)), std::string(to_string(b.state)));
+  note_difference(notes, "State of the run", std::string(to_string(a.state)),
+                  std::string(to_string(b.state)));
   note_environment(notes, a.environment, b.environment);
   return notes;
 }
 
 TimeComparison compare_time(const Case& a, const Case& b, std::string_view metric, const std::string& op,
                             double threshold) {
-  TimeComparison result{std::string(metric), op, value_of(a, metric, op), value_of(b, metric, op), {}, {}, {}, {}};
+  TimeComparison result{
+      std::string(metric), op, value_of(a, metric, op), value_of(b, metric, op), {}, {}, {}, {}};
   result.speed_up = speed_up(result.a, result.b);
   if (!result.a || !result.b) {
-    result.reason = fmt::format("no time in {}: {}", result.a ? "B" : "A", result.a ? result.b.absent : result.a.absent);
+    result.reason =
+        fmt::format("no time in {}: {}", result.a ? "B" : "A", result.a ? result.b.absent : result.a.absent);
     return result;
   }
   if (result.speed_up) result.ratio = result.b->median / result.a->median;
@@ -100,7 +105,8 @@ std::vector<TimeComparison> compare_times(const Case& a, const Case& b, double t
   std::vector<TimeComparison> times;
   for (const OpInfo& op : a.ops) {
     // By layer time as soon as one side's op time says little.
-    const bool outside = comparable_time(a, op.name) == "layer_time" || comparable_time(b, op.name) == "layer_time";
+    const bool outside =
+        comparable_time(a, op.name) == "layer_time" || comparable_time(b, op.name) == "layer_time";
     const std::string_view metric = outside ? "layer_time" : "op_time";
     times.push_back(compare_time(a, b, metric, op.name, threshold));
   }
@@ -109,7 +115,8 @@ std::vector<TimeComparison> compare_times(const Case& a, const Case& b, double t
 }
 
 bool is_broken(Status status) {
-  return status == Status::wrong || status == Status::failed || status == Status::crashed || status == Status::timeout;
+  return status == Status::wrong || status == Status::failed || status == Status::crashed ||
+         status == Status::timeout;
 }
 
 std::vector<std::string> regressions_of(const CaseComparison& result) {
@@ -119,7 +126,8 @@ std::vector<std::string> regressions_of(const CaseComparison& result) {
   }
   for (const TimeComparison& time : result.times) {
     if (time.verdict != Verdict::slower) continue;
-    regressions.push_back(fmt::format("{} slower by {}", time.op.empty() ? "total time" : format::one_line(time.op),
+    regressions.push_back(fmt::format("{} slower by {}",
+                                      time.op.empty() ? "total time" : format::one_line(time.op),
                                       format::percent(*time.ratio - 1)));
   }
   if (result.accuracy_change && *result.accuracy_change < -tolerated_accuracy_loss) {
@@ -136,7 +144,8 @@ CaseComparison compare_case(const Case& a, const Case& b, double threshold) {
   result.status_b = case_status(b);
   result.reason_a = case_reason(a);
   result.reason_b = case_reason(b);
-  if (result.status_a == Status::ok && result.status_b == Status::ok) result.times = compare_times(a, b, threshold);
+  if (result.status_a == Status::ok && result.status_b == Status::ok)
+    result.times = compare_times(a, b, threshold);
   result.accuracy_a = value_of(a, "accuracy");
   result.accuracy_b = value_of(b, "accuracy");
   if (result.accuracy_a && result.accuracy_b) {
@@ -161,13 +170,15 @@ void require_one_machine(const Run& a, const Run& b, const CompareOptions& optio
   if (differences.empty() || options.allow_different_machines) return;
   std::vector<std::string> reasons{"they come from different machines"};
   reasons.insert(reasons.end(), differences.begin(), differences.end());
-  refuse(reasons, options, "Record both on one machine, or give --allow-different-machines to see the figures all the same.");
+  refuse(reasons, options,
+         "Record both on one machine, or give --allow-different-machines to see the figures all the same.");
 }
 
 }  // namespace
 
 bool Comparison::regression() const {
-  return std::any_of(cases.begin(), cases.end(), [](const CaseComparison& c) { return !c.regressions.empty(); });
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const CaseComparison& c) { return !c.regressions.empty(); });
 }
 
 std::size_t Comparison::count(Verdict verdict) const {
@@ -181,8 +192,9 @@ std::size_t Comparison::count(Verdict verdict) const {
 
 Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
   require_one_machine(a, b, options);
-  Comparison comparison{summary_of(a, options.name_a), summary_of(b, options.name_b), options.threshold, {}, {}, {},
-                        notes_on(a, b, options)};
+  Comparison comparison{
+      summary_of(a, options.name_a), summary_of(b, options.name_b), options.threshold, {}, {}, {},
+      notes_on(a, b, options)};
   for (const Case& c : a.cases) {
     if (const Case* other = find_case(b, c.key)) {
       comparison.cases.push_back(compare_case(c, *other, options.threshold));

@@ -15,10 +15,13 @@ using nlohmann::ordered_json;
 
 Tone tone_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::faster: return Tone::good;
-    case Verdict::slower: return Tone::bad;
+    case Verdict::faster:
+      return Tone::good;
+    case Verdict::slower:
+      return Tone::bad;
     case Verdict::same:
-    case Verdict::inconclusive: break;
+    case Verdict::inconclusive:
+      break;
   }
   return Tone::quiet;
 }
@@ -39,12 +42,13 @@ Table times_table(const Comparison& comparison) {
   table.numbers("Speed-up").text("Verdict");
   for (const CaseComparison& c : comparison.cases) {
     for (const TimeComparison& time : c.times) {
-      const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1)).with(tone_of(time.verdict))
-                                     : Cell::missing(time.reason);
+      const Cell change =
+          time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1)).with(tone_of(time.verdict))
+                     : Cell::missing(time.reason);
       const Cell factor = time.speed_up ? Cell::figure(format::times(*time.speed_up.factor))
                                         : Cell::missing(time.speed_up.absent);
-      table.row({Cell::words(format::short_id(c.id)), Cell::words(time_name(time)), Cell::value(time.a), Cell::value(time.b), change,
-                 factor, verdict_cell(time)});
+      table.row({Cell::words(format::short_id(c.id)), Cell::words(time_name(time)), Cell::value(time.a),
+                 Cell::value(time.b), change, factor, verdict_cell(time)});
     }
   }
   return table;
@@ -62,7 +66,8 @@ Table status_table(const Comparison& comparison) {
   table.text("Case").text("A").text("B");
   for (const CaseComparison& c : comparison.cases) {
     if (c.status_a == Status::ok && c.status_b == Status::ok) continue;
-    table.row({Cell::words(format::short_id(c.id)), status_cell(c.status_a, c.reason_a), status_cell(c.status_b, c.reason_b)});
+    table.row({Cell::words(format::short_id(c.id)), status_cell(c.status_a, c.reason_a),
+               status_cell(c.status_b, c.reason_b)});
   }
   return table;
 }
@@ -73,8 +78,9 @@ Table accuracy_table(const Comparison& comparison) {
   for (const CaseComparison& c : comparison.cases) {
     if (!c.accuracy_change || *c.accuracy_change == 0) continue;
     const bool worse = *c.accuracy_change < -tolerated_accuracy_loss;
-    table.row({Cell::words(format::short_id(c.id)), Cell::accuracy(c.accuracy_a), Cell::accuracy(c.accuracy_b),
-               Cell::figure(format::signed_accuracy(*c.accuracy_change)).with(worse ? Tone::bad : Tone::plain)});
+    table.row(
+        {Cell::words(format::short_id(c.id)), Cell::accuracy(c.accuracy_a), Cell::accuracy(c.accuracy_b),
+         Cell::figure(format::signed_accuracy(*c.accuracy_change)).with(worse ? Tone::bad : Tone::plain)});
   }
   return table;
 }
@@ -106,7 +112,8 @@ std::string headline(const Comparison& comparison) {
   std::size_t worse = 0;
   for (const CaseComparison& c : comparison.cases) worse += c.regressions.empty() ? 0 : 1;
   if (worse == 0) return "No regression.";
-  return fmt::format("Regression in {} of {}.", worse, format::plural(comparison.cases.size(), "common case"));
+  return fmt::format("Regression in {} of {}.", worse,
+                     format::plural(comparison.cases.size(), "common case"));
 }
 
 json regressions_view(const Comparison& comparison) {
@@ -176,23 +183,26 @@ ordered_json summary_json(const RunSummary& run) {
 }  // namespace
 
 json comparison_view(const Comparison& comparison) {
-  return {{"title", fmt::format("{} against {}", format::one_line(comparison.b.name), format::one_line(comparison.a.name))},
-          {"headline", headline(comparison)},
-          {"regression", comparison.regression()},
-          {"verdicts", verdict_sentence(comparison)},
-          {"rule", fmt::format("Faster, slower: the 95 % intervals of the medians do not overlap and the change exceeds "
-                               "{0}. Same: both intervals lie within {0} of A's median. Inconclusive: neither.",
-                               format::percent(comparison.threshold))},
-          {"runs", {summary_view(comparison.a, "A"), summary_view(comparison.b, "B")}},
-          {"regressions", regressions_view(comparison)},
-          {"has_regressions", comparison.regression()},
-          {"tables", tables_view(comparison)},
-          {"only_in_a", strings(comparison.only_in_a)},
-          {"only_in_b", strings(comparison.only_in_b)},
-          {"has_only_in_a", !comparison.only_in_a.empty()},
-          {"has_only_in_b", !comparison.only_in_b.empty()},
-          {"notes", strings(comparison.notes)},
-          {"has_notes", !comparison.notes.empty()}};
+  return {
+      {"title", fmt::format("{} against {}", format::one_line(comparison.b.name),
+                            format::one_line(comparison.a.name))},
+      {"headline", headline(comparison)},
+      {"regression", comparison.regression()},
+      {"verdicts", verdict_sentence(comparison)},
+      {"rule",
+       fmt::format("Faster, slower: the 95 % intervals of the medians do not overlap and the change exceeds "
+                   "{0}. Same: both intervals lie within {0} of A's median. Inconclusive: neither.",
+                   format::percent(comparison.threshold))},
+      {"runs", {summary_view(comparison.a, "A"), summary_view(comparison.b, "B")}},
+      {"regressions", regressions_view(comparison)},
+      {"has_regressions", comparison.regression()},
+      {"tables", tables_view(comparison)},
+      {"only_in_a", strings(comparison.only_in_a)},
+      {"only_in_b", strings(comparison.only_in_b)},
+      {"has_only_in_a", !comparison.only_in_a.empty()},
+      {"has_only_in_b", !comparison.only_in_b.empty()},
+      {"notes", strings(comparison.notes)},
+      {"has_notes", !comparison.notes.empty()}};
 }
 
 ordered_json comparison_json(const Comparison& comparison) {
@@ -208,7 +218,8 @@ ordered_json comparison_json(const Comparison& comparison) {
           {"notes", comparison.notes}};
 }
 
-std::string render_comparison(const Comparison& comparison, std::string_view format, const ComparisonLayout& layout) {
+std::string render_comparison(const Comparison& comparison, std::string_view format,
+                              const ComparisonLayout& layout) {
   if (format == "json") {
     return comparison_json(comparison).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   }

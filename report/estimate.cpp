@@ -17,7 +17,9 @@ std::string why_not_recorded(const Case& c) {
   return reason.empty() ? std::string(to_string(status)) : fmt::format("{}: {}", to_string(status), reason);
 }
 
-bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+bool overlap(const Interval& a, const Interval& b) {
+  return a.low <= b.high && b.low <= a.high;
+}
 
 bool within(const Interval& interval, double middle, double relative) {
   const double reach = std::abs(middle) * relative;
@@ -26,9 +28,13 @@ bool within(const Interval& interval, double middle, double relative) {
 
 }  // namespace
 
-Value absent_value(std::string reason) { return {std::nullopt, std::move(reason)}; }
+Value absent_value(std::string reason) {
+  return {std::nullopt, std::move(reason)};
+}
 
-Value derived_value(double value) { return {Estimate{value, std::nullopt, 0, Source::measured}, {}}; }
+Value derived_value(double value) {
+  return {Estimate{value, std::nullopt, 0, Source::measured}, {}};
+}
 
 Value value_of(const Case& c, std::string_view metric, std::string_view op) {
   const Measurement* measurement = find_measurement(c, metric, op);
@@ -61,10 +67,14 @@ SpeedUp speed_up(const Value& before, const Value& after) {
 
 std::string_view to_string(Verdict verdict) {
   switch (verdict) {
-    case Verdict::faster: return "faster";
-    case Verdict::slower: return "slower";
-    case Verdict::same: return "same";
-    case Verdict::inconclusive: break;
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::same:
+      return "same";
+    case Verdict::inconclusive:
+      break;
   }
   return "inconclusive";
 }
@@ -80,7 +90,8 @@ Judgement judge(const Estimate& before, const Estimate& after, double threshold)
   if (!overlap(*before.interval, *after.interval) && std::abs(change) > threshold) {
     return {change < 0 ? Verdict::faster : Verdict::slower, {}};
   }
-  if (within(*before.interval, before.median, threshold) && within(*after.interval, before.median, threshold)) {
+  if (within(*before.interval, before.median, threshold) &&
+      within(*after.interval, before.median, threshold)) {
     return {Verdict::same, {}};
   }
   return {Verdict::inconclusive, overlap(*before.interval, *after.interval)

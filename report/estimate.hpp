@@ -34,7 +34,8 @@ struct Value {
 /// Nothing is known of the interval: a number derived from others.
 [[nodiscard]] Value derived_value(double value);
 
-/// The metric of an op, or of the case when `op` is empty. Without a measurement, the case's own reason says why.
+/// The metric of an op, or of the case when `op` is empty. Without a measurement, the case's own reason says
+/// why.
 [[nodiscard]] Value value_of(const Case& c, std::string_view metric, std::string_view op = {});
 
 /// Half the width of the interval over the median.
@@ -63,14 +64,16 @@ struct Judgement {
 };
 
 /// Faster or slower: the 95 % intervals of the medians do not overlap and the change exceeds the threshold.
-/// Same: both intervals lie within the threshold around the median before. Otherwise inconclusive, with the reason.
+/// Same: both intervals lie within the threshold around the median before. Otherwise inconclusive, with the
+/// reason.
 [[nodiscard]] Judgement judge(const Estimate& before, const Estimate& after, double threshold);
 
-/// A smaller loss of accuracy is not called one: the order of summation alone moves a prediction now and then.
+/// A smaller loss of accuracy is not called one: the order of summation alone moves a prediction now and
+/// then.
 inline constexpr double tolerated_accuracy_loss = 0.002;
 
-/// The name of the time by which an op is compared: "op_time", or "layer_time" when the op's work happens outside
-/// forward() (its kernels, by the trace, ran at least twice as long as its op_time).
+/// The name of the time by which an op is compared: "op_time", or "layer_time" when the op's work happens
+/// outside forward() (its kernels, by the trace, ran at least twice as long as its op_time).
 [[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);
 
 }  // namespace mprof

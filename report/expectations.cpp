@@ -63,19 +63,23 @@ bool hardly_changed(const Expectation& expectation, const Estimate& before, cons
 /// Why the expectation is not met; empty when it is.
 std::string shortfall(const Expectation& expectation, const Estimate& before, const Estimate& after) {
   if (expectation.direction == Direction::unchanged) {
-    return hardly_changed(expectation, before, after) || !certainly_different(before, after) ? "" : "it changed";
+    return hardly_changed(expectation, before, after) || !certainly_different(before, after) ? ""
+                                                                                             : "it changed";
   }
   const bool should_fall = expectation.direction == Direction::decreases;
-  if (!certainly_different(before, after)) return before.interval ? "the 95 % intervals overlap" : "it did not change";
+  if (!certainly_different(before, after))
+    return before.interval ? "the 95 % intervals overlap" : "it did not change";
   if ((after.median < before.median) != should_fall) return should_fall ? "it rose" : "it fell";
   const double smaller = std::min(before.median, after.median);
   if (!expectation.factor || !(smaller > 0)) return "";
   const double factor = std::max(before.median, after.median) / smaller;
   if (factor >= *expectation.factor) return "";
-  return fmt::format("it changed by {}, not by {}", format::times(factor), format::plain_times(*expectation.factor));
+  return fmt::format("it changed by {}, not by {}", format::times(factor),
+                     format::plain_times(*expectation.factor));
 }
 
-ExpectationCheck check_at(const Expectation& expectation, const CaseResult& result, const FamilyResult& family) {
+ExpectationCheck check_at(const Expectation& expectation, const CaseResult& result,
+                          const FamilyResult& family) {
   ExpectationCheck check;
   check.batch = result.key.batch;
   const CaseResult* baseline = family.find(result.baseline);

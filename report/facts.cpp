@@ -22,14 +22,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known_gro
     {"libraries", "Libraries"},
 }};
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 std::string number_text(std::string_view group, std::string_view name, double value) {
   const bool counts = contains(name, "count") || name.ends_with("caches");
-  const bool bytes = group == "memory" || contains(name, "memory") || contains(name, "cache") || contains(name, "bytes");
+  const bool bytes =
+      group == "memory" || contains(name, "memory") || contains(name, "cache") || contains(name, "bytes");
   if (bytes && !counts) return format::about(value, Unit::byte);
   if (contains(name, "frequency") || contains(name, "clock")) {
-    return value >= 1e9 ? format::significant(value / 1e9, 3) + " GHz" : format::significant(value / 1e6, 4) + " MHz";
+    return value >= 1e9 ? format::significant(value / 1e9, 3) + " GHz"
+                        : format::significant(value / 1e6, 4) + " MHz";
   }
   return value == std::floor(value) ? format::fixed(value, 0) : format::significant(value);
 }

@@ -10,13 +10,15 @@
 /// What a run says of its machine and its build, in words.
 namespace mprof {
 
-/// A fact as text, its number with the unit that its name implies: memory and caches in bytes, frequencies in hertz.
+/// A fact as text, its number with the unit that its name implies: memory and caches in bytes, frequencies in
+/// hertz.
 [[nodiscard]] std::string fact_text(std::string_view group, std::string_view name, const Fact& fact);
 
 /// The fact, or an empty text when it is absent or not recorded.
 [[nodiscard]] std::string known_fact(const Run& run, std::string_view group, std::string_view name);
 
-/// What the run's variants ran on, for a title: the GPU's name when one of them is for CUDA, otherwise the CPU's.
+/// What the run's variants ran on, for a title: the GPU's name when one of them is for CUDA, otherwise the
+/// CPU's.
 [[nodiscard]] std::string machine_name(const Run& run);
 
 /// "GPU", "CPU", "Operating system", ... for a group of facts.

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column, const std::vector<const Value*>& times) {
+void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column,
+               const std::vector<const Value*>& times) {
   std::size_t best = rows.size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (times[i] == nullptr || !*times[i]) continue;
@@ -24,10 +25,11 @@ void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column, const s
   if (best < rows.size()) rows[best][column].tone = Tone::best;
 }
 
-// --- Summary ---------------------------------------------------------------------------------------------------------
+// --- Summary
+// ---------------------------------------------------------------------------------------------------------
 
-std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result,
-                              const std::string& anchor) {
+std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& variant,
+                              const CaseResult& result, const std::string& anchor) {
   Cell name = Cell::words_to(result.configuration, anchor);
   if (variant.swept()) name.note = "the fastest verified point of its parameter sweep at this batch";
   if (!result.ran()) return {std::move(name).noted(why_without_times(result))};
@@ -40,10 +42,11 @@ std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& v
   return cells;
 }
 
-Table summary_table(const FamilyResult& family, std::uint64_t batch, const std::vector<std::string>& variant_anchors,
-                    Anchors& anchors) {
+Table summary_table(const FamilyResult& family, std::uint64_t batch,
+                    const std::vector<std::string>& variant_anchors, Anchors& anchors) {
   const std::size_t ops = family.ops.size();
-  Table table(anchors.make(fmt::format("{} summary {}", family.id, batch)), fmt::format("Batch size {}", batch));
+  Table table(anchors.make(fmt::format("{} summary {}", family.id, batch)),
+              fmt::format("Batch size {}", batch));
   table.text("Variant");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
@@ -66,7 +69,8 @@ Table summary_table(const FamilyResult& family, std::uint64_t batch, const std::
   return table;
 }
 
-// --- Verification ----------------------------------------------------------------------------------------------------
+// --- Verification
+// ----------------------------------------------------------------------------------------------------
 
 struct Checked {
   std::size_t checks = 0;
@@ -103,31 +107,43 @@ Checked checked(const VariantResult& variant, const OpInfo& op) {
 
 Table verification_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                          Anchors& anchors) {
-  Table table(anchors.make(family.id + " checks"), "Outputs against the double-precision reference, the worst of all batches");
-  table.text("Variant").text("Op").text("Outcome").numbers("Relative L2").numbers("Tolerance").numbers("Largest error");
+  Table table(anchors.make(family.id + " checks"),
+              "Outputs against the double-precision reference, the worst of all batches");
+  table.text("Variant")
+      .text("Op")
+      .text("Outcome")
+      .numbers("Relative L2")
+      .numbers("Tolerance")
+      .numbers("Largest error");
   table.numbers("Elements checked").numbers("Not finite").numbers("Never written");
   for (std::size_t v = 0; v < family.variants.size(); ++v) {
     for (const OpInfo& op : family.ops) {
       const Checked sum = checked(family.variants[v], op);
       if (sum.worst == nullptr) continue;
       const bool passed = sum.passed == sum.checks;
-      Cell outcome = Cell::words(fmt::format("{} of {} passed", sum.passed, sum.checks), passed ? Tone::good : Tone::bad);
-      if (!passed) outcome.note = fmt::format("batch {}: {}", sum.worst_batch, format::one_line(sum.worst->finding));
-      table.row({Cell::words_to(family.variants[v].info.id, variant_anchors[v]), Cell::words(op.name), outcome,
-                 Cell::figure(format::scientific(sum.worst->relative_l2)),
+      Cell outcome = Cell::words(fmt::format("{} of {} passed", sum.passed, sum.checks),
+                                 passed ? Tone::good : Tone::bad);
+      if (!passed)
+        outcome.note = fmt::format("batch {}: {}", sum.worst_batch, format::one_line(sum.worst->finding));
+      table.row({Cell::words_to(family.variants[v].info.id, variant_anchors[v]), Cell::words(op.name),
+                 outcome, Cell::figure(format::scientific(sum.worst->relative_l2)),
                  Cell::figure(format::scientific(sum.worst->tolerance)),
                  Cell::figure(format::scientific(sum.max_error)), Cell::figure(format::count(sum.elements)),
-                 Cell::figure(format::count(sum.non_finite)), Cell::figure(format::count(sum.never_written))});
+                 Cell::figure(format::count(sum.non_finite)),
+                 Cell::figure(format::count(sum.never_written))});
     }
   }
   return table;
 }
 
-// --- Throughput and resources ----------------------------------------------------------------------------------------
+// --- Throughput and resources
+// ----------------------------------------------------------------------------------------
 
-/// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is wrong.
+/// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is
+/// wrong.
 template <class Visit>
-void for_each_representative(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Visit visit) {
+void for_each_representative(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                             Visit visit) {
   for (std::size_t v = 0; v < family.variants.size(); ++v) {
     for (const std::uint64_t batch : family.batches) {
       const CaseResult* result = family.variants[v].representative(batch);
@@ -136,7 +152,8 @@ void for_each_representative(const FamilyResult& family, const std::vector<std::
   }
 }
 
-Table throughput_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+Table throughput_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                       Anchors& anchors) {
   Table table(anchors.make(family.id + " throughput"), "Modelled throughput");
   table.text("Variant").numbers("Batch Size").text("Op").numbers("Useful FLOP rate", Unit::flop_per_second);
   table.numbers("Of FP32 peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
@@ -155,15 +172,17 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
 constexpr std::array resource_metrics{"user_time", "system_time", "minor_page_faults", "major_page_faults",
                                       "peak_memory"};
 
-Table resource_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+Table resource_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                     Anchors& anchors) {
   Table table(anchors.make(family.id + " resources"), "Resources of one inference");
   table.text("Variant").numbers("Batch Size").numbers("Cores busy");
-  for (const char* metric : resource_metrics) table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
+  for (const char* metric : resource_metrics)
+    table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
-    std::vector<Cell> cells{Cell::words_to(result.configuration, anchor),
-                            Cell::figure(std::to_string(result.key.batch)),
-                            result.cores_busy ? Cell::figure(format::significant(result.cores_busy->median, 3))
-                                              : Cell::missing(result.cores_busy.absent)};
+    std::vector<Cell> cells{
+        Cell::words_to(result.configuration, anchor), Cell::figure(std::to_string(result.key.batch)),
+        result.cores_busy ? Cell::figure(format::significant(result.cores_busy->median, 3))
+                          : Cell::missing(result.cores_busy.absent)};
     for (const char* metric : resource_metrics) cells.push_back(Cell::bare(value_of(*result.source, metric)));
     table.row(std::move(cells));
   });
@@ -172,16 +191,19 @@ Table resource_table(const FamilyResult& family, const std::vector<std::string>&
 
 constexpr std::array counter_metrics{"cycles", "instructions", "cache_misses"};
 
-Table counter_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+Table counter_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                    Anchors& anchors) {
   Table table(anchors.make(family.id + " counters"), "Hardware counters of forward()");
   table.only_with_numbers();
   table.text("Variant").numbers("Batch Size").text("Op");
-  for (const char* metric : counter_metrics) table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
+  for (const char* metric : counter_metrics)
+    table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
     for (const OpResult& op : result.ops) {
       std::vector<Cell> cells{Cell::words_to(result.configuration, anchor),
                               Cell::figure(std::to_string(result.key.batch)), Cell::words(op.info.name)};
-      for (const char* metric : counter_metrics) cells.push_back(Cell::bare(value_of(*result.source, metric, op.info.name)));
+      for (const char* metric : counter_metrics)
+        cells.push_back(Cell::bare(value_of(*result.source, metric, op.info.name)));
       table.row(std::move(cells));
     }
   });
@@ -198,13 +220,16 @@ json op_views(const FamilyResult& family) {
   return list;
 }
 
-json view_unless_empty(const Table& table) { return table.empty() ? json(false) : table.view(); }
+json view_unless_empty(const Table& table) {
+  return table.empty() ? json(false) : table.view();
+}
 
 }  // namespace
 
 json family_view(const FamilyResult& family, Anchors& anchors) {
   std::vector<std::string> variant_anchors;
-  for (const VariantResult& variant : family.variants) variant_anchors.push_back(anchors.make(variant.info.id));
+  for (const VariantResult& variant : family.variants)
+    variant_anchors.push_back(anchors.make(variant.info.id));
   json summaries = json::array(), variants = json::array();
   for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
     summaries.push_back(summary_table(family, *batch, variant_anchors, anchors).view());

@@ -35,7 +35,8 @@ std::string sentence(std::string_view text) {
 class Grouped {
  public:
   void add(const std::string& text, std::uint64_t batch) {
-    const auto known = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.text == text; });
+    const auto known =
+        std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.text == text; });
     if (known == groups_.end()) {
       groups_.push_back({text, {batch}});
     } else {
@@ -84,21 +85,29 @@ void add_wrong_outputs(const std::vector<FamilyResult>& families, std::vector<Fi
 
 std::string_view what_happened(Status status) {
   switch (status) {
-    case Status::skipped: return "was skipped";
-    case Status::failed: return "failed";
-    case Status::crashed: return "crashed";
-    case Status::timeout: return "ran out of time";
-    case Status::interrupted: return "was interrupted";
-    case Status::pending: return "was not reached";
+    case Status::skipped:
+      return "was skipped";
+    case Status::failed:
+      return "failed";
+    case Status::crashed:
+      return "crashed";
+    case Status::timeout:
+      return "ran out of time";
+    case Status::interrupted:
+      return "was interrupted";
+    case Status::pending:
+      return "was not reached";
     case Status::ok:
-    case Status::wrong: break;
+    case Status::wrong:
+      break;
   }
   return "";
 }
 
 Severity severity_of(Status status) {
-  return status == Status::failed || status == Status::crashed || status == Status::timeout ? Severity::broken
-                                                                                              : Severity::incomplete;
+  return status == Status::failed || status == Status::crashed || status == Status::timeout
+             ? Severity::broken
+             : Severity::incomplete;
 }
 
 void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
@@ -109,8 +118,8 @@ void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Fi
       if (what.empty() || severity_of(result.status) != severity) return;
       // That it was not reached is all there is to say of a pending case.
       const bool silent = result.reason.empty() || result.status == Status::pending;
-      missing.add(fmt::format("{} {} {}{}", format::short_id(result.configuration), what, Grouped::placeholder,
-                              silent ? "." : ": " + sentence(result.reason)),
+      missing.add(fmt::format("{} {} {}{}", format::short_id(result.configuration), what,
+                              Grouped::placeholder, silent ? "." : ": " + sentence(result.reason)),
                   result.key.batch);
     });
     for (const std::string& text : missing.sentences()) findings.push_back({severity, text});
@@ -126,23 +135,25 @@ void add_run_state(const Run& run, std::vector<Finding>& findings) {
   const std::string_view what = run.state == RunState::interrupted
                                     ? "The run was interrupted"
                                     : "The run has not finished, or was ended before it could say so";
-  findings.push_back({Severity::incomplete, fmt::format("{}: {} of {} still to do. mprof run --resume does them.", what,
-                                                        open, format::plural(run.cases.size(), "case"))});
+  findings.push_back(
+      {Severity::incomplete, fmt::format("{}: {} of {} still to do. mprof run --resume does them.", what,
+                                         open, format::plural(run.cases.size(), "case"))});
 }
 
 void add_accuracy_losses(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
     if (!result.accuracy_change || *result.accuracy_change >= -tolerated_accuracy_loss) return;
-    findings.push_back({Severity::wrong, fmt::format("The accuracy of {} is {}, {} against its baseline {}.",
-                                                     format::short_id(result.id),
-                                                     format::accuracy(result.accuracy->median),
-                                                     format::signed_accuracy(*result.accuracy_change),
-                                                     format::short_id(result.baseline))});
+    findings.push_back(
+        {Severity::wrong,
+         fmt::format("The accuracy of {} is {}, {} against its baseline {}.", format::short_id(result.id),
+                     format::accuracy(result.accuracy->median),
+                     format::signed_accuracy(*result.accuracy_change), format::short_id(result.baseline))});
   });
 }
 
 /// The batches at which the variant is, beyond doubt, slower in an op than its baseline.
-std::vector<std::uint64_t> slower_at(const VariantResult& variant, const FamilyResult& family, const std::string& op) {
+std::vector<std::uint64_t> slower_at(const VariantResult& variant, const FamilyResult& family,
+                                     const std::string& op) {
   std::vector<std::uint64_t> batches;
   for (const std::uint64_t batch : family.batches) {
     const CaseResult* result = variant.representative(batch);
@@ -164,11 +175,12 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
         const std::vector<std::uint64_t> batches = slower_at(variant, family, op.name);
         if (batches.empty()) continue;
         const bool always = batches.size() > 1 && batches.size() == family.batches.size();
-        slow.push_back(fmt::format("{} ({})", format::short_id(variant.info.id), always ? "at every batch" : at_batches(batches)));
+        slow.push_back(fmt::format("{} ({})", format::short_id(variant.info.id),
+                                   always ? "at every batch" : at_batches(batches)));
       }
       if (slow.empty()) continue;
-      findings.push_back({Severity::caution, fmt::format("Slower than the baseline in {}: {}.", format::short_id(op.name),
-                                                         format::list(slow))});
+      findings.push_back({Severity::caution, fmt::format("Slower than the baseline in {}: {}.",
+                                                         format::short_id(op.name), format::list(slow))});
     }
   }
 }
@@ -176,15 +188,17 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
 void add_work_outside_forward(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   std::vector<std::string> variants;
   for_each_case(families, [&](const VariantResult& variant, const CaseResult& result) {
-    const bool outside =
-        std::any_of(result.ops.begin(), result.ops.end(), [](const OpResult& op) { return op.outside_forward; });
+    const bool outside = std::any_of(result.ops.begin(), result.ops.end(),
+                                     [](const OpResult& op) { return op.outside_forward; });
     if (outside && std::find(variants.begin(), variants.end(), variant.info.id) == variants.end()) {
       variants.push_back(variant.info.id);
     }
   });
   for (const std::string& variant : variants) {
-    findings.push_back({Severity::caution, fmt::format("{} works outside forward(), so its op time says little: it is "
-                                                       "compared by layer time.", format::short_id(variant))});
+    findings.push_back(
+        {Severity::caution, fmt::format("{} works outside forward(), so its op time says little: it is "
+                                        "compared by layer time.",
+                                        format::short_id(variant))});
   }
 }
 
@@ -205,46 +219,53 @@ void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::v
     }
   });
   if (noisy == 0) return;
-  findings.push_back({Severity::caution,
-                      fmt::format("{} of {} ended before the 95 % interval of every median was within {} "
-                                  "(the widest: {}, {}). Differences of that size mean nothing.",
-                                  noisy, format::plural(measured, "case"),
-                                  format::plus_minus(run.plan.stopping.relative_half_width),
-                                  format::plus_minus(widest), where)});
+  findings.push_back(
+      {Severity::caution, fmt::format("{} of {} ended before the 95 % interval of every median was within {} "
+                                      "(the widest: {}, {}). Differences of that size mean nothing.",
+                                      noisy, format::plural(measured, "case"),
+                                      format::plus_minus(run.plan.stopping.relative_half_width),
+                                      format::plus_minus(widest), where)});
 }
 
 void add_few_samples(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   std::vector<std::string> cases;
   for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
-    if (result.ok() && result.sampling && !result.sampling->relative_half_width) cases.push_back(format::short_id(result.id));
+    if (result.ok() && result.sampling && !result.sampling->relative_half_width)
+      cases.push_back(format::short_id(result.id));
   });
   if (cases.empty()) return;
-  findings.push_back({Severity::caution,
-                      fmt::format("{} {} too few samples for a 95 % interval, so no difference from {} is sure: {}{}.",
-                                  format::plural(cases.size(), "case"), cases.size() == 1 ? "has" : "have",
-                                  cases.size() == 1 ? "it" : "them", cases.front(),
-                                  cases.size() == 1 ? "" : " and others")});
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("{} {} too few samples for a 95 % interval, so no difference from {} is sure: {}{}.",
+                   format::plural(cases.size(), "case"), cases.size() == 1 ? "has" : "have",
+                   cases.size() == 1 ? "it" : "them", cases.front(),
+                   cases.size() == 1 ? "" : " and others")});
 }
 
 void add_without_timing(const Run& run, std::vector<Finding>& findings) {
-  const bool planned = std::find(run.plan.passes.begin(), run.plan.passes.end(), Pass::timing) != run.plan.passes.end();
+  const bool planned =
+      std::find(run.plan.passes.begin(), run.plan.passes.end(), Pass::timing) != run.plan.passes.end();
   if (planned || run.cases.empty()) return;
-  findings.push_back({Severity::incomplete, "The plan had no timing pass: the run holds no times of undisturbed execution."});
+  findings.push_back({Severity::incomplete,
+                      "The plan had no timing pass: the run holds no times of undisturbed execution."});
 }
 
 void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
   for (const Ceiling& ceiling : run.ceilings) {
     if (ceiling.value) continue;
-    findings.push_back({Severity::incomplete, fmt::format("The {} of the {} was not measured, so throughput in percent "
-                                                          "of it is missing: {}", format::words(ceiling.id),
-                                                          format::words(ceiling.device), sentence(ceiling.absent))});
+    findings.push_back(
+        {Severity::incomplete,
+         fmt::format("The {} of the {} was not measured, so throughput in percent "
+                     "of it is missing: {}",
+                     format::words(ceiling.id), format::words(ceiling.device), sentence(ceiling.absent))});
   }
 }
 
 void add_dirty_tree(const Run& run, std::vector<Finding>& findings) {
   if (!run.tool.revision.ends_with("-dirty")) return;
-  findings.push_back({Severity::caution, "mprof was built from a tree with uncommitted changes: its revision does not "
-                                         "say exactly what ran."});
+  findings.push_back({Severity::caution,
+                      "mprof was built from a tree with uncommitted changes: its revision does not "
+                      "say exactly what ran."});
 }
 
 }  // namespace

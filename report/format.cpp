@@ -20,8 +20,17 @@ constexpr std::string_view replacement = "\ufffd";
 
 /// Words of identifiers that a reader knows in another spelling.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> abbreviations{{
-    {"cpu", "CPU"}, {"cpus", "CPUs"}, {"gpu", "GPU"}, {"gpus", "GPUs"}, {"fp32", "FP32"}, {"flop", "FLOP"},
-    {"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}, {"sm", "SM"}, {"cuda", "CUDA"},
+    {"cpu", "CPU"},
+    {"cpus", "CPUs"},
+    {"gpu", "GPU"},
+    {"gpus", "GPUs"},
+    {"fp32", "FP32"},
+    {"flop", "FLOP"},
+    {"l1d", "L1d"},
+    {"l2", "L2"},
+    {"l3", "L3"},
+    {"sm", "SM"},
+    {"cuda", "CUDA"},
 }};
 
 struct Prefix {
@@ -38,8 +47,8 @@ constexpr std::array binary_prefixes{Prefix{0x1p40, "Ti"}, Prefix{0x1p30, "Gi"},
 /// The largest prefix that leaves a value of at least 1; the smallest one for 0.
 Scale scale_from(std::span<const Prefix> prefixes, double value, std::string_view symbol) {
   const double size = std::abs(value);
-  const auto fitting =
-      std::find_if(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) { return size >= prefix.divisor; });
+  const auto fitting = std::find_if(prefixes.begin(), prefixes.end(),
+                                    [&](const Prefix& prefix) { return size >= prefix.divisor; });
   const Prefix& prefix = fitting == prefixes.end() ? prefixes.back() : *fitting;
   return {prefix.divisor, fmt::format("{}{}", prefix.text, symbol)};
 }
@@ -66,7 +75,9 @@ std::string with_minus(std::string text) {
   return text;
 }
 
-bool is_zero_text(std::string_view digits) { return digits.find_first_of("123456789") == std::string_view::npos; }
+bool is_zero_text(std::string_view digits) {
+  return digits.find_first_of("123456789") == std::string_view::npos;
+}
 
 std::string with_sign(double value, int decimals) {
   const std::string size = fixed(std::abs(value), decimals);
@@ -95,7 +106,8 @@ std::size_t sequence_length(std::string_view text) {
   return length;
 }
 
-/// Line and paragraph separators, and what makes text run backwards: U+061C, U+200E/F, U+2028-202E, U+2066-2069.
+/// Line and paragraph separators, and what makes text run backwards: U+061C, U+200E/F, U+2028-202E,
+/// U+2066-2069.
 bool disturbs_a_line(std::string_view character) {
   if (character == "\u061c") return true;
   if (character.size() != 3 || character[0] != '\xe2') return false;
@@ -108,13 +120,15 @@ bool disturbs_a_line(std::string_view character) {
 /// The byte at which character number `index` starts.
 std::size_t byte_of_character(std::string_view text, std::size_t index) {
   std::size_t at = 0;
-  for (; index > 0 && at < text.size(); --index) at += std::max<std::size_t>(1, sequence_length(text.substr(at)));
+  for (; index > 0 && at < text.size(); --index)
+    at += std::max<std::size_t>(1, sequence_length(text.substr(at)));
   return std::min(at, text.size());
 }
 
 std::string quoted(std::string_view argument) {
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=,:@%+").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=,:@%+").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain) return std::string(argument);
   std::string text = "'";
@@ -126,14 +140,22 @@ std::string quoted(std::string_view argument) {
 
 Scale scale_for(Unit unit, double value) {
   switch (unit) {
-    case Unit::second: return scale_from(second_prefixes, value, "s");
-    case Unit::byte: return scale_from(binary_prefixes, value, "B");
-    case Unit::flop: return scale_from(decimal_prefixes, value, "FLOP");
-    case Unit::flop_per_second: return scale_from(decimal_prefixes, value, "FLOP/s");
-    case Unit::byte_per_second: return scale_from(decimal_prefixes, value, "B/s");
-    case Unit::percent: return {1, "%"};
-    case Unit::count: return std::abs(value) >= 1e7 ? Scale{1e6, "million"} : Scale{1, ""};
-    case Unit::ratio: break;
+    case Unit::second:
+      return scale_from(second_prefixes, value, "s");
+    case Unit::byte:
+      return scale_from(binary_prefixes, value, "B");
+    case Unit::flop:
+      return scale_from(decimal_prefixes, value, "FLOP");
+    case Unit::flop_per_second:
+      return scale_from(decimal_prefixes, value, "FLOP/s");
+    case Unit::byte_per_second:
+      return scale_from(decimal_prefixes, value, "B/s");
+    case Unit::percent:
+      return {1, "%"};
+    case Unit::count:
+      return std::abs(value) >= 1e7 ? Scale{1e6, "million"} : Scale{1, ""};
+    case Unit::ratio:
+      break;
   }
   return {1, ""};
 }
@@ -151,10 +173,13 @@ std::string fixed(double value, int decimals) {
 
 std::string scientific(double value) {
   if (value == 0) return "0";
-  return with_minus(fmt::format("{:.1f}e{}", value / std::pow(10, exponent_of(value, 2)), exponent_of(value, 2)));
+  return with_minus(
+      fmt::format("{:.1f}e{}", value / std::pow(10, exponent_of(value, 2)), exponent_of(value, 2)));
 }
 
-std::string count(std::uint64_t value) { return group_thousands(std::to_string(value)); }
+std::string count(std::uint64_t value) {
+  return group_thousands(std::to_string(value));
+}
 
 std::string quantity(double value, Unit unit) {
   const Scale scale = scale_for(unit, value);
@@ -173,7 +198,9 @@ std::string about(double value, Unit unit) {
   return scale.symbol.empty() ? number : fmt::format("{}{}{}", number, no_break_space, scale.symbol);
 }
 
-std::string percent(double ratio) { return fmt::format("{}{}%", fixed(100 * ratio, 1), no_break_space); }
+std::string percent(double ratio) {
+  return fmt::format("{}{}%", fixed(100 * ratio, 1), no_break_space);
+}
 
 std::string signed_percent(double ratio) {
   return fmt::format("{}{}%", with_sign(100 * ratio, 1), no_break_space);
@@ -183,7 +210,9 @@ std::string plus_minus(double ratio) {
   return fmt::format("±{}{}%", fixed(100 * ratio, 100 * ratio < 9.95 ? 1 : 0), no_break_space);
 }
 
-std::string times(double factor) { return significant(factor, 3) + "×"; }
+std::string times(double factor) {
+  return significant(factor, 3) + "×";
+}
 
 std::string times(double low, double high) {
   for (const int digits : {3, 4}) {
@@ -193,11 +222,17 @@ std::string times(double low, double high) {
   return times(low);
 }
 
-std::string plain_times(double factor) { return fmt::format("{:g}×", factor); }
+std::string plain_times(double factor) {
+  return fmt::format("{:g}×", factor);
+}
 
-std::string accuracy(double ratio) { return fixed(ratio, 4); }
+std::string accuracy(double ratio) {
+  return fixed(ratio, 4);
+}
 
-std::string signed_accuracy(double change) { return with_sign(change, 4); }
+std::string signed_accuracy(double change) {
+  return with_sign(change, 4);
+}
 
 std::string plural(std::size_t number, std::string_view noun) {
   return fmt::format("{} {}{}", count(number), noun, number == 1 ? "" : "s");

@@ -18,7 +18,8 @@ struct Scale {
   std::string symbol;
 };
 
-/// The prefix with which `value` reads best: 0.0123 s -> ms. Sizes in memory take binary prefixes, all else decimal.
+/// The prefix with which `value` reads best: 0.0123 s -> ms. Sizes in memory take binary prefixes, all else
+/// decimal.
 [[nodiscard]] Scale scale_for(Unit unit, double value);
 
 /// `digits` significant digits, thousands grouped: 0.4123, 41.30, 12,346. Very small or large: 1.2e-9.
@@ -60,8 +61,8 @@ struct Scale {
 /// "page_faults" -> "page faults", "fp32_flop_rate" -> "FP32 FLOP rate".
 [[nodiscard]] std::string words(std::string_view identifier);
 
-/// Text from outside made fit for one line: control characters become spaces, and characters that reorder text
-/// (bidirectional overrides) or break UTF-8 become U+FFFD.
+/// Text from outside made fit for one line: control characters become spaces, and characters that reorder
+/// text (bidirectional overrides) or break UTF-8 become U+FFFD.
 [[nodiscard]] std::string one_line(std::string_view text);
 /// Number of characters (code points) of UTF-8 text; what mprof itself prints is one column each.
 [[nodiscard]] std::size_t width(std::string_view text);
@@ -69,8 +70,8 @@ struct Scale {
 [[nodiscard]] std::string elide(std::string_view text, std::size_t columns);
 /// An id where there is little room, on one line.
 [[nodiscard]] std::string short_id(std::string_view id);
-/// What to put after each text so that the decimal points of right-aligned texts stand under each other: figure and
-/// punctuation spaces, which are as wide as a digit and a point. Words need none.
+/// What to put after each text so that the decimal points of right-aligned texts stand under each other:
+/// figure and punctuation spaces, which are as wide as a digit and a point. Words need none.
 [[nodiscard]] std::vector<std::string> decimal_padding(std::span<const std::string> texts);
 
 /// One line that a shell reads back as these arguments.

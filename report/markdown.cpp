@@ -10,14 +10,17 @@
 namespace mprof::markdown {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80U); }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80U);
+}
 
 /// An underscore inside a word is no emphasis, and ids read better without backslashes.
 bool inside_word(std::string_view text, std::size_t at) {
   return at > 0 && at + 1 < text.size() && is_word(text[at - 1]) && is_word(text[at + 1]);
 }
 
-/// The number of a list item ("1." or "2)") that the text starts with: how long it is with its sign; 0 when none.
+/// The number of a list item ("1." or "2)") that the text starts with: how long it is with its sign; 0 when
+/// none.
 std::size_t list_number(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const bool is_number = digits > 0 && digits < text.size() && (text[digits] == '.' || text[digits] == ')') &&
@@ -35,7 +38,9 @@ bool is_markup(std::string_view text, std::size_t at) {
   return at + 1 == list_number(text);
 }
 
-bool is_table_line(std::string_view line) { return line.size() > 1 && line.front() == '|' && line.back() == '|'; }
+bool is_table_line(std::string_view line) {
+  return line.size() > 1 && line.front() == '|' && line.back() == '|';
+}
 
 /// Cells between the bars; an escaped bar belongs to its cell.
 std::vector<std::string> cells_of(std::string_view line) {
@@ -57,7 +62,9 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-bool is_rule(const std::string& cell) { return !cell.empty() && cell.find_first_not_of("-:") == std::string::npos; }
+bool is_rule(const std::string& cell) {
+  return !cell.empty() && cell.find_first_not_of("-:") == std::string::npos;
+}
 
 std::string rule(const std::string& cell, std::size_t width) {
   const bool right = cell.back() == ':';
@@ -79,7 +86,8 @@ std::string aligned(const std::vector<std::string_view>& lines) {
     text += "|";
     for (std::size_t i = 0; i < rows[r].size(); ++i) {
       const std::string& cell = rows[r][i];
-      const bool right = rows.size() > 1 && i < rows[1].size() && is_rule(rows[1][i]) && rows[1][i].back() == ':';
+      const bool right =
+          rows.size() > 1 && i < rows[1].size() && is_rule(rows[1][i]) && rows[1][i].back() == ':';
       const std::string space(widths[i] - std::min(widths[i], format::width(cell)), ' ');
       text += " " + (r == 1 ? rule(cell, widths[i]) : right ? space + cell : cell + space) + " |";
     }

@@ -23,20 +23,28 @@ std::string family_names(const RunAnalysis& analysis) {
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::wrong: return "wrong";
-    case Severity::broken: return "broken";
-    case Severity::incomplete: return "incomplete";
-    case Severity::caution: break;
+    case Severity::wrong:
+      return "wrong";
+    case Severity::broken:
+      return "broken";
+    case Severity::incomplete:
+      return "incomplete";
+    case Severity::caution:
+      break;
   }
   return "caution";
 }
 
 std::string_view severity_word(Severity severity) {
   switch (severity) {
-    case Severity::wrong: return "Wrong";
-    case Severity::broken: return "Failed";
-    case Severity::incomplete: return "Missing";
-    case Severity::caution: break;
+    case Severity::wrong:
+      return "Wrong";
+    case Severity::broken:
+      return "Failed";
+    case Severity::incomplete:
+      return "Missing";
+    case Severity::caution:
+      break;
   }
   return "Note";
 }
@@ -57,7 +65,8 @@ struct FactList {
   json facts = json::array();
 
   void add(std::string name, std::string text, bool absent = false) {
-    if (!text.empty()) facts.push_back({{"name", std::move(name)}, {"text", std::move(text)}, {"absent", absent}});
+    if (!text.empty())
+      facts.push_back({{"name", std::move(name)}, {"text", std::move(text)}, {"absent", absent}});
   }
   [[nodiscard]] json view() const { return {{"title", title}, {"facts", facts}}; }
 };
@@ -86,9 +95,11 @@ FactList plan_facts(const Plan& plan) {
              return fmt::format("{}={}", setting.first, fmt::join(setting.second, "|"));
            }));
   list.add("Quick", plan.quick ? "yes: few repeats" : "");
-  list.add("Repeats", fmt::format("until the 95 % interval of every median is within {}, {} to {} samples, at most {:g} s",
-                                  format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples,
-                                  stop.max_seconds));
+  list.add(
+      "Repeats",
+      fmt::format("until the 95 % interval of every median is within {}, {} to {} samples, at most {:g} s",
+                  format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples,
+                  stop.max_seconds));
   list.add("Order of cases", fmt::format("shuffled, seed {}", plan.seed));
   list.add("Time limit", plan.timeout > 0 ? fmt::format("{:g} s a case and pass", plan.timeout) : "none");
   list.add("Images", format::one_line(plan.images));
@@ -99,8 +110,10 @@ FactList plan_facts(const Plan& plan) {
 FactList peak_facts(const Run& run) {
   FactList list{"Measured peaks"};
   for (const Ceiling& ceiling : run.ceilings) {
-    const std::string name = format::one_line(fmt::format("{}, {}", format::words(ceiling.id), format::words(ceiling.device)));
-    const Unit unit = ceiling.id.find("bandwidth") == std::string::npos ? Unit::flop_per_second : Unit::byte_per_second;
+    const std::string name =
+        format::one_line(fmt::format("{}, {}", format::words(ceiling.id), format::words(ceiling.device)));
+    const Unit unit =
+        ceiling.id.find("bandwidth") == std::string::npos ? Unit::flop_per_second : Unit::byte_per_second;
     const std::string text = ceiling.value
                                  ? fmt::format("{} ({})", format::about(*ceiling.value, unit), ceiling.method)
                                  : fmt::format("– ({})", ceiling.absent);
@@ -146,20 +159,25 @@ json glossary_view(const Run& run) {
   const auto add = [&](std::string_view term, std::string_view meaning) {
     terms.push_back({{"term", term}, {"meaning", meaning}});
   };
-  add("Median, ±", "A time is the median of its samples; ± is half the width of the 95 % interval of that median, which "
-                   "comes from order statistics and assumes nothing of the distribution.");
-  add("Speed-up", "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
-                  "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
-  add("Verified", "Each op's output is poisoned before a checked execution and compared with a double-precision "
-                  "reference after it. A time of a wrong output is shown, marked, and never counts as a speed-up.");
-  add("Ended by", "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
-                  "limit.");
+  add("Median, ±",
+      "A time is the median of its samples; ± is half the width of the 95 % interval of that median, which "
+      "comes from order statistics and assumes nothing of the distribution.");
+  add("Speed-up",
+      "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
+      "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
+  add("Verified",
+      "Each op's output is poisoned before a checked execution and compared with a double-precision "
+      "reference after it. A time of a wrong output is shown, marked, and never counts as a speed-up.");
+  add("Ended by",
+      "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
+      "limit.");
   add("Modelled", "Computed from the op's definition and its time, not counted by hardware.");
   for (const Metric& metric : metric_catalogue()) {
     const bool recorded = std::any_of(run.cases.begin(), run.cases.end(), [&](const Case& c) {
       return find_measurement(c, metric.id) != nullptr ||
-             std::any_of(c.ops.begin(), c.ops.end(),
-                         [&](const OpInfo& op) { return find_measurement(c, metric.id, op.name) != nullptr; });
+             std::any_of(c.ops.begin(), c.ops.end(), [&](const OpInfo& op) {
+               return find_measurement(c, metric.id, op.name) != nullptr;
+             });
     });
     if (recorded) add(metric.label, metric.meaning);
   }
@@ -179,7 +197,8 @@ std::string Anchors::make(std::string_view text) {
 json milestone_view(const RunAnalysis& analysis) {
   const Run& run = *analysis.run;
   Anchors anchors;
-  for (const char* section : {"top", "answer", "findings", "setup", "reading", "chart-data"}) (void)anchors.make(section);
+  for (const char* section : {"top", "answer", "findings", "setup", "reading", "chart-data"})
+    (void)anchors.make(section);
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
     answers.push_back(answer_view(family, anchors));
@@ -189,7 +208,8 @@ json milestone_view(const RunAnalysis& analysis) {
     answers.back()["suffix"] = families.back()["suffix"];
   }
   const json findings = finding_views(analysis.findings);
-  return {{"title", fmt::format("{} on {}", family_names(analysis), format::elide(machine_name(run), longest_machine_name))},
+  return {{"title", fmt::format("{} on {}", family_names(analysis),
+                                format::elide(machine_name(run), longest_machine_name))},
           {"subtitle", subtitle(run)},
           {"command", format::command_line(run.command_line)},
           {"answers", answers},

@@ -21,8 +21,8 @@ using nlohmann::json;
 namespace mustache = kainjow::mustache;
 using Escape = std::function<std::string(const std::string&)>;
 
-/// Strings, lists and flags. A template can ask whether a string is there, so an empty one is false; numbers are not
-/// for templates, since views hold finished text.
+/// Strings, lists and flags. A template can ask whether a string is there, so an empty one is false; numbers
+/// are not for templates, since views hold finished text.
 mustache::data to_data(const json& value) {
   if (value.is_object()) {
     mustache::data object{mustache::data::type::object};
@@ -51,7 +51,8 @@ std::set<std::string> partials_of(std::string_view text) {
   return names;
 }
 
-/// A partial stands on a line of its own, which ends it: its own last newline would leave an empty line behind.
+/// A partial stands on a line of its own, which ends it: its own last newline would leave an empty line
+/// behind.
 std::string without_last_newline(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
   return text;
@@ -67,8 +68,8 @@ void add_partials(const Templates& templates, std::string_view text, std::string
   }
 }
 
-std::string render(const Templates& templates, const std::string& file, std::string_view extension, const json& view,
-                   const Escape& escape) {
+std::string render(const Templates& templates, const std::string& file, std::string_view extension,
+                   const json& view, const Escape& escape) {
   const std::string text = templates.load(file);
   mustache::mustache compiled(text);
   compiled.set_custom_escape(escape);
@@ -76,8 +77,9 @@ std::string render(const Templates& templates, const std::string& file, std::str
   add_partials(templates, text, extension, data);
   std::string result = compiled.is_valid() ? compiled.render(data) : std::string();
   if (!compiled.is_valid()) {
-    throw Error(ExitCode::usage, fmt::format("the template {} cannot be used: {}. Correct it, or leave --templates out.",
-                                             file, compiled.error_message()));
+    throw Error(ExitCode::usage,
+                fmt::format("the template {} cannot be used: {}. Correct it, or leave --templates out.", file,
+                            compiled.error_message()));
   }
   return result;
 }
@@ -100,15 +102,18 @@ std::string squeezed(std::string_view text) {
 
 Templates::Templates(std::filesystem::path directory) : directory_(std::move(directory)) {
   if (directory_.empty() || std::filesystem::is_directory(directory_)) return;
-  throw Error(ExitCode::usage, fmt::format("the directory of templates {} does not exist. Give --templates one that "
-                                           "does, or leave it out.", directory_.string()));
+  throw Error(ExitCode::usage,
+              fmt::format("the directory of templates {} does not exist. Give --templates one that "
+                          "does, or leave it out.",
+                          directory_.string()));
 }
 
 std::string Templates::load(std::string_view name) const {
   if (!directory_.empty() && std::filesystem::exists(directory_ / name)) return read_file(directory_ / name);
   if (const auto text = embedded::templates(name)) return std::string(*text);
-  throw Error(ExitCode::usage, fmt::format("there is no template {}: neither among those of mprof nor in {}.", name,
-                                           directory_.empty() ? "a directory of yours" : directory_.string()));
+  throw Error(ExitCode::usage,
+              fmt::format("there is no template {}: neither among those of mprof nor in {}.", name,
+                          directory_.empty() ? "a directory of yours" : directory_.string()));
 }
 
 std::string render_html(const Templates& templates, std::string_view name, const json& view) {
@@ -130,7 +135,8 @@ std::string json_for_script(const json& value) {
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::string safe;
   safe.reserve(text.size());
-  // "</script>" and "<!--" end or change the element wherever they stand; inside JSON a < can only be in a string.
+  // "</script>" and "<!--" end or change the element wherever they stand; inside JSON a < can only be in a
+  // string.
   for (const char c : text) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return safe;
 }

@@ -21,16 +21,18 @@ class Templates {
   std::filesystem::path directory_;
 };
 
-/// A view laid out by the template `name`.html.mustache; partials are found by name likewise. Everything from the view
-/// is escaped but what a template asks for in three braces.
-[[nodiscard]] std::string render_html(const Templates& templates, std::string_view name, const nlohmann::json& view);
+/// A view laid out by the template `name`.html.mustache; partials are found by name likewise. Everything from
+/// the view is escaped but what a template asks for in three braces.
+[[nodiscard]] std::string render_html(const Templates& templates, std::string_view name,
+                                      const nlohmann::json& view);
 
 /// Likewise by `name`.md.mustache, escaped for Markdown, tables aligned.
 [[nodiscard]] std::string render_markdown(const Templates& templates, std::string_view name,
                                           const nlohmann::json& view);
 
 /// Likewise by `name`.text.mustache, with nothing escaped.
-[[nodiscard]] std::string render_text(const Templates& templates, std::string_view name, const nlohmann::json& view);
+[[nodiscard]] std::string render_text(const Templates& templates, std::string_view name,
+                                      const nlohmann::json& view);
 
 /// JSON that may stand inside a <script> element.
 [[nodiscard]] std::string json_for_script(const nlohmann::json& value);

@@ -31,12 +31,14 @@ void write(const std::filesystem::path& path, const std::string& contents, Paths
   written.push_back(path);
 }
 
-void write_markdown(const json& view, const Templates& templates, const std::filesystem::path& out, Paths& written) {
+void write_markdown(const json& view, const Templates& templates, const std::filesystem::path& out,
+                    Paths& written) {
   write(out / "milestone.md", render_markdown(templates, "milestone", view), written);
   const json charts = all_charts(view);
   if (charts.empty()) return;
   const ChartRenderer renderer(templates);
-  for (const json& chart : charts) write(out / chart["file"].get<std::string>(), renderer.svg(chart), written);
+  for (const json& chart : charts)
+    write(out / chart["file"].get<std::string>(), renderer.svg(chart), written);
 }
 
 /// One file that needs nothing else: style, scripts and chart data are inside.
@@ -52,7 +54,8 @@ void write_html(json view, const Templates& templates, const std::filesystem::pa
 void require_known(const std::vector<std::string>& formats) {
   for (const std::string& format : formats) {
     if (format == "md" || format == "html") continue;
-    throw Error(ExitCode::usage, fmt::format("there is no report format '{}'. Use md, html or both.", format));
+    throw Error(ExitCode::usage,
+                fmt::format("there is no report format '{}'. Use md, html or both.", format));
   }
 }
 

@@ -14,8 +14,9 @@ struct ReportOptions {
   std::filesystem::path templates;  ///< files here replace those of the same name; empty: the embedded ones
 };
 
-/// Writes milestone.md with charts/*.svg, milestone.html, or both, into `options.out`. The same run makes the same
-/// bytes. Returns the files written, in order. Throws Error(usage) for an unknown format or a template that fails.
+/// Writes milestone.md with charts/*.svg, milestone.html, or both, into `options.out`. The same run makes the
+/// same bytes. Returns the files written, in order. Throws Error(usage) for an unknown format or a template
+/// that fails.
 std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options);
 
 }  // namespace mprof

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view dash = "–";
-constexpr std::size_t gap = 2;         // columns between two columns of a text table
+constexpr std::size_t gap = 2;  // columns between two columns of a text table
 
 /// a, b, ... z, aa, ab, ...
 std::string letters(std::size_t index) {
@@ -37,7 +37,9 @@ std::string class_of(const Cell& cell, bool numeric) {
   return names;
 }
 
-bool is_figure(const std::string& text) { return text.find_first_of("0123456789") != std::string::npos; }
+bool is_figure(const std::string& text) {
+  return text.find_first_of("0123456789") != std::string::npos;
+}
 
 /// Also an empty detail takes its place, so that the figures before it stay in line.
 std::string left_pad(const std::string& text, std::size_t width) {
@@ -105,7 +107,9 @@ Cell Cell::missing(std::string reason) {
   return cell;
 }
 
-Cell Cell::dash() { return words(mprof::dash, Tone::quiet); }
+Cell Cell::dash() {
+  return words(mprof::dash, Tone::quiet);
+}
 
 /// Footnotes: the same reason has the same mark throughout a table.
 class Table::Notes {
@@ -186,7 +190,8 @@ std::vector<bool> Table::columns_worth_showing(std::vector<std::string>& remarks
     shown[i] = reason.empty();
     some_figure = some_figure || (shown[i] && columns_[i].numeric);
     if (shown[i]) continue;
-    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == reason; });
+    const auto known =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == reason; });
     if (known == reasons.end()) {
       reasons.push_back({reason, {columns_[i].head}});
     } else {
@@ -195,13 +200,15 @@ std::vector<bool> Table::columns_worth_showing(std::vector<std::string>& remarks
   }
   // A table whose every figure is missing keeps its columns: the reader should see what would stand there.
   if (!some_figure) return std::vector<bool>(columns_.size(), true);
-  for (const auto& [reason, heads] : reasons) remarks.push_back(fmt::format("{}: {}", format::list(heads), reason));
+  for (const auto& [reason, heads] : reasons)
+    remarks.push_back(fmt::format("{}: {}", format::list(heads), reason));
   return shown;
 }
 
 std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
   const Column& head = columns_[column];
-  const format::Scale scale = head.unit ? format::scale_for(*head.unit, typical(*head.unit)) : format::Scale{};
+  const format::Scale scale =
+      head.unit ? format::scale_for(*head.unit, typical(*head.unit)) : format::Scale{};
   std::vector<std::string> texts;
   std::size_t detail_width = 0;
   for (const auto& row : rows_) {

@@ -18,8 +18,8 @@ namespace mprof {
 /// How a cell looks beyond its text. Templates turn it into a class, never into numbers.
 enum class Tone { plain, best, good, bad, quiet };
 
-/// One cell: words, or a number in SI base units that the table prints in the unit of its column, or neither with a
-/// reason, which becomes a footnote.
+/// One cell: words, or a number in SI base units that the table prints in the unit of its column, or neither
+/// with a reason, which becomes a footnote.
 struct Cell {
   std::string text;
   std::optional<double> number;
@@ -63,7 +63,8 @@ class Table {
 
   /// A column of words.
   Table& text(std::string head);
-  /// A column of figures. With a unit, its numbers are printed with one prefix for the whole table, named in the head.
+  /// A column of figures. With a unit, its numbers are printed with one prefix for the whole table, named in
+  /// the head.
   Table& numbers(std::string head, std::optional<Unit> unit = std::nullopt);
 
   /// Cells that are left out become dashes: the ones before them say why.
@@ -73,7 +74,8 @@ class Table {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// { id, caption, has_rows, columns: [{head, unit, numeric}], rows: [{cells: [{text, pad, detail, mark, class, link,
+  /// { id, caption, has_rows, columns: [{head, unit, numeric}], rows: [{cells: [{text, pad, detail, mark,
+  /// class, link,
   ///   absent, modelled, best, repeat}]}], has_notes, notes: [{mark, text}], remarks: [text] }.
   /// A column that is absent throughout for one reason becomes a remark.
   [[nodiscard]] nlohmann::json view() const;
@@ -99,9 +101,8 @@ class Table {
   bool only_with_numbers_ = false;
 };
 
-/// A table view as monospaced text, at most `width` columns wide (0: as wide as it is): first the small print goes, then
-/// the first column gives way.
-/// Rows that share their first cell stand below it, indented.
+/// A table view as monospaced text, at most `width` columns wide (0: as wide as it is): first the small print
+/// goes, then the first column gives way. Rows that share their first cell stand below it, indented.
 [[nodiscard]] std::string text_table(const nlohmann::json& table, std::size_t width);
 
 }  // namespace mprof

@@ -16,29 +16,36 @@ using nlohmann::json;
 
 std::string ending_text(const Sampling& sampling) {
   switch (sampling.ended_by) {
-    case Ending::confidence: return "interval";
-    case Ending::samples: return "sample limit";
-    case Ending::seconds: return "time limit";
+    case Ending::confidence:
+      return "interval";
+    case Ending::samples:
+      return "sample limit";
+    case Ending::seconds:
+      return "time limit";
   }
   return {};
 }
 
 Cell samples_cell(const CaseResult& result) {
-  return result.sampling ? Cell::figure(format::count(result.sampling->samples)) : Cell::missing("not recorded");
+  return result.sampling ? Cell::figure(format::count(result.sampling->samples))
+                         : Cell::missing("not recorded");
 }
 
 Cell ending_cell(const CaseResult& result) {
-  return result.sampling ? Cell::words(ending_text(*result.sampling), Tone::quiet) : Cell::missing("not recorded");
+  return result.sampling ? Cell::words(ending_text(*result.sampling), Tone::quiet)
+                         : Cell::missing("not recorded");
 }
 
-/// Points of a sweep are told apart by their parameters, which the id leaves out where they are at their default.
+/// Points of a sweep are told apart by their parameters, which the id leaves out where they are at their
+/// default.
 std::string parameters_text(const CaseResult& result) {
   std::vector<std::string> words;
   for (const auto& [name, value] : result.key.parameters) words.push_back(name + "=" + value);
   return format::one_line(format::list(words));
 }
 
-std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result) {
+std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& variant,
+                            const CaseResult& result) {
   std::vector<Cell> cells;
   if (variant.swept()) cells.push_back(Cell::words(parameters_text(result)));
   cells.push_back(Cell::figure(std::to_string(result.key.batch)));
@@ -70,42 +77,53 @@ Table batch_table(const FamilyResult& family, const VariantResult& variant, Anch
 
 std::string_view word(Direction direction) {
   switch (direction) {
-    case Direction::decreases: return "lower";
-    case Direction::increases: return "higher";
-    case Direction::unchanged: break;
+    case Direction::decreases:
+      return "lower";
+    case Direction::increases:
+      return "higher";
+    case Direction::unchanged:
+      break;
   }
   return "unchanged";
 }
 
 std::string expected_text(const Expectation& expectation) {
   const std::string of = expectation.op.empty() ? "" : " of " + expectation.op;
-  const std::string by = expectation.factor ? fmt::format(", by {} or more", format::plain_times(*expectation.factor)) : "";
+  const std::string by =
+      expectation.factor ? fmt::format(", by {} or more", format::plain_times(*expectation.factor)) : "";
   return fmt::format("{}{}: {}{}", label_of(expectation.metric), of, word(expectation.direction), by);
 }
 
 std::string_view word(Outcome outcome) {
   switch (outcome) {
-    case Outcome::met: return "met";
-    case Outcome::not_met: return "not met";
-    case Outcome::not_measurable: break;
+    case Outcome::met:
+      return "met";
+    case Outcome::not_met:
+      return "not met";
+    case Outcome::not_measurable:
+      break;
   }
   return "not measurable";
 }
 
 Tone tone_of(Outcome outcome) {
   switch (outcome) {
-    case Outcome::met: return Tone::good;
-    case Outcome::not_met: return Tone::bad;
-    case Outcome::not_measurable: break;
+    case Outcome::met:
+      return Tone::good;
+    case Outcome::not_met:
+      return Tone::bad;
+    case Outcome::not_measurable:
+      break;
   }
   return Tone::quiet;
 }
 
-/// The largest batch at which it could be measured speaks for an expectation; the last one when there is none.
+/// The largest batch at which it could be measured speaks for an expectation; the last one when there is
+/// none.
 const ExpectationCheck& deciding_check(const ExpectationResult& result) {
-  const auto measurable = std::find_if(result.checks.rbegin(), result.checks.rend(), [](const ExpectationCheck& check) {
-    return check.outcome != Outcome::not_measurable;
-  });
+  const auto measurable =
+      std::find_if(result.checks.rbegin(), result.checks.rend(),
+                   [](const ExpectationCheck& check) { return check.outcome != Outcome::not_measurable; });
   return measurable == result.checks.rend() ? result.checks.back() : *measurable;
 }
 
@@ -114,7 +132,8 @@ std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& d
   for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
     std::vector<std::string> batches;
     for (const ExpectationCheck& check : result.checks) {
-      if (check.outcome == outcome && check.batch != decided.batch) batches.push_back(std::to_string(check.batch));
+      if (check.outcome == outcome && check.batch != decided.batch)
+        batches.push_back(std::to_string(check.batch));
     }
     if (!batches.empty()) parts.push_back(fmt::format("{} at {}", word(outcome), format::list(batches)));
   }
@@ -137,8 +156,14 @@ Cell change_cell(const ExpectationCheck& check) {
 }
 
 Table expectation_table(const VariantResult& variant, Anchors& anchors) {
-  Table table(anchors.make(variant.info.id + " expectations"), "What its author expected, against its baseline");
-  table.text("Expected").text("Because").text("Outcome").numbers("Batch Size").numbers("Baseline").numbers("This variant");
+  Table table(anchors.make(variant.info.id + " expectations"),
+              "What its author expected, against its baseline");
+  table.text("Expected")
+      .text("Because")
+      .text("Outcome")
+      .numbers("Batch Size")
+      .numbers("Baseline")
+      .numbers("This variant");
   table.numbers("Change").text("At other batches");
   for (const ExpectationResult& result : variant.expectations) {
     if (result.checks.empty()) continue;
@@ -146,8 +171,9 @@ Table expectation_table(const VariantResult& variant, Anchors& anchors) {
     const std::string& metric = result.expectation.metric;
     Cell outcome = Cell::words(word(check.outcome), tone_of(check.outcome));
     outcome.note = format::one_line(check.reason);
-    table.row({Cell::words(expected_text(result.expectation)), Cell::words(result.expectation.because, Tone::quiet),
-               outcome, Cell::figure(std::to_string(check.batch)), quantity_cell(check.before, metric, check.reason),
+    table.row({Cell::words(expected_text(result.expectation)),
+               Cell::words(result.expectation.because, Tone::quiet), outcome,
+               Cell::figure(std::to_string(check.batch)), quantity_cell(check.before, metric, check.reason),
                quantity_cell(check.after, metric, check.reason), change_cell(check),
                Cell::words(elsewhere(result, check), Tone::quiet)});
   }
@@ -170,8 +196,8 @@ json reference_views(const VariantInfo& info) {
   for (const std::string& reference : info.references) {
     const std::string text = format::one_line(reference);
     // Only a plain web address becomes a link; anything else is text.
-    const bool address = (text.starts_with("https://") || text.starts_with("http://")) &&
-                         text.find(' ') == std::string::npos;
+    const bool address =
+        (text.starts_with("https://") || text.starts_with("http://")) && text.find(' ') == std::string::npos;
     list.push_back({{"text", text}, {"address", address ? text : ""}});
   }
   return list;
@@ -196,7 +222,8 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
                   Anchors& anchors) {
   const VariantInfo& info = variant.info;
   const Table expectations = expectation_table(variant, anchors);
-  const json parameters = parameter_views(info), references = reference_views(info), troubles = trouble_views(variant);
+  const json parameters = parameter_views(info), references = reference_views(info),
+             troubles = trouble_views(variant);
   return {{"anchor", anchor},
           {"id", format::one_line(info.id)},
           {"short_id", format::short_id(info.id)},

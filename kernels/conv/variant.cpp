@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,6 +33,12 @@ VariantInfo describe(const Declaration& declaration, std::string_view file) {
           .source_file = source_file_of(file)};
 }
 
+std::string parameter_names(const Declaration& declaration) {
+  std::vector<std::string_view> names;
+  for (const ParameterInfo& parameter : declaration.parameters) names.push_back(parameter.name);
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::optional<std::string> runs_anywhere() {
   return std::nullopt;
 }
@@ -62,11 +67,8 @@ Parameters resolve_parameters(const Declaration& declaration, const std::string&
   for (const auto& [name, value] : given) {
     const auto parameter = std::ranges::find(declaration.parameters, name, &ParameterInfo::name);
     if (parameter == declaration.parameters.end()) {
-      throw Error(
-          ExitCode::usage,
-          fmt::format(
-              "{} has no parameter \"{}\". It has: {}.", id, name,
-              resolved.empty() ? "none" : fmt::format("{}", fmt::join(std::views::keys(resolved), ", "))));
+      throw Error(ExitCode::usage, fmt::format("{} has no parameter \"{}\". It has: {}.", id, name,
+                                               parameter_names(declaration)));
     }
     if (std::ranges::find(parameter->values, value) == parameter->values.end()) {
       throw Error(ExitCode::usage, fmt::format("{} does not know {}={}. Use one of: {}.", id, name, value,

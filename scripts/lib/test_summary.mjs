@@ -19,7 +19,8 @@ function read_tests(file) {
 }
 
 /** The sentence with which a test skipped itself: after GoogleTest's "file:line: Skipped", or a line "skipped: ...". */
-function skip_reason(output) {
+function skip_reason({ status, output }) {
+  if (status === "disabled") return "disabled in its source: run by hand";
   return output.match(/: Skipped\n(.*)/)?.[1] ?? output.match(/skipped: (.*)/i)?.[1] ?? "no reason given";
 }
 
@@ -39,7 +40,7 @@ for (let i = 0; i < args.length; ++i) {
   passed += ran.length;
   failed += wrong.length;
   failures.push(...wrong.map((test) => `${suite} ${test.name}`));
-  skipped.push(...not_run.map((test) => `${suite} ${test.name}: ${skip_reason(test.output)}`));
+  skipped.push(...not_run.map((test) => `${suite} ${test.name}: ${skip_reason(test)}`));
 }
 for (const line of skipped) console.log(`skipped  ${line}`);
 for (const line of failures) console.log(`FAILED   ${line}`);

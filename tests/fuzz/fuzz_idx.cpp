@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t gunzip_limit = std::size_t{1} << 20;
 
-/// A reader's answer: an Error, or a value whose size fits its shape.
+/// Runs a reader, whose answer may be an Error of the right kind, and nothing else that is thrown.
 template <typename Read>
 void expect_answer(Read&& read) {
   try {
@@ -31,6 +31,7 @@ void check(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+// libFuzzer gives the name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   expect_answer([&] { check(bytes); });

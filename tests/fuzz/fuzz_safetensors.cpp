@@ -19,6 +19,7 @@ void read_all(const mprof::Safetensors& file) {
 
 }  // namespace
 
+// libFuzzer gives the name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     read_all(mprof::Safetensors(std::as_bytes(std::span(data, size)), "fuzz"));

@@ -9,8 +9,8 @@
 #include "report/report.hpp"
 #include "tests/report/sample_runs.hpp"
 
-/// render_run OUT [RUN_DIR ...]: the reports of the sample runs, and of these recorded ones, for the tests in a browser.
-/// render_run --golden DIR: the runs that the golden files are made from (tests/golden/README.md).
+/// render_run OUT [RUN_DIR ...]: the reports of the sample runs, and of these recorded ones, for the tests in
+/// a browser. render_run --golden DIR: the runs that the golden files are made from (tests/golden/README.md).
 int main(int argc, char** argv) try {
   if (argc < 2) {
     std::fprintf(stderr, "usage: render_run OUT [RUN_DIR ...]\n");

@@ -49,7 +49,7 @@ TEST(Registry, OrderIsByIdWithBaselinesFirstWhateverTheOrderOfRegistration) {
     Registry registry;
     for (const RegisteredVariant& each : all) registry.add(each);
     EXPECT_THAT(ids(registry), ElementsAre("f/z", "f/d", "f/a", "f/b", "f/c"));
-    std::ranges::rotate(all, all.begin() + 1);
+    std::rotate(all.begin(), all.begin() + 1, all.end());
   }
 }
 

@@ -30,7 +30,7 @@ bool says(const RunAnalysis& analysis, Severity severity, std::string_view part)
 }
 
 TEST(Analysis, SpeedUpIsOverEachVariantsOwnBaseline) {
-  const Run run = samples::healthy();
+  const mprof::Run run = samples::healthy();
   const RunAnalysis analysis = analyse(run);
   const CaseResult& gemm = result_of(analysis, "conv/cpu_im2col_gemm@1000");
   EXPECT_EQ(gemm.baseline, "conv/cpu_threads@1000");
@@ -43,12 +43,12 @@ TEST(Analysis, SpeedUpIsOverEachVariantsOwnBaseline) {
 }
 
 TEST(Analysis, AHealthyRunHasNothingToWarnOf) {
-  const Run run = samples::healthy();
+  const mprof::Run run = samples::healthy();
   EXPECT_TRUE(analyse(run).findings.empty());
 }
 
 TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
-  const Run run = samples::troubled();
+  const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);
   const CaseResult& wrong = result_of(analysis, "conv/wrong@100");
   EXPECT_TRUE(wrong.ops[0].op_time) << "its time is known";
@@ -64,10 +64,11 @@ TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
 }
 
 TEST(Analysis, TheFastestPointStandsForASweep) {
-  const Run run = samples::troubled();
+  const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);
   const auto& variants = analysis.families[0].variants;
-  const auto tiled = std::find_if(variants.begin(), variants.end(), [](const VariantResult& v) { return v.swept(); });
+  const auto tiled =
+      std::find_if(variants.begin(), variants.end(), [](const VariantResult& v) { return v.swept(); });
   ASSERT_NE(tiled, variants.end());
   EXPECT_EQ(tiled->info.id, "conv/tiled");
   EXPECT_EQ(tiled->representative(100)->id, "conv/tiled[tile_width=32]@100");
@@ -76,20 +77,21 @@ TEST(Analysis, TheFastestPointStandsForASweep) {
 }
 
 TEST(Analysis, ABaselineIsTakenAtItsDefaultParameters) {
-  Run run = samples::empty_run();
+  mprof::Run run = samples::empty_run();
   VariantInfo base = samples::variant("conv/base"), heir = samples::variant("conv/heir", "conv/base");
   base.parameters = {{"tile_width", "", "16", {"8", "16"}}};
   run.variants = {base, heir};
   run.cases = {samples::timed_case(base, 100, 1, 1, {{"tile_width", "8"}}),
-               samples::timed_case(base, 100, 2, 2, {{"tile_width", "16"}}), samples::timed_case(heir, 100, 1, 1)};
+               samples::timed_case(base, 100, 2, 2, {{"tile_width", "16"}}),
+               samples::timed_case(heir, 100, 1, 1)};
   EXPECT_DOUBLE_EQ(*analyse(run).families[0].variants[1].cases[0].ops[0].speed_up.factor, 2);
   run.cases.erase(run.cases.begin() + 1);
-  const Run without_default = run;
+  const mprof::Run without_default = run;
   EXPECT_DOUBLE_EQ(*analyse(without_default).families[0].variants[1].cases[0].ops[0].speed_up.factor, 1);
 }
 
 TEST(Analysis, BestNamesWhatTheMeasurementCannotTellApart) {
-  const Run run = samples::troubled();
+  const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);
   const Best& best = best_of(analysis.families[0], "layer2", 1000);
   EXPECT_EQ(best.fastest->id, "conv/base@1000");
@@ -98,7 +100,7 @@ TEST(Analysis, BestNamesWhatTheMeasurementCannotTellApart) {
 }
 
 TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
-  const Run run = samples::gpu();
+  const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
   const CaseResult& streams = result_of(analysis, "conv/streams@10000");
   EXPECT_TRUE(streams.ops[0].outside_forward);
@@ -113,16 +115,18 @@ TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
 }
 
 TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
-  const Run run = samples::troubled();
+  const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);
   EXPECT_TRUE(says(analysis, Severity::wrong, "conv/wrong is wrong at batches 100 and 1000"));
   EXPECT_TRUE(says(analysis, Severity::wrong, "640 elements were never written"));
-  EXPECT_TRUE(says(analysis, Severity::broken, "conv/gone crashed at batch 100: the worker ended by signal 11"));
+  EXPECT_TRUE(
+      says(analysis, Severity::broken, "conv/gone crashed at batch 100: the worker ended by signal 11"));
   EXPECT_TRUE(says(analysis, Severity::broken, "conv/tiled ran out of time at batch 1000"));
   EXPECT_TRUE(says(analysis, Severity::incomplete, "conv/gone was not reached at batch 1000."));
   EXPECT_TRUE(says(analysis, Severity::incomplete, "The run was interrupted: 1 of 14 cases still to do"));
   EXPECT_TRUE(says(analysis, Severity::incomplete, "FP32 FLOP rate of the CPU was not measured"));
-  EXPECT_TRUE(says(analysis, Severity::caution, "Slower than the baseline in layer1: conv/slow (at batch 100)"));
+  EXPECT_TRUE(
+      says(analysis, Severity::caution, "Slower than the baseline in layer1: conv/slow (at batch 100)"));
   EXPECT_TRUE(says(analysis, Severity::caution, "the widest: ±4.2\u00a0%, conv/slow@100"));
   EXPECT_TRUE(says(analysis, Severity::caution, "too few samples for a 95 % interval"));
   EXPECT_TRUE(says(analysis, Severity::caution, "uncommitted changes"));
@@ -131,7 +135,7 @@ TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
 }
 
 TEST(Analysis, ALossOfAccuracyIsFound) {
-  Run run = samples::healthy();
+  mprof::Run run = samples::healthy();
   samples::set_samples(run.cases.back(), "accuracy", "", {0.9127 - 0.0021});
   EXPECT_TRUE(says(analyse(run), Severity::wrong, "The accuracy of conv/cpu_onednn@10000"));
   samples::set_samples(run.cases.back(), "accuracy", "", {0.9127 - 0.0019});
@@ -139,16 +143,17 @@ TEST(Analysis, ALossOfAccuracyIsFound) {
 }
 
 TEST(Analysis, RunsThatHoldAlmostNothing) {
-  const Run empty = samples::empty_run();
+  const mprof::Run empty = samples::empty_run();
   EXPECT_TRUE(says(analyse(empty), Severity::incomplete, "no case"));
-  Run skipped = samples::empty_run();
+  mprof::Run skipped = samples::empty_run();
   const VariantInfo cudnn = samples::variant("conv/cudnn");
   for (const std::uint64_t batch : {100, 1000}) {
     skipped.cases.push_back(samples::failed_case(cudnn, batch, Status::skipped, "no CUDA device"));
   }
   skipped.plan.passes = {Pass::counters};
   const RunAnalysis analysis = analyse(skipped);
-  EXPECT_TRUE(says(analysis, Severity::incomplete, "conv/cudnn was skipped at batches 100 and 1000: no CUDA device."));
+  EXPECT_TRUE(says(analysis, Severity::incomplete,
+                   "conv/cudnn was skipped at batches 100 and 1000: no CUDA device."));
   EXPECT_TRUE(says(analysis, Severity::incomplete, "no timing pass"));
   for (const Best& best : analysis.families[0].best) EXPECT_EQ(best.fastest, nullptr);
 }
@@ -160,10 +165,14 @@ struct ExpectationCase {
   Outcome outcome;
 };
 
+void PrintTo(const ExpectationCase& c, std::ostream* stream) {
+  *stream << c.what;
+}
+
 class Expectations : public testing::TestWithParam<ExpectationCase> {};
 
 TEST_P(Expectations, AreCheckedAgainstTheBaseline) {
-  Run run = samples::empty_run();
+  mprof::Run run = samples::empty_run();
   VariantInfo base = samples::variant("conv/base"), heir = samples::variant("conv/heir", "conv/base");
   heir.expectations = {GetParam().expectation};
   run.variants = {base, heir};
@@ -175,7 +184,8 @@ TEST_P(Expectations, AreCheckedAgainstTheBaseline) {
   EXPECT_EQ(checks[0].reason.empty(), GetParam().outcome == Outcome::met) << GetParam().what;
 }
 
-Expectation expect(std::string metric, std::string op, Direction direction, std::optional<double> factor = {}) {
+Expectation expect(std::string metric, std::string op, Direction direction,
+                   std::optional<double> factor = {}) {
   return {std::move(metric), std::move(op), direction, factor, "why"};
 }
 
@@ -183,17 +193,25 @@ INSTANTIATE_TEST_SUITE_P(
     Outcomes, Expectations,
     testing::Values(
         ExpectationCase{"falls", expect("op_time", "layer1", Direction::decreases), 0.5, Outcome::met},
-        ExpectationCase{"rises instead", expect("op_time", "layer1", Direction::decreases), 1.5, Outcome::not_met},
-        ExpectationCase{"overlaps", expect("op_time", "layer1", Direction::decreases), 0.999, Outcome::not_met},
-        ExpectationCase{"far enough", expect("op_time", "layer1", Direction::decreases, 2), 0.49, Outcome::met},
-        ExpectationCase{"not far enough", expect("op_time", "layer1", Direction::decreases, 2), 0.6, Outcome::not_met},
+        ExpectationCase{"rises instead", expect("op_time", "layer1", Direction::decreases), 1.5,
+                        Outcome::not_met},
+        ExpectationCase{"overlaps", expect("op_time", "layer1", Direction::decreases), 0.999,
+                        Outcome::not_met},
+        ExpectationCase{"far enough", expect("op_time", "layer1", Direction::decreases, 2), 0.49,
+                        Outcome::met},
+        ExpectationCase{"not far enough", expect("op_time", "layer1", Direction::decreases, 2), 0.6,
+                        Outcome::not_met},
         ExpectationCase{"rises", expect("op_time", "layer1", Direction::increases, 1.5), 1.6, Outcome::met},
         ExpectationCase{"stays", expect("op_time", "layer1", Direction::unchanged), 1.03, Outcome::met},
-        ExpectationCase{"does not stay", expect("op_time", "layer1", Direction::unchanged), 1.2, Outcome::not_met},
-        ExpectationCase{"sum of ops falls", expect("op_time", "", Direction::decreases, 1.3), 0.5, Outcome::met},
+        ExpectationCase{"does not stay", expect("op_time", "layer1", Direction::unchanged), 1.2,
+                        Outcome::not_met},
+        ExpectationCase{"sum of ops falls", expect("op_time", "", Direction::decreases, 1.3), 0.5,
+                        Outcome::met},
         ExpectationCase{"accuracy stays", expect("accuracy", "", Direction::unchanged), 0.5, Outcome::met},
-        ExpectationCase{"absent", expect("cycles", "layer1", Direction::decreases), 0.5, Outcome::not_measurable},
-        ExpectationCase{"absent sum", expect("cycles", "", Direction::decreases), 0.5, Outcome::not_measurable},
+        ExpectationCase{"absent", expect("cycles", "layer1", Direction::decreases), 0.5,
+                        Outcome::not_measurable},
+        ExpectationCase{"absent sum", expect("cycles", "", Direction::decreases), 0.5,
+                        Outcome::not_measurable},
         ExpectationCase{"unknown", expect("luck", "", Direction::increases), 0.5, Outcome::not_measurable}));
 
 }  // namespace

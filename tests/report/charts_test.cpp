@@ -17,7 +17,8 @@ using nlohmann::json;
 
 std::vector<json> charts_of(const Run& run) {
   std::vector<json> charts;
-  for (const json& family : milestone_view(analyse(run))["families"]) {
+  const json view = milestone_view(analyse(run));
+  for (const json& family : view["families"]) {
     charts.insert(charts.end(), family["charts"].begin(), family["charts"].end());
   }
   return charts;
@@ -39,7 +40,8 @@ TEST(Charts, EachSaysWhatItIsAndDrawsAllItsRows) {
     EXPECT_TRUE(svg.ends_with("</svg>\n"));
     EXPECT_NE(svg.find("<title>" + chart["title"].get<std::string>() + "</title>"), std::string::npos);
     EXPECT_NE(svg.find("prefers-color-scheme:dark"), std::string::npos);
-    for (const json& row : chart["rows"]) EXPECT_NE(svg.find(">" + row.get<std::string>() + "<"), std::string::npos);
+    for (const json& row : chart["rows"])
+      EXPECT_NE(svg.find(">" + row.get<std::string>() + "<"), std::string::npos);
     EXPECT_EQ(svg.find("NaN"), std::string::npos) << chart["id"];
     EXPECT_EQ(svg, renderer.svg(chart)) << "the second drawing has the same bytes";
   }
@@ -73,7 +75,7 @@ TEST(Charts, AScriptErrorIsAnErrorForAPerson) {
 
 TEST(Charts, ASingleCaseAndAnEmptyRun) {
   EXPECT_TRUE(charts_of(samples::empty_run()).empty());
-  Run single = samples::empty_run();
+  mprof::Run single = samples::empty_run();
   single.variants = {samples::variant("conv/only")};
   single.cases = {samples::timed_case(single.variants[0], 100, 1, 2)};
   const auto charts = charts_of(single);

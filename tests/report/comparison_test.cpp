@@ -1,11 +1,10 @@
-#include "report/compare.hpp"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "report/compare.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -68,9 +67,9 @@ struct StatusChange {
 class StatusChanges : public testing::TestWithParam<StatusChange> {};
 
 TEST_P(StatusChanges, FromOkToBrokenIsARegression) {
-  Run a = samples::healthy();
+  mprof::Run a = samples::healthy();
   a.cases.resize(1);
-  Run b = a;
+  mprof::Run b = a;
   samples::timing(a.cases[0]).status = GetParam().before;
   samples::timing(b.cases[0]).status = GetParam().after;
   EXPECT_EQ(compare(a, b, {}).regression(), GetParam().regression)
@@ -96,7 +95,7 @@ TEST(Compare, TheThresholdDecides) {
 }
 
 TEST(Compare, RefusesRunsWithoutACommonCase) {
-  Run a = samples::healthy(), b = samples::healthy();
+  mprof::Run a = samples::healthy(), b = samples::healthy();
   std::erase_if(a.cases, [](const Case& c) { return c.key.batch == 100; });
   std::erase_if(b.cases, [](const Case& c) { return c.key.batch != 100; });
   EXPECT_NE(refusal(a, b).find("no case in common"), std::string::npos);
@@ -104,7 +103,7 @@ TEST(Compare, RefusesRunsWithoutACommonCase) {
 }
 
 TEST(Compare, RefusesOtherMachinesUnlessAllowed) {
-  Run other = samples::healthy();
+  mprof::Run other = samples::healthy();
   other.environment["cpu"]["model"] = "Another 9000";
   const std::string message = refusal(samples::healthy(), other);
   EXPECT_NE(message.find("Another 9000"), std::string::npos);
@@ -117,7 +116,7 @@ TEST(Compare, RefusesOtherMachinesUnlessAllowed) {
 }
 
 TEST(Compare, AFactThatOneRunLacksIsNoOtherMachine) {
-  Run other = samples::healthy();
+  mprof::Run other = samples::healthy();
   other.environment["cpu"]["model"] = Absent{"/proc/cpuinfo cannot be read"};
   EXPECT_EQ(refusal(samples::healthy(), other), "");
 }
@@ -130,7 +129,7 @@ TEST(Compare, NotesOtherDifferences) {
 }
 
 TEST(Compare, WithoutIntervalsNothingIsSure) {
-  Run a = samples::healthy(), b = samples::healthy();
+  mprof::Run a = samples::healthy(), b = samples::healthy();
   samples::set_samples(b.cases[0], "op_time", "layer1", {0.5, 0.5, 0.5});
   const Comparison comparison = compare(a, b, {});
   EXPECT_EQ(comparison.cases[0].times[0].verdict, Verdict::inconclusive);
@@ -139,13 +138,15 @@ TEST(Compare, WithoutIntervalsNothingIsSure) {
 }
 
 TEST(RenderComparison, TextFitsATerminal) {
-  const std::string text = render_comparison(compare(samples::healthy(), samples::later(), {}), "text", {80, {}});
+  const std::string text =
+      render_comparison(compare(samples::healthy(), samples::later(), {}), "text", {80, {}});
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
     end = text.find('\n', at);
     const std::string line = text.substr(at, end - at);
     const auto columns = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
     const bool is_table = line.starts_with("  ") || line.starts_with("conv/");
-    if (is_table && line.find("in B") == std::string::npos) EXPECT_LE(columns, 80) << line;
+    const bool is_note = line.find(" in B") != std::string::npos;
+    EXPECT_TRUE(columns <= 80 || !is_table || is_note) << line;
   }
 }
 
@@ -154,8 +155,8 @@ TEST(RenderComparison, JsonKeepsItsNames) {
   EXPECT_EQ(data["regression"], true);
   EXPECT_EQ(data["threshold"], 0.05);
   const json& first = data["cases"][0];
-  for (const char* name : {"id", "variant", "parameters", "batch", "status_a", "status_b", "times", "accuracy_a",
-                           "accuracy_b", "accuracy_change", "regressions"}) {
+  for (const char* name : {"id", "variant", "parameters", "batch", "status_a", "status_b", "times",
+                           "accuracy_a", "accuracy_b", "accuracy_change", "regressions"}) {
     EXPECT_TRUE(first.contains(name)) << name;
   }
   for (const char* name : {"metric", "op", "a", "b", "ratio", "change", "speed_up", "verdict", "reason"}) {
@@ -168,7 +169,7 @@ TEST(RenderComparison, HostileRunsAreHarmless) {
   EXPECT_EQ(render_comparison(comparison, "html").find("<script"), std::string::npos);
   EXPECT_EQ(render_comparison(comparison, "html").find("<img"), std::string::npos);
   EXPECT_FALSE(render_comparison(comparison, "text", {80, {}}).empty());
-  EXPECT_NO_THROW((void)json::parse(render_comparison(comparison, "json")));
+  EXPECT_TRUE(json::accept(render_comparison(comparison, "json")));
 }
 
 TEST(RenderComparison, AnUnknownFormatIsAUsageError) {

@@ -7,13 +7,19 @@
 namespace mprof {
 namespace {
 
-Estimate estimate(double low, double median, double high) { return {median, Interval{low, high}, 20, Source::measured}; }
+Estimate estimate(double low, double median, double high) {
+  return {median, Interval{low, high}, 20, Source::measured};
+}
 
 struct VerdictCase {
   const char* what;
   Estimate before, after;
   Verdict verdict;
 };
+
+void PrintTo(const VerdictCase& c, std::ostream* stream) {
+  *stream << c.what;
+}
 
 class Verdicts : public testing::TestWithParam<VerdictCase> {};
 
@@ -30,10 +36,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         VerdictCase{"apart, 10 % less", estimate(0.99, 1, 1.01), estimate(0.89, 0.9, 0.91), Verdict::faster},
         VerdictCase{"apart, 10 % more", estimate(0.99, 1, 1.01), estimate(1.09, 1.1, 1.11), Verdict::slower},
-        VerdictCase{"apart, but 4 % only", estimate(0.99, 1, 1.01), estimate(1.03, 1.04, 1.045), Verdict::same},
-        VerdictCase{"exactly the threshold", estimate(0.99, 1, 1.01), estimate(1.04, 1.05, 1.06), Verdict::inconclusive},
-        VerdictCase{"20 % more, overlapping", estimate(0.9, 1, 1.15), estimate(1.1, 1.2, 1.3), Verdict::inconclusive},
-        VerdictCase{"touching ends overlap", estimate(0.9, 1, 1.1), estimate(1.1, 1.2, 1.3), Verdict::inconclusive},
+        VerdictCase{"apart, but 4 % only", estimate(0.99, 1, 1.01), estimate(1.03, 1.04, 1.045),
+                    Verdict::same},
+        VerdictCase{"apart, 4.9 %, but wide", estimate(0.99, 1, 1.01), estimate(1.03, 1.049, 1.06),
+                    Verdict::inconclusive},
+        VerdictCase{"20 % more, overlapping", estimate(0.9, 1, 1.15), estimate(1.1, 1.2, 1.3),
+                    Verdict::inconclusive},
+        VerdictCase{"touching ends overlap", estimate(0.9, 1, 1.1), estimate(1.1, 1.2, 1.3),
+                    Verdict::inconclusive},
         VerdictCase{"equal", estimate(0.99, 1, 1.01), estimate(0.99, 1, 1.01), Verdict::same},
         VerdictCase{"equal, but noisy", estimate(0.8, 1, 1.2), estimate(0.8, 1, 1.2), Verdict::inconclusive},
         VerdictCase{"one side noisy", estimate(0.99, 1, 1.01), estimate(0.9, 1, 1.1), Verdict::inconclusive},
@@ -66,9 +76,11 @@ TEST(ValueOf, SaysWhyThereIsNone) {
   EXPECT_TRUE(value_of(c, "op_time", "layer1")->interval);
   EXPECT_FALSE(value_of(c, "accuracy")->interval) << "one sample";
   EXPECT_EQ(value_of(c, "flop_rate", "layer1")->source, Source::modelled);
-  EXPECT_EQ(value_of(c, "cycles", "layer1").absent, "the kernel forbids hardware counters here (perf_event_paranoid is 3)");
+  EXPECT_EQ(value_of(c, "cycles", "layer1").absent,
+            "the kernel forbids hardware counters here (perf_event_paranoid is 3)");
   EXPECT_EQ(value_of(c, "nonsense").absent, "not recorded");
-  const Case skipped = samples::failed_case(samples::variant("conv/b"), 100, Status::skipped, "no CUDA device");
+  const Case skipped =
+      samples::failed_case(samples::variant("conv/b"), 100, Status::skipped, "no CUDA device");
   EXPECT_EQ(value_of(skipped, "op_time", "layer1").absent, "skipped: no CUDA device");
 }
 

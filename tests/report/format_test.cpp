@@ -43,7 +43,8 @@ TEST(Format, PercentAndFactors) {
   EXPECT_EQ(format::times(14.31), "14.3×");
   EXPECT_EQ(format::times(0.954), "0.954×");
   EXPECT_EQ(format::times(14.1, 14.5), "14.1–14.5×");
-  EXPECT_EQ(format::times(10.76, 10.84), "10.76–10.84×") << "a fourth digit where three do not tell the ends apart";
+  EXPECT_EQ(format::times(10.76, 10.84), "10.76–10.84×")
+      << "a fourth digit where three do not tell the ends apart";
   EXPECT_EQ(format::times(2, 2), "2.00×");
   EXPECT_EQ(format::plain_times(1.5), "1.5×");
   EXPECT_EQ(format::scientific(2.13e-7), "2.1e-7");
@@ -94,7 +95,8 @@ TEST(Format, DecimalPaddingLinesUpPoints) {
 TEST(Format, CommandLineReadsBackInAShell) {
   EXPECT_EQ(format::command_line(std::vector<std::string>{"mprof", "run", "--batch", "100,1000"}),
             "mprof run --batch 100,1000");
-  EXPECT_EQ(format::command_line(std::vector<std::string>{"a b", "it's", "", "$x"}), "'a b' 'it'\\''s' '' '$x'");
+  EXPECT_EQ(format::command_line(std::vector<std::string>{"a b", "it's", "", "$x"}),
+            "'a b' 'it'\\''s' '' '$x'");
 }
 
 }  // namespace

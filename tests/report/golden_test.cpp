@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -13,8 +14,8 @@
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
-/// Approved texts: what reports of committed runs look like, byte for byte. MPROF_UPDATE_GOLDEN=1 approves what is made
-/// now and names what changed; read the difference before you commit it.
+/// Approved texts: what reports of committed runs look like, byte for byte. MPROF_UPDATE_GOLDEN=1 approves
+/// what is made now and names what changed; read the difference before you commit it.
 namespace mprof {
 namespace {
 
@@ -37,25 +38,48 @@ void expect_golden(const fs::path& file, const std::string& text) {
     return;
   }
   ASSERT_TRUE(fs::exists(approved)) << approved << " is missing: approve it with MPROF_UPDATE_GOLDEN=1";
-  EXPECT_EQ(read_file(approved), text) << approved << " differs: approve the new text with MPROF_UPDATE_GOLDEN=1";
+  EXPECT_EQ(read_file(approved), text)
+      << approved << " differs: approve the new text with MPROF_UPDATE_GOLDEN=1";
+}
+
+/// Charts that no report makes any more are not left lying about.
+void expect_no_other_charts(const fs::path& folder, const std::set<fs::path>& made) {
+  for (const auto& entry : fs::directory_iterator(golden / folder / "charts")) {
+    const fs::path chart = folder / "charts" / entry.path().filename();
+    if (made.contains(chart)) continue;
+    if (updating()) {
+      fs::remove(golden / chart);
+      std::printf("removed %s\n", chart.c_str());
+    } else {
+      ADD_FAILURE() << chart << " is approved, but not made: remove it with MPROF_UPDATE_GOLDEN=1";
+    }
+  }
 }
 
 void expect_golden_report(const Run& run, const fs::path& folder) {
   const test::TemporaryDirectory directory;
+  std::set<fs::path> made;
   for (const fs::path& file : write_report(run, {{"md"}, directory.path(), {}})) {
-    expect_golden(folder / fs::relative(file, directory.path()), read_file(file));
+    const fs::path name = folder / fs::relative(file, directory.path());
+    expect_golden(name, read_file(file));
+    made.insert(name);
   }
+  expect_no_other_charts(folder, made);
 }
 
 TEST(Golden, MilestoneOfARecordedRun) {
-  const Run run = read_run(golden / "run_a");
+  const mprof::Run run = read_run(golden / "run_a");
   expect_golden_report(run, "run_a");
   expect_golden("run_a/view.json", milestone_view(analyse(run)).dump(1) + "\n");
 }
 
-TEST(Golden, MilestoneOfARunFullOfTrouble) { expect_golden_report(samples::troubled(), "troubled"); }
+TEST(Golden, MilestoneOfARunFullOfTrouble) {
+  expect_golden_report(samples::troubled(), "troubled");
+}
 
-TEST(Golden, MilestoneOfAGpuRun) { expect_golden_report(samples::gpu(), "gpu"); }
+TEST(Golden, MilestoneOfAGpuRun) {
+  expect_golden_report(samples::gpu(), "gpu");
+}
 
 TEST(Golden, ComparisonOfRecordedRuns) {
   CompareOptions options;

@@ -50,25 +50,27 @@ TEST(Report, TheSameRunMakesTheSameBytes) {
 
 TEST(Report, HasTheTableThatIsAskedFor) {
   const std::string text = markdown_of(samples::healthy());
-  for (const char* head : {"| Batch Size |", " Op Time 1 (", " Op Time 2 (", " Total Execution Time (", " Accuracy |"}) {
+  for (const char* head :
+       {"| Batch Size |", " Op Time 1 (", " Op Time 2 (", " Total Execution Time (", " Accuracy |"}) {
     EXPECT_NE(text.find(head), std::string::npos) << head;
   }
 }
 
 TEST(Report, EveryRunMakesAReport) {
-  Run skipped = samples::empty_run();
+  mprof::Run skipped = samples::empty_run();
   skipped.variants = {samples::variant("conv/cudnn")};
   skipped.cases = {samples::failed_case(skipped.variants[0], 100, Status::skipped, "no CUDA device")};
-  Run single = samples::empty_run();
+  mprof::Run single = samples::empty_run();
   single.variants = {samples::variant("conv/only")};
   single.cases = {samples::timed_case(single.variants[0], 100, 1, 2)};
-  Run undescribed = samples::healthy();
+  mprof::Run undescribed = samples::healthy();
   undescribed.variants.clear();
-  Run without_ops = single;
+  mprof::Run without_ops = single;
   without_ops.cases[0].ops.clear();
-  Run without_passes = single;
+  mprof::Run without_passes = single;
   without_passes.cases[0].passes.clear();
-  for (const Run& run : {samples::empty_run(), skipped, single, undescribed, without_ops, without_passes, Run{}}) {
+  for (const mprof::Run& run :
+       {samples::empty_run(), skipped, single, undescribed, without_ops, without_passes, mprof::Run{}}) {
     EXPECT_NE(html_of(run).find("</html>"), std::string::npos);
     EXPECT_NE(markdown_of(run).find("## Setup"), std::string::npos);
   }
@@ -88,7 +90,8 @@ TEST(Report, HostileTextIsTextInHtml) {
 
 TEST(Report, HostileTextIsTextInMarkdown) {
   const std::string text = markdown_of(samples::hostile());
-  for (const char* markup : {"\n# heading", "\n- item", "\n```"}) EXPECT_EQ(text.find(markup), std::string::npos) << markup;
+  for (const char* markup : {"\n# heading", "\n- item", "\n```"})
+    EXPECT_EQ(text.find(markup), std::string::npos) << markup;
   for (std::size_t at = text.find("<script"); at != std::string::npos; at = text.find("<script", at + 1)) {
     // In text after a backslash, or in the indented block that shows the command.
     const bool in_block = text.substr(text.rfind('\n', at) + 1, 4) == "    ";

@@ -41,7 +41,8 @@ void add_op_measurements(PassResult& pass, const OpInfo& op, double time) {
   list.push_back(measured("flop_rate", op.name, {flop_rate}, Source::modelled));
   list.push_back(measured("byte_rate", op.name, {byte_rate}, Source::modelled));
   list.push_back(measured("compute_throughput", op.name, {100 * flop_rate / peak_flops}, Source::modelled));
-  list.push_back(measured("memory_throughput", op.name, {100 * byte_rate / peak_bandwidth}, Source::modelled));
+  list.push_back(
+      measured("memory_throughput", op.name, {100 * byte_rate / peak_bandwidth}, Source::modelled));
 }
 
 double accuracy_at(std::uint64_t batch) {
@@ -81,18 +82,21 @@ std::vector<VariantInfo> cpu_variants() {
   VariantInfo threads = variant("conv/cpu_threads", "conv/cpu_naive");
   threads.title = "Naive loops over all cores";
   threads.idea = "Images are independent, so each core takes its share of the batch.";
-  threads.expectations = {{"op_time", "layer1", Direction::decreases, 1.5, "two cores share the images"},
-                          {"op_time", "layer2", Direction::decreases, 1.5, "two cores share the images"},
-                          {"accuracy", "", Direction::unchanged, std::nullopt, "the order of summation stays"},
-                          {"cycles", "", Direction::unchanged, std::nullopt, "the work stays the same"}};
+  threads.expectations = {
+      {"op_time", "layer1", Direction::decreases, 1.5, "two cores share the images"},
+      {"op_time", "layer2", Direction::decreases, 1.5, "two cores share the images"},
+      {"accuracy", "", Direction::unchanged, std::nullopt, "the order of summation stays"},
+      {"cycles", "", Direction::unchanged, std::nullopt, "the work stays the same"}};
   VariantInfo gemm = variant("conv/cpu_im2col_gemm", "conv/cpu_threads");
   gemm.title = "im2col and a matrix product (OpenBLAS)";
   gemm.idea = "Unfold the input so that the convolution becomes one matrix product, and let OpenBLAS do it.";
-  gemm.expectations = {{"op_time", "layer2", Direction::decreases, 2.0, "OpenBLAS keeps its operands in registers"},
-                       {"op_time", "layer1", Direction::decreases, 4.0, "the same, with fewer maps to reuse"},
-                       {"peak_memory", "", Direction::unchanged, std::nullopt, "the unfolded input is cut in sections"}};
-  gemm.references = {"https://www.openblas.net/", "K. Chellapilla et al., High performance convolutional neural networks "
-                                                  "for document processing, 2006"};
+  gemm.expectations = {
+      {"op_time", "layer2", Direction::decreases, 2.0, "OpenBLAS keeps its operands in registers"},
+      {"op_time", "layer1", Direction::decreases, 4.0, "the same, with fewer maps to reuse"},
+      {"peak_memory", "", Direction::unchanged, std::nullopt, "the unfolded input is cut in sections"}};
+  gemm.references = {"https://www.openblas.net/",
+                     "K. Chellapilla et al., High performance convolutional neural networks "
+                     "for document processing, 2006"};
   VariantInfo onednn = variant("conv/cpu_onednn", "conv/cpu_threads");
   onednn.title = "oneDNN, the rival";
   onednn.idea = "What the vendor's library reaches on this machine.";
@@ -118,7 +122,8 @@ std::vector<double> around(double middle, double spread, std::size_t count) {
   std::vector<double> samples;
   for (std::size_t i = 0; i < count; ++i) {
     // A walk through the spread that visits both halves in turn, as a real series does.
-    const double place = count == 1 ? 0.5 : static_cast<double>((i * 8) % count) / static_cast<double>(count - 1);
+    const double place =
+        count == 1 ? 0.5 : static_cast<double>((i * 8) % count) / static_cast<double>(count - 1);
     samples.push_back(middle * (1 + spread * (2 * place - 1)));
   }
   return samples;
@@ -153,7 +158,8 @@ VariantInfo variant(std::string id, std::string baseline) {
   return info;
 }
 
-Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2, Parameters parameters) {
+Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2,
+                Parameters parameters) {
   Case c;
   c.key = {info.id, std::move(parameters), batch};
   c.id = case_id(c.key, info);
@@ -182,7 +188,9 @@ Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status, st
   return c;
 }
 
-PassResult& timing(Case& c) { return c.passes.at(0); }
+PassResult& timing(Case& c) {
+  return c.passes.at(0);
+}
 
 void set_samples(Case& c, std::string_view metric, std::string_view op, std::vector<double> samples) {
   for (Measurement& m : timing(c).measurements) {
@@ -207,15 +215,21 @@ Run empty_run() {
   run.plan.weights = "data/lenet.safetensors";
   run.environment = {
       {"cpu",
-       {{"model", "Example EPYC 2000"}, {"cores", 2.0}, {"logical_cpus", 2.0}, {"l2_cache", 1048576.0},
-        {"max_frequency", 3.1e9}, {"governor", Absent{"the kernel shows no cpufreq of CPU 0"}}}},
+       {{"model", "Example EPYC 2000"},
+        {"cores", 2.0},
+        {"logical_cpus", 2.0},
+        {"l2_cache", 1048576.0},
+        {"max_frequency", 3.1e9},
+        {"governor", Absent{"the kernel shows no cpufreq of CPU 0"}}}},
       {"memory", {{"total", 8.0 * (1ULL << 30)}, {"limit", Absent{"the control group sets none"}}}},
       {"os", {{"distribution", "Debian GNU/Linux 12 (bookworm)"}, {"kernel", "Linux 6.1.0"}}},
       {"build", {{"compiler", "GNU 12.2.0"}, {"type", "Release"}, {"flags", "-O3 -march=x86-64-v3"}}},
       {"libraries", {{"openblas", "0.3.21"}, {"onednn", "2.6.0"}}},
   };
-  run.ceilings = {{"fp32_flop_rate", "cpu", peak_flops, "", "independent FMA chains in registers on all cores, best of 5"},
-                  {"memory_bandwidth", "cpu", peak_bandwidth, "", "triad over 768 MiB on all cores, best of 5"}};
+  run.ceilings = {
+      {"fp32_flop_rate", "cpu", peak_flops, "",
+       "independent FMA chains in registers on all cores, best of 5"},
+      {"memory_bandwidth", "cpu", peak_bandwidth, "", "triad over 768 MiB on all cores, best of 5"}};
   return run;
 }
 
@@ -296,7 +310,8 @@ Run troubled() {
   cases.push_back(few);
   for (const char* width : {"8", "16", "32"}) {
     const double factor = 8 / std::stod(width);
-    cases.push_back(timed_case(tiled, 100, 0.004 * (1 + factor), 0.009 * (1 + factor), {{"tile_width", width}}));
+    cases.push_back(
+        timed_case(tiled, 100, 0.004 * (1 + factor), 0.009 * (1 + factor), {{"tile_width", width}}));
   }
   cases.push_back(timed_case(orphan, 100, 0.007, 0.020));
   cases.push_back(timed_case(heir, 100, 0.0045, 0.012));
@@ -309,8 +324,10 @@ Run troubled() {
 
 Run gpu() {
   Run run = empty_run();
-  run.environment["gpu"] = {{"name", "Example H9000"}, {"memory", 1.4e11}, {"driver", "580.1"}, {"sm_clock", 1.98e9}};
-  run.ceilings = {{"fp32_flop_rate", "cuda", 6.1e13, "", "FMA chains"}, {"memory_bandwidth", "cuda", 4.2e12, "", "triad"}};
+  run.environment["gpu"] = {
+      {"name", "Example H9000"}, {"memory", 1.4e11}, {"driver", "580.1"}, {"sm_clock", 1.98e9}};
+  run.ceilings = {{"fp32_flop_rate", "cuda", 6.1e13, "", "FMA chains"},
+                  {"memory_bandwidth", "cuda", 4.2e12, "", "triad"}};
   VariantInfo base = variant("conv/baseline"), streams = variant("conv/streams", "conv/baseline"),
               map = variant("elementwise/baseline");
   for (VariantInfo* info : {&base, &streams, &map}) info->device = "cuda";
@@ -333,7 +350,8 @@ Run gpu() {
   for (Measurement& m : timing(single).measurements) {
     if (m.op == "layer1") m.op = "map";
   }
-  std::erase_if(timing(single).measurements, [](const Measurement& m) { return m.metric == "accuracy" || m.op == "layer2"; });
+  std::erase_if(timing(single).measurements,
+                [](const Measurement& m) { return m.metric == "accuracy" || m.op == "layer2"; });
   timing(single).verification.resize(1);
   timing(single).verification[0].op = "map";
   run.cases = {plain, hidden, single};
@@ -342,8 +360,10 @@ Run gpu() {
 
 Run hostile() {
   const std::string attack =
-      "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> </script> `code` ``` | cell "
-      "|\n# heading\n- item {{title}} {{{title}}} [link](javascript:owned) &amp; *bold* _em_ ]]> --> \x1b[31m \u202e "
+      "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> </script> "
+      "`code` ``` | cell "
+      "|\n# heading\n- item {{title}} {{{title}}} [link](javascript:owned) &amp; *bold* _em_ ]]> --> "
+      "\x1b[31m \u202e "
       "\U0001F600 'single' \"double\" $x$ ~~gone~~";
   const std::string endless(2000, 'x');
   Run run = healthy();
@@ -385,7 +405,8 @@ Run hostile() {
 Run large(std::size_t variants) {
   Run run = empty_run();
   run.variants.push_back(variant("conv/base"));
-  for (std::size_t i = 1; i < variants; ++i) run.variants.push_back(variant("conv/v" + std::to_string(i), "conv/base"));
+  for (std::size_t i = 1; i < variants; ++i)
+    run.variants.push_back(variant("conv/v" + std::to_string(i), "conv/base"));
   finish_plan(run, {100, 1000, 5000, 10000});
   for (std::size_t v = 0; v < variants; ++v) {
     for (const std::uint64_t batch : run.plan.batches) {

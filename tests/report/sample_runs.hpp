@@ -25,7 +25,8 @@ namespace mprof::samples {
 [[nodiscard]] Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2,
                               Parameters parameters = {});
 /// A case that came to nothing.
-[[nodiscard]] Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status, std::string reason);
+[[nodiscard]] Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status,
+                               std::string reason);
 
 /// The timing pass of a case; tests change what they are about.
 [[nodiscard]] PassResult& timing(Case& c);
