@@ -1,36 +1,41 @@
 #include "cli/interrupts.hpp"
 
+#include <cstdint>
+
 #include <signal.h>
-#include <sys/signalfd.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace mprof::cli {
 namespace {
 
-sigset_t watched() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGINT);
-  ::sigaddset(&set, SIGTERM);
-  return set;
+/// Where the handler writes. A handler, not a blocked signal and signalfd: libraries start threads before
+/// main(), and a signal that one thread blocks is delivered to another.
+volatile int interrupt_fd = -1;
+
+void on_interrupt(int /*signal*/) {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(interrupt_fd, &one, sizeof one));
+}
+
+void set_handler(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
 }
 
 }  // namespace
 
-Interrupts::Interrupts() {
-  const sigset_t set = watched();
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+Interrupts::Interrupts() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  interrupt_fd = fd_;
+  set_handler(on_interrupt);
 }
 
 Interrupts::~Interrupts() {
-  // Taken out first: a pending signal that is unblocked would end the process before it has said what is on
-  // disk.
-  signalfd_siginfo taken{};
-  while (::read(fd_, &taken, sizeof taken) > 0) {
-  }
-  const sigset_t set = watched();
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  set_handler(SIG_DFL);
+  interrupt_fd = -1;
   ::close(fd_);
 }
 

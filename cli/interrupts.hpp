@@ -3,7 +3,7 @@
 namespace mprof::cli {
 
 /// Turns SIGINT and SIGTERM into a readable file descriptor for as long as it lives, so that a run can end
-/// cleanly.
+/// cleanly. One at a time.
 class Interrupts {
  public:
   Interrupts();

@@ -58,7 +58,7 @@ Verb list_verb() {
       .positional = "",
       .summary = "the variants, and whether they can run here",
       .description =
-          "Lists every variant with its title, baseline and parameters, whether it can run on this machine, "
+          "Lists every variant with its title, baseline and parameters, whether it can run on this\nmachine, "
           "and if not, why.",
       .options = {{"json", "", "", "Print JSON instead of text."}},
       .run = list};

@@ -10,7 +10,8 @@
 #include "model/data_paths.hpp"
 #include "model/run.hpp"
 
-/// What the runner knows of a workload: three small interfaces. A family implements them; its variants see none of them.
+/// What the runner knows of a workload: three small interfaces. A family implements them; its variants see
+/// none of them.
 namespace mprof {
 
 /// The three stages of an op. layer_time covers all three, op_time the second.
@@ -32,9 +33,9 @@ class NoObserver final : public StageObserver {
 
 /// What an inference says of the batch as a whole.
 struct InferenceResult {
-  double accuracy = 0;                  ///< share of images whose predicted class is the labelled one
-  double agreement = 0;                 ///< share of images predicted as the reference predictions say
-  bool has_agreement = false;           ///< whether reference predictions came with the weights
+  double accuracy = 0;         ///< share of images whose predicted class is the labelled one
+  double agreement = 0;        ///< share of images predicted as the reference predictions say
+  bool has_agreement = false;  ///< whether reference predictions came with the weights
 };
 
 struct CheckedResult {
@@ -56,8 +57,10 @@ class Execution {
 class Workload {
  public:
   virtual ~Workload() = default;
-  /// Throws Error when the variant cannot be bound with these parameters. The workload must outlive the execution.
-  [[nodiscard]] virtual std::unique_ptr<Execution> bind(const std::string& variant, const Parameters& parameters) = 0;
+  /// Throws Error when the variant cannot be bound with these parameters. The workload must outlive the
+  /// execution.
+  [[nodiscard]] virtual std::unique_ptr<Execution> bind(const std::string& variant,
+                                                        const Parameters& parameters) = 0;
 };
 
 /// A workload's definition: what is computed, on what, and how much work that is.
@@ -69,7 +72,8 @@ class Family {
   [[nodiscard]] virtual std::vector<std::uint64_t> default_batches(bool quick) const = 0;
   [[nodiscard]] virtual std::uint64_t max_batch() const = 0;
   [[nodiscard]] virtual std::vector<OpInfo> ops(std::uint64_t batch) const = 0;
-  /// Throws Error with the file at fault when inputs are missing or corrupt. Cheap enough to call for a check up front.
+  /// Throws Error with the file at fault when inputs are missing or corrupt. Cheap enough to call for a check
+  /// up front.
   virtual void validate(const DataPaths& data) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Workload> load(std::uint64_t batch, const DataPaths& data) const = 0;
 };

@@ -102,7 +102,7 @@ struct Measurement {
 struct Verification {
   std::string op{};
   bool passed = false;
-  double relative_l2 = 0;  ///< ||out - ref|| / ||ref|| over the finite elements
+  double relative_l2 = 0;  ///< ||out - ref|| / ||ref|| of the worst image, over its finite elements
   double max_error = 0;    ///< largest |out - ref|
   double tolerance = 0;    ///< bound on relative_l2
   std::uint64_t elements = 0;

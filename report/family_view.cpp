@@ -220,6 +220,16 @@ json op_views(const FamilyResult& family) {
   return list;
 }
 
+/// Places on the page for the family's headings.
+json section_anchors(const FamilyResult& family, Anchors& anchors) {
+  json sections;
+  for (const char* name :
+       {"summary", "charts", "variants", "verification", "throughput", "resources", "counters"}) {
+    sections[name] = anchors.make(fmt::format("{} {}", family.id, name));
+  }
+  return sections;
+}
+
 json view_unless_empty(const Table& table) {
   return table.empty() ? json(false) : table.view();
 }
@@ -227,6 +237,7 @@ json view_unless_empty(const Table& table) {
 }  // namespace
 
 json family_view(const FamilyResult& family, Anchors& anchors) {
+  const json sections = section_anchors(family, anchors);
   std::vector<std::string> variant_anchors;
   for (const VariantResult& variant : family.variants)
     variant_anchors.push_back(anchors.make(variant.info.id));
@@ -240,7 +251,7 @@ json family_view(const FamilyResult& family, Anchors& anchors) {
   const std::vector<json> charts = family_charts(family, anchors);
   const json ops = op_views(family);
   return {{"id", format::one_line(family.id)},
-          {"anchor", anchors.make(family.id)},
+          {"sections", sections},
           {"ops", ops},
           {"has_ops", !ops.empty()},
           {"summaries", summaries},

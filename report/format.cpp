@@ -333,7 +333,8 @@ std::string command_line(std::span<const std::string> arguments) {
 
 std::string slug(std::string_view text) {
   std::string result;
-  for (const unsigned char c : text) {
+  for (const char character : text) {
+    const auto c = static_cast<unsigned char>(character);
     if (std::isalnum(c) != 0 && c < 0x80) {
       result += static_cast<char>(std::tolower(c));
     } else if (!result.empty() && result.back() != '-') {

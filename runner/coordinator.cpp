@@ -126,34 +126,39 @@ class Coordinator {
         case Kind::line:
           break;
       }
+      Message message;
       try {
-        const Message message = parse_message(event.line);
-        if (message.kind != MessageKind::sample) deadline = context_.clock.now() + run_.plan.timeout;
-        take(message, job);
+        message = parse_message(event.line);
+        check_in_place(message, job);
       } catch (const Error& error) {
         worker.kill();
-        return give_up(
-            job, Status::crashed,
-            with_last_words(fmt::format("its worker wrote what is no message: {}", error.what()), worker));
+        const std::string what = fmt::format("its worker wrote what is no message: {}", error.what());
+        return give_up(job, Status::crashed, with_last_words(what, worker));
       }
+      if (message.kind != MessageKind::sample) deadline = context_.clock.now() + run_.plan.timeout;
+      take(message, job);
     }
     return Outcome::done;
   }
 
-  /// One message of a worker. Throws Error when it is out of place.
-  void take(const Message& message, Job& job) {
+  /// Throws Error when a message says what cannot be at this point of the job.
+  static void check_in_place(const Message& message, const Job& job) {
     const Case& current = job.cases.front();
     if (message.case_id != current.id) {
       throw Error(ExitCode::usage,
                   fmt::format("a message about \"{}\" while \"{}\" is running", message.case_id, current.id));
     }
-    if (message.kind == MessageKind::begin) context_.progress.case_begins(current, job.pass);
-    if (message.kind == MessageKind::sample) context_.progress.case_goes_on(message.samples);
-    if (message.kind != MessageKind::end) return;
-    if (!message.result || message.result->pass != job.pass) {
+    const bool has_result = message.result && message.result->pass == job.pass;
+    if (message.kind == MessageKind::end && !has_result) {
       throw Error(ExitCode::usage, "an end without the pass's result");
     }
-    record(*message.result, job);
+  }
+
+  void take(const Message& message, Job& job) {
+    const Case& current = job.cases.front();
+    if (message.kind == MessageKind::begin) context_.progress.case_begins(current, job.pass);
+    if (message.kind == MessageKind::sample) context_.progress.case_goes_on(message.samples);
+    if (message.kind == MessageKind::end) record(*message.result, job);
   }
 
   /// Stores the result of the job's first case, durably, and takes the case from the job.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -41,14 +40,16 @@ class CollectedStages final : public StageObserver {
     for (const auto& collector : collectors_) collector->begin_stage(op, stage);
     work();
     if (stage != Stage::forward) device_.synchronize();
-    for (const auto& collector : std::views::reverse(collectors_)) collector->end_stage(op, stage);
+    std::for_each(collectors_.rbegin(), collectors_.rend(),
+                  [&](const auto& collector) { collector->end_stage(op, stage); });
   }
 
   /// One execution as one sample.
   InferenceResult sample(Execution& execution) {
     for (const auto& collector : collectors_) collector->begin_sample();
     const InferenceResult result = execution.infer(*this);
-    for (const auto& collector : std::views::reverse(collectors_)) collector->end_sample();
+    std::for_each(collectors_.rbegin(), collectors_.rend(),
+                  [&](const auto& collector) { collector->end_sample(); });
     return result;
   }
 
@@ -57,7 +58,8 @@ class CollectedStages final : public StageObserver {
     for (const auto& collector : collectors_) collector->pause();
     device_.flush_cache();
     device_.synchronize();
-    for (const auto& collector : std::views::reverse(collectors_)) collector->resume();
+    std::for_each(collectors_.rbegin(), collectors_.rend(),
+                  [&](const auto& collector) { collector->resume(); });
   }
 
   const Device& device_;
@@ -77,7 +79,8 @@ InferenceResult check(const MeasureContext& context, Execution& execution, PassR
   CollectedStages stages(context.device, collectors);
   for (const auto& collector : collectors) collector->begin_sample();
   CheckedResult checked = execution.check(stages);
-  for (const auto& collector : std::views::reverse(collectors)) collector->end_sample();
+  std::for_each(collectors.rbegin(), collectors.rend(),
+                [&](const auto& collector) { collector->end_sample(); });
 
   std::vector<Measurement> seen;
   for (const auto& collector : collectors) collector->finish(seen);

@@ -16,7 +16,8 @@ var mprof_themes = {
 var mprof_symbols = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect', 'emptyTriangle',
                      'emptyDiamond'];
 
-var mprof_font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
+// Single quotes inside: ECharts puts it into a style attribute as it is.
+var mprof_font = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
 
 // Marks of one row stand above each other, so that equal values do not hide one another.
 function mprof_dodge(index, count) {
@@ -214,7 +215,7 @@ function mprof_height(view) { return 84 + mprof_row_heights[view.kind] * Math.ma
 // --- Static SVG ------------------------------------------------------------------------------------------------------
 
 // Drawn in the light theme; where the reader's surroundings are dark, each colour gives way to its dark counterpart.
-function mprof_dark_rules() {
+function mprof_static_style() {
   var rules = '', light = mprof_themes.light, dark = mprof_themes.dark;
   function rule(from, to) {
     rules += '[fill="' + from + '"]{fill:' + to + '}[stroke="' + from + '"]{stroke:' + to + '}';
@@ -223,13 +224,14 @@ function mprof_dark_rules() {
     if (key !== 'series') rule(light[key], dark[key]);
   }
   light.series.forEach(function (color, index) { rule(color, dark.series[index]); });
-  return '<style>@media (prefers-color-scheme:dark){' + rules + '}</style>';
+  return '<style>text{font-family:' + mprof_font + '}@media (prefers-color-scheme:dark){' + rules + '}</style>';
 }
 
 // What only a live page needs goes; ids must not depend on how many charts were drawn before.
 function mprof_strip(svg) {
   return svg.replace(/<style ?><!\[CDATA\[[\s\S]*?\]\]>\s*<\/style>\n?/g, '')
       .replace(/ (class="zr[^"]*"|ecmeta_\w+="[^"]*"|pointer-events="visible"|xml:space="preserve")/g, '')
+      .replace(/ style="font-size:(\d+)px;font-family:[^"]*"/g, ' font-size="$1"')
       .replace(/(id="|url\(#)zr\d+-/g, '$1');
 }
 
@@ -240,7 +242,7 @@ function mprof_static_svg(json) {
   try {
     chart.setOption(mprof_option(view, 'light', width));
     return mprof_strip(chart.renderToSVGString())
-        .replace('>', '><title>' + echarts.format.encodeHTML(view.title) + '</title>' + mprof_dark_rules()) + '\n';
+        .replace('>', '><title>' + echarts.format.encodeHTML(view.title) + '</title>' + mprof_static_style()) + '\n';
   } finally {
     chart.dispose();
   }

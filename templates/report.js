@@ -65,7 +65,7 @@
     }).observe(document.querySelector('main'));
   }
 
-  // --- Tables wider than their box can be reached, and scrolled, by keyboard ---
+  // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
 
   function mark_scrolling() {
     document.querySelectorAll('.scroll').forEach(function (box) {

@@ -1,20 +1,19 @@
 // The definition, written down: seven loops, one thread, one sum.
 //
 // Idea        Each output element is the sum of C x K x K products. Loop over the output (image, map, row,
-// column), and
-//             for each element over its products (channel, mask row, mask column). This is what a first
-//             reading of the formula gives, and what every other variant is held against.
+//             column), and for each element over its products (channel, mask row, mask column). This is what
+//             a first reading of the formula gives, and what every other variant is held against.
 //
-// Cost        2 FLOP and two loads a product: 12.6 G products in layer 1 and 36.2 G in layer 2 at batch
-// 10000. The sum
-//             is one chain: each multiply-add waits for the one before it, four cycles on current CPUs, while
-//             the core could start two vectors of eight every cycle. The compiler may not help, since
-//             reordering a floating-point sum changes its rounding. So expect a FLOP rate near clock / 2,
-//             about 1 % of the peak of one core.
+// Cost        2 FLOP and two loads a product: 12.5 G products in layer 1 and 36.3 G in layer 2 at batch
+//             10000. The sum is one chain: each addition waits three or four cycles for the one before it,
+//             while the core could start two vectors of eight every cycle. The compiler may multiply side by
+//             side but must add in order, since another order rounds differently. The core helps a little: it
+//             begins the next element's chain before this one's ends, which gains most in layer 1, whose
+//             chains have 49 links and not 196. So expect 2 to 3 GFLOP/s, some 2 % of the peak of one core.
 //
 // The profile should show
-//             few cache misses (an input window of 7 rows stays in L1), one core busy, and some five
-//             instructions for each product: not memory, and not even the arithmetic, but the waiting.
+//             few cache misses (an input window of 7 rows stays in L1), one core busy, and few instructions a
+//             cycle: not memory, and not even the arithmetic, but the waiting.
 #include "kernels/conv/host_convolution.hpp"
 
 namespace mprof::conv {

@@ -1,9 +1,8 @@
 // The same sums, in an order that the machine likes: all cores, full vectors, many chains.
 //
-// Idea        Keep a block of output in registers: up to four maps by up to three vectors of eight
-// neighbouring
-//             columns. For each tap (channel, mask row, mask column) load the input vectors once, broadcast
-//             one weight a map, and multiply-add all pairs. Images are dealt out to threads.
+// Idea        Keep a block of output in registers: up to four maps by up to three vectors of eight columns.
+//             For each tap (channel, mask row, mask column) load the input vectors once, broadcast one weight
+//             a map, and multiply-add all pairs. Images are dealt out to threads.
 //
 //                      input row   |-- v0 --|-- v1 --|-- v2 --|      3 loads
 //                      weights     w0  w1  w2  w3                    4 broadcasts
@@ -93,8 +92,8 @@ Block find_block(std::size_t maps, std::size_t vectors, std::size_t stride) {
   return stride == 1 ? find_block<true>(maps, vectors) : find_block<false>(maps, vectors);
 }
 
-/// Vectors of the next block when a row of `width` columns still needs `left`. One alone is avoided where it can be,
-/// since its four chains stall; a block may not be wider than the row.
+/// Vectors of the next block when a row of `width` columns still needs `left`. One alone is avoided where it
+/// can be, since its four chains stall; a block may not be wider than the row.
 std::size_t next_vectors(std::size_t left, std::size_t width) {
   const std::size_t wanted = left == max_vectors + 1 ? 2 : std::min(left, max_vectors);
   return std::min(wanted, width / lanes);

@@ -50,6 +50,9 @@ Register::Register(Declaration declaration, const char* file) {
   const std::string id = info.id;
   Registry::instance().add(
       RegisteredVariant{std::move(info), declaration.unavailable ? declaration.unavailable : runs_anywhere});
+  if (declaration.library_version) {
+    Registry::instance().add_library(declaration.library, declaration.library_version);
+  }
   declarations().emplace(id, std::move(declaration));
 }
 

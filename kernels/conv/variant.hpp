@@ -51,6 +51,10 @@ struct Declaration {
   std::function<std::optional<std::string>()> unavailable{};
   /// The largest relative L2 error of an image's output that still counts as right.
   double tolerance = 1e-5;
+  /// The library that the variant calls and how to ask for its version, for the run's environment; or
+  /// neither.
+  std::string library{};
+  std::function<std::string()> library_version{};
   /// Makes one layer's convolution; `parameters` has a value for each declared parameter.
   std::function<std::unique_ptr<Convolution>(const Parameters& parameters)> make;
 };

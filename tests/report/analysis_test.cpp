@@ -147,7 +147,7 @@ TEST(Analysis, RunsThatHoldAlmostNothing) {
   EXPECT_TRUE(says(analyse(empty), Severity::incomplete, "no case"));
   mprof::Run skipped = samples::empty_run();
   const VariantInfo cudnn = samples::variant("conv/cudnn");
-  for (const std::uint64_t batch : {100, 1000}) {
+  for (const std::uint64_t batch : {std::uint64_t{100}, std::uint64_t{1000}}) {
     skipped.cases.push_back(samples::failed_case(cudnn, batch, Status::skipped, "no CUDA device"));
   }
   skipped.plan.passes = {Pass::counters};

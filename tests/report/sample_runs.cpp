@@ -289,7 +289,7 @@ Run troubled() {
   finish_plan(run, {100, 1000});
   auto& cases = run.cases;
   cases = {timed_case(base, 100, 0.010, 0.030), timed_case(base, 1000, 0.100, 0.300)};
-  for (const std::uint64_t batch : {100, 1000}) {
+  for (const std::uint64_t batch : {std::uint64_t{100}, std::uint64_t{1000}}) {
     Case bad = timed_case(wrong, batch, 1e-5 * static_cast<double>(batch), 3e-5 * static_cast<double>(batch));
     timing(bad).status = Status::wrong;
     timing(bad).reason = "layer1 is wrong";
