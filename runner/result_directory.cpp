@@ -26,6 +26,16 @@ bool holds_a_run(const fs::path& path) {
   return fs::exists(path / "run.json", error);
 }
 
+/// Whether the directory has files that mprof did not make. A run that was killed at its very beginning
+/// leaves the temporary file of its first record, and nothing else.
+bool holds_others_files(const fs::path& path) {
+  std::error_code error;
+  const fs::directory_iterator entries(path, error);
+  return std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+    return entry.path().filename() != "run.json.tmp";
+  });
+}
+
 void check_existing(const fs::path& path, ResultDirectory::Mode mode) {
   std::error_code error;
   const bool exists = fs::exists(path, error);
@@ -46,7 +56,7 @@ void check_existing(const fs::path& path, ResultDirectory::Mode mode) {
                             "--overwrite, or choose another directory",
                             path.string()));
   }
-  const bool foreign = exists && !is_run && !fs::is_empty(path, error);
+  const bool foreign = exists && !is_run && holds_others_files(path);
   if (foreign) {
     throw Error(ExitCode::usage,
                 fmt::format("--out {}: the directory has files in it that are no run of mprof; choose "
