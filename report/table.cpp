@@ -101,7 +101,7 @@ Cell Cell::accuracy(const Value& value) {
   return value ? figure(format::accuracy(value->median)) : missing(value.absent);
 }
 
-Cell Cell::missing(std::string reason) {
+Cell Cell::missing(const std::string& reason) {
   Cell cell;
   cell.absent = reason.empty() ? "not recorded" : format::one_line(reason);
   return cell;

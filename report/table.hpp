@@ -42,7 +42,7 @@ struct Cell {
   [[nodiscard]] static Cell bare(const Value& value);
   [[nodiscard]] static Cell speed_up(const SpeedUp& speed_up);
   [[nodiscard]] static Cell accuracy(const Value& value);
-  [[nodiscard]] static Cell missing(std::string reason);
+  [[nodiscard]] static Cell missing(const std::string& reason);
   /// A dash whose reason stands elsewhere in the row.
   [[nodiscard]] static Cell dash();
 

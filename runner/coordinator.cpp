@@ -37,7 +37,7 @@ void shuffle(std::vector<T>& values, std::mt19937_64& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
-std::string with_last_words(std::string sentence, WorkerProcess& worker) {
+std::string with_last_words(const std::string& sentence, WorkerProcess& worker) {
   const std::string words = worker.last_words();
   return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }

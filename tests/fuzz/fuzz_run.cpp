@@ -7,6 +7,7 @@
 #include "model/error.hpp"
 #include "model/run_file.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const mprof::Run run = mprof::parse_run({reinterpret_cast<const char*>(data), size}, "run.json");
