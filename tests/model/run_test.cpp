@@ -11,7 +11,7 @@
 namespace mprof {
 namespace {
 
-Case with_passes(std::vector<std::pair<Pass, Status>> passes) {
+Case with_passes(const std::vector<std::pair<Pass, Status>>& passes) {
   Case c;
   for (const auto& [pass, status] : passes) {
     PassResult result;

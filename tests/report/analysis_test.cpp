@@ -165,6 +165,7 @@ struct ExpectationCase {
   Outcome outcome;
 };
 
+// GoogleTest gives the name. NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const ExpectationCase& c, std::ostream* stream) {
   *stream << c.what;
 }

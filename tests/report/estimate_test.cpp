@@ -17,6 +17,7 @@ struct VerdictCase {
   Verdict verdict;
 };
 
+// GoogleTest gives the name. NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const VerdictCase& c, std::ostream* stream) {
   *stream << c.what;
 }

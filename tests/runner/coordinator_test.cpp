@@ -229,7 +229,7 @@ TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
   mprof::Run run;
   run.plan.passes = {Pass::timing, Pass::counters};
   for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
-    run.plan.variants.push_back(id);
+    run.plan.variants.emplace_back(id);
     for (std::uint64_t batch = 1; batch <= 4; ++batch) {
       Case c;
       c.key = {id, {}, batch};
