@@ -36,7 +36,6 @@ float run_fma_chains(std::uint64_t rounds, float start, float factor, float term
   }
   float total = 0;
   for (const Vector& sum : sums) {
-    // NOLINTNEXTLINE(modernize-loop-convert): a vector is no range
     for (std::size_t lane = 0; lane < VectorBytes / sizeof(float); ++lane) total += sum[lane];
   }
   return total;
