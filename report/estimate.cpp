@@ -79,11 +79,13 @@ std::string_view to_string(Verdict verdict) {
   return "inconclusive";
 }
 
+std::string no_interval(std::size_t samples) {
+  return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(samples, "sample"));
+}
+
 Judgement judge(const Estimate& before, const Estimate& after, double threshold) {
   if (!before.interval || !after.interval) {
-    return {Verdict::inconclusive,
-            fmt::format("{} give no 95 % interval (6 do)",
-                        format::plural(std::min(before.samples, after.samples), "sample"))};
+    return {Verdict::inconclusive, no_interval(std::min(before.samples, after.samples))};
   }
   if (!(before.median > 0)) return {Verdict::inconclusive, "a time of 0 has no ratio to another"};
   const double change = after.median / before.median - 1;
@@ -94,9 +96,10 @@ Judgement judge(const Estimate& before, const Estimate& after, double threshold)
       within(*after.interval, before.median, threshold)) {
     return {Verdict::same, {}};
   }
-  return {Verdict::inconclusive, overlap(*before.interval, *after.interval)
-                                     ? "the 95 % intervals of the medians overlap"
-                                     : "the change is within the threshold, an interval is not"};
+  return {Verdict::inconclusive,
+          overlap(*before.interval, *after.interval)
+              ? "the 95 % intervals of the medians overlap"
+              : "the medians differ by less than the threshold, but an interval reaches beyond it"};
 }
 
 std::string_view comparable_time(const Case& c, std::string_view op) {

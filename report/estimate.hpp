@@ -63,6 +63,9 @@ struct Judgement {
   std::string reason;  ///< why it is inconclusive; otherwise empty
 };
 
+/// Why so many samples have no interval, as a note says it.
+[[nodiscard]] std::string no_interval(std::size_t samples);
+
 /// Faster or slower: the 95 % intervals of the medians do not overlap and the change exceeds the threshold.
 /// Same: both intervals lie within the threshold around the median before. Otherwise inconclusive, with the
 /// reason.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/estimate.hpp"
 #include "report/format.hpp"
 
 namespace mprof {
@@ -76,7 +77,7 @@ Cell Cell::value(const Value& value) {
   if (const auto width = relative_half_width(*value)) {
     cell.detail = format::plus_minus(*width);
   } else if (!value->interval && value->source == Source::measured) {
-    cell.note = fmt::format("{}: too few for a 95 % interval", format::plural(value->samples, "sample"));
+    cell.note = no_interval(value->samples);
   }
   return cell;
 }

@@ -10,18 +10,13 @@
 #include "tests/report/sample_runs.hpp"
 
 /// render_run OUT [RUN_DIR ...]: the reports of the sample runs, and of these recorded ones, for the tests in
-/// a browser. render_run --golden DIR: the runs that the golden files are made from (tests/golden/README.md).
+/// a browser.
 int main(int argc, char** argv) try {
   if (argc < 2) {
     std::fprintf(stderr, "usage: render_run OUT [RUN_DIR ...]\n");
     return 2;
   }
   using namespace mprof;
-  if (std::string(argv[1]) == "--golden" && argc == 3) {
-    write_run(samples::healthy(), std::filesystem::path(argv[2]) / "run_a");
-    write_run(samples::later(), std::filesystem::path(argv[2]) / "run_b");
-    return 0;
-  }
   const std::filesystem::path out = argv[1];
   std::map<std::string, Run> runs{{"healthy", samples::healthy()}, {"troubled", samples::troubled()},
                                   {"hostile", samples::hostile()}, {"gpu", samples::gpu()},

@@ -133,7 +133,7 @@ TEST(Compare, WithoutIntervalsNothingIsSure) {
   samples::set_samples(b.cases[0], "op_time", "layer1", {0.5, 0.5, 0.5});
   const Comparison comparison = compare(a, b, {});
   EXPECT_EQ(comparison.cases[0].times[0].verdict, Verdict::inconclusive);
-  EXPECT_EQ(comparison.cases[0].times[0].reason, "3 samples give no 95 % interval (6 do)");
+  EXPECT_EQ(comparison.cases[0].times[0].reason, "3 samples: too few for a 95 % interval (6 do)");
   EXPECT_FALSE(comparison.regression());
 }
 
