@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
 #include "model/json_archive.hpp"
+#include "model/metric_presets.hpp"
 #include "runner/plan.hpp"
 
 namespace mprof::cli {
@@ -44,7 +45,42 @@ void print_text(const std::vector<const RegisteredVariant*>& variants) {
              variants.size());
 }
 
+void print_metrics_json() {
+  json::Json presets = json::Json::array();
+  for (const MetricPreset& preset : metric_presets()) {
+    json::Json metrics = json::Json::array();
+    for (const std::string_view id : preset.metrics) {
+      const Metric& metric = *find_metric(id);
+      metrics.push_back({{"id", id},
+                         {"label", metric.label},
+                         {"unit", unit_symbol(metric.unit)},
+                         {"meaning", metric.meaning}});
+    }
+    presets.push_back({{"name", preset.name}, {"title", preset.title}, {"metrics", std::move(metrics)}});
+  }
+  std::fputs(json::print(presets).c_str(), stdout);
+}
+
+void print_metrics_text() {
+  for (const MetricPreset& preset : metric_presets()) {
+    fmt::print("{}: {}\n", preset.name, preset.title);
+    for (const std::string_view id : preset.metrics) {
+      const Metric& metric = *find_metric(id);
+      fmt::print("    {}\n        {} [{}]: {}\n", id, metric.label, unit_symbol(metric.unit), metric.meaning);
+    }
+    fmt::print("\n");
+  }
+  fmt::print(
+      "`mprof run --metrics {}` reads a preset's metrics of each GPU kernel; so does any name that CUPTI "
+      "has.\n",
+      metric_presets().front().name);
+}
+
 int list(const Arguments& arguments) {
+  if (arguments.flag("metrics")) {
+    arguments.flag("json") ? print_metrics_json() : print_metrics_text();
+    return 0;
+  }
   const auto variants = Registry::instance().variants();
   arguments.flag("json") ? print_json(variants) : print_text(variants);
   return 0;
@@ -60,7 +96,9 @@ Verb list_verb() {
       .description =
           "Lists every variant with its title, baseline and parameters, whether it can run on this\nmachine, "
           "and if not, why.",
-      .options = {{"json", "", "", "Print JSON instead of text."}},
+      .options = {{"json", "", "", "Print JSON instead of text."},
+                  {"metrics", "", "",
+                   "List what `mprof run --metrics` takes instead: presets and their metrics."}},
       .run = list};
 }
 

@@ -13,9 +13,11 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
+#include "collectors/collector.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
 #include "model/error.hpp"
+#include "model/metric_presets.hpp"
 #include "model/suggest.hpp"
 #include "model/version.hpp"
 #include "report/summary.hpp"
@@ -66,6 +68,45 @@ std::vector<Pass> parse_passes(const std::string& text) {
   return passes;
 }
 
+/// Those of `names` that the counters pass of a GPU does not know. A build without it knows the catalogue's.
+std::vector<std::string> unknown_metrics(const std::vector<std::string>& names) {
+  for (const CollectorKind* kind : CollectorKinds::instance().of(Pass::counters, "cuda")) {
+    if (kind->unknown_metrics) return kind->unknown_metrics(names);
+  }
+  return not_in_catalogue(names);
+}
+
+[[noreturn]] void refuse_metrics(const std::string& text, const std::vector<std::string>& unknown) {
+  std::vector<std::string> known = preset_names();
+  for (const Metric& metric : hardware_metrics()) known.emplace_back(metric.id);
+  const std::string& first = unknown.front();
+  const bool bare = first.find("__") != std::string::npos && first.find('.') == std::string::npos &&
+                    !is_launch_metric(first);
+  throw Error(
+      ExitCode::usage,
+      fmt::format("--metrics {}: there is no metric '{}'.{}{} `mprof list --metrics` shows the presets and "
+                  "their metrics.",
+                  text, fmt::join(unknown, "', '"), did_you_mean(first, known),
+                  bare ? " A counter's name ends with what is made of it, like .sum or .avg." : ""));
+}
+
+/// The metrics that names and presets stand for, each once.
+std::vector<std::string> parse_metrics(const std::string& text) {
+  std::vector<std::string> metrics;
+  std::vector<std::string> names;
+  for (const std::string& part : text.empty() ? std::vector{text} : split(text)) {
+    const std::vector<std::string> preset = preset_metrics(part);
+    if (preset.empty()) names.push_back(part);
+    for (const std::string& metric : preset.empty() ? std::vector{part} : preset) {
+      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
+    }
+  }
+  const std::vector<std::string> unknown =
+      names.empty() ? std::vector<std::string>{} : unknown_metrics(names);
+  if (!unknown.empty()) refuse_metrics(text, unknown);
+  return metrics;
+}
+
 std::map<std::string, std::vector<std::string>> parse_settings(const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<std::string>> settings;
   for (const std::string& text : texts) {
@@ -114,7 +155,13 @@ Selection parse_selection(const Arguments& arguments) {
   selection.batches = parse_batches(arguments.text("batch"));
   selection.settings = parse_settings(arguments.texts("set"));
   selection.passes = parse_passes(arguments.text("passes"));
+  selection.metrics = parse_metrics(arguments.text("metrics"));
+  if (arguments.given("metrics") && std::ranges::count(selection.passes, Pass::counters) == 0) {
+    throw Error(ExitCode::usage,
+                "--metrics says what the counters pass reads, and --passes leaves that pass out.");
+  }
   selection.quick = arguments.flag("quick");
+  selection.hot = arguments.flag("hot");
   selection.seed = parse_seed(arguments.text("seed"));
   selection.timeout = parse_timeout(arguments.text("timeout"));
   selection.data = locate_data(arguments.text("data"), arguments.text("weights"));
@@ -149,7 +196,7 @@ Run new_run(const Arguments& arguments) {
 }
 
 /// The options that a resumed run takes from its record.
-constexpr std::array planning_options{"variant", "batch",   "set",  "passes",
+constexpr std::array planning_options{"variant", "batch",   "set",  "passes", "metrics",
                                       "seed",    "timeout", "data", "weights"};
 
 /// Times of two machines do not belong in one run. Looks at the CPU alone: a GPU's fingerprint would create a
@@ -246,6 +293,7 @@ int run(const Arguments& arguments) {
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
   const ResultDirectory directory(out, mode);
+  directory.save_sources(record.variants);
   return execute(record, directory, arguments);
 }
 
@@ -269,7 +317,13 @@ Verb run_verb() {
               {"set", "NAME=V,...", "", "Values of a variant's parameter; NAME=* sweeps all of them.", true},
               {"quick", "", "",
                "Small batches and few repeats: minutes become seconds, and intervals wider."},
+              {"hot", "", "",
+               "Also time each op with what the one before has left in the caches; without it only cold."},
               {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
+              {"metrics", "LIST", "default",
+               "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, "
+               "roofline, "
+               "tensor; default is these six; scheduler, compute; all) and Nsight Compute's metric names."},
               {"out", "DIR", "results/<UTC time>-<device>", "The result directory."},
               {"resume", "", "", "Go on with the run in --out: what is finished stays."},
               {"overwrite", "", "", "Replace the run in --out."},

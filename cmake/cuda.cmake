@@ -1,6 +1,10 @@
-# The CUDA parts: every kernels/*/*.cu and cuda/*.cpp, when there are any and the toolkit is found. Sets MPROF_WITH_CUDA.
+# The CUDA parts: cuda/, collectors/cuda/ and every kernels/*/*.cu, when the toolkit is found. Sets MPROF_WITH_CUDA.
 file(GLOB MPROF_CUDA_KERNELS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.cu)
-file(GLOB MPROF_CUDA_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cuda/*.cpp)
+# What registers itself, and is therefore no part of the library: the device, and the collectors that need it.
+file(GLOB MPROF_CUDA_PLUGINS CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/cuda/device.cpp ${CMAKE_SOURCE_DIR}/collectors/cuda/*.cpp)
+file(GLOB MPROF_CUDA_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cuda/*.cpp ${CMAKE_SOURCE_DIR}/cuda/*.cu)
+list(REMOVE_ITEM MPROF_CUDA_SOURCES ${CMAKE_SOURCE_DIR}/cuda/device.cpp)
 set(MPROF_WITH_CUDA OFF)
 
 # A macro, not a function: a language is enabled in the scope that calls.
@@ -10,8 +14,14 @@ macro(mprof_enable_cuda)
     set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
   endif()
   if(CUDAToolkit_FOUND AND CMAKE_CUDA_COMPILER)
+    # For the GPU that is here; where there is none, for one that every later one can run (by its PTX), since each more
+    # costs as much time again. scripts/bundle asks for all.
     if(NOT CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 75 80 86 89 90)
+      if(EXISTS /dev/nvidiactl)
+        set(CMAKE_CUDA_ARCHITECTURES native)
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES 90)
+      endif()
     endif()
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 20)
@@ -25,26 +35,29 @@ macro(mprof_enable_cuda)
   endif()
 endmacro()
 
-if(NOT MPROF_CUDA)
-  message(STATUS "CUDA: off")
-elseif(NOT MPROF_CUDA_KERNELS AND NOT MPROF_CUDA_SOURCES)
-  message(STATUS "CUDA: there are no CUDA sources")
-else()
+if(MPROF_CUDA)
   mprof_enable_cuda()
+else()
+  message(STATUS "CUDA: off")
 endif()
 
-# mprof_cuda_plugins: the device and its collectors, which register themselves; nothing without CUDA. The .cu files
-# join the kernels' plugins.
+# mprof_cuda: what kernels and collectors share (errors, owned handles, CUPTI). mprof_cuda_plugins: the device and its
+# collectors; nothing without CUDA. The .cu files of kernels/ join the kernels' plugins.
 function(mprof_cuda_plugins)
-  if(MPROF_WITH_CUDA AND MPROF_CUDA_SOURCES)
-    add_library(mprof_cuda_plugins OBJECT ${MPROF_CUDA_SOURCES})
-    target_link_libraries(mprof_cuda_plugins PUBLIC mprof_collectors CUDA::cudart_static)
-    mprof_configure_target(mprof_cuda_plugins)
-  else()
+  if(NOT MPROF_WITH_CUDA)
     add_library(mprof_cuda_plugins INTERFACE)
+    return()
   endif()
-  if(MPROF_WITH_CUDA AND MPROF_CUDA_KERNELS)
-    target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
-    target_link_libraries(mprof_kernels_plugins PUBLIC CUDA::cudart_static)
-  endif()
+  add_library(mprof_cuda STATIC ${MPROF_CUDA_SOURCES})
+  target_link_libraries(mprof_cuda PUBLIC mprof_model CUDA::cudart_static PRIVATE ${CMAKE_DL_LIBS})
+  # Where CUPTI is looked for last: in the toolkit of this build.
+  target_compile_definitions(mprof_cuda PRIVATE MPROF_CUDA_LIBRARY_DIR="${CUDAToolkit_LIBRARY_DIR}")
+  mprof_configure_target(mprof_cuda)
+
+  add_library(mprof_cuda_plugins OBJECT ${MPROF_CUDA_PLUGINS})
+  target_link_libraries(mprof_cuda_plugins PUBLIC mprof_collectors mprof_cuda)
+  mprof_configure_target(mprof_cuda_plugins)
+
+  target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
+  target_link_libraries(mprof_kernels_plugins PUBLIC mprof_cuda)
 endfunction()

@@ -36,7 +36,9 @@ mprof_find_library(mprof_mustache kainjow/mustache.hpp "" libkainjow-mustache-de
 mprof_find_library(mprof_duktape duktape.h duktape duktape-dev)
 mprof_find_library(mprof_openblas cblas.h openblas libopenblas-pthread-dev)
 mprof_find_library(mprof_onednn dnnl.h dnnl libdnnl-dev)
+mprof_find_library(mprof_sqlite sqlite3.h sqlite3 libsqlite3-dev)
 target_link_libraries(mprof_openblas INTERFACE Threads::Threads)
+target_link_libraries(mprof_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)  # which libsqlite3.a does not name
 
 set(MPROF_ECHARTS ${CMAKE_SOURCE_DIR}/node_modules/echarts/dist/echarts.min.js)
 if(NOT EXISTS ${MPROF_ECHARTS})

@@ -38,10 +38,12 @@ endfunction()
 
 # mprof_plugin_library(NAME API files... PUBLIC ... PRIVATE ...): the API files make a static library mprof_NAME;
 # all other sources of the folder register themselves at start-up, so they are an OBJECT library mprof_NAME_plugins
-# (the linker drops an object of an archive that nothing refers to) which each program links by name.
+# (the linker drops an object of an archive that nothing refers to) which each program links by name. Files in a
+# subfolder cuda/ need CUDA's headers and are cmake/cuda.cmake's.
 function(mprof_plugin_library name)
   cmake_parse_arguments(arg "" "" "API;PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/${name}/cuda/")
   list(TRANSFORM arg_API PREPEND ${CMAKE_SOURCE_DIR}/)
   list(REMOVE_ITEM sources ${arg_API})
   add_library(mprof_${name} STATIC ${arg_API})
@@ -52,16 +54,20 @@ function(mprof_plugin_library name)
   mprof_configure_target(mprof_${name}_plugins)
 endfunction()
 
-# mprof_embed(NAME SYMBOL SOURCES files...): the files' bytes become part of mprof_NAME, found by their base name with
-# mprof::embedded::SYMBOL(name) (cmake/embedded.hpp.in).
+# mprof_embed(NAME SYMBOL [BELOW folder] SOURCES files...): the files' bytes become part of mprof_NAME, found by their base
+# name, or by their path below the folder, with mprof::embedded::SYMBOL(name) (cmake/embedded.hpp.in).
 function(mprof_embed name symbol)
-  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "BELOW" "SOURCES" ${ARGN})
   set(assembly ".section .note.GNU-stack,\"\",@progbits\n.section .rodata\n")
   set(declarations "")
   set(rows "")
   set(index 0)
   foreach(file IN LISTS arg_SOURCES)
-    get_filename_component(base ${file} NAME)
+    if(arg_BELOW)
+      file(RELATIVE_PATH base ${arg_BELOW} ${file})
+    else()
+      get_filename_component(base ${file} NAME)
+    endif()
     set(label mprof_${symbol}_${index})
     string(APPEND assembly ".global ${label}\n.global ${label}_end\n${label}:\n.incbin \"${file}\"\n${label}_end:\n.byte 0\n")
     string(APPEND declarations "extern \"C\" const char ${label}[];\nextern \"C\" const char ${label}_end[];\n")

@@ -16,10 +16,12 @@ namespace mprof {
 
 /// What a collector is told of the case it watches.
 struct CaseContext {
-  const Case& subject;
+  const Case& subject;  ///< with what its earlier passes left
   const Device& device;
   const Clock& clock;
   const std::vector<Ceiling>& ceilings;
+  std::span<const std::string> metrics{};  ///< what the counters pass reads; empty: the default
+  std::string trace_file{};                ///< where the trace pass adds its records; empty: nowhere
 };
 
 /// Watches the samples of one case in one pass. Begin and end calls nest: sample > stage. A pause lies
@@ -36,6 +38,9 @@ class Collector {
   /// The sample series so far whose medians must be known well enough before sampling may end; most have
   /// none.
   [[nodiscard]] virtual std::vector<std::span<const double>> decisive_series() const { return {}; }
+  /// Why the samples so far do not show what the machine can do (a GPU that throttled, say), so that they are
+  /// better taken again; nullopt when nothing disturbed them.
+  [[nodiscard]] virtual std::optional<std::string> disturbance() const { return std::nullopt; }
   /// Adds what was seen to `measurements`, which holds what earlier collectors of the pass added.
   virtual void finish(std::vector<Measurement>& measurements) = 0;
 };
@@ -50,6 +55,8 @@ struct CollectorKind {
   /// reasons.
   std::function<std::optional<std::string>()> unavailable;
   std::function<std::unique_ptr<Collector>(const CaseContext&)> make;
+  /// Of a kind that reads CaseContext::metrics: those of these names that it does not know. Needs no device.
+  std::function<std::vector<std::string>(std::span<const std::string>)> unknown_metrics{};
 };
 
 class CollectorKinds {

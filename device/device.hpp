@@ -37,6 +37,9 @@ class Device {
   /// Peak rates, measured in about `seconds` at the most.
   [[nodiscard]] virtual std::vector<Ceiling> measure_ceilings(double seconds) const = 0;
   [[nodiscard]] virtual std::unique_ptr<DeviceTimer> make_timer() const = 0;
+  /// How often a sample runs each forward(), each time with a cold cache. More than once where forward() is
+  /// short beside the copies around it: op_time then has several samples for one of total_time.
+  [[nodiscard]] virtual int forwards_per_sample() const { return 1; }
   /// Waits until all work given to the device is done.
   virtual void synchronize() const = 0;
   /// Evicts the last-level cache, so that the next op starts cold.

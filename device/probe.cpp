@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include <dlfcn.h>
@@ -188,6 +189,20 @@ Probe probe_browser(const std::string& path) {
           "Install Debian's package chromium."};
 }
 
+namespace {
+
+/// A function's own, since files register in an order of the linker's choice.
+std::vector<std::function<Probe()>>& added_probes() {
+  static std::vector<std::function<Probe()>> probes;
+  return probes;
+}
+
+}  // namespace
+
+void add_probe(std::function<Probe()> probe) {
+  added_probes().push_back(std::move(probe));
+}
+
 std::vector<Probe> probe_machine() {
   const CpuInfo cpu = parse_cpuinfo(read_text("/proc/cpuinfo").value_or(""));
   const DriverFindings driver = load_driver();
@@ -197,6 +212,7 @@ std::vector<Probe> probe_machine() {
   if (driver.load_error.empty()) {
     probes.push_back(probe_counter_permission(read_text("/proc/driver/nvidia/params"), is_administrator()));
   }
+  for (const auto& probe : added_probes()) probes.push_back(probe());
   const char* const path = std::getenv("PATH");
   probes.push_back(probe_browser(path != nullptr ? path : ""));
   return probes;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,11 @@ struct Probe {
   std::string remedy;  ///< what to do; empty when ok
 };
 
-/// All probes below, of this machine. Loads the CUDA driver, where there is one, but creates no context.
+/// Adds a probe to probe_machine()'s: of what only some builds link. Call it at start-up.
+void add_probe(std::function<Probe()> probe);
+
+/// All probes below, of this machine, and the added ones. Loads the CUDA driver, where there is one, but
+/// creates no context; an added probe may.
 [[nodiscard]] std::vector<Probe> probe_machine();
 
 /// The probes, as functions of what was found.

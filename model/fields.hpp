@@ -94,6 +94,8 @@ void fields(Archive& a, S& s) {
   a.field("samples", s.samples);
   a.field("ended_by", s.ended_by);
   a.optional_field("relative_half_width", s.relative_half_width);
+  a.optional_field("retries", s.retries);
+  a.optional_field("disturbance", s.disturbance);
 }
 
 template <class Archive, Fields<PassResult> S>
@@ -128,7 +130,9 @@ void fields(Archive& a, S& s) {
   a.field("batches", s.batches);
   a.field("settings", s.settings);
   a.field("passes", s.passes);
+  a.optional_field("metrics", s.metrics);
   a.field("quick", s.quick);
+  a.optional_field("hot", s.hot);
   a.field("seed", s.seed);
   a.field("timeout", s.timeout);
   a.field("stopping", s.stopping);

@@ -68,6 +68,14 @@ class Writer {
   void optional_field(const char* name, const T& container) {
     if (!container.empty()) field(name, container);
   }
+  /// Left out when false.
+  void optional_field(const char* name, const bool& value) {
+    if (value) field(name, value);
+  }
+  /// Left out when 0.
+  void optional_field(const char* name, const std::uint32_t& value) {
+    if (value != 0) field(name, value);
+  }
   Json take() { return std::move(object_); }
 
  private:
@@ -183,6 +191,16 @@ class Reader {
     known_.insert(name);
     container.clear();
     if (object_.contains(name)) field(name, container);
+  }
+  void optional_field(const char* name, bool& value) {
+    known_.insert(name);
+    value = false;
+    if (object_.contains(name)) field(name, value);
+  }
+  void optional_field(const char* name, std::uint32_t& value) {
+    known_.insert(name);
+    value = 0;
+    if (object_.contains(name)) field(name, value);
   }
   void refuse_unknown_members() const {
     for (const auto& [name, member] : object_.items()) {

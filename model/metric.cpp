@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/metric_presets.hpp"
+
 namespace mprof {
 namespace {
 
@@ -18,6 +20,8 @@ constexpr std::array catalogue{
            "Host time of the whole inference of the batch, images in to accuracy out."},
     Metric{"first_op_time", "First op time", Unit::second, Better::lower, Combine::sum,
            "Op time of the first, checked execution: with lazy loading, page faults and cold caches."},
+    Metric{"hot_op_time", "Hot op time", Unit::second, Better::lower, Combine::sum,
+           "Op time right after the same op, with what that one has left in the caches (--hot)."},
     Metric{"accuracy", "Accuracy", Unit::ratio, Better::higher, Combine::never,
            "Share of the batch's images whose predicted class is the labelled one."},
     Metric{"prediction_agreement", "Agreement with the reference", Unit::ratio, Better::higher,
@@ -52,6 +56,86 @@ constexpr std::array catalogue{
            "User-mode instructions retired in forward(), all threads (perf_event_open)."},
     Metric{"cache_misses", "Cache misses", Unit::count, Better::lower, Combine::sum,
            "Last-level cache misses of forward(), all threads (perf_event_open)."},
+    Metric{"gpu_sm_clock", "SM clock", Unit::hertz, Better::neither, Combine::never,
+           "SM clock of the GPU before and after each sample (NVML)."},
+    Metric{"gpu_memory_clock", "Memory clock", Unit::hertz, Better::neither, Combine::never,
+           "Memory clock of the GPU before and after each sample (NVML)."},
+    Metric{"gpu_temperature", "GPU temperature", Unit::celsius, Better::neither, Combine::never,
+           "Temperature of the GPU before and after each sample (NVML)."},
+    Metric{"gpu_power", "GPU power", Unit::watt, Better::neither, Combine::never,
+           "Power draw of the GPU's board before and after each sample (NVML)."},
+    Metric{"gpu_throttled_samples", "Throttled samples", Unit::count, Better::lower, Combine::sum,
+           "Samples before or after which NVML named a reason that makes the GPU slower than it could be."},
+    // From the trace.
+    Metric{"gpu_time", "GPU time", Unit::second, Better::lower, Combine::sum,
+           "Union of the op's kernel intervals in the trace: what the GPU really worked, whoever launched it "
+           "and wherever."},
+    Metric{"kernel_count", "Kernels", Unit::count, Better::neither, Combine::sum,
+           "Kernels that ran for the op, each node of a graph counted."},
+    Metric{"launch_count", "Launches", Unit::count, Better::lower, Combine::sum,
+           "API calls that launched the op's kernels; a graph is one."},
+    Metric{"kernel_time", "Kernel time", Unit::second, Better::lower, Combine::sum,
+           "Sum of one kernel's durations in the op's trace, over all its launches."},
+    Metric{"kernel_instances", "Kernel instances", Unit::count, Better::neither, Combine::sum,
+           "How often one kernel ran in the op's trace."},
+    Metric{"concurrent_streams", "Concurrent streams", Unit::count, Better::neither, Combine::max,
+           "The most streams of the op that had work on the GPU at the same moment."},
+    Metric{"copy_in_time", "Copy-in time", Unit::second, Better::lower, Combine::sum,
+           "Time in which the GPU copied from the host for the op (trace)."},
+    Metric{"copy_in_bytes", "Bytes copied in", Unit::byte, Better::lower, Combine::sum,
+           "Bytes copied from the host to the device for the op (trace)."},
+    Metric{"copy_out_time", "Copy-out time", Unit::second, Better::lower, Combine::sum,
+           "Time in which the GPU copied to the host for the op (trace)."},
+    Metric{"copy_out_bytes", "Bytes copied out", Unit::byte, Better::lower, Combine::sum,
+           "Bytes copied from the device to the host for the op (trace)."},
+    Metric{"copy_device_time", "Device copy time", Unit::second, Better::lower, Combine::sum,
+           "Time of copies for the op that neither start nor end on the host alone: on the device, between "
+           "devices (trace)."},
+    Metric{"copy_device_bytes", "Bytes copied on the device", Unit::byte, Better::lower, Combine::sum,
+           "Bytes of these copies (trace)."},
+    Metric{"memset_time", "Memset time", Unit::second, Better::lower, Combine::sum,
+           "Time in which the GPU set memory for the op (trace)."},
+    Metric{"memset_bytes", "Bytes set", Unit::byte, Better::lower, Combine::sum,
+           "Bytes of device memory set for the op (trace)."},
+    Metric{"copy_overlap", "Copies under kernels", Unit::ratio, Better::higher, Combine::never,
+           "Share of the op's copy time in which a kernel ran as well (trace)."},
+    Metric{"api_call_count", "CUDA calls", Unit::count, Better::lower, Combine::sum,
+           "CUDA calls made for the op; the driver calls within a runtime call are not counted (trace)."},
+    Metric{"api_time", "CUDA call time", Unit::second, Better::lower, Combine::sum,
+           "Host time in CUDA calls for the op, waiting included, on any thread (trace)."},
+    Metric{"synchronization_time", "Synchronization time", Unit::second, Better::lower, Combine::sum,
+           "Host time spent waiting for the GPU in synchronizing calls for the op (trace)."},
+    Metric{"traced_layer_time", "Traced layer time", Unit::second, Better::neither, Combine::sum,
+           "Host time of prepare() + forward() + finish() while traced; the seven rows that follow add up to "
+           "it."},
+    Metric{"gpu_kernel_time", "GPU in kernels", Unit::second, Better::neither, Combine::sum,
+           "Part of the traced layer time in which a kernel ran."},
+    Metric{"gpu_copy_only_time", "GPU copying only", Unit::second, Better::lower, Combine::sum,
+           "Part of it in which the GPU copied or set memory and ran no kernel."},
+    Metric{"gpu_idle_tracing_time", "GPU idle: tracing", Unit::second, Better::neither, Combine::sum,
+           "Part of it in which the GPU did nothing while tracing or lazy loading kept the host busy."},
+    Metric{"gpu_idle_synchronization_time", "GPU idle: synchronizing", Unit::second, Better::lower,
+           Combine::sum,
+           "Part of it in which the GPU did nothing while the host was in a synchronizing call."},
+    Metric{"gpu_idle_allocation_time", "GPU idle: allocating", Unit::second, Better::lower, Combine::sum,
+           "Part of it in which the GPU did nothing while the host allocated or freed memory by CUDA."},
+    Metric{"gpu_idle_api_time", "GPU idle: other CUDA calls", Unit::second, Better::lower, Combine::sum,
+           "Part of it in which the GPU did nothing while the host was in another CUDA call: launches, "
+           "staging of copies."},
+    Metric{"gpu_idle_host_time", "GPU idle: host code", Unit::second, Better::lower, Combine::sum,
+           "Part of it in which the GPU did nothing and the host was in no CUDA call."},
+    Metric{"trace_overhead", "Overhead of tracing", Unit::ratio, Better::lower, Combine::never,
+           "Traced layer time over the median layer time of the timing pass, all ops together."},
+    Metric{"dropped_records", "Dropped records", Unit::count, Better::lower, Combine::sum,
+           "Records that CUPTI found no buffer for: the trace lacks them."},
+    Metric{"zero_time_records", "Records without a time", Unit::count, Better::lower, Combine::sum,
+           "Records without a start or an end: counted, not used."},
+    Metric{"reversed_records", "Reversed records", Unit::count, Better::lower, Combine::sum,
+           "Records that end before they start: counted, not used."},
+    Metric{"unattributed_records", "Unattributed records", Unit::count, Better::lower, Combine::sum,
+           "Kernels, copies and memsets that could be attributed to nothing."},
+    Metric{"attribution_disagreements", "Attribution disagreements", Unit::count, Better::lower, Combine::sum,
+           "CUDA calls whose external correlation id names another place than their thread and time."},
 };
 
 }  // namespace
@@ -61,9 +145,11 @@ std::span<const Metric> metric_catalogue() {
 }
 
 const Metric* find_metric(std::string_view id) {
-  const auto* found =
-      std::find_if(catalogue.begin(), catalogue.end(), [&](const Metric& m) { return m.id == id; });
-  return found == catalogue.end() ? nullptr : found;
+  for (const std::span<const Metric> rows : {metric_catalogue(), hardware_metrics()}) {
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const Metric& m) { return m.id == id; });
+    if (found != rows.end()) return &*found;
+  }
+  return nullptr;
 }
 
 std::string_view unit_symbol(Unit unit) {
@@ -84,6 +170,12 @@ std::string_view unit_symbol(Unit unit) {
       return "FLOP/s";
     case Unit::byte_per_second:
       return "B/s";
+    case Unit::watt:
+      return "W";
+    case Unit::celsius:
+      return "°C";
+    case Unit::hertz:
+      return "Hz";
   }
   return "";
 }

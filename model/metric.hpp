@@ -6,7 +6,19 @@
 namespace mprof {
 
 /// SI base units. A number becomes text, with a prefix, only in report/format.
-enum class Unit { second, byte, count, ratio, percent, flop, flop_per_second, byte_per_second };
+enum class Unit {
+  second,
+  byte,
+  count,
+  ratio,
+  percent,
+  flop,
+  flop_per_second,
+  byte_per_second,
+  hertz,
+  watt,
+  celsius
+};
 
 /// Which direction of change a user wants.
 enum class Better { lower, higher, neither };
@@ -24,13 +36,15 @@ struct Metric {
   std::string_view meaning;
 };
 
-/// All metrics that mprof knows, in the order in which a table shows them.
+/// The metrics of cases and their ops, in the order in which a table shows them.
 [[nodiscard]] std::span<const Metric> metric_catalogue();
 
-/// The row of `id`, or nullptr: a run may hold metrics that this version does not know.
+/// The row of `id`, here or in hardware_metrics(), or nullptr: a run may hold metrics that this version does
+/// not know.
 [[nodiscard]] const Metric* find_metric(std::string_view id);
 
-/// The text of a unit as run.json and tables write it: "s", "B", "1", "%", "FLOP", "FLOP/s", "B/s".
+/// The text of a unit as run.json and tables write it: "s", "B", "1", "%", "FLOP", "FLOP/s", "B/s",
+/// "Hz".
 [[nodiscard]] std::string_view unit_symbol(Unit unit);
 
 }  // namespace mprof

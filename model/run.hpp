@@ -129,6 +129,8 @@ struct Sampling {
   Ending ended_by = Ending::samples;
   std::optional<double>
       relative_half_width{};  ///< the widest of the case's timed metrics; absent below 6 samples
+  std::uint32_t retries = 0;  ///< how often all samples were thrown away and taken again
+  std::string disturbance{};  ///< what still disturbed the samples that were kept; empty: nothing did
   bool operator==(const Sampling&) const = default;
 };
 
@@ -167,7 +169,9 @@ struct Plan {
   std::vector<std::uint64_t> batches{};
   std::map<std::string, std::vector<std::string>> settings{};  ///< --set
   std::vector<Pass> passes{};
+  std::vector<std::string> metrics{};  ///< what the counters pass reads of each GPU kernel
   bool quick = false;
+  bool hot = false;  ///< also time each op with its data in the cache
   std::uint64_t seed = 0;
   double timeout = 0;  ///< s, per case and pass
   Stopping stopping{};

@@ -150,6 +150,12 @@ Scale scale_for(Unit unit, double value) {
       return scale_from(decimal_prefixes, value, "FLOP/s");
     case Unit::byte_per_second:
       return scale_from(decimal_prefixes, value, "B/s");
+    case Unit::hertz:
+      return scale_from(decimal_prefixes, value, "Hz");
+    case Unit::watt:
+      return {1, "W"};
+    case Unit::celsius:
+      return {1, "°C"};
     case Unit::percent:
       return {1, "%"};
     case Unit::count:

@@ -1,8 +1,10 @@
 #include "runner/coordinator.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -52,11 +54,13 @@ class Coordinator {
   void run() {
     run_.state = RunState::running;
     context_.directory.save(run_);
+    remove_stale_trace();
     if (run_.environment.empty() && survey() == Outcome::interrupted) return interrupted();
     std::vector<Job> jobs = schedule(run_);
     announce(jobs);
     for (Job& job : jobs) {
       job.ceilings = run_.ceilings;
+      if (job.pass != Pass::timing) tell_times(job);
       Outcome outcome = Outcome::go_on_with_another_worker;
       while (outcome == Outcome::go_on_with_another_worker && !job.cases.empty()) outcome = measure(job);
       if (outcome == Outcome::interrupted) return interrupted();
@@ -65,6 +69,28 @@ class Coordinator {
   }
 
  private:
+  /// A run that replaces another one has nothing to do with that one's trace.
+  void remove_stale_trace() const {
+    const bool has_traces = std::any_of(run_.cases.begin(), run_.cases.end(), [](const Case& c) {
+      const PassResult* result = mprof::find_pass(c, Pass::trace);
+      return result != nullptr && result->status == Status::ok;
+    });
+    if (has_traces) return;
+    for (const char* suffix : {"", "-journal"}) {
+      std::error_code ignored;  // there is none, or the trace pass will say what is wrong
+      std::filesystem::remove(context_.directory.trace_file() += suffix, ignored);
+    }
+  }
+
+  /// Gives the job's cases their results of the timing pass, to compare with.
+  void tell_times(Job& job) {
+    for (Case& c : job.cases) {
+      const PassResult* result = mprof::find_pass(*find_case(run_, c.id), Pass::timing);
+      if (result != nullptr && result->status == Status::ok) c.passes = {*result};
+    }
+    if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
+  }
+
   void announce(const std::vector<Job>& jobs) {
     std::size_t steps = 0;
     double work = 0;
@@ -105,6 +131,8 @@ class Coordinator {
   Outcome measure(Job& job) {
     WorkerProcess worker(context_.worker_command, to_line(job));
     double deadline = context_.clock.now() + run_.plan.timeout;
+    const std::size_t given = job.cases.size();
+    bool begun = false;  // the first of the cases that are left
     while (!job.cases.empty()) {
       const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);
       using Kind = WorkerProcess::Event::Kind;
@@ -120,6 +148,8 @@ class Coordinator {
           worker.kill();
           return give_up(job, Status::crashed, "its worker wrote without end");
         case Kind::ended: {
+          // A worker ends early, between two cases, when the last one may have left it unusable.
+          if (!begun && job.cases.size() < given) return Outcome::go_on_with_another_worker;
           const std::string how = "its worker ended without a result: " + worker.how_it_ended();
           return give_up(job, Status::crashed, with_last_words(how, worker));
         }
@@ -136,6 +166,8 @@ class Coordinator {
         return give_up(job, Status::crashed, with_last_words(what, worker));
       }
       if (message.kind != MessageKind::sample) deadline = context_.clock.now() + run_.plan.timeout;
+      if (message.kind == MessageKind::begin) begun = true;
+      if (message.kind == MessageKind::end) begun = false;
       take(message, job);
     }
     return Outcome::done;
@@ -209,6 +241,8 @@ std::vector<Job> schedule(const Run& run) {
     for (const std::string& variant : run.plan.variants) {
       Job job{.pass = pass,
               .stopping = run.plan.stopping,
+              .metrics = run.plan.metrics,
+              .hot = run.plan.hot,
               .images = run.plan.images,
               .weights = run.plan.weights};
       for (const Case& c : run.cases) {

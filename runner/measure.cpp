@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -15,12 +17,17 @@ constexpr double accuracy_tolerance = 0.002;
 /// Warm-up takes at most this share of the time that sampling may take, so that slow cases are not run twice
 /// for it.
 constexpr double warmup_share = 0.1;
+/// Samples of each op's hot time.
+constexpr int hot_samples = 11;
+/// How often samples that something disturbed are taken again.
+constexpr std::uint32_t max_retries = 2;
 
 using Collectors = std::vector<std::unique_ptr<Collector>>;
 
 /// The available collectors of a pass, in order, and what the others' absence leaves to say.
 Collectors make_collectors(const MeasureContext& context, Pass pass) {
-  const CaseContext subject{context.subject, context.device, context.clock, context.ceilings};
+  const CaseContext subject{context.subject,  context.device,  context.clock,
+                            context.ceilings, context.metrics, context.trace_file};
   Collectors out;
   for (const CollectorKind* kind : context.collectors.of(pass, context.device.id())) {
     if (!kind->unavailable || !kind->unavailable()) out.push_back(kind->make(subject));
@@ -32,16 +39,12 @@ Collectors make_collectors(const MeasureContext& context, Pass pass) {
 /// each forward() start with a cold cache.
 class CollectedStages final : public StageObserver {
  public:
-  CollectedStages(const Device& device, const Collectors& collectors)
-      : device_(device), collectors_(collectors) {}
+  CollectedStages(const Device& device, const Collectors& collectors, int forwards)
+      : device_(device), collectors_(collectors), forwards_(forwards) {}
 
   void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
-    if (stage == Stage::forward) make_cache_cold();
-    for (const auto& collector : collectors_) collector->begin_stage(op, stage);
-    work();
-    if (stage != Stage::forward) device_.synchronize();
-    std::for_each(collectors_.rbegin(), collectors_.rend(),
-                  [&](const auto& collector) { collector->end_stage(op, stage); });
+    const int times = stage == Stage::forward ? forwards_ : 1;
+    for (int i = 0; i < times; ++i) once(op, stage, work);
   }
 
   /// One execution as one sample.
@@ -54,6 +57,15 @@ class CollectedStages final : public StageObserver {
   }
 
  private:
+  void once(std::string_view op, Stage stage, const std::function<void()>& work) {
+    if (stage == Stage::forward) make_cache_cold();
+    for (const auto& collector : collectors_) collector->begin_stage(op, stage);
+    work();
+    if (stage != Stage::forward) device_.synchronize();
+    std::for_each(collectors_.rbegin(), collectors_.rend(),
+                  [&](const auto& collector) { collector->end_stage(op, stage); });
+  }
+
   void make_cache_cold() {
     for (const auto& collector : collectors_) collector->pause();
     device_.flush_cache();
@@ -64,6 +76,37 @@ class CollectedStages final : public StageObserver {
 
   const Device& device_;
   const Collectors& collectors_;
+  int forwards_;
+};
+
+/// Times each forward() with what the one before has left in the cache.
+class HotStages final : public StageObserver {
+ public:
+  explicit HotStages(const Device& device) : device_(device), timer_(device.make_timer()) {}
+
+  void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
+    work();
+    if (stage == Stage::forward) {
+      for (int i = 0; i < hot_samples; ++i) {
+        timer_->start();
+        work();
+        timer_->stop();
+        times_[std::string(op)].push_back(timer_->seconds());
+      }
+    }
+    device_.synchronize();
+  }
+
+  void finish(std::vector<Measurement>& measurements) {
+    for (auto& [op, times] : times_) {
+      measurements.push_back({"hot_op_time", op, "", Source::measured, std::move(times), ""});
+    }
+  }
+
+ private:
+  const Device& device_;
+  std::unique_ptr<DeviceTimer> timer_;
+  std::map<std::string, std::vector<double>> times_;
 };
 
 Measurement of_case(std::string metric, std::vector<double> samples) {
@@ -76,7 +119,7 @@ Measurement of_case(std::string metric, std::vector<double> samples) {
 /// The checked execution: verification, accuracy, and the op times of a first launch.
 InferenceResult check(const MeasureContext& context, Execution& execution, PassResult& result) {
   const Collectors collectors = make_collectors(context, Pass::timing);
-  CollectedStages stages(context.device, collectors);
+  CollectedStages stages(context.device, collectors, 1);
   for (const auto& collector : collectors) collector->begin_sample();
   CheckedResult checked = execution.check(stages);
   std::for_each(collectors.rbegin(), collectors.rend(),
@@ -120,12 +163,27 @@ std::vector<std::span<const double>> decisive_series(const Collectors& collector
   return all;
 }
 
-/// Samples until the stopping rule says so; returns every sample's accuracy.
-std::vector<double> take_samples(const MeasureContext& context, Execution& execution, PassResult& result) {
+/// What one attempt at sampling gave.
+struct Samples {
+  Sampling sampling;
+  std::vector<double> accuracies;  ///< one a sample
+  std::vector<Measurement> measurements;
+};
+
+std::optional<std::string> disturbance(const Collectors& collectors) {
+  for (const auto& collector : collectors) {
+    if (auto reason = collector->disturbance()) return reason;
+  }
+  return std::nullopt;
+}
+
+/// Samples until the stopping rule says so.
+Samples take_samples(const MeasureContext& context, Execution& execution) {
   const Collectors collectors = make_collectors(context, Pass::timing);
-  CollectedStages stages(context.device, collectors);
+  CollectedStages stages(context.device, collectors, context.device.forwards_per_sample());
   const StoppingRule rule(context.stopping);
-  std::vector<double> accuracies;
+  Samples taken;
+  std::vector<double>& accuracies = taken.accuracies;
   std::optional<Ending> ending;
   const double start = context.clock.now();
   do {
@@ -134,11 +192,28 @@ std::vector<double> take_samples(const MeasureContext& context, Execution& execu
     ending = rule.ending(decisive_series(collectors), accuracies.size(), context.clock.now() - start);
   } while (!ending);
 
-  result.sampling->samples = static_cast<std::uint32_t>(accuracies.size());
-  result.sampling->ended_by = *ending;
-  result.sampling->relative_half_width = widest_half_width(decisive_series(collectors));
-  for (const auto& collector : collectors) collector->finish(result.measurements);
-  return accuracies;
+  taken.sampling.samples = static_cast<std::uint32_t>(accuracies.size());
+  taken.sampling.ended_by = *ending;
+  taken.sampling.relative_half_width = widest_half_width(decisive_series(collectors));
+  taken.sampling.disturbance = disturbance(collectors).value_or("");
+  for (const auto& collector : collectors) collector->finish(taken.measurements);
+  return taken;
+}
+
+/// The samples of the first attempt that nothing disturbed, or of the last one that is allowed.
+Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution) {
+  Samples taken = take_samples(context, execution);
+  for (std::uint32_t retry = 1; retry <= max_retries && !taken.sampling.disturbance.empty(); ++retry) {
+    taken = take_samples(context, execution);
+    taken.sampling.retries = retry;
+  }
+  return taken;
+}
+
+void take_hot_samples(const MeasureContext& context, Execution& execution, PassResult& result) {
+  HotStages stages(context.device);
+  execution.infer(stages);
+  stages.finish(result.measurements);
 }
 
 /// A variant that was right once must stay right.
@@ -181,8 +256,13 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
 
   std::vector<double> accuracies{checked.accuracy};
   if (result.status == Status::ok) {
-    result.sampling = Sampling{.warmups = 1 + warm_up(context, execution, checked_seconds)};
-    accuracies = take_samples(context, execution, result);
+    const std::uint32_t warmups = 1 + warm_up(context, execution, checked_seconds);
+    Samples taken = take_undisturbed_samples(context, execution);
+    taken.sampling.warmups = warmups;
+    result.sampling = std::move(taken.sampling);
+    std::ranges::move(taken.measurements, std::back_inserter(result.measurements));
+    accuracies = std::move(taken.accuracies);
+    if (context.hot) take_hot_samples(context, execution, result);
     judge_accuracy(result, checked.accuracy, accuracies);
   }
   result.measurements.push_back(of_case("accuracy", {accuracies.back()}));
@@ -202,7 +282,7 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   execution.infer(nobody);
   context.device.synchronize();
   const Collectors collectors = make_collectors(context, pass);
-  CollectedStages(context.device, collectors).sample(execution);
+  CollectedStages(context.device, collectors, 1).sample(execution);
   for (const auto& collector : collectors) collector->finish(result.measurements);
   result.status = Status::ok;
   result.sampling = Sampling{.warmups = 1, .samples = 1, .ended_by = Ending::samples};

@@ -17,6 +17,9 @@ struct MeasureContext {
   const Stopping& stopping;
   const std::vector<Ceiling>& ceilings;
   std::function<void(std::uint32_t samples)> on_sample;  ///< told after each sample; may be empty
+  bool hot = false;                                      ///< time each op also with its data in the cache
+  std::span<const std::string> metrics{};                ///< as CaseContext::metrics
+  std::string trace_file{};                              ///< as CaseContext::trace_file
 };
 
 /// The timing pass of one case: a checked execution, warm-up, then samples until the stopping rule ends them.

@@ -142,6 +142,12 @@ const RegisteredVariant& registered(const std::string& id, const Registry& regis
   return *variant;
 }
 
+/// Whether the plan has a counters pass of a GPU's kernels.
+bool counts_kernels(const Plan& plan, const std::vector<const RegisteredVariant*>& variants) {
+  return std::ranges::count(plan.passes, Pass::counters) > 0 &&
+         std::ranges::any_of(variants, [](const auto* variant) { return variant->info.device != "cpu"; });
+}
+
 }  // namespace
 
 Plan make_plan(const Selection& selection, const Registry& registry, const Devices& devices) {
@@ -157,7 +163,9 @@ Plan make_plan(const Selection& selection, const Registry& registry, const Devic
   plan.batches.erase(std::unique(plan.batches.begin(), plan.batches.end()), plan.batches.end());
   plan.settings = selection.settings;
   plan.passes = selection.passes;
+  if (counts_kernels(plan, variants)) plan.metrics = selection.metrics;
   plan.quick = selection.quick;
+  plan.hot = selection.hot;
   plan.seed = selection.seed;
   plan.timeout = selection.timeout;
   if (selection.quick) plan.stopping = quick_stopping;

@@ -20,7 +20,9 @@ struct Selection {
   std::vector<std::uint64_t> batches;                        ///< empty: the family's own
   std::map<std::string, std::vector<std::string>> settings;  ///< parameter values; "*" stands for all of them
   std::vector<Pass> passes;
+  std::vector<std::string> metrics;  ///< what the counters pass reads of each GPU kernel
   bool quick = false;
+  bool hot = false;
   std::uint64_t seed = 0;
   double timeout = 0;  ///< s
   DataPaths data;

@@ -41,9 +41,12 @@ void fields(Archive& a, S& s) {
   a.field("pass", s.pass);
   a.optional_field("cases", s.cases);
   a.field("stopping", s.stopping);
+  a.optional_field("metrics", s.metrics);
+  a.optional_field("hot", s.hot);
   a.optional_field("ceilings", s.ceilings);
   a.optional_field("images", s.images);
   a.optional_field("weights", s.weights);
+  a.optional_field("trace_file", s.trace_file);
 }
 
 template <class Archive, Fields<Message> S>

@@ -18,11 +18,14 @@ struct Job {
   JobKind kind = JobKind::measure;
   std::vector<std::string> devices{};  ///< survey: the devices to look at
   Pass pass = Pass::timing;
-  std::vector<Case> cases{};  ///< in the order to run; their results are empty
+  std::vector<Case> cases{};  ///< in the order to run; with the results of the timing pass in a later one
   Stopping stopping{};
+  std::vector<std::string> metrics{};
+  bool hot = false;
   std::vector<Ceiling> ceilings{};
   std::string images{};
   std::string weights{};
+  std::string trace_file{};  ///< of the trace pass
 };
 
 /// `surveyed`: the answer to a survey. `begin` and `end`: around each case. `sample`: a case goes on.

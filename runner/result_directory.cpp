@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "kernels/sources.hpp"
 #include "model/error.hpp"
 #include "model/run_file.hpp"
 
@@ -99,6 +100,14 @@ void ResultDirectory::lock() {
 
 Run ResultDirectory::load() const {
   return read_run(path_);
+}
+
+void ResultDirectory::save_sources(const std::vector<VariantInfo>& variants) const {
+  for (const VariantInfo& variant : variants) {
+    for (const std::string& file : {variant.source_file, variant.id + ".md"}) {
+      if (const auto text = source_text(file)) write_file(path_ / "kernels" / file, *text);
+    }
+  }
 }
 
 void ResultDirectory::save(const Run& run) const {

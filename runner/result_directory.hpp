@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "model/run.hpp"
 
@@ -21,7 +22,11 @@ class ResultDirectory {
   ResultDirectory& operator=(const ResultDirectory&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Where the trace pass puts its records.
+  [[nodiscard]] std::filesystem::path trace_file() const { return path_ / "trace.sqlite"; }
   [[nodiscard]] Run load() const;
+  /// Keeps the source and the story of each variant as files below kernels/, as they are in this program.
+  void save_sources(const std::vector<VariantInfo>& variants) const;
   /// Durable: after it returns, kill -9 or a power cut leaves this record or a later one.
   void save(const Run& run) const;
 

@@ -92,7 +92,8 @@ class Bench {
       channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
     };
     const MeasureContext context{
-        c, *device, context_.clock, context_.collectors, job_.stopping, job_.ceilings, on_sample};
+        c,         *device,  context_.clock, context_.collectors, job_.stopping, job_.ceilings,
+        on_sample, job_.hot, job_.metrics,   job_.trace_file};
     // Asked before anything is loaded: a pass that cannot run here costs nothing.
     if (const auto reason = pass_unavailable(context_.collectors, job_.pass, *device)) {
       return without_result(Status::skipped, *reason);
@@ -136,7 +137,11 @@ int run_worker(const WorkerContext& context) {
   Bench bench(job, context, channel);
   for (const Case& c : job.cases) {
     channel.send({.kind = MessageKind::begin, .case_id = c.id});
-    channel.send({.kind = MessageKind::end, .case_id = c.id, .result = bench.run(c)});
+    const PassResult result = bench.run(c);
+    channel.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
+    // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
+    // The coordinator gives what is left to a new one.
+    if (result.status == Status::failed) break;
   }
   return 0;
 }

@@ -19,7 +19,7 @@ double share(std::size_t part, std::size_t whole) {
 LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declaration,
                                const Parameters& parameters)
     : inputs_(inputs),
-      tolerance_(declaration.tolerance),
+      tolerance_(tolerance(declaration, parameters)),
       convolutions_{declaration.make(parameters), declaration.make(parameters)},
       classifier_(inputs.weights),
       convolved_(

@@ -61,6 +61,10 @@ const Declaration* find_declaration(std::string_view id) {
   return found == declarations().end() ? nullptr : &found->second;
 }
 
+double tolerance(const Declaration& declaration, const Parameters& parameters) {
+  return declaration.tolerance_of ? declaration.tolerance_of(parameters) : declaration.tolerance;
+}
+
 Parameters resolve_parameters(const Declaration& declaration, const std::string& id,
                               const Parameters& given) {
   Parameters resolved;

@@ -51,6 +51,8 @@ struct Declaration {
   std::function<std::optional<std::string>()> unavailable{};
   /// The largest relative L2 error of an image's output that still counts as right.
   double tolerance = 1e-5;
+  /// In its place, where it depends on a parameter, as it does on a precision.
+  std::function<double(const Parameters& parameters)> tolerance_of{};
   /// The library that the variant calls and how to ask for its version, for the run's environment; or
   /// neither.
   std::string library{};
@@ -67,6 +69,9 @@ class Register {
 
 /// What the variant `id` declared, or nullptr.
 [[nodiscard]] const Declaration* find_declaration(std::string_view id);
+
+/// The tolerance that holds for these parameters, of which each declared one has a value.
+[[nodiscard]] double tolerance(const Declaration& declaration, const Parameters& parameters);
 
 /// The value of each declared parameter: the given one, or the default. Throws Error(usage) for a parameter
 /// or a value that is not declared, naming those that are.

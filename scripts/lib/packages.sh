@@ -15,6 +15,7 @@ build_packages=(
   libfmt-dev
   libkainjow-mustache-dev
   libopenblas-pthread-dev
+  libsqlite3-dev
   ninja-build
   nlohmann-json3-dev
   zlib1g-dev

@@ -16,11 +16,13 @@
 
 namespace mprof::conv::test {
 
-/// The trained weights of the repository, and the images of $MPROF_DATA or of Debian's package.
+/// The trained weights of the repository or of $MPROF_WEIGHTS, and the images of $MPROF_DATA or of Debian's
+/// package.
 inline DataPaths data_paths() {
-  const char* named = std::getenv("MPROF_DATA");
-  return {.images = named != nullptr ? named : "/usr/share/datasets/fashion-mnist",
-          .weights = std::filesystem::path(MPROF_SOURCE_DIR) / "data" / "lenet.safetensors"};
+  const char* images = std::getenv("MPROF_DATA");
+  const char* weights = std::getenv("MPROF_WEIGHTS");
+  return {.images = images != nullptr ? images : "/usr/share/datasets/fashion-mnist",
+          .weights = weights != nullptr ? weights : MPROF_SOURCE_DIR "/data/lenet.safetensors"};
 }
 
 /// Why tests on real images cannot run here, or nullopt.

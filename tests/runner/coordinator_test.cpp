@@ -1,6 +1,7 @@
 #include "runner/coordinator.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -142,6 +143,12 @@ TEST_F(CoordinatorTest, AnExceptionIsTheReason) {
   EXPECT_EQ(said.reason, "CUDA error 700: an illegal memory access");
 }
 
+/// As after an illegal access on a GPU, when every further CUDA call of the process fails.
+TEST_F(CoordinatorTest, AFailureThatSpoilsItsProcessCostsOneCase) {
+  const PassResult said = of_batch_two("fake/spoils_its_process");
+  EXPECT_EQ(said.status, Status::failed);
+}
+
 TEST_F(CoordinatorTest, ExhaustedMemoryIsTheReason) {
   if (test::under_address_sanitizer) GTEST_SKIP() << "AddressSanitizer ends the worker where new would throw";
   const PassResult said = of_batch_two("fake/greedy");
@@ -223,6 +230,31 @@ TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
     const bool run_again = to_do.contains(before.cases[i].id);
     EXPECT_TRUE(run_again || resumed.cases[i] == before.cases[i]) << before.cases[i].id << " was run again";
   }
+}
+
+TEST_F(CoordinatorTest, ATraceKnowsTheTimesAndReplacesAnotherRunsTrace) {
+  std::ofstream(directory.trace_file()) << "of the run that this one overwrites\n";
+  mprof::Run run = run_of({"fake/right"});
+  run.plan.passes = {Pass::timing, Pass::trace};
+  for (Case& c : run.cases) c.passes.push_back({.pass = Pass::trace});
+  go(run);
+  for (const Case& c : run.cases) {
+    const Measurement* const known = find_measurement(c, "known_times");
+    ASSERT_NE(known, nullptr);
+    EXPECT_EQ(known->samples.at(0), find_pass(c, Pass::timing)->sampling->samples) << c.id;
+  }
+  std::multiset<std::string> traced;
+  std::ifstream file(directory.trace_file());
+  for (std::string line; std::getline(file, line);) traced.insert(line);
+  EXPECT_EQ(traced, (std::multiset<std::string>{"fake/right@1", "fake/right@2", "fake/right@3"}));
+
+  run.cases[1].passes[1] = {.pass = Pass::trace};  // as --resume finds it
+  go(run);
+  file = std::ifstream(directory.trace_file());
+  traced.clear();
+  for (std::string line; std::getline(file, line);) traced.insert(line);
+  EXPECT_EQ(traced.count("fake/right@2"), 2U);
+  EXPECT_EQ(traced.size(), 4U);
 }
 
 TEST(Schedule, IsShuffledBySeedAloneAndComplete) {

@@ -56,7 +56,8 @@ class Measure : public ::testing::Test {
             collectors,
             stopping,
             ceilings,
-            [this](std::uint32_t n) { told.push_back(n); }};
+            [this](std::uint32_t n) { told.push_back(n); },
+            hot};
   }
 
   test::FakeClock clock;
@@ -66,6 +67,7 @@ class Measure : public ::testing::Test {
   std::vector<Ceiling> ceilings;
   const CollectorKinds& collectors = CollectorKinds::instance();
   std::vector<std::uint32_t> told;
+  bool hot = false;
   int executions = 0;
 };
 
@@ -81,6 +83,73 @@ TEST_F(Measure, TimesEachStageExactlyAndNoFlush) {
 TEST_F(Measure, FlushesTheCacheBeforeEachForwardThatIsTimed) {
   timing(steady());
   EXPECT_EQ(device.flushes, 1 + 7);  // the checked execution and the samples; not the warm-up
+}
+
+TEST_F(Measure, RepeatsForwardWhereTheDeviceAsksForIt) {
+  device.forwards = 3;
+  const PassResult result = timing(steady());
+  EXPECT_EQ(samples(result, "op_time", "layer1"), std::vector<double>(7 * 3, 2.0));
+  EXPECT_EQ(samples(result, "layer_time", "layer1"), std::vector<double>(7, 7.0));  // as if it had run once
+  EXPECT_EQ(samples(result, "total_time"), std::vector<double>(7, 7.0));
+  EXPECT_EQ(device.flushes, 1 + 7 * 3);  // the checked execution runs it once
+}
+
+TEST_F(Measure, HotTimesHaveNoFlushBeforeThem) {
+  hot = true;
+  int forwards = 0;
+  test::Script script = steady();
+  script.on_stage = [&](Stage stage) {
+    if (stage == Stage::forward) ++forwards;
+    clock.advance(stage == Stage::forward && forwards > 9 ? 1
+                                                          : 2);  // checked, warmed up, sampled 7 times: cold
+  };
+  const PassResult result = timing(script);
+  EXPECT_EQ(samples(result, "op_time", "layer1"), std::vector<double>(7, 2.0));
+  EXPECT_EQ(samples(result, "hot_op_time", "layer1"), std::vector<double>(11, 1.0));
+  EXPECT_EQ(device.flushes, 1 + 7);
+}
+
+TEST_F(Measure, HotTimesAreLeftOutUnlessAskedFor) {
+  EXPECT_TRUE(samples(timing(steady()), "hot_op_time", "layer1").empty());
+}
+
+/// Finds the samples of its first `times` lives disturbed.
+class Disturbed final : public Collector {
+ public:
+  explicit Disturbed(int& times) : times_(times) {}
+  void end_sample() override { ++samples_; }
+  [[nodiscard]] std::optional<std::string> disturbance() const override {
+    if (samples_ == 0 || times_-- <= 0) return std::nullopt;
+    return "the GPU throttled";
+  }
+  void finish(std::vector<Measurement>&) override {}
+
+ private:
+  int& times_;
+  int samples_ = 0;
+};
+
+TEST_F(Measure, DisturbedSamplesAreTakenAgainAtMostTwice) {
+  for (const auto& [times, retries, remark] :
+       {std::tuple{0, 0U, ""}, {1, 1U, ""}, {2, 2U, ""}, {3, 2U, "the GPU throttled"}}) {
+    int left = times;
+    CollectorKinds kinds;
+    kinds.add({.id = "disturbed",
+               .pass = Pass::timing,
+               .device = "",
+               .order = 0,
+               .unavailable = {},
+               .make = [&](const CaseContext&) { return std::make_unique<Disturbed>(left); }});
+    stopping.max_samples = 2;
+    ScriptedExecution execution(steady());
+    const MeasureContext with_kinds{subject, device, clock, kinds, stopping, ceilings, {}};
+    const PassResult result = measure_timing(with_kinds, execution);
+    EXPECT_EQ(result.status, Status::ok);
+    ASSERT_TRUE(result.sampling.has_value());
+    EXPECT_EQ(result.sampling->retries, retries) << times;
+    EXPECT_EQ(result.sampling->disturbance, remark) << times;
+    EXPECT_EQ(execution.executions, 2 + static_cast<int>(2 * (retries + 1)));
+  }
 }
 
 TEST_F(Measure, SteadySamplesEndByConfidence) {

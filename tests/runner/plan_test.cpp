@@ -94,6 +94,16 @@ TEST_F(PlanTest, SweepsMakeEveryCombination) {
                                                   "fake/tiled@1", "fake/tiled[unroll=2]@1"}));
 }
 
+TEST_F(PlanTest, KeepsTheMetricsOfAPassThatReadsThem) {
+  selection.metrics = {"dram__bytes.sum"};
+  EXPECT_EQ(make_plan(selection, registry, devices).metrics, selection.metrics);
+  selection.passes = {Pass::timing};
+  EXPECT_TRUE(make_plan(selection, registry, devices).metrics.empty());
+  selection.passes = {Pass::counters};
+  pick("fake/plain");
+  EXPECT_TRUE(make_plan(selection, registry, devices).metrics.empty()) << "it runs on the CPU";
+}
+
 TEST_F(PlanTest, AnUnknownParameterIsRefused) {
   selection.settings = {{"tiel", {"8"}}};
   EXPECT_NE(

@@ -24,6 +24,7 @@ class FakeDevice final : public Device {
   }
   [[nodiscard]] std::vector<Ceiling> measure_ceilings(double /*seconds*/) const override { return ceilings; }
   [[nodiscard]] std::unique_ptr<DeviceTimer> make_timer() const override;
+  [[nodiscard]] int forwards_per_sample() const override { return forwards; }
   void synchronize() const override { ++synchronizations; }
   void flush_cache() const override {
     ++flushes;
@@ -32,6 +33,7 @@ class FakeDevice final : public Device {
 
   std::optional<std::string> unavailable_reason;
   std::vector<Ceiling> ceilings;
+  int forwards = 1;          ///< forwards_per_sample()
   double flush_seconds = 0;  ///< what flush_cache() takes
   double wait_seconds = 0;   ///< what a timer's seconds() takes, as waiting for a device does
   mutable int flushes = 0;

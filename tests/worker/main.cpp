@@ -2,6 +2,8 @@
 // coordinator to reporting each for what it is.
 
 #include <cstdio>
+#include <fstream>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -51,6 +53,13 @@ Scripts scripts() {
        })},
       {"fake/throws",
        at_batch_two([] { throw std::runtime_error("CUDA error 700: an illegal memory access"); })},
+      {"fake/spoils_its_process",
+       [spoiled = std::make_shared<bool>()](std::uint64_t batch) {
+         return Script{.on_stage = [spoiled, batch](Stage) {
+           if (batch == 2) *spoiled = true;
+           if (*spoiled) throw std::runtime_error("CUDA error 700: an illegal memory access");
+         }};
+       }},
       {"fake/greedy", at_batch_two([] { static_cast<void>(std::vector<char>(std::size_t{1} << 60)); })},
       {"fake/wrong_at_large",
        [](std::uint64_t batch) { return Script{.on_check = [batch] { return wrong_at_large(batch); }}; }},
@@ -61,6 +70,25 @@ Scripts scripts() {
   };
 }
 
+/// Says what a trace pass was given: the case's times of the timing pass, and where to write.
+class Tracer final : public Collector {
+ public:
+  explicit Tracer(const CaseContext& context) : subject_(context.subject), file_(context.trace_file) {}
+
+  void finish(std::vector<Measurement>& measurements) override {
+    std::ofstream(file_, std::ios::app) << subject_.id << '\n';
+    const Measurement* const time = find_measurement(subject_, "layer_time", "layer1");
+    measurements.push_back({"known_times", "", "", Source::measured, {}, "the timing pass left none"});
+    if (time == nullptr) return;
+    measurements.back().samples = {static_cast<double>(time->samples.size())};
+    measurements.back().absent.clear();
+  }
+
+ private:
+  const Case& subject_;
+  std::string file_;
+};
+
 }  // namespace
 
 int main() {
@@ -70,5 +98,12 @@ int main() {
   for (const auto& [id, script] : scripts()) registry.add(test::fake_variant(id));
   registry.add(std::make_unique<test::FakeFamily>(scripts()));
   registry.add_library("fake library", [] { return "1.0"; });
+  CollectorKinds::instance().add(
+      {.id = "tracer",
+       .pass = Pass::trace,
+       .device = "cpu",
+       .order = 0,
+       .unavailable = {},
+       .make = [](const CaseContext& context) { return std::make_unique<Tracer>(context); }});
   return run_worker({registry, Devices::instance(), CollectorKinds::instance(), steady_clock()});
 }

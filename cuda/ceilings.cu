@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/ceilings.hpp"
+#include "cuda/handles.hpp"
+
+namespace mprof::cuda {
+namespace {
+
+constexpr unsigned block = 256;
+constexpr double gibi = 1 << 30;
+
+/// Sixteen bytes a thread and step, neighbours side by side: as much of the bandwidth as a kernel can have.
+__global__ void copy_vectors(const float4* from, float4* to, std::size_t count) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += step) {
+    to[i] = from[i];
+  }
+}
+
+constexpr unsigned chains =
+    8;  // independent, since a multiply-add takes four cycles and each cycle starts one
+constexpr unsigned links = 4096;
+
+__global__ void fma_chains(float* result, float factor, float term) {
+  float x[chains];
+#pragma unroll
+  for (unsigned i = 0; i < chains; ++i) x[i] = static_cast<float>(threadIdx.x + i);
+#pragma unroll 16
+  for (unsigned n = 0; n < links; ++n) {
+#pragma unroll
+    for (unsigned i = 0; i < chains; ++i) x[i] = fmaf(x[i], factor, term);
+  }
+  float sum = 0;
+#pragma unroll
+  for (unsigned i = 0; i < chains; ++i) sum += x[i];
+  if (sum == -1.0F) result[threadIdx.x] = sum;  // never, but the compiler cannot know
+}
+
+/// The shortest of as many rounds as fit into `seconds`, and of three at the least. The first is left out: it
+/// loads the kernel and wakes the clocks.
+double shortest(double seconds, const std::function<void()>& work) {
+  constexpr int least = 3;
+  const Event start;
+  const Event stop;
+  double best = 0;
+  double spent = 0;
+  for (int round = -1; round < least || spent < seconds; ++round) {
+    start.record();
+    work();
+    stop.record();
+    stop.synchronize();
+    const double time = stop.seconds_since(start);
+    if (round < 0) continue;
+    best = round == 0 ? time : std::min(best, time);
+    spent += time;
+  }
+  return best;
+}
+
+Ceiling ceiling(std::string id, std::string method, const std::function<double()>& measure) {
+  Ceiling result{
+      .id = std::move(id), .device = "cuda", .value = {}, .absent = {}, .method = std::move(method)};
+  try {
+    result.value = measure();
+  } catch (const std::exception& error) {
+    result.absent = error.what();
+    cudaGetLastError();  // what failed here is no error of the next measurement
+  }
+  return result;
+}
+
+unsigned multiprocessors() {
+  int device = 0;
+  int count = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return static_cast<unsigned>(count);
+}
+
+/// Elements for an array of `bytes`, or of an eighth of the free memory where that is less.
+template <class T>
+std::size_t elements_of(double bytes) {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  return static_cast<std::size_t>(std::min(bytes, static_cast<double>(free) / 8)) / sizeof(T);
+}
+
+double memory_bandwidth(double seconds) {
+  const std::size_t count = elements_of<float4>(2 * gibi);
+  const DeviceBuffer<float4> from(count);
+  const DeviceBuffer<float4> to(count);
+  check(cudaMemset(from.data(), 0, from.bytes()));
+  const double time = shortest(seconds, [&] {
+    copy_vectors<<<multiprocessors() * 16, block>>>(from.data(), to.data(), count);
+    check_launch();
+  });
+  return static_cast<double>(from.bytes() + to.bytes()) / time;
+}
+
+double fp32_flop_rate(double seconds) {
+  const unsigned blocks = multiprocessors() * 32;
+  const DeviceBuffer<float> result(block);
+  const double time = shortest(seconds, [&] {
+    fma_chains<<<blocks, block>>>(result.data(), 0.5F, 1.0F);
+    check_launch();
+  });
+  return 2.0 * chains * links * block * blocks / time;
+}
+
+double copy_bandwidth(double seconds, void* host, std::size_t bytes, cudaMemcpyKind kind) {
+  const DeviceBuffer<char> device(bytes);
+  check(cudaMemset(device.data(), 0, bytes));
+  const double time = shortest(seconds, [&] {
+    const bool in = kind == cudaMemcpyHostToDevice;
+    check(cudaMemcpy(in ? device.data() : host, in ? host : device.data(), bytes, kind));
+  });
+  return static_cast<double>(bytes) / time;
+}
+
+}  // namespace
+
+std::vector<Ceiling> measure_ceilings(double seconds) {
+  constexpr std::size_t copied = std::size_t{256} << 20;
+  const double share = seconds / 6;
+  std::vector<Ceiling> ceilings;
+  ceilings.push_back(ceiling(
+      "fp32_flop_rate", "independent chains of FFMA on every multiprocessor; shortest of several launches",
+      [&] { return fp32_flop_rate(share); }));
+  ceilings.push_back(ceiling("memory_bandwidth",
+                             "a kernel copies 2 GiB by 16 bytes a thread, bytes read and written counted; "
+                             "shortest of several launches",
+                             [&] { return memory_bandwidth(share); }));
+  for (const std::string memory : {"pinned", "pageable"}) {
+    for (const cudaMemcpyKind kind : {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost}) {
+      const std::string way = kind == cudaMemcpyHostToDevice ? "host_to_device" : "device_to_host";
+      const auto measure = [&] {
+        if (memory == "pinned") {
+          const PinnedBuffer<char> host(copied);
+          std::fill_n(host.data(), copied, '\0');
+          return copy_bandwidth(share, host.data(), copied, kind);
+        }
+        const auto host = std::make_unique<char[]>(copied);
+        return copy_bandwidth(share, host.get(), copied, kind);
+      };
+      ceilings.push_back(ceiling(memory + "_" + way + "_bandwidth",
+                                 "cudaMemcpy of 256 MiB, " + memory + " host memory; shortest of several",
+                                 measure));
+    }
+  }
+  return ceilings;
+}
+
+}  // namespace mprof::cuda

@@ -1,0 +1,122 @@
+#include "cuda/cupti.hpp"
+
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include <cupti_version.h>
+#include <fmt/format.h>
+
+#include "model/error.hpp"
+
+namespace mprof::cuda {
+namespace {
+
+constexpr unsigned major = CUPTI_API_VERSION / 10000;
+
+/// By name as the loader finds it, then where the toolkit of the environment or of this build has it.
+std::vector<std::string> candidates(const std::string& name) {
+  std::vector<std::string> paths{name};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) {
+      paths.push_back(fmt::format("{}/lib64/{}", root, name));
+      paths.push_back(fmt::format("{}/extras/CUPTI/lib64/{}", root, name));
+    }
+  }
+  paths.push_back(fmt::format("{}/{}", MPROF_CUDA_LIBRARY_DIR, name));
+  return paths;
+}
+
+std::string_view next_step(CUptiResult result) {
+  switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      return "The driver lets administrators only read hardware counters: run as root, in a container with "
+             "--cap-add=SYS_ADMIN, or set NVreg_RestrictProfilingToAdminUsers=0 for the module nvidia.";
+    case CUPTI_ERROR_HARDWARE_BUSY:
+      return "Another profiler holds the hardware counters; if it is DCGM, `dcgmi profile --pause` lets them "
+             "go.";
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+      return "Another tool (ncu, nsys, compute-sanitizer, a debugger) is attached to this process: run mprof "
+             "without it.";
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return "This is a virtual GPU whose host does not allow profiling: allow it in the host's vGPU "
+             "settings.";
+    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_NOT_SUPPORTED:
+      return "This GPU or its mode (MIG, confidential computing) does not support it.";
+    case CUPTI_ERROR_UNKNOWN:
+      return "Often there is no usable NVIDIA driver: `mprof doctor` looks.";
+    default:
+      return "`mprof doctor` shows what this machine lacks.";
+  }
+}
+
+/// The version as the library has it: 130001 for 13.0.1.
+std::optional<std::uint32_t> library_version() {
+  using GetVersion = CUptiResult(std::uint32_t*);
+  GetVersion* get_version = nullptr;
+  cupti_library().import(get_version, "cuptiGetVersion");
+  std::uint32_t version = 0;
+  if (get_version(&version) != CUPTI_SUCCESS) return std::nullopt;
+  return version;
+}
+
+std::string version_text(std::uint32_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+}  // namespace
+
+const SharedLibrary& cupti_library() {
+  static const SharedLibrary library = [] {
+    // CUPTI's profiler opens this one by its plain name; where the loader does not know the folder, it must
+    // be there already.
+    static const SharedLibrary performance(candidates("libnvperf_host.so"));
+    return SharedLibrary(candidates(fmt::format("libcupti.so.{}", major)));
+  }();
+  return library;
+}
+
+std::optional<std::string> cupti_unavailable() {
+  const SharedLibrary& library = cupti_library();
+  if (!library.loaded()) {
+    return fmt::format(
+        "CUPTI was not found ({}). Install the CUDA toolkit's CUPTI, or add its folder to LD_LIBRARY_PATH.",
+        library.error());
+  }
+  const std::optional<std::uint32_t> version = library_version();
+  if (!version) return "CUPTI does not say its version.";
+  if (*version / 100 != CUPTI_API_VERSION / 100) {
+    return fmt::format(
+        "{} is CUPTI {}, and this build of mprof knows the records of {}: install that one's CUDA toolkit, "
+        "or build mprof "
+        "with the one that is here.",
+        library.path(), version_text(*version), version_text(CUPTI_API_VERSION));
+  }
+  return std::nullopt;
+}
+
+std::string cupti_version() {
+  return version_text(library_version().value_or(0));
+}
+
+std::string describe(CUptiResult result) {
+  using GetString = CUptiResult(CUptiResult, const char**);
+  GetString* get_string = nullptr;
+  GetString* get_message = nullptr;
+  cupti_library().import(get_string, "cuptiGetResultString");
+  cupti_library().import(get_message, "cuptiGetErrorMessage");
+  const char* name = nullptr;
+  const char* message = nullptr;
+  get_string(result, &name);
+  get_message(result, &message);
+  return fmt::format("{} ({}): {} {}", name != nullptr ? name : "CUPTI error", static_cast<int>(result),
+                     message != nullptr ? message : "", next_step(result));
+}
+
+void check(CUptiResult result, const char* file, int line) {
+  if (result == CUPTI_SUCCESS) return;
+  throw Error(ExitCode::environment, fmt::format("{}:{}: {}", file, line, describe(result)));
+}
+
+}  // namespace mprof::cuda

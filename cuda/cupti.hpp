@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <cupti_result.h>
+
+#include "cuda/shared_library.hpp"
+
+/// CUPTI, opened when a pass needs it: a process that only times must never have it loaded, since tracing
+/// slows launches down for the rest of a process's life, and a machine without CUPTI still runs everything
+/// else.
+namespace mprof::cuda {
+
+/// libcupti, opened at the first call. Import functions from it by name.
+[[nodiscard]] const SharedLibrary& cupti_library();
+
+/// Why CUPTI cannot be used: it is missing, or of another version than the headers of this build, whose
+/// records it would lay out differently; nullopt when it can.
+[[nodiscard]] std::optional<std::string> cupti_unavailable();
+
+/// The version of the library that is loaded: "13.0.1". Call it where cupti_unavailable() has no objection.
+[[nodiscard]] std::string cupti_version();
+
+/// Throws Error when `result` is not CUPTI_SUCCESS: what CUPTI says of it, and the next step.
+void check(CUptiResult result, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+/// What a CUPTI result means, for people, with the next step where there is one.
+[[nodiscard]] std::string describe(CUptiResult result);
+
+}  // namespace mprof::cuda

@@ -1,0 +1,31 @@
+#include "cuda/driver.hpp"
+
+#include <fmt/format.h>
+
+#include "cuda/shared_library.hpp"
+#include "model/error.hpp"
+
+namespace mprof::cuda {
+
+void Driver::check(CUresult result, const char* file, int line) const {
+  if (result == CUDA_SUCCESS) return;
+  const char* text = nullptr;
+  error_string(result, &text);
+  throw Error(ExitCode::fault, fmt::format("{}:{}: CUDA driver error {}: {}.", file, line,
+                                           static_cast<int>(result), text != nullptr ? text : "unknown"));
+}
+
+const Driver& driver() {
+  static const Driver functions = [] {
+    const SharedLibrary library({"libcuda.so.1"});
+    Driver d;
+    library.import(d.error_string, "cuGetErrorString");
+    library.import(d.current_context, "cuCtxGetCurrent");
+    library.import(d.function_attribute, "cuFuncGetAttribute");
+    library.import(d.kernel_attribute, "cuKernelGetAttribute");
+    return d;
+  }();
+  return functions;
+}
+
+}  // namespace mprof::cuda

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cuda.h>
+
+/// The few functions of the driver that the runtime has no counterpart of, opened when first needed: mprof
+/// also runs where there is no driver.
+namespace mprof::cuda {
+
+struct Driver {
+  decltype(::cuGetErrorString)* error_string = nullptr;
+  decltype(::cuCtxGetCurrent)* current_context = nullptr;
+  decltype(::cuFuncGetAttribute)* function_attribute = nullptr;
+  decltype(::cuKernelGetAttribute)* kernel_attribute = nullptr;
+
+  /// Throws Error when `result` is not CUDA_SUCCESS.
+  void check(CUresult result, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const;
+};
+
+/// Throws Error(environment) where the driver is missing or lacks one of them.
+[[nodiscard]] const Driver& driver();
+
+}  // namespace mprof::cuda

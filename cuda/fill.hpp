@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mprof::cuda {
+
+/// Writes `pattern` to `count` 32-bit words of device memory and waits until it is done.
+void fill(void* device_memory, std::size_t count, std::uint32_t pattern);
+
+}  // namespace mprof::cuda

@@ -1,0 +1,162 @@
+#include "cuda/profiler_host.hpp"
+
+#include <array>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+#include <cupti_profiler_host.h>
+#include <cupti_target.h>
+
+#include "cuda/cupti.hpp"
+#include "cuda/cupti_params.hpp"
+
+namespace mprof::cuda {
+namespace {
+
+/// The functions of CUPTI that are used here.
+struct Functions {
+  decltype(::cuptiDeviceGetChipName)* chip_name = nullptr;
+  decltype(::cuptiProfilerHostInitialize)* initialize = nullptr;
+  decltype(::cuptiProfilerHostDeinitialize)* deinitialize = nullptr;
+  decltype(::cuptiProfilerHostConfigAddMetrics)* add_metrics = nullptr;
+  decltype(::cuptiProfilerHostGetMetricProperties)* properties = nullptr;
+  decltype(::cuptiProfilerHostGetConfigImageSize)* config_size = nullptr;
+  decltype(::cuptiProfilerHostGetConfigImage)* config = nullptr;
+  decltype(::cuptiProfilerHostGetNumOfPasses)* passes = nullptr;
+  decltype(::cuptiProfilerHostEvaluateToGpuValues)* evaluate = nullptr;
+
+  Functions() {
+    const SharedLibrary& library = cupti_library();
+    library.import(chip_name, "cuptiDeviceGetChipName");
+    library.import(initialize, "cuptiProfilerHostInitialize");
+    library.import(deinitialize, "cuptiProfilerHostDeinitialize");
+    library.import(add_metrics, "cuptiProfilerHostConfigAddMetrics");
+    library.import(properties, "cuptiProfilerHostGetMetricProperties");
+    library.import(config_size, "cuptiProfilerHostGetConfigImageSize");
+    library.import(config, "cuptiProfilerHostGetConfigImage");
+    library.import(passes, "cuptiProfilerHostGetNumOfPasses");
+    library.import(evaluate, "cuptiProfilerHostEvaluateToGpuValues");
+  }
+};
+
+const Functions& cupti() {
+  static const Functions functions;
+  return functions;
+}
+
+std::vector<const char*> pointers_to(std::span<const std::string> texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+}  // namespace
+
+std::string chip_name() {
+  // Asked without a driver, cuptiDeviceGetChipName crashes (CUPTI 13.0).
+  int gpus = 0;
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) return std::string(default_chip);
+  MPROF_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
+  check(cupti().chip_name(&params));
+  return params.pChipName;
+}
+
+std::vector<std::string> unknown_metrics(std::string_view chip, std::span<const std::string> metrics,
+                                         const std::vector<std::uint8_t>& availability) {
+  std::vector<std::string> unknown;
+  if (metrics.empty() || ProfilerHost(chip, availability).add(metrics)) return unknown;
+  // CUPTI does not say which it was.
+  for (const std::string& metric : metrics) {
+    if (!ProfilerHost(chip, availability).add(std::span(&metric, 1))) unknown.push_back(metric);
+  }
+  return unknown;
+}
+
+double si_factor(std::string_view dimension) {
+  constexpr std::array<std::pair<std::string_view, double>, 2> units{{
+      {"nanosecond", 1e-9}, {"kilobyte", 1024},  // of shared memory and caches
+  }};
+  double factor = 1;
+  const std::size_t slash = dimension.find('/');
+  for (const auto& [unit, size] : units) {
+    const std::size_t at = dimension.find(unit);
+    if (at == std::string_view::npos) continue;
+    factor = at > slash && slash != std::string_view::npos ? factor / size : factor * size;
+  }
+  return factor;
+}
+
+ProfilerHost::ProfilerHost(std::string_view chip, std::vector<std::uint8_t> availability)
+    : availability_(std::move(availability)) {
+  const std::string name(chip);
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
+  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.pChipName = name.c_str();
+  params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
+  check(cupti().initialize(&params));
+  object_ = params.pHostObject;
+}
+
+ProfilerHost::~ProfilerHost() {
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
+  params.pHostObject = object_;
+  cupti().deinitialize(&params);
+}
+
+bool ProfilerHost::add(std::span<const std::string> metrics) {
+  std::vector<const char*> names = pointers_to(metrics);
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, params);
+  params.pHostObject = object_;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
+  return cupti().add_metrics(&params) == CUPTI_SUCCESS;
+}
+
+std::string ProfilerHost::dimension(const std::string& metric) const {
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
+  params.pHostObject = object_;
+  params.pMetricName = metric.c_str();
+  check(cupti().properties(&params));
+  return params.pDimUnit != nullptr ? params.pDimUnit : "";
+}
+
+std::vector<std::uint8_t> ProfilerHost::config_image() const {
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
+  size.pHostObject = object_;
+  check(cupti().config_size(&size));
+  std::vector<std::uint8_t> image(size.configImageSize);
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, params);
+  params.pHostObject = object_;
+  params.configImageSize = image.size();
+  params.pConfigImage = image.data();
+  check(cupti().config(&params));
+  return image;
+}
+
+std::vector<double> ProfilerHost::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range,
+                                           std::span<const std::string> metrics) const {
+  std::vector<const char*> names = pointers_to(metrics);
+  std::vector<double> values(metrics.size());
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
+  params.pHostObject = object_;
+  params.pCounterDataImage = counter_data.data();
+  params.counterDataImageSize = counter_data.size();
+  params.rangeIndex = range;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
+  params.pMetricValues = values.data();
+  check(cupti().evaluate(&params));
+  for (std::size_t i = 0; i < metrics.size(); ++i) values[i] *= si_factor(dimension(metrics[i]));
+  return values;
+}
+
+std::size_t number_of_passes(std::span<const std::uint8_t> config_image) {
+  std::vector<std::uint8_t> image(config_image.begin(), config_image.end());  // CUPTI takes no const
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, params);
+  params.configImageSize = image.size();
+  params.pConfigImage = image.data();
+  check(cupti().passes(&params));
+  return params.numOfPasses;
+}
+
+}  // namespace mprof::cuda

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mprof::cuda {
+
+/// A shared library that is opened when it is first needed, so that mprof starts and works where it is
+/// missing. Never closed: CUDA's libraries do not unload cleanly.
+class SharedLibrary {
+ public:
+  /// Opens the first of `names` that the loader finds.
+  explicit SharedLibrary(const std::vector<std::string>& names);
+
+  [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
+  /// What the loader said of the first name, when none was found.
+  [[nodiscard]] const std::string& error() const { return error_; }
+  /// The file that was opened; empty when none was.
+  [[nodiscard]] std::string path() const;
+
+  /// The address of `name`; nullptr when the library has none, or is not loaded.
+  [[nodiscard]] void* find(const char* name) const;
+  /// The function `name`; throws Error(environment) when the library has none.
+  template <class Function>
+  void import(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(need(name));
+  }
+
+ private:
+  [[nodiscard]] void* need(const char* name) const;
+
+  std::string name_;
+  void* handle_ = nullptr;
+  std::string error_;
+};
+
+}  // namespace mprof::cuda

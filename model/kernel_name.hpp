@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mprof {
+
+/// The names of a kernel, from its symbol in the GPU's code.
+struct KernelName {
+  std::string whole;      ///< demangled: void mprof::(anonymous namespace)::tiled<16>(float*)
+  std::string templated;  ///< with its template arguments and nothing else: tiled<16>
+  std::string brief;      ///< as Nsight Compute's tables show it: tiled
+};
+
+/// A symbol that is no mangled C++ name (extern "C", a library's own) is its own name.
+[[nodiscard]] KernelName kernel_name(std::string_view symbol);
+
+/// A name for each of the kernels that one op launches: the brief one, with its template arguments where two
+/// would be called alike, and with a number where even these do not tell them apart.
+[[nodiscard]] std::vector<std::string> distinct_kernel_names(std::span<const std::string> symbols);
+
+}  // namespace mprof

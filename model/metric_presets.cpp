@@ -1,0 +1,400 @@
+#include "model/metric_presets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace mprof {
+namespace {
+
+// Names and labels follow Nsight Compute's sections; the tests hold every name, its unit and each preset's
+// number of passes against CUPTI's profiler host for GH100. All values are in SI base units.
+constexpr std::array metrics{
+    Metric{"sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) throughput", Unit::percent,
+           Better::higher, Combine::never,
+           "The busiest part of the multiprocessors, as a percentage of its peak."},
+    Metric{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory throughput",
+           Unit::percent, Better::higher, Combine::never,
+           "The busiest part of caches, interconnects and DRAM, as a percentage of its peak."},
+    Metric{"l1tex__throughput.avg.pct_of_peak_sustained_active", "L1/TEX cache throughput", Unit::percent,
+           Better::higher, Combine::never,
+           "The busiest part of the L1 caches, as a percentage of its peak while they worked."},
+    Metric{"lts__throughput.avg.pct_of_peak_sustained_elapsed", "L2 cache throughput", Unit::percent,
+           Better::higher, Combine::never, "The busiest part of the L2 cache, as a percentage of its peak."},
+    Metric{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", Unit::percent,
+           Better::higher, Combine::never,
+           "The busier of the DRAM interface's parts, as a percentage of its peak."},
+    Metric{"gpu__time_duration.sum", "Duration", Unit::second, Better::lower, Combine::never,
+           "Time of the kernel on the GPU, with counters on and clocks as they were."},
+    Metric{"gpc__cycles_elapsed.max", "Elapsed cycles", Unit::count, Better::lower, Combine::never,
+           "Cycles of the graphics clock from the kernel's start to its end."},
+    Metric{"sm__cycles_active.avg", "SM active cycles", Unit::count, Better::neither, Combine::never,
+           "Cycles in which a multiprocessor had a warp, on average over all of them."},
+    Metric{"gpc__cycles_elapsed.avg.per_second", "SM frequency", Unit::hertz, Better::neither, Combine::never,
+           "The clock of the multiprocessors while the kernel ran."},
+    Metric{"dram__cycles_elapsed.avg.per_second", "DRAM frequency", Unit::hertz, Better::neither,
+           Combine::never, "The clock of the memory while the kernel ran."},
+    Metric{"sm__maximum_warps_per_active_cycle_pct", "Theoretical occupancy", Unit::percent, Better::higher,
+           Combine::never,
+           "Warps that a multiprocessor can hold of this launch, of those it can hold at all (computed)."},
+    Metric{"sm__warps_active.avg.pct_of_peak_sustained_active", "Achieved occupancy", Unit::percent,
+           Better::higher, Combine::never, "Warps that a multiprocessor held, of those it can hold at all."},
+    Metric{"sm__warps_active.avg.per_cycle_active", "Achieved active warps per SM", Unit::count,
+           Better::higher, Combine::never,
+           "Warps that a multiprocessor held, on average over the cycles in which it had any."},
+    Metric{"smsp__warps_active.avg.peak_sustained", "Maximum warps per scheduler", Unit::count,
+           Better::neither, Combine::never, "Warps that one of a multiprocessor's schedulers can hold."},
+    Metric{"launch__occupancy_limit_registers", "Block limit: registers", Unit::count, Better::higher,
+           Combine::never, "Blocks that a multiprocessor's registers suffice for (computed)."},
+    Metric{"launch__occupancy_limit_shared_mem", "Block limit: shared memory", Unit::count, Better::higher,
+           Combine::never, "Blocks that a multiprocessor's shared memory suffices for (computed)."},
+    Metric{"launch__occupancy_limit_warps", "Block limit: warps", Unit::count, Better::higher, Combine::never,
+           "Blocks that a multiprocessor has warps for (computed)."},
+    Metric{"launch__occupancy_limit_blocks", "Block limit: SM", Unit::count, Better::neither, Combine::never,
+           "Blocks that a multiprocessor can hold, however small they are (computed)."},
+    Metric{"launch__grid_size", "Grid size", Unit::count, Better::neither, Combine::never,
+           "Blocks of the launch."},
+    Metric{"launch__block_size", "Block size", Unit::count, Better::neither, Combine::never,
+           "Threads of a block."},
+    Metric{"launch__registers_per_thread", "Registers per thread", Unit::count, Better::neither,
+           Combine::never, "Registers that the compiler gave a thread."},
+    Metric{"launch__shared_mem_per_block_static", "Static shared memory per block", Unit::byte,
+           Better::neither, Combine::never, "Shared memory that the kernel declares."},
+    Metric{"launch__shared_mem_per_block_dynamic", "Dynamic shared memory per block", Unit::byte,
+           Better::neither, Combine::never, "Shared memory that the launch adds."},
+    Metric{"launch__waves_per_multiprocessor", "Waves per SM", Unit::ratio, Better::neither, Combine::never,
+           "Times that the grid fills all multiprocessors at the theoretical occupancy (computed)."},
+    Metric{"dram__bytes.sum.per_second", "DRAM byte rate", Unit::byte_per_second, Better::higher,
+           Combine::never, "Bytes that DRAM read and wrote, over the kernel's time."},
+    Metric{"gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed", "Memory busy",
+           Unit::percent, Better::higher, Combine::never,
+           "The busiest part inside caches and DRAM, as a percentage of its peak."},
+    Metric{"gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed", "Maximum bandwidth",
+           Unit::percent, Better::higher, Combine::never,
+           "The busiest connection between multiprocessors, caches and DRAM, as a percentage of its peak."},
+    Metric{"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory pipes busy", Unit::percent,
+           Better::higher, Combine::never,
+           "The busiest pipe of memory instructions, as a percentage of its peak."},
+    Metric{"l1tex__t_sector_hit_rate.pct", "L1/TEX hit rate", Unit::percent, Better::higher, Combine::never,
+           "Sectors found in the L1 caches, of those looked up."},
+    Metric{"lts__t_sector_hit_rate.pct", "L2 hit rate", Unit::percent, Better::higher, Combine::never,
+           "Sectors found in the L2 cache, of those looked up."},
+    Metric{"dram__bytes_read.sum", "DRAM bytes read", Unit::byte, Better::lower, Combine::never,
+           "Bytes that DRAM read."},
+    Metric{"dram__bytes_write.sum", "DRAM bytes written", Unit::byte, Better::lower, Combine::never,
+           "Bytes that DRAM wrote."},
+    Metric{"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+           "Bytes used per sector, global loads", Unit::byte, Better::higher, Combine::never,
+           "Bytes that threads asked for of each 32-byte sector loaded; 32 is fully coalesced."},
+    Metric{"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+           "Bytes used per sector, global stores", Unit::byte, Better::higher, Combine::never,
+           "Bytes that threads wrote of each 32-byte sector stored; 32 is fully coalesced."},
+    Metric{"smsp__average_warp_latency_per_inst_issued.ratio", "Warp cycles per issued instruction",
+           Unit::ratio, Better::lower, Combine::never,
+           "Cycles that a warp was resident for each instruction it issued; the stalls below add up to it."},
+    Metric{"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", "Stall: barrier", Unit::ratio,
+           Better::lower, Combine::never, "Waiting for the block's other warps at a barrier."},
+    Metric{"smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio",
+           "Stall: branch resolving", Unit::ratio, Better::lower, Combine::never,
+           "Waiting for the target of a branch."},
+    Metric{"smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio", "Stall: dispatch stall",
+           Unit::ratio, Better::lower, Combine::never, "The dispatcher held the warp's instruction back."},
+    Metric{"smsp__average_warps_issue_stalled_drain_per_issue_active.ratio", "Stall: drain", Unit::ratio,
+           Better::lower, Combine::never, "After EXIT, waiting for memory writes to drain."},
+    Metric{"smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio", "Stall: GMMA", Unit::ratio,
+           Better::lower, Combine::never, "Waiting for the warp group's matrix unit (WARPGROUP.ARRIVE)."},
+    Metric{"smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio", "Stall: IMC miss",
+           Unit::ratio, Better::lower, Combine::never, "Waiting for the immediate constant cache."},
+    Metric{"smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio", "Stall: LG throttle",
+           Unit::ratio, Better::lower, Combine::never,
+           "The queue for local and global memory instructions was full."},
+    Metric{"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+           "Stall: long scoreboard", Unit::ratio, Better::lower, Combine::never,
+           "Waiting for a result from global, local, surface or texture memory."},
+    Metric{"smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+           "Stall: math pipe throttle", Unit::ratio, Better::lower, Combine::never,
+           "The arithmetic pipe was busy."},
+    Metric{"smsp__average_warps_issue_stalled_membar_per_issue_active.ratio", "Stall: membar", Unit::ratio,
+           Better::lower, Combine::never, "Waiting at a memory barrier."},
+    Metric{"smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", "Stall: MIO throttle",
+           Unit::ratio, Better::lower, Combine::never,
+           "The queue for shared memory and special functions was full."},
+    Metric{"smsp__average_warps_issue_stalled_misc_per_issue_active.ratio", "Stall: misc", Unit::ratio,
+           Better::lower, Combine::never, "Another reason of the hardware."},
+    Metric{"smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio", "Stall: no instruction",
+           Unit::ratio, Better::lower, Combine::never, "Waiting for an instruction to be fetched."},
+    Metric{"smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio", "Stall: not selected",
+           Unit::ratio, Better::lower, Combine::never, "Ready, and another warp was taken."},
+    Metric{"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", "Stall: selected",
+           Unit::ratio, Better::neither, Combine::never, "Issued an instruction: no stall."},
+    Metric{"smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+           "Stall: short scoreboard", Unit::ratio, Better::lower, Combine::never,
+           "Waiting for a result from shared memory or special functions."},
+    Metric{"smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", "Stall: sleeping",
+           Unit::ratio, Better::lower, Combine::never, "Asleep (nanosleep)."},
+    Metric{"smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", "Stall: TEX throttle",
+           Unit::ratio, Better::lower, Combine::never, "The queue for texture instructions was full."},
+    Metric{"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", "Stall: wait", Unit::ratio,
+           Better::lower, Combine::never, "Waiting out an instruction's fixed latency."},
+    Metric{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "FP32 additions", Unit::count,
+           Better::neither, Combine::never,
+           "Single-precision additions that threads executed, predicated-off ones left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "FP32 multiplications", Unit::count,
+           Better::neither, Combine::never,
+           "Single-precision multiplications that threads executed, predicated-off ones left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "FP32 multiply-adds", Unit::count,
+           Better::neither, Combine::never,
+           "Single-precision fused multiply-adds (2 FLOP each) that threads executed, predicated-off ones "
+           "left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "FP64 additions", Unit::count,
+           Better::neither, Combine::never,
+           "Double-precision additions that threads executed, predicated-off ones left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "FP64 multiplications", Unit::count,
+           Better::neither, Combine::never,
+           "Double-precision multiplications that threads executed, predicated-off ones left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "FP64 multiply-adds", Unit::count,
+           Better::neither, Combine::never,
+           "Double-precision fused multiply-adds (2 FLOP each) that threads executed, predicated-off ones "
+           "left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", "FP16 additions", Unit::count,
+           Better::neither, Combine::never,
+           "Half-precision additions that threads executed, predicated-off ones left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", "FP16 multiplications", Unit::count,
+           Better::neither, Combine::never,
+           "Half-precision multiplications that threads executed, predicated-off ones left out."},
+    Metric{"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", "FP16 multiply-adds", Unit::count,
+           Better::neither, Combine::never,
+           "Half-precision fused multiply-adds (2 FLOP each) that threads executed, predicated-off ones left "
+           "out."},
+    Metric{"dram__bytes.sum", "DRAM bytes", Unit::byte, Better::lower, Combine::never,
+           "Bytes that DRAM read and wrote."},
+    Metric{"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained",
+           "Peak FP32 multiply-adds per cycle", Unit::ratio, Better::neither, Combine::never,
+           "Single-precision multiply-adds that the whole GPU can execute a cycle."},
+    Metric{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained",
+           "Peak FP64 multiply-adds per cycle", Unit::ratio, Better::neither, Combine::never,
+           "Double-precision multiply-adds that the whole GPU can execute a cycle."},
+    Metric{"smsp__cycles_elapsed.avg.per_second", "SM sub-partition frequency", Unit::hertz, Better::neither,
+           Combine::never, "The clock that the peaks per cycle are to be multiplied with."},
+    Metric{"dram__bytes.sum.peak_sustained", "Peak DRAM bytes per cycle", Unit::ratio, Better::neither,
+           Combine::never, "Bytes that DRAM can move a cycle of its clock."},
+    Metric{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "Tensor pipe", Unit::percent,
+           Better::higher, Combine::never, "Cycles in which the tensor pipe worked, of all cycles."},
+    Metric{"sm__inst_executed_pipe_tensor.sum", "Tensor instructions", Unit::count, Better::neither,
+           Combine::never, "Warp instructions that the tensor pipe executed."},
+    Metric{"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "TF32 tensor operations", Unit::count,
+           Better::neither, Combine::never, "Arithmetic operations of the tensor cores on TF32."},
+    Metric{"sm__ops_path_tensor_src_fp16.sum", "FP16 tensor operations", Unit::count, Better::neither,
+           Combine::never, "Arithmetic operations of the tensor cores on FP16."},
+    Metric{"smsp__warps_active.avg.per_cycle_active", "Active warps per scheduler", Unit::count,
+           Better::higher, Combine::never, "Warps that a scheduler held, on average."},
+    Metric{"smsp__warps_eligible.avg.per_cycle_active", "Eligible warps per scheduler", Unit::count,
+           Better::higher, Combine::never, "Warps that could have issued an instruction, on average."},
+    Metric{"smsp__issue_active.avg.per_cycle_active", "Issued warps per scheduler", Unit::ratio,
+           Better::higher, Combine::never, "Instructions that a scheduler issued a cycle; 1 is its peak."},
+    Metric{"smsp__issue_active.avg.pct_of_peak_sustained_active", "One or more eligible", Unit::percent,
+           Better::higher, Combine::never, "Cycles in which a scheduler issued an instruction."},
+    Metric{"smsp__issue_inst0.avg.pct_of_peak_sustained_active", "No eligible", Unit::percent, Better::lower,
+           Combine::never, "Cycles in which no warp was ready."},
+    Metric{"sm__inst_executed.avg.per_cycle_elapsed", "Executed IPC, elapsed", Unit::ratio, Better::higher,
+           Combine::never, "Warp instructions that a multiprocessor executed a cycle."},
+    Metric{"sm__inst_executed.avg.per_cycle_active", "Executed IPC, active", Unit::ratio, Better::higher,
+           Combine::never, "Warp instructions that a multiprocessor executed a cycle in which it had warps."},
+    Metric{"sm__inst_issued.avg.per_cycle_active", "Issued IPC, active", Unit::ratio, Better::higher,
+           Combine::never, "Warp instructions that a multiprocessor issued a cycle in which it had warps."},
+    Metric{"sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", "SM busy", Unit::percent,
+           Better::higher, Combine::never,
+           "The busiest of instruction issue and the pipes, as a percentage of its peak."},
+    Metric{"sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", "ALU pipe", Unit::percent,
+           Better::neither, Combine::never,
+           "Cycles in which the pipe of integer and logic instructions worked."},
+    Metric{"sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", "FMA pipe", Unit::percent,
+           Better::neither, Combine::never, "Cycles in which the pipes of FP32 arithmetic worked."},
+    Metric{"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed", "FP64 pipe", Unit::percent,
+           Better::neither, Combine::never, "Cycles in which the pipe of FP64 arithmetic worked."},
+    Metric{"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", "LSU pipe", Unit::percent,
+           Better::neither, Combine::never,
+           "Instructions of the load and store unit, of those it can execute."},
+    Metric{"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", "XU pipe", Unit::percent,
+           Better::neither, Combine::never,
+           "Instructions of the unit for special functions and conversions, of those it can execute."},
+    Metric{"smsp__inst_executed.sum", "Warp instructions executed", Unit::count, Better::lower,
+           Combine::never, "Warp instructions executed."},
+    Metric{"smsp__inst_issued.sum", "Warp instructions issued", Unit::count, Better::lower, Combine::never,
+           "Warp instructions issued, those issued again included."},
+};
+
+constexpr std::array<std::string_view, 10> speed_of_light{
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__time_duration.sum",
+    "gpc__cycles_elapsed.max",
+    "sm__cycles_active.avg",
+    "gpc__cycles_elapsed.avg.per_second",
+    "dram__cycles_elapsed.avg.per_second",
+};
+
+constexpr std::array<std::string_view, 14> occupancy{
+    "sm__maximum_warps_per_active_cycle_pct",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "sm__warps_active.avg.per_cycle_active",
+    "smsp__warps_active.avg.peak_sustained",
+    "launch__occupancy_limit_registers",
+    "launch__occupancy_limit_shared_mem",
+    "launch__occupancy_limit_warps",
+    "launch__occupancy_limit_blocks",
+    "launch__grid_size",
+    "launch__block_size",
+    "launch__registers_per_thread",
+    "launch__shared_mem_per_block_static",
+    "launch__shared_mem_per_block_dynamic",
+    "launch__waves_per_multiprocessor",
+};
+
+constexpr std::array<std::string_view, 10> memory{
+    "dram__bytes.sum.per_second",
+    "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed",
+    "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "l1tex__t_sector_hit_rate.pct",
+    "lts__t_sector_hit_rate.pct",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+};
+
+constexpr std::array<std::string_view, 20> stalls{
+    "smsp__average_warp_latency_per_inst_issued.ratio",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_drain_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_membar_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_misc_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_selected_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
+};
+
+constexpr std::array<std::string_view, 17> roofline{
+    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum",
+    "gpu__time_duration.sum",
+    "dram__bytes.sum",
+    "dram__bytes.sum.per_second",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained",
+    "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained",
+    "smsp__cycles_elapsed.avg.per_second",
+    "dram__bytes.sum.peak_sustained",
+    "dram__cycles_elapsed.avg.per_second",
+};
+
+constexpr std::array<std::string_view, 4> tensor{
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__inst_executed_pipe_tensor.sum",
+    "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+    "sm__ops_path_tensor_src_fp16.sum",
+};
+
+constexpr std::array<std::string_view, 5> scheduler{
+    "smsp__warps_active.avg.per_cycle_active",
+    "smsp__warps_eligible.avg.per_cycle_active",
+    "smsp__issue_active.avg.per_cycle_active",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "smsp__issue_inst0.avg.pct_of_peak_sustained_active",
+};
+
+constexpr std::array<std::string_view, 11> compute{
+    "sm__inst_executed.avg.per_cycle_elapsed",
+    "sm__inst_executed.avg.per_cycle_active",
+    "sm__inst_issued.avg.per_cycle_active",
+    "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed",
+    "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
+    "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed",
+    "smsp__inst_executed.sum",
+    "smsp__inst_issued.sum",
+};
+
+constexpr std::array presets{
+    MetricPreset{"sol", "Speed of Light", speed_of_light},
+    MetricPreset{"occupancy", "Occupancy", occupancy},
+    MetricPreset{"memory", "Memory workload", memory},
+    MetricPreset{"stalls", "Stall reasons", stalls},
+    MetricPreset{"roofline", "Roofline", roofline},
+    MetricPreset{"tensor", "Tensor cores", tensor},
+    MetricPreset{"scheduler", "Schedulers", scheduler},
+    MetricPreset{"compute", "Compute workload", compute},
+};
+
+/// How many of the presets, from the first, are in "default".
+constexpr std::size_t default_presets = 6;
+
+bool is_listed(std::string_view id) {
+  return std::ranges::any_of(metrics, [&](const Metric& metric) { return metric.id == id; });
+}
+
+}  // namespace
+
+std::span<const Metric> hardware_metrics() {
+  return metrics;
+}
+
+bool is_launch_metric(std::string_view id) {
+  return id.starts_with("launch__") || id == "sm__maximum_warps_per_active_cycle_pct";
+}
+
+std::span<const MetricPreset> metric_presets() {
+  return presets;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names{"default", "all"};
+  for (const MetricPreset& preset : presets) names.emplace_back(preset.name);
+  return names;
+}
+
+std::vector<std::string> preset_metrics(std::string_view preset) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < presets.size(); ++i) {
+    const bool wanted =
+        preset == presets[i].name || preset == "all" || (preset == "default" && i < default_presets);
+    if (!wanted) continue;
+    for (const std::string_view id : presets[i].metrics) {
+      if (std::ranges::find(names, id) == names.end()) names.emplace_back(id);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> not_in_catalogue(std::span<const std::string> names) {
+  std::vector<std::string> unknown;
+  std::ranges::copy_if(names, std::back_inserter(unknown),
+                       [](const std::string& name) { return !is_listed(name); });
+  return unknown;
+}
+
+}  // namespace mprof

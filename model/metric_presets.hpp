@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/metric.hpp"
+
+/// The metrics of single GPU kernels, and the sets that `mprof run --metrics` takes by one name.
+namespace mprof {
+
+/// A set of hardware metrics with a name: a preset, and what a section of a report shows.
+struct MetricPreset {
+  std::string_view name;
+  std::string_view title;
+  std::span<const std::string_view> metrics;  ///< ids, in the order in which a table shows them
+};
+
+/// The rows of the catalogue that are read of one kernel, named as Nsight Compute names them. CUPTI takes any
+/// other name that the GPU has as well; of those mprof knows no label.
+[[nodiscard]] std::span<const Metric> hardware_metrics();
+
+/// Whether Nsight Compute, and mprof, compute this metric from the launch (its registers, shared memory and
+/// block size): it needs no counter, and CUPTI does not know the name.
+[[nodiscard]] bool is_launch_metric(std::string_view id);
+
+/// The presets that are sections of a report: sol, occupancy, memory, stalls, roofline, tensor, scheduler,
+/// compute. Beside these `expand_metrics` takes "default" (the first six) and "all".
+[[nodiscard]] std::span<const MetricPreset> metric_presets();
+
+/// What `--metrics` takes by name, for help and suggestions: all presets, "default" and "all" among them.
+[[nodiscard]] std::vector<std::string> preset_names();
+
+/// The metrics of a preset, "default" and "all" included, each once; nothing for any other name.
+[[nodiscard]] std::vector<std::string> preset_metrics(std::string_view preset);
+
+/// Those of `names` that hardware_metrics() does not list.
+[[nodiscard]] std::vector<std::string> not_in_catalogue(std::span<const std::string> names);
+
+}  // namespace mprof

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "collectors/collector.hpp"
+#include "cuda/fill.hpp"
+#include "cuda/handles.hpp"
+#include "tests/support/fake_clock.hpp"
+#include "tests/support/fake_device.hpp"
+#include "tests/support/measurements.hpp"
+
+namespace mprof {
+namespace {
+
+const CollectorKind& kind() {
+  for (const CollectorKind* kind : CollectorKinds::instance().of(Pass::counters, "cuda")) {
+    if (kind->id == "kernel_counters") return *kind;
+  }
+  throw std::logic_error("no collector kernel_counters");
+}
+
+/// What a kernel does that is known to the byte, counted by a real GPU.
+class KernelCountersTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto reason = kind().unavailable()) GTEST_SKIP() << *reason;
+    subject.ops.resize(2);
+    subject.ops[0].name = "layer1";
+    subject.ops[1].name = "layer2";
+  }
+
+  /// Fills `words` in a stage, `launches` times.
+  static void stage(Collector& collector, std::string_view op, Stage stage, cuda::DeviceBuffer<float>& words,
+                    int launches) {
+    collector.begin_stage(op, stage);
+    for (int i = 0; i < launches; ++i) cuda::fill(words.data(), words.size(), 7);
+    collector.end_stage(op, stage);
+  }
+
+  [[nodiscard]] double value(std::string_view metric, std::string_view op) const {
+    const Measurement row = test::row_of(measurements, metric, op);
+    EXPECT_EQ(row.kernel, "fill_words") << metric;
+    EXPECT_EQ(row.samples.size(), 1U) << metric << ": " << row.absent;
+    return row.samples.empty() ? -1 : row.samples.front();
+  }
+
+  test::FakeClock clock;
+  test::FakeDevice device{clock, "cuda"};
+  Case subject;
+  std::vector<Ceiling> ceilings;
+  std::vector<Measurement> measurements;
+};
+
+TEST_F(KernelCountersTest, CountsEachKernelOfAnOpOnceAndRightly) {
+  cuda::DeviceBuffer<float> large(std::size_t{1} << 26);  // 256 MiB, several times any L2 cache
+  cuda::DeviceBuffer<float> small(large.size() / 4);
+  cuda::fill(large.data(), large.size(), 7);  // loads the module
+  const std::vector<std::string> metrics{"launch__grid_size",
+                                         "launch__block_size",
+                                         "dram__bytes_write.sum",
+                                         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                                         "gpu__time_duration.sum",
+                                         "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+                                         "sm__warps_active.avg.pct_of_peak_sustained_active",
+                                         "sm__maximum_warps_per_active_cycle_pct"};
+  const auto collector = kind().make({subject, device, clock, ceilings, metrics});
+  collector->begin_sample();
+  stage(*collector, "layer1", Stage::forward, large, 3);
+  cuda::fill(small.data(), small.size(), 7);  // between two stages: the runner's own
+  stage(*collector, "layer1", Stage::finish, small, 1);
+  stage(*collector, "layer2", Stage::prepare, small, 0);
+  stage(*collector, "layer2", Stage::finish, small, 2);
+  collector->end_sample();
+  collector->finish(measurements);
+
+  ASSERT_EQ(measurements.size(), 2 * metrics.size());
+  const auto bytes = static_cast<double>(large.bytes());
+  // What is left in the L2 cache at the end is written later.
+  EXPECT_GT(value("dram__bytes_write.sum", "layer1"), 0.5 * bytes);
+  EXPECT_LT(value("dram__bytes_write.sum", "layer1"), 1.2 * bytes);
+  EXPECT_GT(value("gpu__time_duration.sum", "layer1"), 2 * value("gpu__time_duration.sum", "layer2"));
+  EXPECT_LT(value("gpu__time_duration.sum", "layer1"), 1) << "in seconds";
+  EXPECT_EQ(value("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "layer1"), 0);
+  EXPECT_NEAR(value("smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", "layer2"), 32, 0.01);
+  EXPECT_EQ(value("launch__grid_size", "layer1"), 1024);
+  EXPECT_EQ(value("launch__block_size", "layer2"), 256);
+  const double achieved = value("sm__warps_active.avg.pct_of_peak_sustained_active", "layer1");
+  EXPECT_GT(achieved, 10);
+  EXPECT_LE(achieved, value("sm__maximum_warps_per_active_cycle_pct", "layer1") + 0.5);
+}
+
+TEST_F(KernelCountersTest, GiveTheMemoryBackAsOneLaunchLeavesIt) {
+  cuda::DeviceBuffer<float> words(1000);
+  const auto collector = kind().make({subject, device, clock, ceilings});  // the default: many passes
+  collector->begin_sample();
+  stage(*collector, "layer1", Stage::forward, words, 1);
+  collector->end_sample();
+  std::vector<float> host(words.size());
+  cuda::check(cudaMemcpy(host.data(), words.data(), words.bytes(), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(std::ranges::count(host, host.front()), static_cast<std::ptrdiff_t>(host.size()));
+  collector->finish(measurements);
+  const auto is_there = [](const Measurement& row) { return row.op == "layer1" && !row.samples.empty(); };
+  EXPECT_GT(std::ranges::count_if(measurements, is_there), 60);
+}
+
+}  // namespace
+}  // namespace mprof

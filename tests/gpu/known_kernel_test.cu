@@ -1,0 +1,88 @@
+// Kernels whose multiply-adds are known to the last one, and whose traffic to a few percent.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "collectors/collector.hpp"
+#include "cuda/handles.hpp"
+#include "device/device.hpp"
+#include "tests/support/measurements.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr unsigned blocks = 500;
+constexpr unsigned threads = 96;
+constexpr unsigned links = 1000;
+
+__global__ void known_ffma(float* values, float factor, float term) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  float x = values[i];
+  for (unsigned n = 0; n < links; ++n) x = fmaf(x, factor, term);
+  values[i] = x;
+}
+
+__global__ void known_traffic(const float* a, const float* b, float* c, std::size_t count) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) c[i] = a[i] + 3 * b[i];
+}
+
+class KnownKernel : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const CollectorKind* each : CollectorKinds::instance().of(Pass::counters, "cuda")) kind_ = each;
+    ASSERT_NE(kind_, nullptr) << "there is no collector of counters for CUDA";
+    if (const auto reason = kind_->unavailable()) GTEST_SKIP() << *reason;
+  }
+
+  /// What the counters pass reads of one launch.
+  template <class Launch>
+  double count(const std::string& metric, const Launch& launch) {
+    launch();  // loads the module
+    const Device& device = *Devices::instance().find("cuda");
+    device.synchronize();
+    Case subject;
+    subject.ops = {{"layer1", "", 1, 1}};
+    const std::vector<std::string> metrics{metric};
+    const std::vector<Ceiling> ceilings;
+    const auto collector = kind_->make({subject, device, steady_clock(), ceilings, metrics});
+    collector->begin_sample();
+    collector->begin_stage("layer1", Stage::forward);
+    launch();
+    collector->end_stage("layer1", Stage::forward);
+    collector->end_sample();
+    std::vector<Measurement> measurements;
+    collector->finish(measurements);
+    const Measurement row = test::row_of(measurements, metric, "layer1");
+    EXPECT_EQ(row.samples.size(), 1U) << row.absent;
+    return row.samples.empty() ? -1 : row.samples.front();
+  }
+
+ private:
+  const CollectorKind* kind_ = nullptr;
+};
+
+TEST_F(KnownKernel, ItsFfmaAreCountedExactly) {
+  const cuda::DeviceBuffer<float> values(std::size_t{blocks} * threads);
+  cuda::check(cudaMemset(values.data(), 0, values.bytes()));
+  const double counted = count("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                               [&] { known_ffma<<<blocks, threads>>>(values.data(), 0.5F, 1.0F); });
+  EXPECT_EQ(counted, 1.0 * blocks * threads * links);
+}
+
+TEST_F(KnownKernel, ItsBytesFromDramAreCountedWithinThreePercent) {
+  const std::size_t elements = std::size_t{1} << 26;  // 256 MiB each: several times the L2 cache
+  const cuda::DeviceBuffer<float> a(elements);
+  const cuda::DeviceBuffer<float> b(elements);
+  const cuda::DeviceBuffer<float> c(elements);
+  cuda::check(cudaMemset(a.data(), 0, a.bytes()));
+  cuda::check(cudaMemset(b.data(), 0, b.bytes()));
+  const double counted = count("dram__bytes_read.sum", [&] {
+    known_traffic<<<static_cast<unsigned>(elements / 256), 256>>>(a.data(), b.data(), c.data(), elements);
+  });
+  EXPECT_NEAR(counted / static_cast<double>(a.bytes() + b.bytes()), 1, 0.03);
+}
+
+}  // namespace
+}  // namespace mprof
