@@ -285,6 +285,7 @@ int run(const Arguments& arguments) {
   if (mode == ResultDirectory::Mode::resume) {
     const ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory);
+    directory.save_sources(record.variants);  // of the same revision; the first attempt may not have come so far
     return execute(record, directory, arguments);
   }
   // Everything that can be wrong with the request is found before a directory is made.
@@ -293,6 +294,7 @@ int run(const Arguments& arguments) {
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
   const ResultDirectory directory(out, mode);
+  directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record.variants);
   return execute(record, directory, arguments);
 }

@@ -1,8 +1,6 @@
 #include "cuda/cupti.hpp"
 
-#include <cstdlib>
 #include <string_view>
-#include <vector>
 
 #include <cupti_version.h>
 #include <fmt/format.h>
@@ -13,19 +11,6 @@ namespace mprof::cuda {
 namespace {
 
 constexpr unsigned major = CUPTI_API_VERSION / 10000;
-
-/// By name as the loader finds it, then where the toolkit of the environment or of this build has it.
-std::vector<std::string> candidates(const std::string& name) {
-  std::vector<std::string> paths{name};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) {
-      paths.push_back(fmt::format("{}/lib64/{}", root, name));
-      paths.push_back(fmt::format("{}/extras/CUPTI/lib64/{}", root, name));
-    }
-  }
-  paths.push_back(fmt::format("{}/{}", MPROF_CUDA_LIBRARY_DIR, name));
-  return paths;
-}
 
 std::string_view next_step(CUptiResult result) {
   switch (result) {
@@ -71,8 +56,8 @@ const SharedLibrary& cupti_library() {
   static const SharedLibrary library = [] {
     // CUPTI's profiler opens this one by its plain name; where the loader does not know the folder, it must
     // be there already.
-    static const SharedLibrary performance(candidates("libnvperf_host.so"));
-    return SharedLibrary(candidates(fmt::format("libcupti.so.{}", major)));
+    static const SharedLibrary performance(toolkit_paths("libnvperf_host.so"));
+    return SharedLibrary(toolkit_paths(fmt::format("libcupti.so.{}", major)));
   }();
   return library;
 }
@@ -110,8 +95,12 @@ std::string describe(CUptiResult result) {
   const char* message = nullptr;
   get_string(result, &name);
   get_message(result, &message);
-  return fmt::format("{} ({}): {} {}", name != nullptr ? name : "CUPTI error", static_cast<int>(result),
-                     message != nullptr ? message : "", next_step(result));
+  const std::string_view named = name != nullptr ? name : "CUPTI error";
+  const std::string_view said = message != nullptr ? message : "";
+  // Where CUPTI has no text for an error, its message is the name once more.
+  if (said.empty() || said == named)
+    return fmt::format("{} ({}). {}", named, static_cast<int>(result), next_step(result));
+  return fmt::format("{} ({}): {} {}", named, static_cast<int>(result), said, next_step(result));
 }
 
 void check(CUptiResult result, const char* file, int line) {

@@ -1,5 +1,7 @@
 #include "cuda/shared_library.hpp"
 
+#include <cstdlib>
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
@@ -7,6 +9,18 @@
 #include "model/error.hpp"
 
 namespace mprof::cuda {
+
+std::vector<std::string> toolkit_paths(const std::string& name) {
+  std::vector<std::string> paths{name};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) {
+      paths.push_back(fmt::format("{}/lib64/{}", root, name));
+      paths.push_back(fmt::format("{}/extras/CUPTI/lib64/{}", root, name));
+    }
+  }
+  paths.push_back(fmt::format("{}/{}", MPROF_CUDA_LIBRARY_DIR, name));
+  return paths;
+}
 
 SharedLibrary::SharedLibrary(const std::vector<std::string>& names) : name_(names.front()) {
   for (const std::string& name : names) {

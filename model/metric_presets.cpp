@@ -89,6 +89,9 @@ constexpr std::array metrics{
     Metric{"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
            "Bytes used per sector, global stores", Unit::byte, Better::higher, Combine::never,
            "Bytes that threads wrote of each 32-byte sector stored; 32 is fully coalesced."},
+    Metric{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "Shared load bank conflicts",
+           Unit::count, Better::lower, Combine::never,
+           "Further rounds that loads from shared memory needed, since lanes met in a bank."},
     Metric{"smsp__average_warp_latency_per_inst_issued.ratio", "Warp cycles per issued instruction",
            Unit::ratio, Better::lower, Combine::never,
            "Cycles that a warp was resident for each instruction it issued; the stalls below add up to it."},
@@ -254,7 +257,7 @@ constexpr std::array<std::string_view, 14> occupancy{
     "launch__waves_per_multiprocessor",
 };
 
-constexpr std::array<std::string_view, 10> memory{
+constexpr std::array<std::string_view, 11> memory{
     "dram__bytes.sum.per_second",
     "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed",
     "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -265,9 +268,10 @@ constexpr std::array<std::string_view, 10> memory{
     "dram__bytes_write.sum",
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
 };
 
-constexpr std::array<std::string_view, 20> stalls{
+constexpr std::array<std::string_view, 21> stalls{
     "smsp__average_warp_latency_per_inst_issued.ratio",
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
     "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio",
@@ -288,6 +292,7 @@ constexpr std::array<std::string_view, 20> stalls{
     "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio",
     "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio",
     "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
+    "smsp__inst_executed.sum",
 };
 
 constexpr std::array<std::string_view, 17> roofline{

@@ -20,26 +20,14 @@
 //             holds only 32 blocks: its occupancy ends at half.
 #include <string>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
 
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
-
 __constant__ float coarsened_mask[constant_bytes / sizeof(float)];  // [M][C][K][K]
-
-void upload(const Shape& shape, const float* mask) {
-  const std::size_t bytes = shape.mask_size() * sizeof(float);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::fault, "conv/coarsened: the masks take " + std::to_string(bytes) +
-                                     " B, and constant memory holds " + std::to_string(constant_bytes) +
-                                     " B. Use conv/baseline, which reads them from global memory.");
-  }
-  cuda::check(cudaMemcpyToSymbol(coarsened_mask, mask, bytes));
-}
 
 template <unsigned Outputs>
 __global__ void conv_coarsened(const float* input, float* output, DeviceShape s) {
@@ -101,7 +89,9 @@ class Coarsened final : public DeviceConvolution {
   explicit Coarsened(Config config) : config_(config), kernel_(kernel_for(config.outputs)) {}
 
  protected:
-  void allocate(const float* host_mask) override { upload(shape(), host_mask); }
+  void allocate(const float* host_mask) override {
+    upload(coarsened_mask, host_mask, shape().mask_size(), "conv/coarsened");
+  }
 
   void launch() override {
     const Shape& s = shape();

@@ -14,28 +14,15 @@
 //             half of the baseline's global load requests, a lower L1 hit rate (the weights were all
 //             hits), the stall LG throttle well below the baseline's. Input traffic is the same to the
 //             byte.
-#include <string>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
 
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
-
 __constant__ float constant_mask[constant_bytes / sizeof(float)];  // [M][C][K][K]
-
-void upload(const Shape& shape, const float* mask) {
-  const std::size_t bytes = shape.mask_size() * sizeof(float);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::fault, "conv/constant_mask: the masks take " + std::to_string(bytes) +
-                                     " B, and constant memory holds " + std::to_string(constant_bytes) +
-                                     " B. Use conv/baseline, which reads them from global memory.");
-  }
-  cuda::check(cudaMemcpyToSymbol(constant_mask, mask, bytes));
-}
 
 __global__ void conv_constant_mask(const float* input, float* output, DeviceShape s) {
   const unsigned tiles_x = (s.out_width + blockDim.x - 1) / blockDim.x;
@@ -57,7 +44,9 @@ __global__ void conv_constant_mask(const float* input, float* output, DeviceShap
 
 class ConstantMask final : public DeviceConvolution {
  protected:
-  void allocate(const float* host_mask) override { upload(shape(), host_mask); }
+  void allocate(const float* host_mask) override {
+    upload(constant_mask, host_mask, shape().mask_size(), "conv/constant_mask");
+  }
 
   void launch() override {
     const Shape& s = shape();

@@ -17,11 +17,10 @@
 //             near that of unroll_matmul, rather above it in layer 2: what the masks cost was never the
 //             problem.
 #include <algorithm>
-#include <string>
 #include <vector>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/sectioned_matmul.cuh"
-#include "model/error.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -30,8 +29,6 @@ constexpr unsigned tile_rows = 16;     ///< of the product: maps
 constexpr unsigned tile_columns = 32;  ///< of the product: pixels; a warp
 constexpr unsigned tile_depth = 16;    ///< taps that are staged at once
 static_assert(tile_depth == tile_rows, "a thread loads one element of the tile");
-
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
 
 __constant__ float padded_masks[constant_bytes / sizeof(float)];  // [rows][depth], both multiples of 16
 
@@ -43,17 +40,6 @@ std::vector<float> pad(const Shape& shape, const float* mask) {
     std::copy_n(mask + m * shape.taps(), shape.taps(), padded.data() + m * depth);
   }
   return padded;
-}
-
-void upload(const std::vector<float>& padded) {
-  const std::size_t bytes = padded.size() * sizeof(float);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::environment, "conv/constant_matmul: the padded masks take " +
-                                           std::to_string(bytes) + " B, and constant memory holds " +
-                                           std::to_string(constant_bytes) +
-                                           " B. Use conv/unroll_matmul, which keeps them in global memory.");
-  }
-  cuda::check(cudaMemcpyToSymbol(padded_masks, padded.data(), bytes));
 }
 
 /// product [rows][columns] = padded_masks x b [depth][columns].
@@ -86,7 +72,8 @@ class ConstantMatmul final : public SectionedMatmul {
  protected:
   void allocate(const float* host_mask) override {
     SectionedMatmul::allocate(host_mask);
-    upload(pad(shape(), host_mask));
+    const std::vector<float> padded = pad(shape(), host_mask);
+    upload(padded_masks, padded.data(), padded.size(), "conv/constant_matmul");
   }
 
   void multiply(const float* unrolled, float* product, std::size_t columns) override {

@@ -23,7 +23,6 @@
 #include <string>
 
 #include "cuda/shared_library.hpp"
-#include "kernels/conv/cuda_library.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
 #include "model/error.hpp"
@@ -45,8 +44,7 @@ namespace mprof::conv {
 namespace {
 
 const cuda::SharedLibrary& cudnn_library() {
-  static const cuda::SharedLibrary library(
-      cuda_library_candidates("libcudnn.so." + std::to_string(CUDNN_MAJOR)));
+  static const cuda::SharedLibrary library(cuda::toolkit_paths("libcudnn.so." + std::to_string(CUDNN_MAJOR)));
   return library;
 }
 
@@ -404,7 +402,7 @@ namespace mprof::conv {
 namespace {
 
 const Register registered{Declaration{
-    .title = "cuDNN",
+    .title = "cuDNN's fastest algorithm",
     .idea = "The vendor's library, with the fastest of its algorithms for the shape, found by running them: "
             "the rival.",
     .device = "cuda",
@@ -435,7 +433,12 @@ const Register registered{Declaration{
                    "S. Chetlur et al.: cuDNN: Efficient Primitives for Deep Learning, 2014, "
                    "https://arxiv.org/abs/1410.0759"},
     .unavailable = unavailable,
-    .tolerance = 2e-3,  // for math=tf32 and fp16, which keep 10 bits of a factor's mantissa
+    .tolerance_of =
+        [](const Parameters& parameters) {
+          const std::string& math = parameters.at("math");
+          // TF32 and FP16 keep 10 bits of a factor's mantissa.
+          return math == "fp32" ? 1e-5 : math == "tf32" ? 2e-3 : 5e-3;
+        },
     .library = "cuDNN",
     .library_version = version,
     .make = make,

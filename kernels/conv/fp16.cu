@@ -18,34 +18,25 @@
 //             convolution itself about as long as constant_mask's: the sum is slower. Accuracy the same
 //             to the third digit.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <cuda_fp16.h>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
 
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
-
 /// The bits of halves, [M][C][K][K]: constant memory takes no type that has a constructor.
 __constant__ unsigned short fp16_mask[constant_bytes / sizeof(unsigned short)];
 
-void upload(const Shape& shape, const float* mask) {
-  const std::size_t bytes = shape.mask_size() * sizeof(unsigned short);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::fault, "conv/fp16: the masks take " + std::to_string(bytes) +
-                                     " B, and constant memory holds " + std::to_string(constant_bytes) +
-                                     " B. Use conv/baseline, which reads them from global memory.");
-  }
-  std::vector<unsigned short> halves(shape.mask_size());
-  std::transform(mask, mask + halves.size(), halves.begin(),
-                 [](float weight) { return __half_as_ushort(__float2half_rn(weight)); });
-  cuda::check(cudaMemcpyToSymbol(fp16_mask, halves.data(), bytes));
+std::vector<unsigned short> halves_of(const float* values, std::size_t count) {
+  std::vector<unsigned short> halves(count);
+  std::transform(values, values + count, halves.begin(),
+                 [](float value) { return __half_as_ushort(__float2half_rn(value)); });
+  return halves;
 }
 
 /// Two elements a step; an odd last one is left to the first thread.
@@ -99,7 +90,8 @@ unsigned convert_blocks(std::size_t count) {
 class Fp16 final : public DeviceConvolution {
  protected:
   void allocate(const float* host_mask) override {
-    upload(shape(), host_mask);
+    const std::vector<unsigned short> halves = halves_of(host_mask, shape().mask_size());
+    upload(fp16_mask, halves.data(), halves.size(), "conv/fp16");
     half_input_ = cuda::DeviceBuffer<__half>(shape().input_size());
     half_output_ = cuda::DeviceBuffer<__half>(shape().output_size());
   }

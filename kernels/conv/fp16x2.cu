@@ -15,39 +15,31 @@
 //             about half of fp16's instructions in the convolution and nearly half its time, the two
 //             conversions unchanged and now a visible part of the op in layer 1.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <cuda_fp16.h>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
 
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
-
 /// The bits of half2s, [pair of maps][C][K][K]: constant memory takes no type that has a constructor.
 __constant__ unsigned fp16x2_mask[constant_bytes / sizeof(unsigned)];
 
-void upload(const Shape& shape, const float* mask) {
+/// The weights of two maps a word, [(M + 1) / 2][C][K][K]; an odd last map has zeros beside it.
+std::vector<unsigned> pairs_of(const Shape& shape, const float* mask) {
   const std::size_t taps = shape.taps();
   std::vector<unsigned> pairs(blocks_for(shape.maps, 2) * taps);
-  const std::size_t bytes = pairs.size() * sizeof(unsigned);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::fault, "conv/fp16x2: the masks take " + std::to_string(bytes) +
-                                     " B, and constant memory holds " + std::to_string(constant_bytes) +
-                                     " B. Use conv/baseline, which reads them from global memory.");
-  }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const std::size_t m = i / taps * 2;
     const float first = mask[m * taps + i % taps];
     const float second = m + 1 < shape.maps ? mask[(m + 1) * taps + i % taps] : 0.0F;
     pairs[i] = __half_as_ushort(__float2half_rn(first)) | __half_as_ushort(__float2half_rn(second)) << 16U;
   }
-  cuda::check(cudaMemcpyToSymbol(fp16x2_mask, pairs.data(), bytes));
+  return pairs;
 }
 
 __device__ __half2 half2_of(unsigned bits) {
@@ -113,7 +105,8 @@ unsigned convert_blocks(std::size_t count) {
 class Fp16x2 final : public DeviceConvolution {
  protected:
   void allocate(const float* host_mask) override {
-    upload(shape(), host_mask);
+    const std::vector<unsigned> pairs = pairs_of(shape(), host_mask);
+    upload(fp16x2_mask, pairs.data(), pairs.size(), "conv/fp16x2");
     half_input_ = cuda::DeviceBuffer<__half>(shape().input_size());
     half_output_ = cuda::DeviceBuffer<__half>(shape().output_size());
   }

@@ -454,7 +454,7 @@ const Register registered{Declaration{
     .baseline = "conv/baseline",
     .parameters = {{.name = "layer1_width",
                     .meaning = "pixels of a row that a thread computes in layer 1, of all 4 maps",
-                    .default_value = "10",
+                    .default_value = "20",
                     .values = {"10", "20"}},
                    {.name = "layer2_maps",
                     .meaning = "maps that a thread computes in layer 2, of 17 pixels",

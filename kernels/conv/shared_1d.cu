@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
 #include "model/error.hpp"
@@ -25,19 +26,7 @@
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
-
 __constant__ float shared_1d_mask[constant_bytes / sizeof(float)];  // [M][C][K][K]
-
-void upload(const Shape& shape, const float* mask) {
-  const std::size_t bytes = shape.mask_size() * sizeof(float);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::fault, "conv/shared_1d: the masks take " + std::to_string(bytes) +
-                                     " B, and constant memory holds " + std::to_string(constant_bytes) +
-                                     " B. Use conv/baseline, which reads them from global memory.");
-  }
-  cuda::check(cudaMemcpyToSymbol(shared_1d_mask, mask, bytes));
-}
 
 /// Square blocks. `side` is how many input elements a side the block's tile reads, `pitch` how many floats
 /// lie between two of its rows in shared memory.
@@ -99,7 +88,7 @@ class Shared1d final : public DeviceConvolution {
                                        " B of shared memory, and a block may have " +
                                        std::to_string(available) + " B. Take a smaller tile_width.");
     }
-    upload(shape(), host_mask);
+    upload(shared_1d_mask, host_mask, shape().mask_size(), "conv/shared_1d");
   }
 
   void launch() override {

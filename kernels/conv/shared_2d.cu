@@ -21,6 +21,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
 #include "model/error.hpp"
@@ -28,19 +29,7 @@
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t constant_bytes = 65536;  ///< all that CUDA gives a module
-
 __constant__ float shared_2d_mask[constant_bytes / sizeof(float)];  // [M][C][K][K]
-
-void upload(const Shape& shape, const float* mask) {
-  const std::size_t bytes = shape.mask_size() * sizeof(float);
-  if (bytes > constant_bytes) {
-    throw Error(ExitCode::fault, "conv/shared_2d: the masks take " + std::to_string(bytes) +
-                                     " B, and constant memory holds " + std::to_string(constant_bytes) +
-                                     " B. Use conv/baseline, which reads them from global memory.");
-  }
-  cuda::check(cudaMemcpyToSymbol(shared_2d_mask, mask, bytes));
-}
 
 /// Elements a side of the input that `tile_width` output pixels read.
 constexpr unsigned input_side(unsigned tile_width, unsigned stride, unsigned mask) {
@@ -121,7 +110,7 @@ class Shared2d final : public DeviceConvolution {
                                        std::to_string(large_side(tile_width_)) +
                                        ". Use conv/shared_1d, which sizes its array at run time.");
     }
-    upload(shape(), host_mask);
+    upload(shared_2d_mask, host_mask, shape().mask_size(), "conv/shared_2d");
   }
 
   void launch() override {

@@ -1,12 +1,11 @@
 // The batch in chunks over several streams: while one chunk computes, others are copied.
 //
 // Idea        The baseline's layer takes far longer than its kernel: the input goes to the GPU, then the
-//             kernel runs, then the output comes back, one after the other, through pageable memory,
-//             which the driver copies in small pieces and waits for. Here the batch is cut into chunks.
-//             Chunk i belongs to stream i % streams: copy in, kernel and copy out are queued there, so
-//             that they keep their order in a stream, while the copy engines of both directions and the
-//             multiprocessors work for different streams at the same time. The last chunk may be smaller
-//             than the others.
+//             kernel runs, then the output comes back, one after the other, through pageable memory, which
+//             the driver copies in small pieces and waits for. Here the batch is cut into chunks. Chunk i
+//             belongs to stream i % streams: copy in, kernel and copy out are queued there, so that they keep
+//             their order in a stream, while the copy engines of both directions and the multiprocessors work
+//             for different streams at the same time. The last chunk may be smaller than the others.
 //
 //             Copies only overlap from and to page-locked memory, and the caller's memory is pageable.
 //             Page-locking all of it (1.3 GB in layer 1) would take longer than copying it. So each

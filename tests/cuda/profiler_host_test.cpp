@@ -67,7 +67,7 @@ TEST_F(ProfilerHostTest, AgreesOnUnits) {
 TEST_F(ProfilerHostTest, NeedsAsManyPassesAsMeasured) {
   EXPECT_EQ(passes_of(preset_metrics("sol")), 9U);
   EXPECT_EQ(passes_of(counted(preset_metrics("occupancy"))), 1U);
-  EXPECT_EQ(passes_of(preset_metrics("memory")), 8U);
+  EXPECT_EQ(passes_of(preset_metrics("memory")), 9U);
   EXPECT_EQ(passes_of(preset_metrics("stalls")), 7U);
   EXPECT_EQ(passes_of(reasons(preset_metrics("stalls"))), 6U);
   EXPECT_EQ(passes_of(preset_metrics("roofline")), 2U);
