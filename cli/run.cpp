@@ -285,7 +285,8 @@ int run(const Arguments& arguments) {
   if (mode == ResultDirectory::Mode::resume) {
     const ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory);
-    directory.save_sources(record.variants);  // of the same revision; the first attempt may not have come so far
+    directory.save_sources(
+        record.variants);  // of the same revision; the first attempt may not have come so far
     return execute(record, directory, arguments);
   }
   // Everything that can be wrong with the request is found before a directory is made.
