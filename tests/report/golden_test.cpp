@@ -94,6 +94,30 @@ TEST(Golden, SummaryOfARecordedRun) {
       << "README.md does not show tests/golden/summary.txt as it is";
 }
 
+TEST(Summary, SaysWhichOpTimesSayLittle) {
+  EXPECT_NE(render_summary(samples::gpu(), 100)
+                .find("conv/streams works outside forward(): compare its layer time, not its op time."),
+            std::string::npos);
+  EXPECT_EQ(render_summary(samples::healthy(), 100).find("outside forward()"), std::string::npos);
+}
+
+TEST(Summary, SaysWhyCasesWereSkippedOnceAReason) {
+  mprof::Run run = samples::healthy();
+  std::size_t skipped = 0;
+  for (Case& c : run.cases) {
+    if (c.key.variant != run.variants.back().id) continue;
+    ++skipped;
+    for (PassResult& pass : c.passes)
+      pass = {.pass = pass.pass, .status = Status::skipped, .reason = "no NVIDIA driver"};
+  }
+  ASSERT_GT(skipped, 1U);
+  const std::string summary = render_summary(run, 100);
+  const std::size_t at = summary.find("Skipped: " + run.variants.back().id);
+  ASSERT_NE(at, std::string::npos) << summary;
+  EXPECT_NE(summary.find(": no NVIDIA driver\n", at), std::string::npos);
+  EXPECT_EQ(summary.find(run.variants.back().id), at + 9) << "and they have no row";
+}
+
 TEST(Golden, MilestoneOfARunFullOfTrouble) {
   expect_golden_report(samples::troubled(), "troubled");
 }
