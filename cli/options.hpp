@@ -53,6 +53,7 @@ struct Verb {
 [[nodiscard]] Verb run_verb();
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
+[[nodiscard]] Verb stats_verb();
 [[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb worker_verb();
 

@@ -28,6 +28,7 @@ int report(const Arguments& arguments) {
   options.formats = parse_formats(arguments.text("format"));
   options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory;
   options.templates = arguments.text("templates");
+  options.trace = directory / "trace.sqlite";
   for (const std::filesystem::path& file : write_report(read_run(directory), options)) {
     fmt::print("{}\n", file.string());
   }

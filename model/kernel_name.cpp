@@ -49,21 +49,26 @@ std::string_view unqualified(std::string_view name) {
 
 }  // namespace
 
-KernelName kernel_name(std::string_view symbol) {
+KernelName kernel_name_of_demangled(std::string_view whole) {
   KernelName name;
-  name.whole = demangled(std::string(symbol));
-  if (name.whole == symbol) {
-    name.templated = name.brief = name.whole;
-    return name;
-  }
+  name.whole = whole;
   name.templated = unqualified(without_parameters(name.whole));
   name.brief = name.templated.substr(0, name.templated.find('<'));
   return name;
 }
 
+KernelName kernel_name(std::string_view symbol) {
+  const std::string whole = demangled(std::string(symbol));
+  return whole == symbol ? KernelName{whole, whole, whole} : kernel_name_of_demangled(whole);
+}
+
 std::vector<std::string> distinct_kernel_names(std::span<const std::string> symbols) {
   std::vector<KernelName> all;
   for (const std::string& symbol : symbols) all.push_back(kernel_name(symbol));
+  return distinct_names(all);
+}
+
+std::vector<std::string> distinct_names(std::span<const KernelName> all) {
   std::vector<std::string> names;
   for (const KernelName& name : all) {
     const auto alike = [&](const KernelName& other) { return other.brief == name.brief; };

@@ -16,9 +16,12 @@ struct KernelName {
 
 /// A symbol that is no mangled C++ name (extern "C", a library's own) is its own name.
 [[nodiscard]] KernelName kernel_name(std::string_view symbol);
+/// The same from a name that is demangled already, as traces have it.
+[[nodiscard]] KernelName kernel_name_of_demangled(std::string_view whole);
 
 /// A name for each of the kernels that one op launches: the brief one, with its template arguments where two
 /// would be called alike, and with a number where even these do not tell them apart.
 [[nodiscard]] std::vector<std::string> distinct_kernel_names(std::span<const std::string> symbols);
+[[nodiscard]] std::vector<std::string> distinct_names(std::span<const KernelName> all);
 
 }  // namespace mprof

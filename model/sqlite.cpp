@@ -101,7 +101,9 @@ bool Database::has_table(std::string_view name) const {
 
 void Database::fail(std::string_view what) const {
   constexpr std::size_t readable = 60;
-  throw Error(ExitCode::environment,
+  const int code = handle_ != nullptr ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
+  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;  // input, not the machine
+  throw Error(damaged ? ExitCode::usage : ExitCode::environment,
               fmt::format("{}: {} ({}). If the disk is full, make room; if another program holds the file, "
                           "end it; if the file is broken, remove it.",
                           path_, handle_ != nullptr ? sqlite3_errmsg(handle_.get()) : "out of memory",

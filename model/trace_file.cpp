@@ -10,6 +10,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "model/nsys_schema.hpp"
 #include "model/sqlite.hpp"
 #include "model/version.hpp"
 
@@ -19,17 +20,10 @@ namespace {
 using sqlite::Database;
 using sqlite::Statement;
 
-/// nsys serializes its ids: 8 bits hardware, 8 bits machine, 24 bits process, 24 bits thread. There is one
-/// machine.
-constexpr std::int64_t machine = std::int64_t{1} << 48;
-constexpr int process_shift = 24;
-constexpr std::int64_t thread_mask = 0xFFFFFF;
+using namespace nsys;
 
-/// eventType of NVTX_EVENTS.
-constexpr int mark = 34;
-constexpr int push_pop_range = 59;
-constexpr int start_end_range = 60;
-constexpr int domain_created = 75;
+/// There is one machine.
+constexpr std::int64_t machine = std::int64_t{1} << 48;
 
 struct Table {
   std::string_view name;
@@ -104,36 +98,8 @@ constexpr Table own_ranges{
 /// The tables whose rows belong to a case by their correlation id.
 constexpr std::array correlated{kernels, calls, copies, sets, synchronizations, overheads};
 
-struct EnumRow {
-  int id;
-  std::string_view name;
-  std::string_view label;
-};
 constexpr Table enumeration{"", "id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT"};
 
-constexpr std::array copy_kinds{
-    EnumRow{0, "CUDA_MEMCPY_KIND_UNKNOWN", "Unknown"},
-    EnumRow{1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"},
-    EnumRow{2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"},
-    EnumRow{3, "CUDA_MEMCPY_KIND_HTOA", "Host-to-Array"},
-    EnumRow{4, "CUDA_MEMCPY_KIND_ATOH", "Array-to-Host"},
-    EnumRow{5, "CUDA_MEMCPY_KIND_ATOA", "Array-to-Array"},
-    EnumRow{6, "CUDA_MEMCPY_KIND_ATOD", "Array-to-Device"},
-    EnumRow{7, "CUDA_MEMCPY_KIND_DTOA", "Device-to-Array"},
-    EnumRow{8, "CUDA_MEMCPY_KIND_DTOD", "Device-to-Device"},
-    EnumRow{9, "CUDA_MEMCPY_KIND_HTOH", "Host-to-Host"},
-    EnumRow{10, "CUDA_MEMCPY_KIND_PTOP", "Peer-to-Peer"},
-};
-constexpr std::array memory_kinds{
-    EnumRow{0, "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE", "Pageable"},
-    EnumRow{1, "CUDA_MEMOPR_MEMORY_KIND_PINNED", "Pinned"},
-    EnumRow{2, "CUDA_MEMOPR_MEMORY_KIND_DEVICE", "Device"},
-    EnumRow{3, "CUDA_MEMOPR_MEMORY_KIND_ARRAY", "Array"},
-    EnumRow{4, "CUDA_MEMOPR_MEMORY_KIND_MANAGED", "Managed"},
-    EnumRow{5, "CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC", "Device Static"},
-    EnumRow{6, "CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC", "Managed Static"},
-    EnumRow{7, "CUDA_MEMOPR_MEMORY_KIND_UNKNOWN", "Unknown"},
-};
 constexpr std::array synchronization_kinds{
     EnumRow{0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", "Unknown"},
     EnumRow{1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", "Event sync"},

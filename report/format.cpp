@@ -187,6 +187,22 @@ std::string count(std::uint64_t value) {
   return group_thousands(std::to_string(value));
 }
 
+std::string whole(std::int64_t value) {
+  return with_minus(group_thousands(std::to_string(value)));
+}
+
+std::string plain(std::int64_t value) {
+  return std::to_string(value);
+}
+
+std::string plain(double value, int decimals) {
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+double rounded(double value, int decimals) {
+  return std::strtod(plain(value, decimals).c_str(), nullptr);
+}
+
 std::string quantity(double value, Unit unit) {
   const Scale scale = scale_for(unit, value);
   const bool whole = unit == Unit::count && scale.divisor == 1 && value == std::floor(value);

@@ -30,6 +30,12 @@ struct Scale {
 [[nodiscard]] std::string scientific(double value);
 /// A whole number, thousands grouped.
 [[nodiscard]] std::string count(std::uint64_t value);
+[[nodiscard]] std::string whole(std::int64_t value);
+/// For programs: digits alone, with a point and a hyphen.
+[[nodiscard]] std::string plain(std::int64_t value);
+[[nodiscard]] std::string plain(double value, int decimals);
+/// The number that plain() writes.
+[[nodiscard]] double rounded(double value, int decimals);
 /// A number with its unit, for a sentence: "41.30 ms".
 [[nodiscard]] std::string quantity(double value, Unit unit);
 /// The same in three digits at the most, for what nobody measured so exactly: "8 GiB".

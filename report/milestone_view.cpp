@@ -194,10 +194,10 @@ std::string Anchors::make(std::string_view text) {
   return name;
 }
 
-json milestone_view(const RunAnalysis& analysis) {
+json milestone_view(const RunAnalysis& analysis, const Evidence& evidence) {
   const Run& run = *analysis.run;
   Anchors anchors;
-  for (const char* section : {"top", "answer", "findings", "setup", "reading", "chart-data"})
+  for (const char* section : {"top", "answer", "findings", "evidence", "setup", "reading", "chart-data"})
     (void)anchors.make(section);
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
@@ -217,6 +217,7 @@ json milestone_view(const RunAnalysis& analysis) {
           {"has_findings", !findings.empty()},
           {"setup", setup_views(run)},
           {"families", families},
+          {"evidence", evidence_view(analysis, evidence, anchors)},
           {"glossary", glossary_view(run)}};
 }
 

@@ -65,7 +65,7 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
   require_known(options.formats);
   const Templates templates(options.templates);
   const RunAnalysis analysis = analyse(run);
-  const json view = milestone_view(analysis);
+  const json view = milestone_view(analysis, read_evidence(run, options.trace));
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
   };

@@ -12,6 +12,7 @@ struct ReportOptions {
   std::vector<std::string> formats;  ///< "md", "html"
   std::filesystem::path out;
   std::filesystem::path templates;  ///< files here replace those of the same name; empty: the embedded ones
+  std::filesystem::path trace{};    ///< the run's trace.sqlite, which may be missing
 };
 
 /// Writes milestone.md with charts/*.svg, milestone.html, or both, into `options.out`. The same run makes the

@@ -233,7 +233,7 @@ std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
                      {"absent", !cell.absent.empty()},
                      {"modelled", cell.modelled},
                      {"best", cell.tone == Tone::best},
-                     {"repeat", column == 0 && i > 0 && texts[i] == texts[i - 1]},
+                     {"repeat", column == 0 && !head.numeric && i > 0 && texts[i] == texts[i - 1]},
                      {"link", cell.link},
                      {"class", class_of(cell, head.numeric)}});
     if (cells.back()["repeat"]) cells.back()["class"] = cells.back()["class"].get<std::string>() + " repeat";

@@ -9,6 +9,7 @@
 
 #include "report/analysis.hpp"
 #include "report/compare.hpp"
+#include "report/evidence.hpp"
 
 /// Views: what a template lays out. Finished strings only; the numbers in "charts" are for charts.js alone.
 namespace mprof {
@@ -23,7 +24,7 @@ class Anchors {
 };
 
 /// The view of milestone.*.mustache.
-[[nodiscard]] nlohmann::json milestone_view(const RunAnalysis& analysis);
+[[nodiscard]] nlohmann::json milestone_view(const RunAnalysis& analysis, const Evidence& evidence);
 
 /// The answer first: the best variant for each op and batch.
 [[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
@@ -34,6 +35,10 @@ class Anchors {
 /// One variant; `anchor` is its place on the page.
 [[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
                                           const std::string& anchor, Anchors& anchors);
+
+/// What the trace shows: the whole run, and each variant at its largest traced batch.
+[[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
+                                           Anchors& anchors);
 
 /// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series }.
 [[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);

@@ -82,6 +82,19 @@
     });
   }
 
+  // --- Paper has nothing to click on: what is folded away is opened for it ---
+
+  var unfolded = [];
+
+  function unfold() {
+    unfolded = Array.prototype.slice.call(document.querySelectorAll('main details:not([open])'));
+    unfolded.forEach(function (details) { details.open = true; });
+  }
+
+  function fold_again() {
+    unfolded.forEach(function (details) { details.open = false; });
+  }
+
   var saved = remembered_theme();
   if (saved === 'light' || saved === 'dark') root.dataset.theme = saved;
   label_toggle();
@@ -98,6 +111,14 @@
   start_charts();
   mark_scrolling();
   window.addEventListener('resize', mark_scrolling);
-  window.addEventListener('beforeprint', function () { draw_all('light'); });
-  window.addEventListener('afterprint', function () { draw_all(theme()); });
+  // What is folded away has no width until it is opened.
+  document.addEventListener('toggle', mark_scrolling, true);
+  window.addEventListener('beforeprint', function () {
+    draw_all('light');
+    unfold();
+  });
+  window.addEventListener('afterprint', function () {
+    draw_all(theme());
+    fold_again();
+  });
 })();

@@ -124,22 +124,7 @@ class TraceFile : public ::testing::Test {
 
   /// The sample as another case, so much later.
   [[nodiscard]] Trace another(const std::string& case_id, std::int64_t later) const {
-    Trace trace = sample;
-    trace.case_id = case_id;
-    const auto shift = [&](trace::Interval& time) {
-      time.start += later;
-      time.end += later;
-    };
-    shift(trace.window);
-    for (auto& row : trace.kernels) shift(row.work.time);
-    for (auto& row : trace.copies) shift(row.work.time);
-    for (auto& row : trace.sets) shift(row.work.time);
-    for (auto& row : trace.calls) shift(row.time);
-    for (auto& row : trace.synchronizations) shift(row.time);
-    for (auto& row : trace.overheads) shift(row.time);
-    for (auto& row : trace.ranges) shift(row.time);
-    for (auto& row : trace.ranges) row.name = row.name == sample.case_id ? case_id : row.name;
-    return trace;
+    return test::moved(sample, case_id, later);
   }
 
   test::TemporaryDirectory directory;

@@ -128,6 +128,20 @@ for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['trou
     }));
 }
 
+for (const [name, viewport] of [['gpu', phone], ['gpu', desk], ['hostile', phone]]) {
+  test(`${name}: folded evidence opens, fits ${viewport.width} pixels and is accessible`, () =>
+    with_page(`${name}/milestone.html`, { viewport }, async page => {
+      const folded = page.locator('details.evidence');
+      assert.ok(await folded.count() > 0);
+      const table = folded.first().locator('table').first();
+      assert.equal(await table.isVisible(), false);
+      for (const details of await folded.all()) await details.locator('summary').click();
+      assert.ok(await table.isVisible());
+      assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
+      assert.deepEqual(await serious_findings(page), []);
+    }));
+}
+
 describe('milestone', () => {
   test('has the table that is asked for, with the numbers of the run', () =>
     with_page('run_a/milestone.html', {}, async page => {

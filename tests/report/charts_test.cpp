@@ -17,7 +17,7 @@ using nlohmann::json;
 
 std::vector<json> charts_of(const Run& run) {
   std::vector<json> charts;
-  const json view = milestone_view(analyse(run));
+  const json view = milestone_view(analyse(run), {});
   for (const json& family : view["families"]) {
     charts.insert(charts.end(), family["charts"].begin(), family["charts"].end());
   }

@@ -11,6 +11,8 @@
 #include "model/run_file.hpp"
 #include "report/analysis.hpp"
 #include "report/compare.hpp"
+#include "report/evidence.hpp"
+#include "report/profile_text.hpp"
 #include "report/report.hpp"
 #include "report/summary.hpp"
 #include "report/views.hpp"
@@ -59,10 +61,10 @@ void expect_no_other_charts(const fs::path& folder, const std::set<fs::path>& ma
   }
 }
 
-void expect_golden_report(const Run& run, const fs::path& folder) {
+void expect_golden_report(const Run& run, const fs::path& folder, const fs::path& trace = {}) {
   const test::TemporaryDirectory directory;
   std::set<fs::path> made;
-  for (const fs::path& file : write_report(run, {{"md"}, directory.path(), {}})) {
+  for (const fs::path& file : write_report(run, {{"md"}, directory.path(), {}, trace})) {
     const fs::path name = folder / fs::relative(file, directory.path());
     expect_golden(name, read_file(file));
     made.insert(name);
@@ -73,7 +75,7 @@ void expect_golden_report(const Run& run, const fs::path& folder) {
 TEST(Golden, MilestoneOfARecordedRun) {
   const mprof::Run run = read_run(golden / "run_a");
   expect_golden_report(run, "run_a");
-  expect_golden("run_a/view.json", milestone_view(analyse(run)).dump(1) + "\n");
+  expect_golden("run_a/view.json", milestone_view(analyse(run), read_evidence(run, {})).dump(1) + "\n");
 }
 
 /// The lines of the README's code block behind `heading`.
@@ -123,7 +125,20 @@ TEST(Golden, MilestoneOfARunFullOfTrouble) {
 }
 
 TEST(Golden, MilestoneOfAGpuRun) {
-  expect_golden_report(samples::gpu(), "gpu");
+  const test::TemporaryDirectory directory;
+  const mprof::Run run = samples::gpu();
+  const fs::path trace = samples::write_traces(samples::traces_of(run, 2), directory.path());
+  expect_golden_report(run, "gpu", trace);
+}
+
+/// The tables of two cases that were traced on a GPU, in each format.
+TEST(Golden, ProfileOfARecordedTrace) {
+  const trace::Profile profile = trace::read_profile(golden / "trace/recorded.sqlite");
+  std::vector<ProfileTable> tables;
+  for (const ProfileReport& report : profile_reports()) tables.push_back(report.table(profile));
+  expect_golden("stats/recorded.txt", render_profile(tables, "table"));
+  expect_golden("stats/recorded.csv", render_profile(tables, "csv"));
+  expect_golden("stats/recorded.json", render_profile(tables, "json"));
 }
 
 TEST(Golden, ComparisonOfRecordedRuns) {

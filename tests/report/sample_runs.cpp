@@ -1,8 +1,12 @@
 #include "tests/report/sample_runs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
+
+#include "model/trace_file.hpp"
+#include "tests/support/sample_trace.hpp"
 
 namespace mprof::samples {
 namespace {
@@ -415,6 +419,24 @@ Run large(std::size_t variants) {
     }
   }
   return run;
+}
+
+std::vector<trace::Trace> traces_of(const Run& run, std::size_t count, const std::string& kernel) {
+  constexpr std::int64_t apart = 20'000;  // ns
+  std::vector<trace::Trace> traces;
+  for (std::size_t i = 0; i < std::min(count, run.cases.size()); ++i) {
+    const std::int64_t later = apart * static_cast<std::int64_t>(i);
+    traces.push_back(test::moved(test::sample_trace_with_pause(), run.cases[i].id, later));
+    traces.back().symbols[1] = {kernel, kernel, kernel};
+  }
+  return traces;
+}
+
+std::filesystem::path write_traces(const std::vector<trace::Trace>& traces,
+                                   const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  for (const trace::Trace& trace : traces) trace::write_trace(directory / "trace.sqlite", trace);
+  return directory / "trace.sqlite";
 }
 
 }  // namespace mprof::samples

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/run.hpp"
+#include "model/trace.hpp"
 
 /// Runs made up for tests: every number follows from its place, so they are the same on every machine.
 namespace mprof::samples {
@@ -49,5 +51,12 @@ void set_samples(Case& c, std::string_view metric, std::string_view op, std::vec
 [[nodiscard]] Run hostile();
 /// `variants` variants at four batches.
 [[nodiscard]] Run large(std::size_t variants);
+
+/// Traces of the first `count` cases of a run: one kernel is called `kernel`.
+[[nodiscard]] std::vector<trace::Trace> traces_of(const Run& run, std::size_t count,
+                                                  const std::string& kernel = "scale");
+/// trace.sqlite with them in a directory.
+std::filesystem::path write_traces(const std::vector<trace::Trace>& traces,
+                                   const std::filesystem::path& directory);
 
 }  // namespace mprof::samples

@@ -118,4 +118,35 @@ inline trace::Trace sample_trace() {
   return b.trace;
 }
 
+/// The same trace as that of another case, so much later.
+inline trace::Trace moved(trace::Trace trace, const std::string& case_id, std::int64_t later) {
+  const auto shift = [&](trace::Interval& time) {
+    time.start += later;
+    time.end += later;
+  };
+  shift(trace.window);
+  for (auto& row : trace.kernels) shift(row.work.time);
+  for (auto& row : trace.copies) shift(row.work.time);
+  for (auto& row : trace.sets) shift(row.work.time);
+  for (auto& row : trace.calls) shift(row.time);
+  for (auto& row : trace.synchronizations) shift(row.time);
+  for (auto& row : trace.overheads) shift(row.time);
+  for (auto& row : trace.ranges) {
+    shift(row.time);
+    if (row.name == trace.case_id) row.name = case_id;
+  }
+  trace.case_id = case_id;
+  return trace;
+}
+
+/// The sample with its cache flush known as mprof's own doing, without the attribution of all else.
+inline trace::Trace sample_trace_with_pause() {
+  constexpr std::uint32_t flush = 12;
+  trace::Trace trace = sample_trace();
+  const trace::PlaceIndex pause = trace.index_of({"", trace::part::pause});
+  for (auto& row : trace.sets) row.work.place = row.work.correlation == flush ? pause : row.work.place;
+  for (auto& row : trace.calls) row.place = row.correlation == flush ? pause : row.place;
+  return trace;
+}
+
 }  // namespace mprof::test

@@ -1,0 +1,121 @@
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include "cli/options.hpp"
+#include "model/error.hpp"
+#include "model/profile.hpp"
+#include "model/run_file.hpp"
+#include "model/suggest.hpp"
+#include "report/evidence.hpp"
+#include "report/profile_tables.hpp"
+#include "report/profile_text.hpp"
+
+namespace mprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What answers "where did the time go", without the long ones.
+constexpr std::array<std::string_view, 6> usual_reports{"cuda_api_sum",          "cuda_gpu_kern_sum",
+                                                        "cuda_gpu_kern_gb_sum",  "cuda_gpu_mem_time_sum",
+                                                        "cuda_gpu_mem_size_sum", "nvtx_pushpop_sum"};
+
+std::vector<const ProfileReport*> parse_reports(const std::string& text) {
+  std::vector<const ProfileReport*> reports;
+  for (const std::string& name : split(text)) {
+    if (name == "usual") {
+      for (const std::string_view usual : usual_reports) reports.push_back(&profile_report(usual));
+    } else if (name == "all") {
+      for (const ProfileReport& report : profile_reports()) reports.push_back(&report);
+    } else {
+      reports.push_back(&profile_report(name));
+    }
+  }
+  if (reports.empty()) throw Error(ExitCode::usage, "--report needs a name, such as cuda_gpu_kern_sum.");
+  return reports;
+}
+
+/// The trace of a result directory, or the file that was given itself.
+fs::path trace_in(const fs::path& given) {
+  std::error_code error;
+  if (!fs::is_directory(given, error)) return given;
+  if (fs::exists(given / "trace.sqlite", error)) return given / "trace.sqlite";
+  throw Error(ExitCode::usage,
+              fmt::format("{} holds no trace.sqlite: {}. `mprof run` traces the variants for a GPU.",
+                          given.string(), why_not_traced(read_run(given))));
+}
+
+/// The cases that a glob matches. An id with parameters has brackets, which a glob takes for something else,
+/// so an id itself is as good as a pattern.
+std::vector<std::string> matching_cases(const fs::path& trace, const std::string& glob) {
+  const std::vector<std::string> known = trace::profiled_cases(trace);
+  if (known.empty()) {
+    throw Error(ExitCode::usage,
+                fmt::format("--case {}: {} does not say which cases it has, as no export of Nsight "
+                            "Systems does. Leave --case out.",
+                            glob, trace.string()));
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& id : known) {
+    if (id == glob || fnmatch(glob.c_str(), id.c_str(), 0) == 0) chosen.push_back(id);
+  }
+  if (!chosen.empty()) return chosen;
+  throw Error(ExitCode::usage,
+              fmt::format("--case {}: {} has no such case.{} It has {} cases, such as {}.", glob,
+                          trace.string(), did_you_mean(glob, known), known.size(), known.front()));
+}
+
+int stats(const Arguments& arguments) {
+  const std::vector<const ProfileReport*> reports = parse_reports(arguments.text("report"));
+  const std::string format = arguments.text("format");
+  require_profile_format(format);
+  const fs::path trace = trace_in(arguments.text("DIR"));
+  trace::ProfileQuery query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
+  for (const ProfileReport* report : reports) query.parts |= report->reads;
+  if (arguments.given("case")) query.cases = matching_cases(trace, arguments.text("case"));
+  const trace::Profile profile = trace::read_profile(trace, query);
+  std::vector<ProfileTable> tables;
+  for (const ProfileReport* report : reports) tables.push_back(report->table(profile));
+  const std::string text = render_profile(tables, format);
+  if (arguments.given("out")) {
+    write_file(arguments.text("out"), text);
+    fmt::print("{}\n", arguments.text("out"));
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+  return 0;
+}
+
+std::string report_names() {
+  std::vector<std::string_view> names;
+  for (const ProfileReport& report : profile_reports()) names.push_back(report.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Verb stats_verb() {
+  return {.name = "stats",
+          .positional = "DIR",
+          .summary = "tables of the trace, in the columns of nsys stats",
+          .description =
+              "Prints tables of the trace in the result directory DIR, with the names, columns and units of\n"
+              "`nsys stats`. DIR can also be a database that `nsys export --type sqlite` made.",
+          .options = {{"report", "LIST", "usual",
+                       fmt::format(
+                           "Which tables: all, usual (the first six), or some of {}. The older names, like "
+                           "gpukernsum, are as good.",
+                           report_names())},
+                      {"format", "NAME", "table", "table, csv or json."},
+                      {"case", "GLOB", "", "Only the cases that match, like 'conv/streams@*'."},
+                      {"with-pauses", "", "",
+                       "Also what mprof itself does between two ops, such as flushing the caches."},
+                      {"out", "FILE", "", "Write there instead of standard output."}},
+          .run = stats};
+}
+
+}  // namespace mprof::cli

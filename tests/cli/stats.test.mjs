@@ -1,0 +1,115 @@
+// Tables of a trace, as a user of nsys stats expects them.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, source, temporary } from "./support.mjs";
+
+const recorded = join(source, "tests", "golden", "trace", "recorded.sqlite");
+const without_trace = join(source, "tests", "golden", "run_a");
+
+function stats(...args) {
+  const { code, out, err } = mprof(["stats", recorded, ...args]);
+  assert.equal(code, 0, err);
+  assert.equal(err, "");
+  return out;
+}
+
+test("CSV has nsys's columns, with the unit in the header", () => {
+  const time = "Time (%),Total Time (ns)";
+  const spread = "Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns)";
+  const heads = {
+    cuda_api_sum: `${time},Num Calls,${spread},Name`,
+    cuda_gpu_kern_sum: `${time},Instances,${spread},Name`,
+    cuda_gpu_kern_gb_sum: `${time},Instances,${spread},GridXYZ,BlockXYZ,Name`,
+    cuda_gpu_mem_time_sum: `${time},Count,${spread},Operation`,
+    cuda_gpu_mem_size_sum: "Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation",
+    nvtx_pushpop_sum: `${time},Instances,${spread},Range`,
+    nvtx_kern_sum: `NVTX Range,Style,PID,TID,NVTX Inst,Kern Inst,Total Time (ns),${spread},Kernel Name`,
+    osrt_sum: `${time},Num Calls,${spread},Name`,
+    cuda_gpu_trace: "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB)," +
+      "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name",
+  };
+  for (const [report, head] of Object.entries(heads)) {
+    assert.equal(stats("--report", report, "--format", "csv").split("\n")[0], head, report);
+  }
+});
+
+test("older names give the same tables", () => {
+  const older = { cudaapisum: "cuda_api_sum", gpukernsum: "cuda_gpu_kern_sum", gpumemtimesum: "cuda_gpu_mem_time_sum",
+                  gpumemsizesum: "cuda_gpu_mem_size_sum", gputrace: "cuda_gpu_trace" };
+  for (const [old, name] of Object.entries(older)) assert.equal(stats("--report", old), stats("--report", name));
+});
+
+test("JSON has the same rows as CSV, and tables follow each other in the order asked for", () => {
+  const reports = "cuda_gpu_mem_time_sum,cuda_api_sum";
+  const json = JSON.parse(stats("--report", reports, "--format", "json"));
+  assert.deepEqual(Object.keys(json), reports.split(","));
+  const tables = stats("--report", reports, "--format", "csv").split("\n\n");
+  assert.equal(tables.length, 2);
+  assert.equal(json.cuda_api_sum.length, tables[1].trim().split("\n").length - 1);
+  const total = json.cuda_api_sum.reduce((sum, row) => sum + row["Time (%)"], 0);
+  assert.ok(Math.abs(total - 100) < 1, `the shares add up to ${total} %`);
+});
+
+test("usual and all stand for several tables", () => {
+  const names = (reports) => Object.keys(JSON.parse(stats("--report", reports, "--format", "json")));
+  assert.deepEqual(names("usual"), names("all").slice(0, 6));
+  assert.equal(stats("--report", "usual"), stats());
+  assert.equal(names("all").length, 9);
+});
+
+test("--case restricts to cases, by a glob or by an id", () => {
+  const instances = (...args) => JSON.parse(stats("--report", "gpukernsum", "--format", "json", ...args))
+    .cuda_gpu_kern_sum.reduce((sum, row) => sum + row.Instances, 0);
+  const streams = instances("--case", "conv/streams@100"), all = instances();
+  assert.ok(streams > 0 && streams < all);
+  assert.equal(instances("--case", "conv/str*"), streams);
+  assert.equal(instances("--case", "*"), all);
+});
+
+test("--out writes a file, and a result directory is as good as its trace", (t) => {
+  const directory = temporary(t);
+  copyFileSync(recorded, join(directory, "trace.sqlite"));
+  const file = join(directory, "stats.csv");
+  const { code, out } = mprof(["stats", directory, "--format", "csv", "--out", file]);
+  assert.equal(code, 0);
+  assert.equal(out, `${file}\n`);
+  assert.equal(readFileSync(file, "utf8"), stats("--format", "csv"));
+});
+
+const refusals = {
+  "an unknown report": [["--report", "cuda_gpu_kern_sun"], /no report 'cuda_gpu_kern_sun'. Did you mean cuda_gpu_kern_sum/],
+  "an older name misspelt": [["--report", "gpukernsm"], /Did you mean gpukernsum/],
+  "no report": [["--report", ""], /--report needs a name/],
+  "an unknown format": [["--format", "cvs"], /no such format. Did you mean csv\?/],
+  "an unknown case": [["--case", "conv/stream@100"], /no such case. Did you mean conv\/streams@100\?/],
+};
+for (const [name, [args, message]] of Object.entries(refusals)) {
+  test(`${name} is refused`, () => {
+    const { code, out, err } = mprof(["stats", recorded, ...args]);
+    assert.equal(code, 2, err);
+    assert.match(err, message);
+    assert.match(err, /^mprof: [^\n]+\n$/, "one message on one line");
+    assert.equal(out, "");
+  });
+}
+
+test("what is no trace is refused, with the reason of the run where there is one", (t) => {
+  const directory = temporary(t);
+  const text = join(directory, "trace.txt"), damaged = join(directory, "damaged.sqlite");
+  writeFileSync(text, "not a database");
+  const bytes = readFileSync(recorded);
+  bytes.fill(0x5a, 100, 12000);
+  writeFileSync(damaged, bytes);
+  mkdirSync(join(directory, "empty"));
+  const expected = [[without_trace, /holds no trace.sqlite: .*no collector for the trace pass/],
+                    [text, /no SQLite database/], [damaged, /damaged\.sqlite: .*malformed/],
+                    [join(directory, "empty"), /holds no run.json/], [join(directory, "none"), /no such file/]];
+  for (const [given, message] of expected) {
+    const { code, err } = mprof(["stats", given]);
+    assert.equal(code, 2, err);
+    assert.match(err, message);
+  }
+  assert.deepEqual(readdirSync(directory).sort(), ["damaged.sqlite", "empty", "trace.txt"]);
+});
