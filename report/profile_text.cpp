@@ -21,6 +21,8 @@ template <class... Visitors>
 struct Overload : Visitors... {
   using Visitors::operator()...;
 };
+template <class... T>
+Overload(T...) -> Overload<T...>;  // Clang 14 does not deduce it
 
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string space(width - std::min(width, format::width(text)), ' ');
