@@ -63,7 +63,9 @@ struct ExpectationCheck {
   Outcome outcome = Outcome::not_measurable;
   Value before;
   Value after;
-  std::string reason;  ///< why it was not met, or cannot be measured
+  std::string before_evidence;  ///< how the value came about: "of matmul_tiled, the longest of 3 kernels"
+  std::string after_evidence;   ///< likewise; both are empty where there is nothing to explain
+  std::string reason;           ///< why it was not met, or cannot be measured
 };
 
 struct ExpectationResult {

@@ -212,6 +212,14 @@ std::string signed_percent(double ratio) {
   return fmt::format("{}{}%", with_sign(100 * ratio, 1), no_break_space);
 }
 
+std::string whole_percent(double percentage) {
+  return fmt::format("{}{}%", fixed(percentage, 0), no_break_space);
+}
+
+std::string signed_points(double difference) {
+  return fmt::format("{}{}points", with_sign(difference, 1), no_break_space);
+}
+
 std::string plus_minus(double ratio) {
   return fmt::format("±{}{}%", fixed(100 * ratio, 100 * ratio < 9.95 ? 1 : 0), no_break_space);
 }

@@ -39,6 +39,10 @@ struct Scale {
 [[nodiscard]] std::string percent(double ratio);
 /// 0.0123 -> "+1.2 %"; what rounds to nothing is "0.0 %".
 [[nodiscard]] std::string signed_percent(double ratio);
+/// 92.3 -> "92 %", for what is a percentage already and known to no more.
+[[nodiscard]] std::string whole_percent(double percentage);
+/// A difference of two percentages: "+3.2 points".
+[[nodiscard]] std::string signed_points(double difference);
 /// Half the width of an interval over its middle: "±0.3 %".
 [[nodiscard]] std::string plus_minus(double ratio);
 /// "14.3×", "0.95×".

@@ -140,18 +140,24 @@ std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& d
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-Cell quantity_cell(const Value& value, std::string_view metric, const std::string& reason) {
+Cell quantity_cell(const Value& value, std::string_view metric, const std::string& evidence,
+                   const std::string& reason) {
   if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
+  if (is_share_of_answers(metric)) return Cell::figure(format::accuracy(value->median)).noted(evidence);
   const Metric* row = find_metric(metric);
-  if (row != nullptr && row->unit == Unit::ratio) return Cell::figure(format::accuracy(value->median));
   Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
                                           : format::quantity(value->median, row->unit));
   cell.modelled = value->source == Source::modelled;
+  cell.note = evidence;
   return cell;
 }
 
-Cell change_cell(const ExpectationCheck& check) {
-  if (!check.before || !check.after || check.before->median == 0) return Cell::missing(check.reason);
+Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
+  if (!check.before || !check.after) return Cell::missing(check.reason);
+  const Metric* row = find_metric(metric);
+  if (row != nullptr && row->unit == Unit::percent)
+    return Cell::figure(format::signed_points(check.after->median - check.before->median));
+  if (check.before->median == 0) return Cell::missing("nothing is a percentage of 0");
   return Cell::figure(format::signed_percent(check.after->median / check.before->median - 1));
 }
 
@@ -173,9 +179,10 @@ Table expectation_table(const VariantResult& variant, Anchors& anchors) {
     outcome.note = format::one_line(check.reason);
     table.row({Cell::words(expected_text(result.expectation)),
                Cell::words(result.expectation.because, Tone::quiet), outcome,
-               Cell::figure(std::to_string(check.batch)), quantity_cell(check.before, metric, check.reason),
-               quantity_cell(check.after, metric, check.reason), change_cell(check),
-               Cell::words(elsewhere(result, check), Tone::quiet)});
+               Cell::figure(std::to_string(check.batch)),
+               quantity_cell(check.before, metric, check.before_evidence, check.reason),
+               quantity_cell(check.after, metric, check.after_evidence, check.reason),
+               change_cell(check, metric), Cell::words(elsewhere(result, check), Tone::quiet)});
   }
   return table;
 }

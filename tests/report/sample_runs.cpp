@@ -146,6 +146,22 @@ Measurement absent(std::string metric, std::string op, std::string reason) {
   return m;
 }
 
+Measurement of_kernel(std::string metric, std::string op, std::string kernel, double value) {
+  Measurement m = measured(std::move(metric), std::move(op), {value});
+  m.kernel = std::move(kernel);
+  return m;
+}
+
+PassResult& pass_of(Case& c, Pass pass) {
+  for (PassResult& found : c.passes) {
+    if (found.pass == pass) return found;
+  }
+  PassResult& added = c.passes.emplace_back();
+  added.pass = pass;
+  added.status = Status::ok;
+  return added;
+}
+
 VariantInfo variant(std::string id, std::string baseline) {
   VariantInfo info;
   info.family = id.substr(0, id.find('/'));
