@@ -44,6 +44,24 @@ std::string parameters_text(const CaseResult& result) {
   return format::one_line(format::list(words));
 }
 
+bool is_for_gpu(const VariantResult& variant) {
+  return variant.info.device == "cuda";
+}
+
+/// One trace gives one value: that it has no interval goes without saying.
+Cell gpu_time_cell(const CaseResult& result, const OpInfo& op) {
+  const OpResult* found = result.find_op(op.name);
+  return found == nullptr ? Cell::missing("the case has no such op")
+                          : judged(Cell::bare(found->gpu_time), result);
+}
+
+/// By how much longer the layers took while they were traced.
+Cell trace_overhead_cell(const CaseResult& result) {
+  const Value& overhead = result.trace_overhead;
+  return overhead ? Cell::figure(format::signed_percent(overhead->median - 1))
+                  : Cell::missing(overhead.absent);
+}
+
 std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& variant,
                             const CaseResult& result) {
   std::vector<Cell> cells;
@@ -57,6 +75,10 @@ std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& var
   cells.push_back(judged(Cell::value(result.total_time), result));
   cells.push_back(judged(Cell::accuracy(result.accuracy), result));
   for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::layer_time));
+  if (is_for_gpu(variant)) {
+    for (const OpInfo& op : family.ops) cells.push_back(gpu_time_cell(result, op));
+    cells.push_back(trace_overhead_cell(result));
+  }
   cells.push_back(samples_cell(result));
   cells.push_back(ending_cell(result));
   return cells;
@@ -70,6 +92,10 @@ Table batch_table(const FamilyResult& family, const VariantResult& variant, Anch
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
   table.numbers("Total Execution Time", Unit::second).numbers("Accuracy");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Layer Time", i, ops), Unit::second);
+  if (is_for_gpu(variant)) {
+    for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("GPU Time", i, ops), Unit::second);
+    table.numbers("Tracing costs");
+  }
   table.numbers("Samples").text("Ended by");
   for (const CaseResult& result : variant.cases) table.row(batch_row(family, variant, result));
   return table;
@@ -187,6 +213,18 @@ Table expectation_table(const VariantResult& variant, Anchors& anchors) {
   return table;
 }
 
+/// What held the longest kernel of each op back, and what does now.
+json bottleneck_views(const FamilyResult& family, const VariantResult& variant) {
+  json list = json::array();
+  for (const KernelResult& kernel : family.speed_of_light.kernels) {
+    if (kernel.variant != &variant || !kernel.longest || !kernel.bottleneck) continue;
+    list.push_back({{"op", format::one_line(kernel.counters.op)},
+                    {"kernel", format::short_id(kernel.counters.kernel)},
+                    {"text", bottleneck_change(kernel)}});
+  }
+  return list;
+}
+
 json parameter_views(const VariantInfo& info) {
   json list = json::array();
   for (const ParameterInfo& parameter : info.parameters) {
@@ -230,7 +268,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
   const VariantInfo& info = variant.info;
   const Table expectations = expectation_table(variant, anchors);
   const json parameters = parameter_views(info), references = reference_views(info),
-             troubles = trouble_views(variant);
+             troubles = trouble_views(variant), bottlenecks = bottleneck_views(family, variant);
   return {{"anchor", anchor},
           {"id", format::one_line(info.id)},
           {"short_id", format::short_id(info.id)},
@@ -246,6 +284,8 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
           {"table", batch_table(family, variant, anchors).view()},
+          {"bottlenecks", bottlenecks},
+          {"has_bottlenecks", !bottlenecks.empty()},
           {"expectations", expectations.empty() ? json(false) : expectations.view()}};
 }
 

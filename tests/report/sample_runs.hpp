@@ -31,6 +31,9 @@ namespace mprof::samples {
 /// A kernel's measurement, as the counters and trace passes leave it.
 [[nodiscard]] Measurement of_kernel(std::string metric, std::string op, std::string kernel, double value);
 
+/// Counters of a kernel of an op, as the default presets read them: throughputs in percent, 1 ms long.
+void add_kernel(Case& c, const std::string& op, const std::string& kernel, double compute, double memory);
+
 /// The pass of a case, added when it has none.
 [[nodiscard]] PassResult& pass_of(Case& c, Pass pass);
 
