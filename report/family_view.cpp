@@ -51,7 +51,7 @@ Table summary_table(const FamilyResult& family, std::uint64_t batch,
   table.text("Variant");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
-  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of the possible", i, ops));
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of possible", i, ops));
   table.numbers("Total Execution Time", Unit::second).numbers("Total speed-up").numbers("Accuracy");
   std::vector<std::vector<Cell>> rows;
   std::vector<std::vector<const Value*>> times(ops + 1);

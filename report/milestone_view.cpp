@@ -165,7 +165,7 @@ json glossary_view(const Run& run) {
   add("Speed-up",
       "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
       "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
-  add("Of the possible",
+  add("Of possible",
       "The time that the measured peaks allow an op (its FLOPs at the FP32 rate or its bytes at the memory "
       "bandwidth, whichever takes longer) over its op time. Modelled.");
   add("Verified",

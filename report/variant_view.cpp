@@ -286,6 +286,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"table", batch_table(family, variant, anchors).view()},
           {"bottlenecks", bottlenecks},
           {"has_bottlenecks", !bottlenecks.empty()},
+          {"counted_batch", std::to_string(family.speed_of_light.batch)},
           {"expectations", expectations.empty() ? json(false) : expectations.view()}};
 }
 
