@@ -38,6 +38,22 @@ Value cores_busy(const Case& c, const Value& total_time) {
   return derived_value((user->median + system->median) / total_time->median);
 }
 
+/// The percentage of the tighter peak that an op reaches. Work outside forward() is not in its op time.
+Value of_possible(const OpResult& op) {
+  if (op.outside_forward) return absent_value("it works outside forward(), so its op time says little");
+  if (!op.compute_throughput) return op.compute_throughput;
+  if (!op.memory_throughput) return op.memory_throughput;
+  return op.compute_throughput->median > op.memory_throughput->median ? op.compute_throughput
+                                                                      : op.memory_throughput;
+}
+
+/// What only a trace tells.
+Value traced_value(const Case& c, std::string_view metric, std::string_view op = {}) {
+  Value value = value_of(c, metric, op);
+  if (!value && find_pass(c, Pass::trace) == nullptr) value.absent = "the run had no trace pass";
+  return value;
+}
+
 OpResult op_result(const Case& c, const OpInfo& info) {
   OpResult result;
   result.info = info;
@@ -49,6 +65,8 @@ OpResult op_result(const Case& c, const OpInfo& info) {
   result.byte_rate = value_of(c, "byte_rate", info.name);
   result.compared_by = comparable_time(c, info.name);
   result.outside_forward = result.compared_by == "layer_time";
+  result.of_possible = of_possible(result);
+  result.gpu_time = traced_value(c, "gpu_time", info.name);
   result.verification = verification_of(c, info.name);
   return result;
 }
@@ -65,6 +83,7 @@ CaseResult case_result(const Case& c) {
   result.total_time = value_of(c, "total_time");
   result.accuracy = value_of(c, "accuracy");
   result.cores_busy = cores_busy(c, result.total_time);
+  result.trace_overhead = traced_value(c, "trace_overhead");
   if (const PassResult* timing = find_pass(c, Pass::timing)) result.sampling = timing->sampling;
   return result;
 }
@@ -121,6 +140,7 @@ void compare_op(OpResult& op, const CaseResult& baseline) {
     return;
   }
   if (before->outside_forward) op.compared_by = "layer_time";
+  op.gpu_speed_up = speed_up(before->gpu_time, op.gpu_time);
   op.speed_up =
       speed_up(op.compared_by == "layer_time" ? before->layer_time : before->op_time, op.compared_time());
 }
@@ -189,7 +209,7 @@ FamilyResult& family_of(std::vector<FamilyResult>& families, const std::string& 
   const auto found = std::find_if(families.begin(), families.end(),
                                   [&](const FamilyResult& family) { return family.id == id; });
   if (found != families.end()) return *found;
-  families.push_back({id, {}, {}, {}, {}});
+  families.push_back({id, {}, {}, {}, {}, {}});
   return families.back();
 }
 
@@ -285,7 +305,10 @@ const CaseResult* FamilyResult::find(std::string_view case_id) const {
 
 RunAnalysis analyse(const Run& run) {
   RunAnalysis analysis{&run, families_of(run), {}};
-  for (FamilyResult& family : analysis.families) judge_family(family);
+  for (FamilyResult& family : analysis.families) {
+    judge_family(family);
+    family.speed_of_light = speed_of_light(run, family);
+  }
   analysis.findings = find_what_to_know(run, analysis.families);
   return analysis;
 }

@@ -7,6 +7,7 @@
 
 #include "model/run.hpp"
 #include "report/estimate.hpp"
+#include "report/speed_of_light.hpp"
 
 /// What a run says, as plain values: medians, speed-ups over each variant's own baseline, expectations,
 /// findings. Every judgement of the report is made here; views only put it into words.
@@ -20,6 +21,9 @@ struct OpResult {
   Value memory_throughput;   ///< % of the measured bandwidth
   Value flop_rate;
   Value byte_rate;
+  Value of_possible;  ///< %: the time that the measured peaks allow, over op_time (modelled)
+  Value gpu_time;     ///< by the trace
+  SpeedUp gpu_speed_up;
   bool outside_forward = false;  ///< most of the work happens outside forward(), so op_time says little
   std::string compared_by;       ///< the metric behind `speed_up`: op_time, or layer_time (comparable_time())
   SpeedUp speed_up;
@@ -46,6 +50,7 @@ struct CaseResult {
   Value accuracy;
   std::optional<double> accuracy_change;  ///< against the baseline's
   Value cores_busy;                       ///< CPU time over host time
+  Value trace_overhead;                   ///< traced over plain layer time
   std::optional<Sampling> sampling;
 
   [[nodiscard]] bool ok() const { return status == Status::ok; }
@@ -63,7 +68,9 @@ struct ExpectationCheck {
   Outcome outcome = Outcome::not_measurable;
   Value before;
   Value after;
-  std::string reason;  ///< why it was not met, or cannot be measured
+  std::string before_evidence;  ///< how the value came about: "of matmul_tiled, the longest of 3 kernels"
+  std::string after_evidence;   ///< likewise; both are empty where there is nothing to explain
+  std::string reason;           ///< why it was not met, or cannot be measured
 };
 
 struct ExpectationResult {
@@ -103,6 +110,7 @@ struct FamilyResult {
   std::vector<std::uint64_t> batches;
   std::vector<VariantResult> variants;
   std::vector<Best> best;  ///< ops in order and then the whole inference, batches ascending
+  SpeedOfLight speed_of_light;
 
   [[nodiscard]] const CaseResult* find(std::string_view case_id) const;
 };

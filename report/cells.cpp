@@ -13,6 +13,11 @@ Cell speed_up_or_baseline(const CaseResult& result, const SpeedUp& speed_up) {
   return result.is_baseline ? Cell::words("baseline", Tone::quiet) : Cell::speed_up(speed_up);
 }
 
+/// What the GPU itself did in that time.
+std::string of_gpu_time(const OpResult& op) {
+  return op.gpu_speed_up ? fmt::format("; of GPU time: {}", format::times(*op.gpu_speed_up.factor)) : "";
+}
+
 Cell no_such_op() {
   return Cell::missing("the case has no such op");
 }
@@ -48,7 +53,19 @@ Cell speed_up_cell(const CaseResult& result, const OpInfo& op) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = speed_up_or_baseline(result, found->speed_up);
-  if (found->speed_up && found->compared_by == "layer_time") cell.note = "of layer time";
+  const bool by_layer = found->speed_up && found->compared_by == "layer_time";
+  if (by_layer) cell.note = "of layer time" + of_gpu_time(*found);
+  return cell;
+}
+
+Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
+  const OpResult* found = result.find_op(op.name);
+  if (found == nullptr) return no_such_op();
+  if (!found->of_possible) return Cell::missing(found->of_possible.absent);
+  Cell cell = judged(Cell::figure(format::percent(found->of_possible->median / 100)), result);
+  cell.modelled = true;
+  if (found->of_possible->median > 100 && cell.note.empty())
+    cell.note = "above the measured peaks: it works on tensor cores, or on data that caches hold";
   return cell;
 }
 

@@ -24,6 +24,9 @@ namespace mprof {
 /// A time of an op, judged; an op time that says little says so.
 [[nodiscard]] Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::*time);
 
+/// The percentage of what the measured peaks allow that an op reaches.
+[[nodiscard]] Cell of_possible_cell(const CaseResult& result, const OpInfo& op);
+
 [[nodiscard]] Cell speed_up_cell(const CaseResult& result, const OpInfo& op);
 [[nodiscard]] Cell total_speed_up_cell(const CaseResult& result);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/views.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t longest_label = 32;
-
 /// A value to draw and what a tooltip says of it; nullopt leaves a gap.
 struct Mark {
   double value = 0;
@@ -22,18 +21,6 @@ struct Mark {
   std::string text;
 };
 using MarkOf = std::function<std::optional<Mark>(const CaseResult&)>;
-
-struct ChartText {
-  std::string title;
-  std::string caption;
-  std::string axis;
-};
-
-/// A variant's name without its family, which all rows share.
-std::string row_label(const VariantResult& variant) {
-  const std::string id = format::one_line(variant.info.id);
-  return format::elide(id.substr(std::min(id.find('/') + 1, id.size())), longest_label);
-}
 
 const Value* time_of(const CaseResult& result, const std::string& op) {
   if (op.empty()) return &result.total_time;
@@ -49,12 +36,6 @@ const SpeedUp* speed_up_of(const CaseResult& result, const std::string& op) {
 
 std::string of_op(const std::string& op) {
   return op.empty() ? "the whole inference" : format::one_line(op);
-}
-
-/// What the chart says to somebody who cannot see it.
-std::string alternative(const std::string& title, const json& rows) {
-  return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
-                     format::list(rows.get<std::vector<std::string>>()));
 }
 
 /// One dot for each variant (row) and batch (series).
@@ -88,15 +69,12 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
     series.push_back({{"name", fmt::format("batch {}", batch)}, {"points", points}});
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
-  return {{"id", id},
-          {"kind", "dots"},
-          {"file", fmt::format("charts/{}.svg", id)},
-          {"title", text.title},
-          {"caption", text.caption},
-          {"alt", alternative(text.title, rows)},
-          {"axis", {{"name", text.axis}, {"log", true}}},
-          {"rows", rows},
-          {"series", series}};
+  json chart = chart_view("dots", id, text);
+  chart["axis"]["log"] = true;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = series;
+  return chart;
 }
 
 bool is_empty(const json& chart) {
@@ -168,7 +146,7 @@ json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::str
     const SpeedUp* gain = speed_up_of(result, op);
     if (gain == nullptr || !*gain) return std::nullopt;
     std::string words = fmt::format("{} over {}", format::times(*gain->factor),
-                                    format::elide(format::one_line(result.baseline), longest_label));
+                                    format::elide(format::one_line(result.baseline), longest_chart_label));
     return Mark{*gain->factor, gain->interval, words};
   });
   chart["axis"]["reference"] = 1;
@@ -187,28 +165,24 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
   for (const VariantResult& variant : family.variants) {
     const CaseResult* result = variant.representative(batch);
     const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
-    if (found == nullptr || (!found->compute_throughput && !found->memory_throughput)) continue;
+    if (found == nullptr || found->outside_forward) continue;
+    if (!found->compute_throughput && !found->memory_throughput) continue;
     if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));
     if (found->memory_throughput) memory.push_back(point(rows.size(), found->memory_throughput));
     rows.push_back(row_label(variant));
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
-  const std::string title =
-      fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch);
-  const std::string caption =
-      "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
-      "modelled from the op's definition, not counted by hardware.";
-  return {
-      {"id", id},
-      {"kind", "percent_bars"},
-      {"file", fmt::format("charts/{}.svg", id)},
-      {"title", title},
-      {"caption", caption},
-      {"alt", alternative(title, rows)},
-      {"axis", {{"name", "% of the measured peak"}}},
-      {"rows", rows},
-      {"series",
-       {{{"name", "FP32 peak"}, {"points", compute}}, {{"name", "memory bandwidth"}, {"points", memory}}}}};
+  const ChartText text{fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch),
+                       "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
+                       "modelled from the op's definition, not counted by hardware.",
+                       "% of the measured peak"};
+  json chart = chart_view("percent_bars", id, text);
+  chart["modelled"] = true;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = {{{"name", "FP32 peak"}, {"points", compute}},
+                     {{"name", "memory bandwidth"}, {"points", memory}}};
+  return chart;
 }
 
 /// The largest batch with a verified time: what a machine can do shows best there.

@@ -38,12 +38,16 @@ Value derived_value(double value) {
 
 Value value_of(const Case& c, std::string_view metric, std::string_view op) {
   const Measurement* measurement = find_measurement(c, metric, op);
-  if (measurement == nullptr) return absent_value(why_not_recorded(c));
-  if (measurement->samples.empty()) {
-    return absent_value(measurement->absent.empty() ? why_not_recorded(c) : measurement->absent);
-  }
-  const auto& samples = measurement->samples;
-  return {Estimate{median(samples), median_interval(samples), samples.size(), measurement->source}, {}};
+  const bool without_reason =
+      measurement != nullptr && measurement->samples.empty() && measurement->absent.empty();
+  if (measurement == nullptr || without_reason) return absent_value(why_not_recorded(c));
+  return value_of(*measurement);
+}
+
+Value value_of(const Measurement& measurement) {
+  const auto& samples = measurement.samples;
+  if (samples.empty()) return absent_value(measurement.absent.empty() ? "not recorded" : measurement.absent);
+  return {Estimate{median(samples), median_interval(samples), samples.size(), measurement.source}, {}};
 }
 
 std::optional<double> relative_half_width(const Estimate& estimate) {
@@ -100,6 +104,10 @@ Judgement judge(const Estimate& before, const Estimate& after, double threshold)
           overlap(*before.interval, *after.interval)
               ? "the 95 % intervals of the medians overlap"
               : "the medians differ by less than the threshold, but an interval reaches beyond it"};
+}
+
+bool is_share_of_answers(std::string_view metric) {
+  return metric == "accuracy" || metric == "prediction_agreement";
 }
 
 std::string_view comparable_time(const Case& c, std::string_view op) {

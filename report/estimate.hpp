@@ -38,6 +38,9 @@ struct Value {
 /// why.
 [[nodiscard]] Value value_of(const Case& c, std::string_view metric, std::string_view op = {});
 
+/// The middle of its samples, or the reason why it has none.
+[[nodiscard]] Value value_of(const Measurement& measurement);
+
 /// Half the width of the interval over the median.
 [[nodiscard]] std::optional<double> relative_half_width(const Estimate& estimate);
 
@@ -74,6 +77,9 @@ struct Judgement {
 /// A smaller loss of accuracy is not called one: the order of summation alone moves a prediction now and
 /// then.
 inline constexpr double tolerated_accuracy_loss = 0.002;
+
+/// Whether the metric is a share of correct answers, which is compared and printed in its own way.
+[[nodiscard]] bool is_share_of_answers(std::string_view metric);
 
 /// The name of the time by which an op is compared: "op_time", or "layer_time" when the op's work happens
 /// outside forward() (its kernels, by the trace, ran at least twice as long as its op_time).

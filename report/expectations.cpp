@@ -7,6 +7,7 @@
 #include "model/metric.hpp"
 #include "report/analysis.hpp"
 #include "report/format.hpp"
+#include "report/kernels.hpp"
 
 /// Expectations: what a variant's author said would change, against what did.
 namespace mprof {
@@ -14,6 +15,9 @@ namespace {
 
 /// A change below this is none, for metrics other than shares of correct answers.
 constexpr double unchanged_within = 0.05;
+
+/// A hardware counter is read once, so it has no interval: what differs by less is taken for the same.
+constexpr double unsure_reading = 0.02;
 
 double combined(Combine how, const std::vector<double>& values) {
   if (how == Combine::max) return *std::max_element(values.begin(), values.end());
@@ -40,12 +44,43 @@ Value combined_over_ops(const Case& c, const Metric& metric) {
   return result;
 }
 
-Value value_for(const CaseResult& result, const Expectation& expectation) {
-  const Value direct = value_of(*result.source, expectation.metric, expectation.op);
-  if (direct || !expectation.op.empty()) return direct;
-  const Metric* metric = find_metric(expectation.metric);
-  const bool of_ops = metric != nullptr && metric->combine != Combine::never && !result.ops.empty();
-  return of_ops ? combined_over_ops(*result.source, *metric) : direct;
+/// Metrics of single kernels are named in Nsight Compute's way: unit__counter.rollup.
+bool is_of_kernels(std::string_view metric) {
+  return metric.find("__") != std::string_view::npos;
+}
+
+Reading reading_for(const CaseResult& result, const std::string& metric, const std::string& op) {
+  const Case& c = *result.source;
+  const Value direct = value_of(c, metric, op);
+  if (direct) return {direct, {}, false};
+  if (is_of_kernels(metric) || is_known_by_kernel(c, metric, op)) return value_over_kernels(c, metric, op);
+  const Metric* row = find_metric(metric);
+  const bool of_ops = op.empty() && row != nullptr && row->combine != Combine::never && !result.ops.empty();
+  return {of_ops ? combined_over_ops(c, *row) : direct, {}, false};
+}
+
+bool works_outside_forward(const CaseResult& result, const std::string& op) {
+  return std::any_of(result.ops.begin(), result.ops.end(), [&](const OpResult& found) {
+    return found.outside_forward && (op.empty() || found.info.name == op);
+  });
+}
+
+/// The op time of a variant that works outside forward() would meet any expectation.
+bool needs_layer_time(const Expectation& expectation, const CaseResult& before, const CaseResult& after) {
+  return expectation.metric == "op_time" &&
+         (works_outside_forward(before, expectation.op) || works_outside_forward(after, expectation.op));
+}
+
+/// What is next to nothing however large a part of the baseline's next to nothing it is: a hundredth of a
+/// cycle of stalls, a tenth of a percentage point.
+double negligible(std::string_view metric) {
+  const Metric* row = find_metric(metric);
+  if (row == nullptr) return 0;
+  return row->unit == Unit::ratio ? 0.01 : row->unit == Unit::percent ? 0.1 : 0;
+}
+
+bool readings_differ(std::string_view metric, const Estimate& a, const Estimate& b) {
+  return std::abs(b.median - a.median) > std::max(unsure_reading * std::abs(a.median), negligible(metric));
 }
 
 bool certainly_different(const Estimate& a, const Estimate& b) {
@@ -54,21 +89,23 @@ bool certainly_different(const Estimate& a, const Estimate& b) {
 }
 
 bool hardly_changed(const Expectation& expectation, const Estimate& before, const Estimate& after) {
-  const Metric* metric = find_metric(expectation.metric);
   const double change = std::abs(after.median - before.median);
-  if (metric != nullptr && metric->unit == Unit::ratio) return change <= tolerated_accuracy_loss;
+  if (is_share_of_answers(expectation.metric)) return change <= tolerated_accuracy_loss;
   return change <= unchanged_within * std::abs(before.median);
 }
 
 /// Why the expectation is not met; empty when it is.
-std::string shortfall(const Expectation& expectation, const Estimate& before, const Estimate& after) {
+std::string shortfall(const Expectation& expectation, const Estimate& before, const Estimate& after,
+                      bool counted) {
+  const bool different =
+      counted ? readings_differ(expectation.metric, before, after) : certainly_different(before, after);
   if (expectation.direction == Direction::unchanged) {
-    return hardly_changed(expectation, before, after) || !certainly_different(before, after) ? ""
-                                                                                             : "it changed";
+    return hardly_changed(expectation, before, after) || !different ? "" : "it changed";
   }
   const bool should_fall = expectation.direction == Direction::decreases;
-  if (!certainly_different(before, after))
-    return before.interval ? "the 95 % intervals overlap" : "it did not change";
+  if (!different && counted && before.median != after.median)
+    return "it changed by less than one reading of a counter tells from nothing";
+  if (!different) return before.interval ? "the 95 % intervals overlap" : "it did not change";
   if ((after.median < before.median) != should_fall) return should_fall ? "it rose" : "it fell";
   const double smaller = std::min(before.median, after.median);
   if (!expectation.factor || !(smaller > 0)) return "";
@@ -87,13 +124,20 @@ ExpectationCheck check_at(const Expectation& expectation, const CaseResult& resu
     check.reason = result.total_speed_up.absent;
     return check;
   }
-  check.before = value_for(*baseline, expectation);
-  check.after = value_for(result, expectation);
+  const bool by_layer_time = needs_layer_time(expectation, *baseline, result);
+  const std::string metric = by_layer_time ? "layer_time" : expectation.metric;
+  const Reading before = reading_for(*baseline, metric, expectation.op);
+  const Reading after = reading_for(result, metric, expectation.op);
+  check.before = before.value;
+  check.after = after.value;
+  check.before_evidence =
+      by_layer_time ? "layer time, for one of the two works outside forward()" : before.evidence;
+  check.after_evidence = by_layer_time ? check.before_evidence : after.evidence;
   if (!check.before || !check.after) {
     check.reason = check.after ? check.before.absent : check.after.absent;
     return check;
   }
-  check.reason = shortfall(expectation, *check.before, *check.after);
+  check.reason = shortfall(expectation, *check.before, *check.after, before.counted || after.counted);
   check.outcome = check.reason.empty() ? Outcome::met : Outcome::not_met;
   return check;
 }

@@ -36,6 +36,7 @@ std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& v
   std::vector<Cell> cells{name};
   for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::op_time));
   for (const OpInfo& op : family.ops) cells.push_back(speed_up_cell(result, op));
+  for (const OpInfo& op : family.ops) cells.push_back(of_possible_cell(result, op));
   cells.push_back(judged(Cell::value(result.total_time), result));
   cells.push_back(total_speed_up_cell(result));
   cells.push_back(judged(Cell::accuracy(result.accuracy), result));
@@ -50,6 +51,7 @@ Table summary_table(const FamilyResult& family, std::uint64_t batch,
   table.text("Variant");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of possible", i, ops));
   table.numbers("Total Execution Time", Unit::second).numbers("Total speed-up").numbers("Accuracy");
   std::vector<std::vector<Cell>> rows;
   std::vector<std::vector<const Value*>> times(ops + 1);
@@ -64,7 +66,7 @@ Table summary_table(const FamilyResult& family, std::uint64_t batch,
     times[ops].push_back(result->ok() ? &result->total_time : nullptr);
   }
   for (std::size_t i = 0; i < ops; ++i) mark_best(rows, 1 + i, times[i]);
-  mark_best(rows, 1 + 2 * ops, times[ops]);
+  mark_best(rows, 1 + 3 * ops, times[ops]);
   for (auto& row : rows) table.row(std::move(row));
   return table;
 }
@@ -154,15 +156,20 @@ void for_each_representative(const FamilyResult& family, const std::vector<std::
 
 Table throughput_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                        Anchors& anchors) {
-  Table table(anchors.make(family.id + " throughput"), "Modelled throughput");
+  Table table(anchors.make(family.id + " throughput"),
+              "Useful work over op time, and what part of the measured peaks that is");
   table.text("Variant").numbers("Batch Size").text("Op").numbers("Useful FLOP rate", Unit::flop_per_second);
   table.numbers("Of FP32 peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
   table.numbers("Of memory bandwidth", Unit::percent);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
     for (const OpResult& op : result.ops) {
+      // An op time that holds next to nothing of the work would make a throughput out of thin air.
+      const auto cell = [&](const Value& value) {
+        return op.outside_forward ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
+      };
       table.row({Cell::words_to(result.configuration, anchor), Cell::figure(std::to_string(result.key.batch)),
-                 Cell::words(op.info.name), Cell::bare(op.flop_rate), Cell::bare(op.compute_throughput),
-                 Cell::bare(op.byte_rate), Cell::bare(op.memory_throughput)});
+                 Cell::words(op.info.name), cell(op.flop_rate), cell(op.compute_throughput),
+                 cell(op.byte_rate), cell(op.memory_throughput)});
     }
   });
   return table;
@@ -224,7 +231,7 @@ json op_views(const FamilyResult& family) {
 json section_anchors(const FamilyResult& family, Anchors& anchors) {
   json sections;
   for (const char* name :
-       {"summary", "charts", "variants", "verification", "throughput", "resources", "counters"}) {
+       {"summary", "charts", "variants", "verification", "speed_of_light", "resources", "counters"}) {
     sections[name] = anchors.make(fmt::format("{} {}", family.id, name));
   }
   return sections;
@@ -250,18 +257,20 @@ json family_view(const FamilyResult& family, Anchors& anchors) {
   }
   const std::vector<json> charts = family_charts(family, anchors);
   const json ops = op_views(family);
-  return {{"id", format::one_line(family.id)},
-          {"sections", sections},
-          {"ops", ops},
-          {"has_ops", !ops.empty()},
-          {"summaries", summaries},
-          {"charts", charts},
-          {"has_charts", !charts.empty()},
-          {"variants", variants},
-          {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
-          {"throughput", view_unless_empty(throughput_table(family, variant_anchors, anchors))},
-          {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
-          {"counters", view_unless_empty(counter_table(family, variant_anchors, anchors))}};
+  return {
+      {"id", format::one_line(family.id)},
+      {"sections", sections},
+      {"ops", ops},
+      {"has_ops", !ops.empty()},
+      {"summaries", summaries},
+      {"charts", charts},
+      {"has_charts", !charts.empty()},
+      {"variants", variants},
+      {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
+      {"speed_of_light", speed_of_light_view(family, variant_anchors,
+                                             throughput_table(family, variant_anchors, anchors), anchors)},
+      {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
+      {"counters", view_unless_empty(counter_table(family, variant_anchors, anchors))}};
 }
 
 }  // namespace mprof

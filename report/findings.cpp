@@ -128,9 +128,14 @@ void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Fi
 
 void add_run_state(const Run& run, std::vector<Finding>& findings) {
   if (run.state == RunState::complete) return;
-  const auto open = std::count_if(run.cases.begin(), run.cases.end(), [](const Case& c) {
-    const Status status = case_status(c);
+  const auto is_open = [](Status status) {
     return status == Status::pending || status == Status::interrupted;
+  };
+  // A case whose times are there may still wait for its counters.
+  const auto open = std::count_if(run.cases.begin(), run.cases.end(), [&](const Case& c) {
+    return is_open(case_status(c)) ||
+           std::any_of(c.passes.begin(), c.passes.end(),
+                       [&](const PassResult& pass) { return is_open(pass.status); });
   });
   const std::string_view what = run.state == RunState::interrupted
                                     ? "The run was interrupted"
@@ -227,6 +232,31 @@ void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::v
                                       format::plus_minus(widest), where)});
 }
 
+std::string times_word(std::uint32_t times) {
+  return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
+}
+
+/// Samples that the runner knows were not taken in peace, and those that it threw away for that.
+void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  Grouped disturbed;
+  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+    if (!result.sampling || (result.sampling->disturbance.empty() && result.sampling->retries == 0)) return;
+    const Sampling& sampling = *result.sampling;
+    const std::string again =
+        sampling.retries > 0 ? fmt::format(" though they were taken again {}", times_word(sampling.retries))
+                             : "";
+    const std::string id = format::short_id(result.configuration);
+    disturbed.add(
+        sampling.disturbance.empty()
+            ? fmt::format("The samples of {} {} were disturbed and taken again {}; those kept were not.", id,
+                          Grouped::placeholder, times_word(sampling.retries))
+            : fmt::format("The samples of {} {} were disturbed{}: {} Trust its times less.", id,
+                          Grouped::placeholder, again, sentence(sampling.disturbance)),
+        result.key.batch);
+  });
+  for (const std::string& text : disturbed.sentences()) findings.push_back({Severity::caution, text});
+}
+
 void add_few_samples(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   std::vector<std::string> cases;
   for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
@@ -281,6 +311,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_missing_ceilings(run, findings);
   add_slow_downs(families, findings);
   add_work_outside_forward(families, findings);
+  add_disturbances(families, findings);
   add_noise(run, families, findings);
   add_few_samples(families, findings);
   add_dirty_tree(run, findings);

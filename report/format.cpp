@@ -228,6 +228,23 @@ std::string signed_percent(double ratio) {
   return fmt::format("{}{}%", with_sign(100 * ratio, 1), no_break_space);
 }
 
+std::string whole_percent(double percentage) {
+  return fmt::format("{}{}%", fixed(percentage, 0), no_break_space);
+}
+
+std::string whole_percents(double first, double second) {
+  return fmt::format("{}{}/{}{}", fixed(first, 0), no_break_space, no_break_space, whole_percent(second));
+}
+
+std::string signed_fixed(double difference, int decimals) {
+  const std::string text = with_sign(difference, decimals);
+  return is_zero_text(text) ? "±" + text : text;
+}
+
+std::string signed_points(double difference) {
+  return fmt::format("{}{}points", with_sign(difference, 1), no_break_space);
+}
+
 std::string plus_minus(double ratio) {
   return fmt::format("±{}{}%", fixed(100 * ratio, 100 * ratio < 9.95 ? 1 : 0), no_break_space);
 }

@@ -45,6 +45,14 @@ struct Scale {
 [[nodiscard]] std::string percent(double ratio);
 /// 0.0123 -> "+1.2 %"; what rounds to nothing is "0.0 %".
 [[nodiscard]] std::string signed_percent(double ratio);
+/// 92.3 -> "92 %", for what is a percentage already and known to no more.
+[[nodiscard]] std::string whole_percent(double percentage);
+/// The same of a pair: "74 / 71 %".
+[[nodiscard]] std::string whole_percents(double first, double second);
+/// A difference of two percentages in points: "+3", "−18", "±0".
+[[nodiscard]] std::string signed_fixed(double difference, int decimals);
+/// With one decimal and its unit: "+3.2 points".
+[[nodiscard]] std::string signed_points(double difference);
 /// Half the width of an interval over its middle: "±0.3 %".
 [[nodiscard]] std::string plus_minus(double ratio);
 /// "14.3×", "0.95×".

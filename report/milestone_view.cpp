@@ -165,6 +165,9 @@ json glossary_view(const Run& run) {
   add("Speed-up",
       "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
       "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
+  add("Of possible",
+      "The time that the measured peaks allow an op (its FLOPs at the FP32 rate or its bytes at the memory "
+      "bandwidth, whichever takes longer) over its op time. Modelled.");
   add("Verified",
       "Each op's output is poisoned before a checked execution and compared with a double-precision "
       "reference after it. A time of a wrong output is shown, marked, and never counts as a speed-up.");

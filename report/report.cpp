@@ -22,6 +22,9 @@ json all_charts(const json& view) {
   json charts = json::array();
   for (const json& family : view["families"]) {
     for (const json& chart : family["charts"]) charts.push_back(chart);
+    for (const json& part : family["speed_of_light"]["parts"]) {
+      for (const json& chart : part["charts"]) charts.push_back(chart);
+    }
   }
   return charts;
 }

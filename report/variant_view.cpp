@@ -44,6 +44,24 @@ std::string parameters_text(const CaseResult& result) {
   return format::one_line(format::list(words));
 }
 
+bool is_for_gpu(const VariantResult& variant) {
+  return variant.info.device == "cuda";
+}
+
+/// One trace gives one value: that it has no interval goes without saying.
+Cell gpu_time_cell(const CaseResult& result, const OpInfo& op) {
+  const OpResult* found = result.find_op(op.name);
+  return found == nullptr ? Cell::missing("the case has no such op")
+                          : judged(Cell::bare(found->gpu_time), result);
+}
+
+/// By how much longer the layers took while they were traced.
+Cell trace_overhead_cell(const CaseResult& result) {
+  const Value& overhead = result.trace_overhead;
+  return overhead ? Cell::figure(format::signed_percent(overhead->median - 1))
+                  : Cell::missing(overhead.absent);
+}
+
 std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& variant,
                             const CaseResult& result) {
   std::vector<Cell> cells;
@@ -57,6 +75,10 @@ std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& var
   cells.push_back(judged(Cell::value(result.total_time), result));
   cells.push_back(judged(Cell::accuracy(result.accuracy), result));
   for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::layer_time));
+  if (is_for_gpu(variant)) {
+    for (const OpInfo& op : family.ops) cells.push_back(gpu_time_cell(result, op));
+    cells.push_back(trace_overhead_cell(result));
+  }
   cells.push_back(samples_cell(result));
   cells.push_back(ending_cell(result));
   return cells;
@@ -70,6 +92,10 @@ Table batch_table(const FamilyResult& family, const VariantResult& variant, Anch
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
   table.numbers("Total Execution Time", Unit::second).numbers("Accuracy");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Layer Time", i, ops), Unit::second);
+  if (is_for_gpu(variant)) {
+    for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("GPU Time", i, ops), Unit::second);
+    table.numbers("Tracing costs");
+  }
   table.numbers("Samples").text("Ended by");
   for (const CaseResult& result : variant.cases) table.row(batch_row(family, variant, result));
   return table;
@@ -140,18 +166,24 @@ std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& d
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-Cell quantity_cell(const Value& value, std::string_view metric, const std::string& reason) {
+Cell quantity_cell(const Value& value, std::string_view metric, const std::string& evidence,
+                   const std::string& reason) {
   if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
+  if (is_share_of_answers(metric)) return Cell::figure(format::accuracy(value->median)).noted(evidence);
   const Metric* row = find_metric(metric);
-  if (row != nullptr && row->unit == Unit::ratio) return Cell::figure(format::accuracy(value->median));
   Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
                                           : format::quantity(value->median, row->unit));
   cell.modelled = value->source == Source::modelled;
+  cell.note = evidence;
   return cell;
 }
 
-Cell change_cell(const ExpectationCheck& check) {
-  if (!check.before || !check.after || check.before->median == 0) return Cell::missing(check.reason);
+Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
+  if (!check.before || !check.after) return Cell::missing(check.reason);
+  const Metric* row = find_metric(metric);
+  if (row != nullptr && row->unit == Unit::percent)
+    return Cell::figure(format::signed_points(check.after->median - check.before->median));
+  if (check.before->median == 0) return Cell::missing("nothing is a percentage of 0");
   return Cell::figure(format::signed_percent(check.after->median / check.before->median - 1));
 }
 
@@ -173,11 +205,24 @@ Table expectation_table(const VariantResult& variant, Anchors& anchors) {
     outcome.note = format::one_line(check.reason);
     table.row({Cell::words(expected_text(result.expectation)),
                Cell::words(result.expectation.because, Tone::quiet), outcome,
-               Cell::figure(std::to_string(check.batch)), quantity_cell(check.before, metric, check.reason),
-               quantity_cell(check.after, metric, check.reason), change_cell(check),
-               Cell::words(elsewhere(result, check), Tone::quiet)});
+               Cell::figure(std::to_string(check.batch)),
+               quantity_cell(check.before, metric, check.before_evidence, check.reason),
+               quantity_cell(check.after, metric, check.after_evidence, check.reason),
+               change_cell(check, metric), Cell::words(elsewhere(result, check), Tone::quiet)});
   }
   return table;
+}
+
+/// What held the longest kernel of each op back, and what does now.
+json bottleneck_views(const FamilyResult& family, const VariantResult& variant) {
+  json list = json::array();
+  for (const KernelResult& kernel : family.speed_of_light.kernels) {
+    if (kernel.variant != &variant || !kernel.longest || !kernel.bottleneck) continue;
+    list.push_back({{"op", format::one_line(kernel.counters.op)},
+                    {"kernel", format::short_id(kernel.counters.kernel)},
+                    {"text", bottleneck_change(kernel)}});
+  }
+  return list;
 }
 
 json parameter_views(const VariantInfo& info) {
@@ -223,7 +268,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
   const VariantInfo& info = variant.info;
   const Table expectations = expectation_table(variant, anchors);
   const json parameters = parameter_views(info), references = reference_views(info),
-             troubles = trouble_views(variant);
+             troubles = trouble_views(variant), bottlenecks = bottleneck_views(family, variant);
   return {{"anchor", anchor},
           {"id", format::one_line(info.id)},
           {"short_id", format::short_id(info.id)},
@@ -239,6 +284,9 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
           {"table", batch_table(family, variant, anchors).view()},
+          {"bottlenecks", bottlenecks},
+          {"has_bottlenecks", !bottlenecks.empty()},
+          {"counted_batch", std::to_string(family.speed_of_light.batch)},
           {"expectations", expectations.empty() ? json(false) : expectations.view()}};
 }
 

@@ -10,6 +10,7 @@
 #include "report/analysis.hpp"
 #include "report/compare.hpp"
 #include "report/evidence.hpp"
+#include "report/table.hpp"
 
 /// Views: what a template lays out. Finished strings only; the numbers in "charts" are for charts.js alone.
 namespace mprof {
@@ -39,6 +40,15 @@ class Anchors {
 /// What the trace shows: the whole run, and each variant at its largest traced batch.
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);
+
+/// What hardware counted of the family's kernels against their baselines', with the table of what is
+/// modelled: { absent, uncounted, parts: [{ title, text, charts, tables, ... }] }.
+[[nodiscard]] nlohmann::json speed_of_light_view(const FamilyResult& family,
+                                                 const std::vector<std::string>& variant_anchors,
+                                                 const Table& modelled, Anchors& anchors);
+
+/// "memory 92 % -> balanced 74 / 71 %", with an arrow; the kernel's own alone where nothing was before.
+[[nodiscard]] std::string bottleneck_change(const KernelResult& kernel);
 
 /// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series }.
 [[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);

@@ -4,13 +4,19 @@
 var mprof_themes = {
   light: {
     text: '#1f2328', muted: '#59636e', line: '#d1d9e0', faint: '#eef1f4', ground: '#ffffff', hatch: '#fefefe',
-    series: ['#0b62b0', '#c2570c', '#0f7b5f', '#8250c4', '#8a6700', '#b8336a', '#3d6b7d', '#6e5548']
+    series: ['#0b62b0', '#c2570c', '#0f7b5f', '#8250c4', '#8a6700', '#b8336a', '#3d6b7d', '#6e5548'],
+    stack: ['#1f5fa8', '#f2a65a', '#14634f', '#cdb2ee', '#6a4f10', '#8ccfe6', '#8a949e'],
+    stack_text: ['#fffffe', '#101419', '#fffffe', '#101419', '#fffffe', '#101419', '#101419']
   },
   dark: {
     text: '#e6edf3', muted: '#9da5ae', line: '#3d444d', faint: '#22272e', ground: '#0d1117', hatch: '#0e1218',
-    series: ['#5aa9f0', '#f08c4a', '#3fbf9b', '#b794e6', '#d9b441', '#ef7fab', '#86b8ca', '#c4a596']
+    series: ['#5aa9f0', '#f08c4a', '#3fbf9b', '#b794e6', '#d9b441', '#ef7fab', '#86b8ca', '#c4a596'],
+    stack: ['#3d8bdc', '#f5bd85', '#2aa481', '#d9c5f7', '#a5842c', '#a9dff0', '#79848f'],
+    stack_text: ['#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12']
   }
 };
+
+// Neighbours in a stack also differ in lightness, and the last one is for what has no name of its own.
 
 // A second channel beside colour: nobody needs to tell hues apart.
 var mprof_symbols = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect', 'emptyTriangle',
@@ -50,10 +56,10 @@ function mprof_frame(view, theme, width) {
     },
     tooltip: {
       trigger: 'item', confine: true, backgroundColor: theme.ground, borderColor: theme.line,
-      textStyle: { color: theme.text, fontSize: 13 },
+      textStyle: { color: theme.text, fontSize: 13 }, extraCssText: 'white-space:normal;max-width:24rem',
       formatter: function (item) {
-        return echarts.format.encodeHTML(view.rows[item.data.row]) + '<br>' + item.marker + ' ' +
-               echarts.format.encodeHTML(item.seriesName + ': ' + item.data.words);
+        return echarts.format.encodeHTML(item.data.title || view.rows[item.data.row]) + '<br>' + item.marker + ' ' +
+               echarts.format.encodeHTML(item.seriesName + ': ' + (item.data.hover || item.data.words));
       }
     },
     yAxis: {
@@ -175,55 +181,280 @@ function mprof_dots(view, theme, width) {
   return option;
 }
 
-// Bars towards a limit of 100 %, hatched because what they show is modelled.
+// A stroke across each bar that has something to be held against, where that stood.
+function mprof_strokes(series, theme, index, count) {
+  var points = series.points.filter(function (point) { return point.before !== undefined; });
+  return {
+    type: 'custom', name: series.name, silent: true, tooltip: { show: false }, z: 4,
+    data: points.map(function (point) { return [point.before, point.row]; }), encode: { x: 0, y: 1 },
+    renderItem: function (params, api) {
+      var at = api.coord([api.value(0), api.value(1)]);
+      var bar = api.barLayout({ count: count, barMaxWidth: mprof_bar_width, barGap: '15%' })[index];
+      var top = at[1] + bar.offsetCenter - bar.width / 2 - 2;
+      return {
+        type: 'rect', shape: { x: at[0] - 1.5, y: top, width: 3, height: bar.width + 4 },
+        style: { fill: theme.text, stroke: theme.ground, lineWidth: 1 }
+      };
+    }
+  };
+}
+
+var mprof_bar_width = 14;
+
+function mprof_percent_end(view) {
+  var end = 100;
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) { end = Math.max(end, Math.ceil(Math.max(point.value, point.before || 0) / 10) * 10); });
+  });
+  return end;
+}
+
+// Bars towards a limit of 100 %, hatched when what they show is modelled.
 function mprof_percent_bars(view, theme, width) {
-  var option = mprof_frame(view, theme, width);
-  option.grid.right = 54;
+  var option = mprof_frame(view, theme, width), count = view.series.length;
+  option.grid.right = view.modelled ? 54 : 84;
   option.xAxis.type = 'value';
   option.xAxis.min = 0;
-  option.xAxis.max = function (extent) { return Math.max(100, Math.ceil(extent.max / 10) * 10); };
+  option.xAxis.max = mprof_percent_end(view);
   option.legend.itemWidth = 18;
-  option.series = view.series.map(function (series, index) {
-    return {
-      type: 'bar', name: series.name, barMaxWidth: 14, barGap: '15%',
-      itemStyle: {
-        color: mprof_cycle(theme.series, index),
-        decal: { symbol: 'rect', color: theme.hatch, dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4 }
-      },
+  option.series = [];
+  var pixels = (width - option.grid.left - option.grid.right) / option.xAxis.max;
+  view.series.forEach(function (series, index) {
+    var style = { color: mprof_cycle(theme.series, index) };
+    if (view.modelled) {
+      style.decal = { symbol: 'rect', color: theme.hatch, dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4 };
+    }
+    option.series.push({
+      type: 'bar', name: series.name, barMaxWidth: mprof_bar_width, barGap: '15%', itemStyle: style,
       label: {
         show: true, position: 'right', color: theme.muted, fontSize: 11,
         formatter: function (item) { return item.data.words; }
       },
       data: series.points.map(function (point) {
-        return { value: [point.value, point.row], row: point.row, words: point.text };
+        // The words stand beyond the stroke, not under it.
+        var beyond = point.before > point.value ? (point.before - point.value) * pixels + 4 : 0;
+        return { value: [point.value, point.row], row: point.row, words: point.text, hover: point.hover,
+                 label: { distance: 5 + beyond } };
       })
-    };
+    });
+    if (!view.modelled) option.series.push(mprof_strokes(series, theme, index, count));
   });
   return option;
 }
 
-var mprof_kinds = { dots: mprof_dots, percent_bars: mprof_percent_bars };
-var mprof_row_heights = { dots: 36, percent_bars: 46 };
+// The longest stack, and so the end of the axis.
+function mprof_longest_stack(view) {
+  var sums = view.rows.map(function () { return 0; });
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) { sums[point.row] += point.value; });
+  });
+  return Math.max.apply(null, sums);
+}
+
+// Names of parts are worth more than room: the legend takes as many lines as it needs, and no second page.
+function mprof_wrap_legend(view, option, width) {
+  var lines = 1, used = 0;
+  view.series.forEach(function (series) {
+    var item = series.name.length * 6.8 + 12 + 5 + option.legend.itemGap;
+    if (used > 0 && used + item > width) {
+      lines++;
+      used = 0;
+    }
+    used += item;
+  });
+  option.legend.type = 'plain';
+  option.legend.width = width;
+  option.grid.top += (lines - 1) * 22;
+}
+
+// A bar for each row, cut into its parts. A part that is wide enough holds its own figure.
+function mprof_stacked_bars(view, theme, width) {
+  var option = mprof_frame(view, theme, width), longest = mprof_longest_stack(view);
+  var room = width - option.grid.left - option.grid.right, last = view.series.length - 1;
+  option.xAxis.type = 'value';
+  option.xAxis.min = 0;
+  mprof_wrap_legend(view, option, width);
+  option.series = view.series.map(function (series, index) {
+    var place = index === last ? theme.stack.length - 1 : index;
+    return {
+      type: 'bar', name: series.name, stack: 'all', barMaxWidth: 18,
+      itemStyle: { color: mprof_cycle(theme.stack, place), borderColor: theme.ground, borderWidth: 1 },
+      data: series.points.map(function (point) {
+        return {
+          value: [point.value, point.row], row: point.row, words: point.text, hover: point.hover,
+          label: { show: point.value / longest * room > 9 * point.text.length, position: 'inside', fontSize: 11,
+                   color: mprof_cycle(theme.stack_text, place), formatter: point.text }
+        };
+      })
+    };
+  });
+  option.color = theme.stack;
+  return option;
+}
+
+// --- Roofline
+
+// Range of the points and of the knee of the roof, in logarithms, with some air around them.
+function mprof_roofline_extent(view) {
+  var xs = [], ys = [];
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) { xs.push(point.x); ys.push(point.y); });
+  });
+  if (view.roof) {
+    xs.push(view.roof.peak / view.roof.slope);
+    ys.push(view.roof.peak);
+  }
+  function low(values) { return Math.log10(Math.min.apply(null, values)) - 0.25; }
+  function high(values) { return Math.log10(Math.max.apply(null, values)) + 0.25; }
+  return { x: { min: low(xs), max: high(xs) }, y: { min: low(ys), max: high(ys) } };
+}
+
+function mprof_log_axis(axis, range) {
+  var positions = mprof_log_ticks(Math.pow(10, range.min), Math.pow(10, range.max)).map(function (tick) {
+    return Math.log10(tick);
+  });
+  axis.type = 'value';
+  axis.min = range.min;
+  axis.max = range.max;
+  axis.axisTick.customValues = positions;
+  axis.axisLabel.customValues = positions;
+  axis.axisLabel.formatter = function (position) { return mprof_tick_text(Math.pow(10, position)); };
+  return axis;
+}
+
+// Up with the bandwidth to the knee, and level from there. Nothing can be above a roof, so its name stands there.
+function mprof_roof_line(view, theme, extent) {
+  var slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak), knee = peak - slope;
+  var start = Math.max(extent.x.min, extent.y.min - slope), middle = (start + knee) / 2;
+  function named(value, text) {
+    return { value: value, label: { show: true, position: 'left', distance: 8, offset: [0, -8], formatter: text,
+                                    color: theme.muted, fontSize: 11 } };
+  }
+  return {
+    type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
+    lineStyle: { color: theme.muted, width: 1.5, type: 'solid' }, itemStyle: { color: theme.muted },
+    data: [[start, start + slope], named([middle, middle + slope], view.roof.slope_text),
+           named([knee, peak], view.roof.peak_text), [extent.x.max, peak]]
+  };
+}
+
+var mprof_roofline_symbols = ['circle', 'triangle', 'diamond'];
+
+function mprof_overlaps(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+// Where a name can stand beside its mark, in the order of preference.
+function mprof_name_boxes(x, y, text) {
+  var wide = text.length * 6.4, high = 12, gap = 8;
+  return [
+    { position: 'right', left: x + gap, right: x + gap + wide, top: y - high / 2, bottom: y + high / 2 },
+    { position: 'left', left: x - gap - wide, right: x - gap, top: y - high / 2, bottom: y + high / 2 },
+    { position: 'top', left: x - wide / 2, right: x + wide / 2, top: y - gap - high, bottom: y - gap },
+    { position: 'bottom', left: x - wide / 2, right: x + wide / 2, top: y + gap, bottom: y + gap + high }
+  ];
+}
+
+// Names that would lie on a mark or on another name are left out: the mark says it when pointed at. ECharts could hide
+// them as well, but among names of one length it keeps another one each time.
+function mprof_place_names(view, extent, area) {
+  function pixel(point) {
+    return {
+      x: area.left + (Math.log10(point.x) - extent.x.min) / (extent.x.max - extent.x.min) * area.width,
+      y: area.top + (extent.y.max - Math.log10(point.y)) / (extent.y.max - extent.y.min) * area.height
+    };
+  }
+  var taken = [];
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) {
+      var at = pixel(point);
+      taken.push({ left: at.x - 5, right: at.x + 5, top: at.y - 5, bottom: at.y + 5 });
+    });
+  });
+  if (view.roof) {
+    var knee = pixel({ x: view.roof.peak / view.roof.slope, y: view.roof.peak });
+    taken.push({ left: knee.x - 8 - 6.4 * view.roof.peak_text.length, right: knee.x, top: knee.y - 16, bottom: knee.y });
+  }
+  return view.series.map(function (series) {
+    return series.points.map(function (point) {
+      var at = pixel(point), free = mprof_name_boxes(at.x, at.y, point.label).filter(function (box) {
+        var inside = box.left >= area.left && box.right <= area.left + area.width;
+        return inside && !taken.some(function (other) { return mprof_overlaps(box, other); });
+      });
+      if (point.label === '' || free.length === 0) return { show: false };
+      taken.push(free[0]);
+      return { show: true, position: free[0].position };
+    });
+  });
+}
+
+// One mark for each kernel, the longest ones named as far as there is room.
+function mprof_roofline_marks(series, theme, index, labels) {
+  return {
+    type: 'scatter', name: series.name, symbol: mprof_cycle(mprof_roofline_symbols, index),
+    symbolSize: index === 2 ? 13 : 10, z: 3, itemStyle: { color: mprof_cycle(theme.series, index), opacity: 1 },
+    label: { color: theme.text, fontSize: 11, formatter: function (item) { return item.data.name; } },
+    data: series.points.map(function (point, place) {
+      return { value: [Math.log10(point.x), Math.log10(point.y)], name: point.label, title: point.title,
+               hover: point.hover, label: labels[place] };
+    })
+  };
+}
+
+function mprof_roofline(view, theme, width) {
+  var option = mprof_frame(view, theme, width), extent = mprof_roofline_extent(view);
+  var axis_line = { show: true, onZero: false, lineStyle: { color: theme.line } };
+  option.xAxis = mprof_log_axis(option.xAxis, extent.x);
+  option.xAxis.axisLine = axis_line;
+  option.xAxis.splitLine = { show: false };
+  option.yAxis = mprof_log_axis({
+    name: view.axis.y, nameLocation: 'middle', nameGap: 40, nameRotate: 90, nameTextStyle: { color: theme.muted, fontSize: 12 },
+    axisLine: axis_line, axisTick: { show: false },
+    axisLabel: { color: theme.muted, fontSize: 12, hideOverlap: true },
+    splitLine: { show: false }
+  }, extent.y);
+  option.grid = { left: 60, right: 16, top: 38, bottom: 46 };
+  mprof_wrap_legend(view, option, width);
+  var labels = mprof_place_names(view, extent, {
+    left: option.grid.left, top: option.grid.top, width: width - option.grid.left - option.grid.right,
+    height: mprof_height(view) - option.grid.top - option.grid.bottom
+  });
+  option.series = view.series.map(function (series, index) {
+    return mprof_roofline_marks(series, theme, index, labels[index]);
+  });
+  if (view.roof) option.series.push(mprof_roof_line(view, theme, extent));
+  return option;
+}
+
+var mprof_kinds = {
+  dots: mprof_dots, percent_bars: mprof_percent_bars, stacked_bars: mprof_stacked_bars, roofline: mprof_roofline
+};
+var mprof_row_heights = { dots: 36, percent_bars: 46, stacked_bars: 28 };
 
 function mprof_option(view, theme_name, width) {
   if (!mprof_kinds[view.kind]) throw new Error('there is no chart of the kind ' + view.kind);
   return mprof_kinds[view.kind](view, mprof_themes[theme_name], width);
 }
 
-function mprof_height(view) { return 84 + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1); }
+function mprof_height(view) {
+  return view.kind === 'roofline' ? 460 : 84 + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1);
+}
 
 // --- Static SVG ------------------------------------------------------------------------------------------------------
 
 // Drawn in the light theme; where the reader's surroundings are dark, each colour gives way to its dark counterpart.
-function mprof_static_style() {
+function mprof_static_style(view) {
   var rules = '', light = mprof_themes.light, dark = mprof_themes.dark;
   function rule(from, to) {
     rules += '[fill="' + from + '"]{fill:' + to + '}[stroke="' + from + '"]{stroke:' + to + '}';
   }
   for (var key in light) {
-    if (key !== 'series') rule(light[key], dark[key]);
+    if (key.indexOf('stack') === 0 && view.kind !== 'stacked_bars') continue;
+    var from = [].concat(light[key]), to = [].concat(dark[key]);
+    for (var i = 0; i < from.length; i++) {
+      if (from.indexOf(from[i]) === i) rule(from[i], to[i]);
+    }
   }
-  light.series.forEach(function (color, index) { rule(color, dark.series[index]); });
   return '<style>text{font-family:' + mprof_font + '}@media (prefers-color-scheme:dark){' + rules + '}</style>';
 }
 
@@ -242,7 +473,7 @@ function mprof_static_svg(json) {
   try {
     chart.setOption(mprof_option(view, 'light', width));
     return mprof_strip(chart.renderToSVGString())
-        .replace('>', '><title>' + echarts.format.encodeHTML(view.title) + '</title>' + mprof_static_style()) + '\n';
+        .replace('>', '><title>' + echarts.format.encodeHTML(view.title) + '</title>' + mprof_static_style(view)) + '\n';
   } finally {
     chart.dispose();
   }

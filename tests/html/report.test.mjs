@@ -51,7 +51,8 @@ let browser, folder;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mprof-html-'));
-  execFileSync(renderer, [folder, join(source, 'tests/golden/run_a'), join(source, 'tests/golden/run_b')]);
+  execFileSync(renderer, [folder, join(source, 'tests/golden/run_a'), join(source, 'tests/golden/run_b'),
+                         join(source, 'tests/golden/h200')]);
   browser = await chromium.launch({ executablePath, args: flags });
 });
 
@@ -106,7 +107,7 @@ const serious_findings = async page => {
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };
 
-for (const name of ['run_a', 'run_b', 'troubled', 'gpu', 'hostile', 'empty', 'large']) {
+for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large']) {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
       assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
@@ -121,7 +122,7 @@ for (const name of ['run_a', 'run_b', 'troubled', 'gpu', 'hostile', 'empty', 'la
 
 // Each of these pages shows something that the others do not; more of the same would only take time.
 for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['troubled', 'dark'], ['troubled', 'light'],
-                                   ['gpu', 'light'], ['hostile', 'light'], ['empty', 'dark']]) {
+                                   ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark']]) {
   test(`${name} is accessible in ${colorScheme}`, () =>
     with_page(`${name}/milestone.html`, { colorScheme }, async page => {
       assert.deepEqual(await serious_findings(page), []);
@@ -188,6 +189,14 @@ describe('milestone', () => {
       assert.match(tip, /batch 100/);
     }));
 
+  test('says which kernel a mark of the roofline is', () =>
+    with_page('h200/milestone.html', {}, async page => {
+      const plot = page.locator('[data-chart="conv-roofline-layer1"]');
+      await plot.locator('svg path[fill="#0b62b0"]').first().hover({ force: true });
+      await page.waitForTimeout(200);
+      assert.match(await plot.innerText(), /: \w+[\s\S]*FLOP\/B; /);
+    }));
+
   test('takes hostile names for text', () =>
     with_page('hostile/milestone.html', {}, async page => {
       assert.doesNotMatch(await page.title(), /^owned/);
@@ -229,7 +238,7 @@ describe('static charts', () => {
         const root = new DOMParser().parseFromString(xml, 'image/svg+xml').documentElement;
         return [root.nodeName, root.querySelectorAll('parsererror, script').length, root.querySelectorAll('text').length > 3];
       }, text);
-      for (const name of ['run_a', 'hostile', 'gpu']) {
+      for (const name of ['run_a', 'hostile', 'gpu', 'h200']) {
         for (const file of readdirSync(join(folder, name, 'charts'))) {
           const svg = readFileSync(join(folder, name, 'charts', file), 'utf8');
           assert.deepEqual(await parser(svg), ['svg', 0, true], `${name}/${file}`);

@@ -134,6 +134,42 @@ TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
                              [](const Finding& a, const Finding& b) { return a.severity < b.severity; }));
 }
 
+TEST(Analysis, DisturbedSamplesAreFound) {
+  mprof::Run run = samples::healthy();
+  Sampling& kept = *samples::timing(run.cases[0]).sampling;
+  kept.retries = 3;
+  kept.disturbance = "the GPU throttled around 4 of 9 samples";
+  samples::timing(run.cases[5]).sampling->retries = 1;
+  const RunAnalysis analysis = analyse(run);
+  EXPECT_TRUE(says(analysis, Severity::caution,
+                   "The samples of conv/cpu_naive at batch 100 were disturbed though they were taken again 3 "
+                   "times: the GPU throttled around 4 of 9 samples. Trust its times less."));
+  EXPECT_TRUE(
+      says(analysis, Severity::caution,
+           "The samples of conv/cpu_threads at batch 10000 were disturbed and taken again once; those "
+           "kept were not."));
+}
+
+TEST(Analysis, ACaseThatWaitsForItsCountersIsStillToDo) {
+  mprof::Run run = samples::healthy();
+  run.state = RunState::interrupted;
+  samples::pass_of(run.cases[3], Pass::counters).status = Status::pending;
+  EXPECT_TRUE(says(analyse(run), Severity::incomplete, "1 of 12 cases still to do"));
+}
+
+TEST(Analysis, OfThePossibleIsThatOfTheTighterPeak) {
+  mprof::Run run = samples::healthy();
+  Case& c = run.cases[0];
+  samples::set_samples(c, "compute_throughput", "layer1", {12});
+  samples::set_samples(c, "memory_throughput", "layer1", {30});
+  const RunAnalysis analysis = analyse(run);
+  EXPECT_DOUBLE_EQ(analysis.families[0].variants[0].cases[0].ops[0].of_possible->median, 30);
+  const mprof::Run gpu = samples::gpu();
+  const RunAnalysis outside = analyse(gpu);
+  EXPECT_FALSE(result_of(outside, "conv/streams@10000").ops[0].of_possible) << "its op time says little";
+  EXPECT_NEAR(*result_of(outside, "conv/streams@10000").ops[0].gpu_speed_up.factor, 1, 1e-9);
+}
+
 TEST(Analysis, ALossOfAccuracyIsFound) {
   mprof::Run run = samples::healthy();
   samples::set_samples(run.cases.back(), "accuracy", "", {0.9127 - 0.0021});

@@ -1,6 +1,7 @@
 #include "report/charts.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +21,9 @@ std::vector<json> charts_of(const Run& run) {
   const json view = milestone_view(analyse(run), {});
   for (const json& family : view["families"]) {
     charts.insert(charts.end(), family["charts"].begin(), family["charts"].end());
+    for (const json& part : family["speed_of_light"]["parts"]) {
+      charts.insert(charts.end(), part["charts"].begin(), part["charts"].end());
+    }
   }
   return charts;
 }
@@ -57,6 +61,19 @@ TEST(Charts, HostileNamesStayText) {
     EXPECT_EQ(occurrences(svg, "<title>"), 1U);
     EXPECT_NO_THROW((void)json(svg).dump()) << "valid UTF-8";
   }
+}
+
+TEST(Charts, OfKernelsKeepHostileNamesText) {
+  const ChartRenderer renderer{Templates{}};
+  std::set<std::string> kinds;
+  for (const json& chart : charts_of(samples::hostile())) {
+    kinds.insert(chart["kind"]);
+    const std::string svg = renderer.svg(chart);
+    EXPECT_EQ(svg.find("<script"), std::string::npos) << chart["id"];
+    EXPECT_EQ(svg.find("NaN"), std::string::npos) << chart["id"];
+    EXPECT_EQ(svg, renderer.svg(chart)) << "the second drawing has the same bytes";
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"dots", "percent_bars", "roofline", "stacked_bars"}));
 }
 
 TEST(Charts, AScriptErrorIsAnErrorForAPerson) {

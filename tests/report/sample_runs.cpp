@@ -150,6 +150,51 @@ Measurement absent(std::string metric, std::string op, std::string reason) {
   return m;
 }
 
+Measurement of_kernel(std::string metric, std::string op, std::string kernel, double value) {
+  Measurement m = measured(std::move(metric), std::move(op), {value});
+  m.kernel = std::move(kernel);
+  return m;
+}
+
+void add_kernel(Case& c, const std::string& op, const std::string& kernel, double compute, double memory) {
+  PassResult& pass = pass_of(c, Pass::counters);
+  pass.status = Status::ok;
+  const std::pair<const char*, double> values[] = {
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", compute},
+      {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", memory},
+      {"gpu__time_duration.sum", 1e-3},
+      {"launch__waves_per_multiprocessor", 12.5},
+      {"launch__occupancy_limit_registers", 4},
+      {"launch__occupancy_limit_shared_mem", 16},
+      {"launch__occupancy_limit_warps", 4},
+      {"launch__occupancy_limit_blocks", 32},
+      {"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 0.5},
+      {"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 5.25},
+      {"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", 1},
+      {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1e6},
+      {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 2e6},
+      {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 6e9},
+      {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 0},
+      {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 0},
+      {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 0},
+      {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 0},
+      {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 0},
+      {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 3e9},
+      {"dram__bytes.sum", 1e9}};
+  for (const auto& [metric, value] : values)
+    pass.measurements.push_back(of_kernel(metric, op, kernel, value));
+}
+
+PassResult& pass_of(Case& c, Pass pass) {
+  for (PassResult& found : c.passes) {
+    if (found.pass == pass) return found;
+  }
+  PassResult& added = c.passes.emplace_back();
+  added.pass = pass;
+  added.status = Status::ok;
+  return added;
+}
+
 VariantInfo variant(std::string id, std::string baseline) {
   VariantInfo info;
   info.family = id.substr(0, id.find('/'));
@@ -395,6 +440,12 @@ Run hostile() {
     info.idea = attack + "\n\n" + endless;
     info.references = {attack, "javascript:owned", "https://example.org/\"><script>owned</script>"};
     for (Expectation& expectation : info.expectations) expectation.because = attack;
+  }
+  for (Case& c : run.cases) {
+    if (c.key.batch != 10000) continue;
+    add_kernel(c, "layer1", attack, 92, 40);
+    add_kernel(c, "layer1", endless, 20, 30);
+    add_kernel(c, "layer2", attack + endless, 70, 65);
   }
   timing(run.cases[0]).status = Status::wrong;
   timing(run.cases[0]).reason = attack;

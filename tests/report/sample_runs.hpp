@@ -30,6 +30,15 @@ namespace mprof::samples {
 [[nodiscard]] Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status,
                                std::string reason);
 
+/// A kernel's measurement, as the counters and trace passes leave it.
+[[nodiscard]] Measurement of_kernel(std::string metric, std::string op, std::string kernel, double value);
+
+/// Counters of a kernel of an op, as the default presets read them: throughputs in percent, 1 ms long.
+void add_kernel(Case& c, const std::string& op, const std::string& kernel, double compute, double memory);
+
+/// The pass of a case, added when it has none.
+[[nodiscard]] PassResult& pass_of(Case& c, Pass pass);
+
 /// The timing pass of a case; tests change what they are about.
 [[nodiscard]] PassResult& timing(Case& c);
 

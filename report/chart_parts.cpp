@@ -1,0 +1,33 @@
+#include "report/chart_parts.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+
+namespace mprof {
+
+using nlohmann::json;
+
+std::string row_label(const VariantResult& variant) {
+  const std::string id = format::one_line(variant.info.id);
+  return format::elide(id.substr(std::min(id.find('/') + 1, id.size())), longest_chart_label);
+}
+
+json chart_view(std::string_view kind, const std::string& id, const ChartText& text) {
+  return {{"id", id},
+          {"kind", kind},
+          {"file", fmt::format("charts/{}.svg", id)},
+          {"title", text.title},
+          {"caption", text.caption},
+          {"axis", {{"name", text.axis}}}};
+}
+
+std::string alternative(const std::string& title, const json& rows) {
+  return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
+                     format::list(rows.get<std::vector<std::string>>()));
+}
+
+}  // namespace mprof

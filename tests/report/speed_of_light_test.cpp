@@ -1,0 +1,172 @@
+#include "report/speed_of_light.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "report/analysis.hpp"
+#include "report/views.hpp"
+#include "tests/report/sample_runs.hpp"
+
+namespace mprof {
+namespace {
+
+struct VerdictCase {
+  const char* what;
+  double compute;
+  double memory;
+  double waves;
+  Bound bound;
+  bool near_limit;
+  bool under_one_wave;
+};
+
+// GoogleTest gives the name. NOLINTNEXTLINE(readability-identifier-naming)
+void PrintTo(const VerdictCase& c, std::ostream* stream) {
+  *stream << c.what;
+}
+
+class BottleneckRules : public testing::TestWithParam<VerdictCase> {};
+
+TEST_P(BottleneckRules, FollowTheRules) {
+  const VerdictCase& p = GetParam();
+  const auto verdict =
+      bottleneck_of(derived_value(p.compute), derived_value(p.memory), derived_value(p.waves));
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->bound, p.bound);
+  EXPECT_EQ(verdict->near_limit, p.near_limit);
+  EXPECT_EQ(verdict->under_one_wave, p.under_one_wave);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, BottleneckRules,
+    testing::Values(VerdictCase{"compute", 78, 52, 9, Bound::compute, false, false},
+                    VerdictCase{"memory near its limit", 40, 92, 9, Bound::memory, true, false},
+                    VerdictCase{"balanced", 74, 71, 9, Bound::balanced, false, false},
+                    VerdictCase{"balanced near the limit", 82, 84, 9, Bound::balanced, true, false},
+                    VerdictCase{"10 points are not balanced", 70, 80, 9, Bound::memory, false, false},
+                    VerdictCase{"80 is not above 80", 80, 20, 9, Bound::compute, false, false},
+                    VerdictCase{"both low, though alike", 45, 52, 9, Bound::latency, false, false},
+                    VerdictCase{"both low, and apart", 5, 59.9, 9, Bound::latency, false, false},
+                    VerdictCase{"60 is not under 60", 60, 10, 9, Bound::compute, false, false},
+                    VerdictCase{"under one wave", 1, 1, 0.99, Bound::latency, false, true},
+                    VerdictCase{"one wave", 30, 30, 1, Bound::latency, false, false}));
+
+TEST(Bottleneck, NeedsBothThroughputsButNoWaves) {
+  EXPECT_FALSE(bottleneck_of(absent_value("no"), derived_value(1), derived_value(1)));
+  EXPECT_FALSE(bottleneck_of(derived_value(1), absent_value("no"), derived_value(1)));
+  EXPECT_FALSE(bottleneck_of(derived_value(1), derived_value(1), absent_value("no"))->under_one_wave);
+}
+
+/// A baseline with one kernel in layer 1, an heir with two of which the second takes longer.
+mprof::Run counted_run() {
+  mprof::Run run = samples::gpu();
+  run.variants.resize(1);
+  run.variants.push_back(samples::variant("conv/heir", "conv/baseline"));
+  run.variants[1].device = "cuda";
+  run.cases.resize(1);
+  run.cases.push_back(samples::timed_case(run.variants[1], 10000, 0.001, 0.004));
+  samples::add_kernel(run.cases[0], "layer1", "plain", 40, 92);
+  samples::add_kernel(run.cases[1], "layer1", "unfold", 30, 20);
+  samples::add_kernel(run.cases[1], "layer1", "product", 74, 71);
+  samples::pass_of(run.cases[1], Pass::trace).measurements = {
+      samples::of_kernel("kernel_instances", "layer1", "unfold", 1),
+      samples::of_kernel("kernel_instances", "layer1", "product", 3)};
+  return run;
+}
+
+TEST(SpeedOfLight, HoldsTheLongestKernelAgainstTheBaselinesLongest) {
+  const mprof::Run run = counted_run();
+  const RunAnalysis analysis = analyse(run);
+  const SpeedOfLight& sol = analysis.families[0].speed_of_light;
+  ASSERT_EQ(sol.kernels.size(), 3U);
+  EXPECT_EQ(sol.batch, 10000U);
+  const KernelResult &unfold = sol.kernels[1], &product = sol.kernels[2];
+  EXPECT_FALSE(unfold.longest);
+  EXPECT_FALSE(unfold.before) << "the baseline has nothing like it";
+  EXPECT_TRUE(product.longest);
+  EXPECT_DOUBLE_EQ(*product.share, 0.75) << "three launches of the same length";
+  EXPECT_EQ(product.before->kernel, "plain");
+  EXPECT_EQ(bottleneck_change(product), "memory 92\u00a0% → balanced 74\u00a0/\u00a071\u00a0%");
+  EXPECT_EQ(bottleneck_change(sol.kernels[0]), "memory 92\u00a0%, near the limit");
+}
+
+TEST(SpeedOfLight, AKernelOfTheSameNameIsTheOneToBeHeldAgainst) {
+  mprof::Run run = counted_run();
+  samples::add_kernel(run.cases[0], "layer1", "unfold", 35, 25);
+  const RunAnalysis analysis = analyse(run);
+  const auto& kernels = analysis.families[0].speed_of_light.kernels;
+  EXPECT_EQ(kernels[2].before->kernel, "unfold");
+  EXPECT_EQ(bottleneck_change(kernels[2]), "latency 35\u00a0/\u00a025\u00a0% → 30\u00a0/\u00a020\u00a0%");
+}
+
+TEST(SpeedOfLight, SaysWhatLimitsOccupancyAndWhyWarpsWait) {
+  const mprof::Run run = counted_run();
+  const RunAnalysis analysis = analyse(run);
+  const KernelResult& kernel = analysis.families[0].speed_of_light.kernels[0];
+  EXPECT_EQ(kernel.limited_by, (std::vector<std::string>{"registers", "warps"}));
+  ASSERT_EQ(kernel.stalls.size(), 2U) << "to be selected is no stall";
+  EXPECT_EQ(kernel.stalls[0].reason, "long scoreboard");
+  EXPECT_DOUBLE_EQ(kernel.stalls[1].cycles, 0.5);
+}
+
+TEST(SpeedOfLight, CountsHalfPrecisionOnlyWhereItIsTheWork) {
+  mprof::Run run = counted_run();
+  const double single = 3e6 + 2 * 6e9;
+  const auto point_of = [](const RunAnalysis& analysis) {
+    return *analysis.families[0].speed_of_light.kernels[0].roofline;
+  };
+  const RunAnalysis moves_constants = analyse(run);
+  EXPECT_DOUBLE_EQ(point_of(moves_constants).flops, single);
+  EXPECT_DOUBLE_EQ(point_of(moves_constants).intensity, single / 1e9);
+  EXPECT_DOUBLE_EQ(*point_of(moves_constants).of_roof, single / 1e-3 / (single / 1e9 * 4.2e12))
+      << "left of the knee the memory is the roof";
+  auto& list = samples::pass_of(run.cases[0], Pass::counters).measurements;
+  for (Measurement& m : list) {
+    if (m.metric.find("_hfma_") != std::string::npos) m.samples = {9e9};
+  }
+  const RunAnalysis computes = analyse(run);
+  EXPECT_DOUBLE_EQ(point_of(computes).flops, single + 2 * 9e9);
+  run.cases[0].ops[0].flops = 1e12;
+  const RunAnalysis moves_more = analyse(run);
+  EXPECT_DOUBLE_EQ(point_of(moves_more).flops, single) << "too few to be a good part of the op";
+  run.cases[0].ops[0].flops = 1e10;
+  list.push_back(samples::of_kernel("sm__ops_path_tensor_src_fp16.sum", "layer1", "plain", 1e9));
+  const RunAnalysis tensor = analyse(run);
+  EXPECT_TRUE(point_of(tensor).tensor_cores);
+  EXPECT_FALSE(point_of(tensor).of_roof) << "the FP32 roof is not theirs";
+}
+
+TEST(SpeedOfLight, SaysWhyNothingWasCounted) {
+  const mprof::Run cpu = samples::healthy();
+  EXPECT_NE(analyse(cpu).families[0].speed_of_light.absent.find("CPU"), std::string::npos);
+  mprof::Run forbidden = samples::gpu();
+  for (Case& c : forbidden.cases) {
+    samples::pass_of(c, Pass::counters).status = Status::skipped;
+    samples::pass_of(c, Pass::counters).reason = "ERR_NVGPUCTRPERM";
+  }
+  const RunAnalysis analysis = analyse(forbidden);
+  EXPECT_NE(analysis.families[0].speed_of_light.absent.find("ERR_NVGPUCTRPERM"), std::string::npos);
+  const nlohmann::json view = milestone_view(analysis, {})["families"][0]["speed_of_light"];
+  EXPECT_EQ(view["parts"].size(), 1U) << "what is modelled is left";
+  EXPECT_TRUE(view["parts"][0]["modelled"].get<bool>());
+  forbidden.plan.passes = {Pass::timing};
+  EXPECT_NE(analyse(forbidden).families[0].speed_of_light.absent.find("--passes"), std::string::npos);
+}
+
+TEST(SpeedOfLight, TakesTheBatchAtWhichMostWereCountedAndNamesTheOthers) {
+  mprof::Run run = counted_run();
+  run.cases.push_back(samples::timed_case(run.variants[0], 20000, 0.002, 0.008));
+  samples::add_kernel(run.cases[2], "layer1", "plain", 50, 50);
+  EXPECT_EQ(analyse(run).families[0].speed_of_light.batch, 10000U) << "two variants there, one at 20000";
+  samples::pass_of(run.cases[1], Pass::counters).measurements.clear();
+  samples::pass_of(run.cases[1], Pass::counters).status = Status::pending;
+  const RunAnalysis analysis = analyse(run);
+  const SpeedOfLight& sol = analysis.families[0].speed_of_light;
+  EXPECT_EQ(sol.batch, 20000U);
+  ASSERT_EQ(sol.uncounted.size(), 1U);
+  EXPECT_EQ(sol.uncounted[0].variant->info.id, "conv/heir");
+}
+
+}  // namespace
+}  // namespace mprof
