@@ -91,7 +91,7 @@ constexpr std::array metrics{
            "Bytes used per sector, global stores", Unit::byte, Better::higher, Combine::never,
            "Bytes that threads wrote of each 32-byte sector stored; 32 is fully coalesced."},
     Metric{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "Shared load bank conflicts",
-           Unit::count, Better::lower, Combine::never,
+           Unit::count, Better::lower, Combine::sum,
            "Further rounds that loads from shared memory needed, since lanes met in a bank."},
     Metric{"smsp__average_warp_latency_per_inst_issued.ratio", "Warp cycles per issued instruction",
            Unit::ratio, Better::lower, Combine::never,
