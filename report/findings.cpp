@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -110,12 +111,29 @@ Severity severity_of(Status status) {
              : Severity::incomplete;
 }
 
+/// The configurations that were skipped, by reason: where there is no GPU, many for the same one.
+using SkippedByReason = std::map<std::string, std::vector<std::string>>;
+
+SkippedByReason skipped_by_reason(const std::vector<FamilyResult>& families) {
+  SkippedByReason skipped;
+  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+    if (result.status != Status::skipped) return;
+    std::vector<std::string>& configurations = skipped[result.reason];
+    if (std::ranges::count(configurations, result.configuration) == 0) {
+      configurations.push_back(result.configuration);
+    }
+  });
+  return skipped;
+}
+
 void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  const SkippedByReason skipped = skipped_by_reason(families);
   for (const Severity severity : {Severity::broken, Severity::incomplete}) {
     Grouped missing;
     for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
       const std::string_view what = what_happened(result.status);
       if (what.empty() || severity_of(result.status) != severity) return;
+      if (result.status == Status::skipped && skipped.at(result.reason).size() > 1) return;  // below
       // That it was not reached is all there is to say of a pending case.
       const bool silent = result.reason.empty() || result.status == Status::pending;
       missing.add(fmt::format("{} {} {}{}", format::short_id(result.configuration), what,
@@ -123,6 +141,13 @@ void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Fi
                   result.key.batch);
     });
     for (const std::string& text : missing.sentences()) findings.push_back({severity, text});
+  }
+  for (const auto& [reason, configurations] : skipped) {
+    if (configurations.size() < 2) continue;
+    findings.push_back(
+        {Severity::incomplete,
+         fmt::format("{} and {} were skipped: {}", format::short_id(configurations.front()),
+                     format::plural(configurations.size() - 1, "other variant"), sentence(reason))});
   }
 }
 

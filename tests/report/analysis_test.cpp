@@ -194,6 +194,23 @@ TEST(Analysis, RunsThatHoldAlmostNothing) {
   for (const Best& best : analysis.families[0].best) EXPECT_EQ(best.fastest, nullptr);
 }
 
+TEST(Analysis, AReasonThatManyVariantsShareIsSaidOnce) {
+  mprof::Run run = samples::healthy();
+  for (Case& c : run.cases) {
+    if (c.key.variant == "conv/cpu_naive" || c.key.variant == run.cases.front().key.variant) continue;
+    for (PassResult& pass : c.passes)
+      pass = {.pass = pass.pass, .status = Status::skipped, .reason = "no GPU"};
+  }
+  const RunAnalysis analysis = analyse(run);
+  const auto is_about_it = [](const Finding& finding) {
+    return finding.text.find("no GPU") != std::string::npos;
+  };
+  ASSERT_EQ(std::ranges::count_if(analysis.findings, is_about_it), 1);
+  const Finding& finding = *std::ranges::find_if(analysis.findings, is_about_it);
+  EXPECT_NE(finding.text.find("other variant"), std::string::npos) << finding.text;
+  EXPECT_NE(finding.text.find(" were skipped: "), std::string::npos) << finding.text;
+}
+
 struct ExpectationCase {
   const char* what;
   Expectation expectation;
