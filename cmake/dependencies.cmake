@@ -1,4 +1,5 @@
-# Third-party libraries, as targets. All are Debian packages (scripts/lib/packages names them) but ECharts (npm).
+# Third-party libraries, as targets. All are Debian packages (scripts/lib/packages.sh names them) but those in
+# JavaScript (npm).
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake)
 if(MPROF_STATIC)
   set(Boost_USE_STATIC_LIBS ON)
@@ -34,13 +35,21 @@ endfunction()
 
 mprof_find_library(mprof_mustache kainjow/mustache.hpp "" libkainjow-mustache-dev)
 mprof_find_library(mprof_duktape duktape.h duktape duktape-dev)
+mprof_find_library(mprof_cmark cmark-gfm-core-extensions.h cmark-gfm-extensions libcmark-gfm-extensions-dev)
+mprof_find_library(mprof_cmark_core cmark-gfm.h cmark-gfm libcmark-gfm-dev)
+target_link_libraries(mprof_cmark INTERFACE mprof_cmark_core)
 mprof_find_library(mprof_openblas cblas.h openblas libopenblas-pthread-dev)
 mprof_find_library(mprof_onednn dnnl.h dnnl libdnnl-dev)
 mprof_find_library(mprof_sqlite sqlite3.h sqlite3 libsqlite3-dev)
 target_link_libraries(mprof_openblas INTERFACE Threads::Threads)
 target_link_libraries(mprof_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)  # which libsqlite3.a does not name
 
+# JavaScript that reports hold: charts, and the colours of code.
 set(MPROF_ECHARTS ${CMAKE_SOURCE_DIR}/node_modules/echarts/dist/echarts.min.js)
-if(NOT EXISTS ${MPROF_ECHARTS})
-  message(FATAL_ERROR "${MPROF_ECHARTS} is missing: run `npm ci --omit=dev` in ${CMAKE_SOURCE_DIR} first.")
-endif()
+set(MPROF_PRISM core clike c cpp)
+list(TRANSFORM MPROF_PRISM REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/node_modules/prismjs/components/prism-\\1.min.js")
+foreach(script ${MPROF_ECHARTS} ${MPROF_PRISM})
+  if(NOT EXISTS ${script})
+    message(FATAL_ERROR "${script} is missing: run `npm ci --omit=dev` in ${CMAKE_SOURCE_DIR} first.")
+  endif()
+endforeach()

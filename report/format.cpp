@@ -325,6 +325,22 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string text_block(std::string_view text) {
+  std::string block;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
+      block += one_line(line.substr(0, tab)) + "    ";
+      line.remove_prefix(tab + 1);
+    }
+    block += one_line(line) + "\n";
+  }
+  return block;
+}
+
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));

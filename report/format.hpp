@@ -78,6 +78,8 @@ struct Scale {
 /// Text from outside made fit for one line: control characters become spaces, and characters that reorder
 /// text (bidirectional overrides) or break UTF-8 become U+FFFD.
 [[nodiscard]] std::string one_line(std::string_view text);
+/// Likewise text of many lines, which it keeps; a tab is four spaces, and the last line ends too.
+[[nodiscard]] std::string text_block(std::string_view text);
 /// Number of characters (code points) of UTF-8 text; what mprof itself prints is one column each.
 [[nodiscard]] std::size_t width(std::string_view text);
 /// At most `columns` characters, the middle replaced by "…": both ends of an id tell cases apart.

@@ -11,6 +11,8 @@ build_packages=(
   git
   libboost-dev
   libboost-program-options-dev
+  libcmark-gfm-dev
+  libcmark-gfm-extensions-dev
   libdnnl-dev
   libfmt-dev
   libkainjow-mustache-dev
