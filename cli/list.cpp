@@ -36,6 +36,7 @@ void print_text(const std::vector<const RegisteredVariant*>& variants) {
     const VariantInfo& info = variant->info;
     fmt::print("{}\n    {}\n", info.id, info.title);
     fmt::print("    baseline   {}\n", info.baseline.empty() ? "none: it is the baseline" : info.baseline);
+    if (!info.combines.empty()) fmt::print("    combines   {}\n", fmt::join(info.combines, ", "));
     for (const ParameterInfo& parameter : info.parameters)
       fmt::print("    parameter  {}\n", described(parameter));
     const auto reason = unavailable(*variant, Devices::instance());

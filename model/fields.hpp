@@ -46,6 +46,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("parameters", s.parameters);
   a.optional_field("expectations", s.expectations);
   a.optional_field("references", s.references);
+  a.optional_field("combines", s.combines);
   a.optional_field("source_file", s.source_file);
 }
 

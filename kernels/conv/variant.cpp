@@ -30,6 +30,7 @@ VariantInfo describe(const Declaration& declaration, std::string_view file) {
           .parameters = declaration.parameters,
           .expectations = declaration.expectations,
           .references = declaration.references,
+          .combines = declaration.combines,
           .source_file = source_file_of(file)};
 }
 

@@ -47,6 +47,9 @@ struct Declaration {
   std::vector<ParameterInfo> parameters{};
   std::vector<Expectation> expectations{};
   std::vector<std::string> references{};
+  /// Ids of the variants whose ideas it combines, where a report shall hold what it gives against the product
+  /// of what they give alone.
+  std::vector<std::string> combines{};
   /// Why it cannot run on this machine, or nullopt; creates no device context. Empty: it runs anywhere.
   std::function<std::optional<std::string>()> unavailable{};
   /// The largest relative L2 error of an image's output that still counts as right.
