@@ -28,7 +28,10 @@ int report(const Arguments& arguments) {
   options.formats = parse_formats(arguments.text("format"));
   options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory;
   options.templates = arguments.text("templates");
-  options.trace = directory / "trace.sqlite";
+  options.directory = directory;
+  options.text = {arguments.text("title"), arguments.text("author")};
+  options.selection = {split(arguments.text("only")), arguments.text("baseline")};
+  options.dump_view = arguments.flag("dump-view");
   for (const std::filesystem::path& file : write_report(read_run(directory), options)) {
     fmt::print("{}\n", file.string());
   }
@@ -38,19 +41,29 @@ int report(const Arguments& arguments) {
 }  // namespace
 
 Verb report_verb() {
-  return {.name = "report",
-          .positional = "DIR",
-          .summary = "write the milestone report of a run",
-          .description =
-              "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
-              "it,\n"
-              "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
-              "bytes.",
-          .options = {{"format", "LIST", "md,html", "What to write: md, html or both."},
-                      {"out", "DIR", "", "Where to write; without it into the result directory itself."},
-                      {"templates", "DIR", "",
-                       "Your own copies of templates/*: those found there replace the built-in ones."}},
-          .run = report};
+  return {
+      .name = "report",
+      .positional = "DIR",
+      .summary = "write the milestone report of a run",
+      .description =
+          "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
+          "it,\n"
+          "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
+          "bytes.",
+      .options = {{"format", "LIST", "md,html", "What to write: md, html or both."},
+                  {"out", "DIR", "", "Where to write; without it into the result directory itself."},
+                  {"title", "TEXT", "", "The report's title; without it the workload and the machine."},
+                  {"author", "TEXT", "", "Who the report is by."},
+                  {"only", "LIST", "",
+                   "Only these variants (with the baselines that they are compared with): ids, separated by "
+                   "commas."},
+                  {"baseline", "ID", "",
+                   "Compare every variant with this one instead of the baseline that it declares."},
+                  {"templates", "DIR", "",
+                   "Your own copies of templates/*: those found there replace the built-in ones."},
+                  {"dump-view", "", "",
+                   "Also write milestone.view.json: what the templates are given (docs/view.md)."}},
+      .run = report};
 }
 
 }  // namespace mprof::cli

@@ -6,6 +6,7 @@
 #include "model/metric.hpp"
 #include "report/cells.hpp"
 #include "report/format.hpp"
+#include "report/synergy.hpp"
 #include "report/table.hpp"
 #include "report/views.hpp"
 
@@ -28,47 +29,93 @@ void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column,
 // --- Summary
 // ---------------------------------------------------------------------------------------------------------
 
-std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& variant,
-                              const CaseResult& result, const std::string& anchor) {
+Cell variant_cell(const VariantResult& variant, const CaseResult& result, const std::string& anchor) {
   Cell name = Cell::words_to(result.configuration, anchor);
   if (variant.swept()) name.note = "the fastest verified point of its parameter sweep at this batch";
+  return name;
+}
+
+/// The times of every variant, in the columns that reports of this kind have.
+std::vector<Cell> time_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result,
+                           const std::string& anchor) {
+  Cell name = variant_cell(variant, result, anchor);
   if (!result.ran()) return {std::move(name).noted(why_without_times(result))};
   std::vector<Cell> cells{name};
   for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::op_time));
-  for (const OpInfo& op : family.ops) cells.push_back(speed_up_cell(result, op));
-  for (const OpInfo& op : family.ops) cells.push_back(of_possible_cell(result, op));
+  for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::layer_time));
   cells.push_back(judged(Cell::value(result.total_time), result));
-  cells.push_back(total_speed_up_cell(result));
   cells.push_back(judged(Cell::accuracy(result.accuracy), result));
   return cells;
 }
 
-Table summary_table(const FamilyResult& family, std::uint64_t batch,
-                    const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+std::vector<Cell> gain_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result,
+                           const std::string& anchor) {
+  std::vector<Cell> cells{variant_cell(variant, result, anchor)};
+  cells.push_back(Cell::words(variant.info.baseline.empty() ? "none" : variant.info.baseline, Tone::quiet));
+  for (const OpInfo& op : family.ops) cells.push_back(speed_up_cell(result, op));
+  cells.push_back(total_speed_up_cell(result));
+  for (const OpInfo& op : family.ops) cells.push_back(of_possible_cell(result, op));
+  return cells;
+}
+
+/// Calls `visit(variant, case, anchor)` for what stands for each variant at a batch.
+template <class Visit>
+void for_each_at(const FamilyResult& family, std::uint64_t batch, const std::vector<std::string>& anchors,
+                 Visit visit) {
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    if (const CaseResult* result = family.variants[v].representative(batch))
+      visit(family.variants[v], *result, anchors[v]);
+  }
+}
+
+Table time_table(const FamilyResult& family, std::uint64_t batch,
+                 const std::vector<std::string>& variant_anchors, Anchors& anchors) {
   const std::size_t ops = family.ops.size();
   Table table(anchors.make(fmt::format("{} summary {}", family.id, batch)),
-              fmt::format("Batch size {}", batch));
+              fmt::format("Times at batch size {}", batch));
   table.text("Variant");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
-  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
-  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of possible", i, ops));
-  table.numbers("Total Execution Time", Unit::second).numbers("Total speed-up").numbers("Accuracy");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Layer Time", i, ops), Unit::second);
+  table.numbers("Total Execution Time", Unit::second).numbers("Accuracy");
   std::vector<std::vector<Cell>> rows;
-  std::vector<std::vector<const Value*>> times(ops + 1);
-  for (std::size_t v = 0; v < family.variants.size(); ++v) {
-    const CaseResult* result = family.variants[v].representative(batch);
-    if (result == nullptr) continue;
-    rows.push_back(summary_row(family, family.variants[v], *result, variant_anchors[v]));
-    for (std::size_t i = 0; i < ops; ++i) {
-      const OpResult* op = result->find_op(family.ops[i].name);
-      times[i].push_back(op != nullptr && result->ok() && !op->outside_forward ? &op->op_time : nullptr);
-    }
-    times[ops].push_back(result->ok() ? &result->total_time : nullptr);
-  }
-  for (std::size_t i = 0; i < ops; ++i) mark_best(rows, 1 + i, times[i]);
-  mark_best(rows, 1 + 3 * ops, times[ops]);
+  std::vector<std::vector<const Value*>> times(2 * ops + 1);
+  for_each_at(family, batch, variant_anchors,
+              [&](const auto& variant, const auto& result, const auto& anchor) {
+                rows.push_back(time_row(family, variant, result, anchor));
+                for (std::size_t i = 0; i < ops; ++i) {
+                  const OpResult* op = result.ok() ? result.find_op(family.ops[i].name) : nullptr;
+                  times[i].push_back(op != nullptr && !op->outside_forward ? &op->op_time : nullptr);
+                  times[ops + i].push_back(op != nullptr ? &op->layer_time : nullptr);
+                }
+                times[2 * ops].push_back(result.ok() ? &result.total_time : nullptr);
+              });
+  for (std::size_t i = 0; i < times.size(); ++i) mark_best(rows, 1 + i, times[i]);
   for (auto& row : rows) table.row(std::move(row));
   return table;
+}
+
+Table gain_table(const FamilyResult& family, std::uint64_t batch,
+                 const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  const std::size_t ops = family.ops.size();
+  Table table(anchors.make(fmt::format("{} speed-ups {}", family.id, batch)),
+              fmt::format("Speed-up of each variant over its own baseline at batch size {}", batch));
+  table.text("Variant").text("Baseline");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
+  table.numbers("Total speed-up");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of possible", i, ops));
+  for_each_at(family, batch, variant_anchors,
+              [&](const auto& variant, const auto& result, const auto& anchor) {
+                if (result.ran()) table.row(gain_row(family, variant, result, anchor));
+              });
+  return table;
+}
+
+json summary_view(const FamilyResult& family, std::uint64_t batch,
+                  const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  const Table gains = gain_table(family, batch, variant_anchors, anchors);
+  return {{"batch", std::to_string(batch)},
+          {"times", time_table(family, batch, variant_anchors, anchors).view()},
+          {"gains", gains.empty() ? json(false) : gains.view()}};
 }
 
 // --- Verification
@@ -237,35 +284,103 @@ json section_anchors(const FamilyResult& family, Anchors& anchors) {
   return sections;
 }
 
+/// Whether there is anything to show of a variant but the reason why there is nothing.
+bool ran(const VariantResult& variant) {
+  return std::ranges::any_of(variant.cases, [](const CaseResult& result) { return result.ran(); });
+}
+
+/// A variant that did not run, with each reason once.
+json not_run_view(const VariantResult& variant, const PageContext& page) {
+  std::vector<std::string> reasons;
+  for (const CaseResult& result : variant.cases) {
+    const std::string reason = why_without_times(result);
+    if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(reason);
+  }
+  return {{"anchor", page.variants.at(variant.info.id)},
+          {"id", format::one_line(variant.info.id)},
+          {"title", format::one_line(variant.info.title)},
+          {"reason", fmt::format("{}", fmt::join(reasons, "; "))}};
+}
+
+/// The variants that are slower than their baseline in an op at every batch at which that is known.
+std::vector<std::string> always_slower(const FamilyResult& family, const std::string& op) {
+  std::vector<std::string> slow;
+  for (const VariantResult& variant : family.variants) {
+    std::size_t known = 0, slower = 0;
+    for (const std::uint64_t batch : family.batches) {
+      const CaseResult* result = variant.representative(batch);
+      const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op);
+      if (found == nullptr || !found->speed_up) continue;
+      ++known;
+      slower += verdict_of(found->speed_up) == Verdict::slower ? 1 : 0;
+    }
+    if (known > 0 && slower == known) slow.push_back(format::short_id(variant.info.id));
+  }
+  return slow;
+}
+
+/// What a report leaves behind: the variants that did not pay, op by op and everywhere.
+json did_not_pay(const FamilyResult& family) {
+  json list = json::array();
+  std::vector<std::string> everywhere;
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    const auto slow = always_slower(family, family.ops[i].name);
+    if (i == 0) everywhere = slow;
+    std::erase_if(everywhere, [&](const auto& id) { return std::ranges::find(slow, id) == slow.end(); });
+  }
+  if (!everywhere.empty())
+    list.push_back(fmt::format("In no op and at no batch: {}.", format::list(everywhere)));
+  for (const OpInfo& op : family.ops) {
+    auto slow = always_slower(family, op.name);
+    std::erase_if(slow,
+                  [&](const auto& id) { return std::ranges::find(everywhere, id) != everywhere.end(); });
+    if (!slow.empty())
+      list.push_back(fmt::format("Not in {}: {}.", format::short_id(op.name), format::list(slow)));
+  }
+  return list;
+}
+
 json view_unless_empty(const Table& table) {
   return table.empty() ? json(false) : table.view();
 }
 
 }  // namespace
 
-json family_view(const FamilyResult& family, Anchors& anchors) {
+json family_view(const FamilyResult& family, PageContext page) {
+  Anchors& anchors = *page.anchors;
   const json sections = section_anchors(family, anchors);
   std::vector<std::string> variant_anchors;
-  for (const VariantResult& variant : family.variants)
+  for (const VariantResult& variant : family.variants) {
     variant_anchors.push_back(anchors.make(variant.info.id));
-  json summaries = json::array(), variants = json::array();
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    summaries.push_back(summary_table(family, *batch, variant_anchors, anchors).view());
+    page.variants[variant.info.id] = variant_anchors.back();
   }
-  for (std::size_t v = 0; v < family.variants.size(); ++v) {
-    variants.push_back(variant_view(family, family.variants[v], variant_anchors[v], anchors));
+  json summaries = json::array(), variants = json::array(), not_run = json::array();
+  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
+    summaries.push_back(summary_view(family, *batch, variant_anchors, anchors));
+  }
+  for (const VariantResult& variant : family.variants) {
+    if (ran(variant)) {
+      variants.push_back(variant_view(family, variant, page));
+    } else {
+      not_run.push_back(not_run_view(variant, page));
+    }
   }
   const std::vector<json> charts = family_charts(family, anchors);
-  const json ops = op_views(family);
+  const json ops = op_views(family), not_paid = did_not_pay(family);
   return {
       {"id", format::one_line(family.id)},
       {"sections", sections},
       {"ops", ops},
       {"has_ops", !ops.empty()},
       {"summaries", summaries},
+      {"not_paid", not_paid},
+      {"has_not_paid", !not_paid.empty()},
       {"charts", charts},
       {"has_charts", !charts.empty()},
       {"variants", variants},
+      {"has_variants", !variants.empty()},
+      {"not_run", not_run},
+      {"has_not_run", !not_run.empty()},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), anchors)},

@@ -142,6 +142,10 @@ json setup_views(const Run& run) {
 /// One line of what the reader asks first: where, when, with what.
 std::string subtitle(const Run& run) {
   std::vector<std::string> parts;
+  for (const auto& [name, word] : {std::pair{"driver", "driver"}, std::pair{"CUDA runtime", "CUDA"}}) {
+    const std::string version = known_fact(run, "gpu", name);
+    if (!version.empty()) parts.push_back(fmt::format("{} {}", word, version));
+  }
   const std::string cores = known_fact(run, "cpu", "cores");
   if (!cores.empty()) parts.push_back(fmt::format("{} CPU {}", cores, cores == "1" ? "core" : "cores"));
   for (const auto& [group, name] : {std::pair{"os", "distribution"}, std::pair{"build", "compiler"}}) {
@@ -197,22 +201,34 @@ std::string Anchors::make(std::string_view text) {
   return name;
 }
 
-json milestone_view(const RunAnalysis& analysis, const Evidence& evidence) {
+json milestone_view(const RunAnalysis& analysis, const Materials& materials, const ReportText& text) {
   const Run& run = *analysis.run;
   Anchors anchors;
-  for (const char* section : {"top", "answer", "findings", "evidence", "setup", "reading", "chart-data"})
+  for (const char* section :
+       {"top", "answer", "findings", "notes", "conclusion", "evidence", "setup", "reading", "chart-data"})
     (void)anchors.make(section);
+  PageContext page{&materials, {}, &anchors};
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
     answers.push_back(answer_view(family, anchors));
-    families.push_back(family_view(family, anchors));
+    families.push_back(family_view(family, page));
     // A page about one family need not name it in every heading.
     families.back()["suffix"] = analysis.families.size() > 1 ? ": " + format::one_line(family.id) : "";
     answers.back()["suffix"] = families.back()["suffix"];
+    for (const VariantResult& variant : family.variants) {
+      for (const json& shown : families.back()["variants"]) {
+        if (shown["id"] == format::one_line(variant.info.id))
+          page.variants[variant.info.id] = shown["anchor"];
+      }
+    }
   }
   const json findings = finding_views(analysis.findings);
-  return {{"title", fmt::format("{} on {}", family_names(analysis),
-                                format::elide(machine_name(run), longest_machine_name))},
+  const std::string title = text.title.empty()
+                                ? fmt::format("{} on {}", family_names(analysis),
+                                              format::elide(machine_name(run), longest_machine_name))
+                                : format::one_line(text.title);
+  return {{"title", title},
+          {"author", format::one_line(text.author)},
           {"subtitle", subtitle(run)},
           {"command", format::command_line(run.command_line)},
           {"answers", answers},
@@ -220,7 +236,8 @@ json milestone_view(const RunAnalysis& analysis, const Evidence& evidence) {
           {"has_findings", !findings.empty()},
           {"setup", setup_views(run)},
           {"families", families},
-          {"evidence", evidence_view(analysis, evidence, anchors)},
+          {"notes", notes_view(analysis, page)},
+          {"evidence", evidence_view(analysis, materials.evidence, anchors)},
           {"glossary", glossary_view(run)}};
 }
 

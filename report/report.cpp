@@ -44,10 +44,19 @@ void write_markdown(const json& view, const Templates& templates, const std::fil
     write(out / chart["file"].get<std::string>(), renderer.svg(chart), written);
 }
 
+/// What colours code: the parts of Prism for C++, in the order in which they need each other.
+std::string prism(const Templates& templates) {
+  std::string script;
+  for (const char* part : {"core", "clike", "c", "cpp"})
+    script += templates.load(fmt::format("prism-{}.min.js", part)) + "\n";
+  return script;
+}
+
 /// One file that needs nothing else: style, scripts and chart data are inside.
 void write_html(json view, const Templates& templates, const std::filesystem::path& out, Paths& written) {
   view["style_css"] = templates.load("style.css");
   view["echarts_js"] = templates.load("echarts.min.js");
+  view["prism_js"] = prism(templates);
   view["charts_js"] = templates.load("charts.js");
   view["report_js"] = templates.load("report.js");
   view["chart_data"] = json_for_script(all_charts(view));
@@ -62,19 +71,31 @@ void require_known(const std::vector<std::string>& formats) {
   }
 }
 
+bool same_directory(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  return !b.empty() && std::filesystem::equivalent(a, b, error) && !error;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options) {
   require_known(options.formats);
   const Templates templates(options.templates);
-  const RunAnalysis analysis = analyse(run);
-  const json view = milestone_view(analysis, read_evidence(run, options.trace));
+  const Run chosen = selected(run, options.selection);
+  const RunAnalysis analysis = analyse(chosen);
+  Materials materials = read_materials(chosen, options.directory);
+  materials.linked = same_directory(options.out, options.directory);
+  const json view = milestone_view(analysis, materials, options.text);
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
   };
   Paths written;
   if (wanted("md")) write_markdown(view, templates, options.out, written);
   if (wanted("html")) write_html(view, templates, options.out, written);
+  if (options.dump_view) {
+    write(options.out / "milestone.view.json",
+          view.dump(2, ' ', false, json::error_handler_t::replace) + "\n", written);
+  }
   return written;
 }
 

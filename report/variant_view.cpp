@@ -6,13 +6,15 @@
 #include "report/cells.hpp"
 #include "report/format.hpp"
 #include "report/table.hpp"
-#include "report/views.hpp"
+#include "report/variant_parts.hpp"
 
 /// What the report says of one variant: its idea, its times, what its author expected, what went wrong.
 namespace mprof {
 namespace {
 
 using nlohmann::json;
+
+constexpr int below_a_variant = 4;
 
 std::string ending_text(const Sampling& sampling) {
   switch (sampling.ended_by) {
@@ -101,130 +103,6 @@ Table batch_table(const FamilyResult& family, const VariantResult& variant, Anch
   return table;
 }
 
-std::string_view word(Direction direction) {
-  switch (direction) {
-    case Direction::decreases:
-      return "lower";
-    case Direction::increases:
-      return "higher";
-    case Direction::unchanged:
-      break;
-  }
-  return "unchanged";
-}
-
-std::string expected_text(const Expectation& expectation) {
-  const std::string of = expectation.op.empty() ? "" : " of " + expectation.op;
-  const std::string by =
-      expectation.factor ? fmt::format(", by {} or more", format::plain_times(*expectation.factor)) : "";
-  return fmt::format("{}{}: {}{}", label_of(expectation.metric), of, word(expectation.direction), by);
-}
-
-std::string_view word(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::met:
-      return "met";
-    case Outcome::not_met:
-      return "not met";
-    case Outcome::not_measurable:
-      break;
-  }
-  return "not measurable";
-}
-
-Tone tone_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::met:
-      return Tone::good;
-    case Outcome::not_met:
-      return Tone::bad;
-    case Outcome::not_measurable:
-      break;
-  }
-  return Tone::quiet;
-}
-
-/// The largest batch at which it could be measured speaks for an expectation; the last one when there is
-/// none.
-const ExpectationCheck& deciding_check(const ExpectationResult& result) {
-  const auto measurable =
-      std::find_if(result.checks.rbegin(), result.checks.rend(),
-                   [](const ExpectationCheck& check) { return check.outcome != Outcome::not_measurable; });
-  return measurable == result.checks.rend() ? result.checks.back() : *measurable;
-}
-
-std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& decided) {
-  std::vector<std::string> parts;
-  for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
-    std::vector<std::string> batches;
-    for (const ExpectationCheck& check : result.checks) {
-      if (check.outcome == outcome && check.batch != decided.batch)
-        batches.push_back(std::to_string(check.batch));
-    }
-    if (!batches.empty()) parts.push_back(fmt::format("{} at {}", word(outcome), format::list(batches)));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-Cell quantity_cell(const Value& value, std::string_view metric, const std::string& evidence,
-                   const std::string& reason) {
-  if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
-  if (is_share_of_answers(metric)) return Cell::figure(format::accuracy(value->median)).noted(evidence);
-  const Metric* row = find_metric(metric);
-  Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
-                                          : format::quantity(value->median, row->unit));
-  cell.modelled = value->source == Source::modelled;
-  cell.note = evidence;
-  return cell;
-}
-
-Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
-  if (!check.before || !check.after) return Cell::missing(check.reason);
-  const Metric* row = find_metric(metric);
-  if (row != nullptr && row->unit == Unit::percent)
-    return Cell::figure(format::signed_points(check.after->median - check.before->median));
-  if (check.before->median == 0) return Cell::missing("nothing is a percentage of 0");
-  return Cell::figure(format::signed_percent(check.after->median / check.before->median - 1));
-}
-
-Table expectation_table(const VariantResult& variant, Anchors& anchors) {
-  Table table(anchors.make(variant.info.id + " expectations"),
-              "What its author expected, against its baseline");
-  table.text("Expected")
-      .text("Because")
-      .text("Outcome")
-      .numbers("Batch Size")
-      .numbers("Baseline")
-      .numbers("This variant");
-  table.numbers("Change").text("At other batches");
-  for (const ExpectationResult& result : variant.expectations) {
-    if (result.checks.empty()) continue;
-    const ExpectationCheck& check = deciding_check(result);
-    const std::string& metric = result.expectation.metric;
-    Cell outcome = Cell::words(word(check.outcome), tone_of(check.outcome));
-    outcome.note = format::one_line(check.reason);
-    table.row({Cell::words(expected_text(result.expectation)),
-               Cell::words(result.expectation.because, Tone::quiet), outcome,
-               Cell::figure(std::to_string(check.batch)),
-               quantity_cell(check.before, metric, check.before_evidence, check.reason),
-               quantity_cell(check.after, metric, check.after_evidence, check.reason),
-               change_cell(check, metric), Cell::words(elsewhere(result, check), Tone::quiet)});
-  }
-  return table;
-}
-
-/// What held the longest kernel of each op back, and what does now.
-json bottleneck_views(const FamilyResult& family, const VariantResult& variant) {
-  json list = json::array();
-  for (const KernelResult& kernel : family.speed_of_light.kernels) {
-    if (kernel.variant != &variant || !kernel.longest || !kernel.bottleneck) continue;
-    list.push_back({{"op", format::one_line(kernel.counters.op)},
-                    {"kernel", format::short_id(kernel.counters.kernel)},
-                    {"text", bottleneck_change(kernel)}});
-  }
-  return list;
-}
-
 json parameter_views(const VariantInfo& info) {
   json list = json::array();
   for (const ParameterInfo& parameter : info.parameters) {
@@ -261,15 +139,19 @@ json trouble_views(const VariantResult& variant) {
   return list;
 }
 
+/// What the user wrote about the variant: notes/<id>.md.
+json note_view(const VariantInfo& info, const PageContext& page) {
+  const auto note = page.materials->notes.find(info.id);
+  return note == page.materials->notes.end() ? json(false) : note_text(note->second, page, below_a_variant);
+}
+
 }  // namespace
 
-json variant_view(const FamilyResult& family, const VariantResult& variant, const std::string& anchor,
-                  Anchors& anchors) {
+json variant_view(const FamilyResult& family, const VariantResult& variant, const PageContext& page) {
   const VariantInfo& info = variant.info;
-  const Table expectations = expectation_table(variant, anchors);
   const json parameters = parameter_views(info), references = reference_views(info),
-             troubles = trouble_views(variant), bottlenecks = bottleneck_views(family, variant);
-  return {{"anchor", anchor},
+             troubles = trouble_views(variant);
+  return {{"anchor", page.variants.at(info.id)},
           {"id", format::one_line(info.id)},
           {"short_id", format::short_id(info.id)},
           {"title", format::one_line(info.title)},
@@ -277,17 +159,17 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"baseline", format::one_line(info.baseline)},
           {"source_file", format::one_line(info.source_file)},
           {"device", format::one_line(info.device)},
+          {"note", note_view(info, page)},
           {"parameters", parameters},
           {"has_parameters", !parameters.empty()},
           {"references", references},
           {"has_references", !references.empty()},
           {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
-          {"table", batch_table(family, variant, anchors).view()},
-          {"bottlenecks", bottlenecks},
-          {"has_bottlenecks", !bottlenecks.empty()},
-          {"counted_batch", std::to_string(family.speed_of_light.batch)},
-          {"expectations", expectations.empty() ? json(false) : expectations.view()}};
+          {"story", story_view(family, variant, page)},
+          {"table", batch_table(family, variant, *page.anchors).view()},
+          {"outcome", outcome_view(family, variant, *page.anchors)},
+          {"synergy", synergy_view(family, variant, page)}};
 }
 
 }  // namespace mprof

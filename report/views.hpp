@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,7 +10,7 @@
 
 #include "report/analysis.hpp"
 #include "report/compare.hpp"
-#include "report/evidence.hpp"
+#include "report/materials.hpp"
 #include "report/table.hpp"
 
 /// Views: what a template lays out. Finished strings only; the numbers in "charts" are for charts.js alone.
@@ -24,18 +25,40 @@ class Anchors {
   std::set<std::string> taken_;
 };
 
-/// The view of milestone.*.mustache.
-[[nodiscard]] nlohmann::json milestone_view(const RunAnalysis& analysis, const Evidence& evidence);
+/// What the views of one page share.
+struct PageContext {
+  const Materials* materials = nullptr;
+  std::map<std::string, std::string, std::less<>> variants{};  ///< the place of each variant's section, by id
+  Anchors* anchors = nullptr;
+};
+
+/// What a user may say of a report.
+struct ReportText {
+  std::string title{};   ///< empty: made from the run
+  std::string author{};  ///< empty: none is named
+};
+
+/// The view of milestone.*.mustache; docs/view.md explains it.
+[[nodiscard]] nlohmann::json milestone_view(const RunAnalysis& analysis, const Materials& materials,
+                                            const ReportText& text = {});
 
 /// The answer first: the best variant for each op and batch.
 [[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
 
 /// Everything about one family, its variants and charts included.
-[[nodiscard]] nlohmann::json family_view(const FamilyResult& family, Anchors& anchors);
+[[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page);
 
-/// One variant; `anchor` is its place on the page.
+/// One variant.
 [[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
-                                          const std::string& anchor, Anchors& anchors);
+                                          const PageContext& page);
+
+/// A user's note in both forms, its highest headings at this level: { html, markdown }; false when it is
+/// empty.
+[[nodiscard]] nlohmann::json note_text(const Note& note, const PageContext& page, int heading_level);
+
+/// The notes that belong to the page as a whole: { introduction, conclusion: text or false, others: [{
+/// anchor, title, text }] }.
+[[nodiscard]] nlohmann::json notes_view(const RunAnalysis& analysis, const PageContext& page);
 
 /// What the trace shows: the whole run, and each variant at its largest traced batch.
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,

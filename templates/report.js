@@ -65,6 +65,26 @@
     }).observe(document.querySelector('main'));
   }
 
+  // --- Code gets its colours when it is unfolded ---
+
+  function color_code(event) {
+    if (!event.target.matches('details.code')) return;
+    event.target.querySelectorAll('code').forEach(function (code) {
+      if (code.dataset.colored) return;
+      code.dataset.colored = 'yes';
+      code.innerHTML = Prism.highlight(code.textContent, Prism.languages[code.className.replace('language-', '')], 'cpp');
+    });
+  }
+
+  // C++ with what CUDA adds to it.
+  Prism.languages.cuda = Prism.languages.extend('cpp', {});
+  Prism.languages.insertBefore('cuda', 'keyword', {
+    'cuda-keyword': {
+      pattern: /\b(?:__(?:global|device|host|shared|constant|managed|restrict|launch_bounds|grid_constant|forceinline|noinline)__|(?:thread|block)Idx|(?:block|grid)Dim|warpSize)\b/,
+      alias: 'keyword'
+    }
+  });
+
   // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
 
   function mark_scrolling() {
@@ -111,6 +131,7 @@
   start_charts();
   mark_scrolling();
   window.addEventListener('resize', mark_scrolling);
+  document.addEventListener('toggle', color_code, true);
   // What is folded away has no width until it is opened.
   document.addEventListener('toggle', mark_scrolling, true);
   window.addEventListener('beforeprint', function () {

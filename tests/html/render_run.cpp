@@ -29,10 +29,12 @@ int main(int argc, char** argv) try {
   for (const auto& [name, run] : runs) {
     ReportOptions options = both;
     options.out = out / name;
-    if (name == "gpu") options.trace = samples::write_traces(samples::traces_of(run, 2), options.out);
+    if (name == "gpu")
+      options.directory = samples::write_traces(samples::traces_of(run, 2), options.out).parent_path();
     if (name == "hostile") {
       const std::string attack = "void <img src=x onerror=alert(1)>`|" + std::string(600, 'k');
-      options.trace = samples::write_traces(samples::traces_of(run, 2, attack), options.out);
+      options.directory =
+          samples::write_traces(samples::traces_of(run, 2, attack), options.out).parent_path();
     }
     write_report(run, options);
   }

@@ -12,6 +12,7 @@
 #include "report/analysis.hpp"
 #include "report/compare.hpp"
 #include "report/evidence.hpp"
+#include "report/materials.hpp"
 #include "report/profile_text.hpp"
 #include "report/report.hpp"
 #include "report/summary.hpp"
@@ -62,10 +63,10 @@ void expect_no_other_charts(const fs::path& folder, const std::set<fs::path>& ma
   }
 }
 
-void expect_golden_report(const Run& run, const fs::path& folder, const fs::path& trace = {}) {
+void expect_golden_report(const Run& run, const fs::path& folder, const fs::path& directory_of_run = {}) {
   const test::TemporaryDirectory directory;
   std::set<fs::path> made;
-  for (const fs::path& file : write_report(run, {{"md"}, directory.path(), {}, trace})) {
+  for (const fs::path& file : write_report(run, {{"md"}, directory.path(), {}, directory_of_run})) {
     const fs::path name = folder / fs::relative(file, directory.path());
     expect_golden(name, read_file(file));
     made.insert(name);
@@ -76,7 +77,7 @@ void expect_golden_report(const Run& run, const fs::path& folder, const fs::path
 TEST(Golden, MilestoneOfARecordedRun) {
   const mprof::Run run = read_run(golden / "run_a");
   expect_golden_report(run, "run_a");
-  expect_golden("run_a/view.json", milestone_view(analyse(run), read_evidence(run, {})).dump(1) + "\n");
+  expect_golden("run_a/view.json", milestone_view(analyse(run), read_materials(run, {})).dump(1) + "\n");
 }
 
 /// The lines of the README's code block behind `heading`.
@@ -129,7 +130,7 @@ TEST(Golden, MilestoneOfAGpuRun) {
   const test::TemporaryDirectory directory;
   const mprof::Run run = samples::gpu();
   const fs::path trace = samples::write_traces(samples::traces_of(run, 2), directory.path());
-  expect_golden_report(run, "gpu", trace);
+  expect_golden_report(run, "gpu", trace.parent_path());
 }
 
 /// The tables of two cases that were traced on a GPU, in each format.
@@ -144,7 +145,7 @@ TEST(Golden, ProfileOfARecordedTrace) {
 
 /// The only recorded run with hardware counters of kernels.
 TEST(Golden, MilestoneOfARecordedGpuRun) {
-  expect_golden_report(read_run(golden / "h200"), "h200");
+  expect_golden_report(read_run(golden / "h200"), "h200", golden / "h200");
 }
 
 TEST(Golden, ComparisonOfRecordedRuns) {

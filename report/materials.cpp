@@ -1,0 +1,13 @@
+#include "report/materials.hpp"
+
+namespace mprof {
+
+Materials read_materials(const Run& run, const std::filesystem::path& directory) {
+  Materials materials;
+  materials.evidence = read_evidence(run, directory.empty() ? directory : directory / "trace.sqlite");
+  for (const VariantInfo& info : run.variants) materials.sources[info.id] = read_source(directory, info);
+  materials.notes = read_notes(directory);
+  return materials;
+}
+
+}  // namespace mprof

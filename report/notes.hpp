@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+/// What people add to a report: Markdown files in notes/ of the run directory, which mprof only reads, so
+/// that they survive every new report. docs/notes.md explains which goes where.
+namespace mprof {
+
+struct Note {
+  std::filesystem::path file;  ///< as it is on disk
+  std::string name;            ///< below notes/, without the extension: "introduction", "conv/streams"
+  std::string text;            ///< Markdown
+};
+
+/// The notes beside a run, by name. Throws Error(usage) for one that cannot be read or is larger than 1 MiB.
+[[nodiscard]] std::map<std::string, Note> read_notes(const std::filesystem::path& directory);
+
+}  // namespace mprof

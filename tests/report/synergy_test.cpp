@@ -1,0 +1,102 @@
+#include "report/synergy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/report/sample_runs.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr std::uint64_t batch = 1000;
+
+/// base -> a, base -> b, a -> both (which combines a and b), times of layer1 as given, layer2 all alike.
+mprof::Run combined_run(double a, double b, double both) {
+  mprof::Run run = samples::empty_run();
+  VariantInfo together = samples::variant("conv/both", "conv/a");
+  together.combines = {"conv/a", "conv/b"};
+  run.variants = {samples::variant("conv/base"), samples::variant("conv/a", "conv/base"),
+                  samples::variant("conv/b", "conv/base"), together};
+  run.plan.batches = {batch};
+  const double times[] = {0.8, a, b, both};
+  for (std::size_t i = 0; i < run.variants.size(); ++i)
+    run.cases.push_back(samples::timed_case(run.variants[i], batch, times[i], 0.1));
+  return run;
+}
+
+const VariantResult& variant_of(const FamilyResult& family, std::string_view id) {
+  for (const VariantResult& variant : family.variants) {
+    if (variant.info.id == id) return variant;
+  }
+  throw std::runtime_error("no such variant");
+}
+
+TEST(Synergy, ACombinationStandsBesideTheProductOfItsIdeas) {
+  const mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  const auto found = combination_of(family, variant_of(family, "conv/both"));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->absent, "");
+  EXPECT_EQ(found->common_baseline, "conv/base");
+  EXPECT_EQ(found->batch, batch);
+  ASSERT_EQ(found->ideas.size(), 2U);
+  EXPECT_NEAR(*found->ideas[0].alone[0].factor, 2, 1e-9);
+  EXPECT_NEAR(*found->ideas[1].alone[0].factor, 4, 1e-9);
+  EXPECT_NEAR(*found->product[0], 8, 1e-9);
+  EXPECT_NEAR(*found->together[0].factor, 10, 1e-9);
+  EXPECT_NEAR(*found->product[1], 1, 1e-9);
+  EXPECT_FALSE(combination_of(family, variant_of(family, "conv/a")).has_value());
+}
+
+TEST(Synergy, ACombinationWithoutOneOfItsIdeasSaysWhich) {
+  mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  samples::timing(run.cases[2]).status = Status::wrong;
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  const auto found = combination_of(family, variant_of(family, "conv/both"));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->absent, "the run has no verified time of conv/b at batch 1000");
+}
+
+TEST(Synergy, StepsLeadFromTheFirstBaseline) {
+  const mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  const auto steps = steps_to(family, variant_of(family, "conv/both"));
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].variant->info.id, "conv/a");
+  EXPECT_NEAR(*steps[1].step[0].factor, 5, 1e-9);
+  EXPECT_NEAR(*steps[1].total[0].factor, 10, 1e-9);
+  EXPECT_TRUE(steps_to(family, variant_of(family, "conv/base")).empty());
+  ASSERT_EQ(built_on(family, variant_of(family, "conv/base")).size(), 2U);
+  EXPECT_EQ(built_on(family, variant_of(family, "conv/a")).front()->info.id, "conv/both");
+}
+
+TEST(Synergy, BaselinesThatGoInACircleEnd) {
+  mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  run.variants[0].baseline = "conv/both";
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  EXPECT_LT(steps_to(family, variant_of(family, "conv/both")).size(), 100U);
+}
+
+TEST(Synergy, AmdahlSaysWhatAFasterOpCanDo) {
+  mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  samples::set_samples(run.cases[1], "layer_time", "layer1", {0.5});
+  const RunAnalysis analysis = analyse(run);
+  const auto gains = remaining_gains(analysis.families.front().variants[1].cases.front());
+  ASSERT_EQ(gains.size(), 2U);
+  EXPECT_NEAR(*gains[0].share, 0.8, 1e-3);
+  EXPECT_NEAR(*gains[0].limit, 5, 0.02);
+  EXPECT_FALSE(gains[0].copies.has_value()) << "there is no trace";
+}
+
+TEST(Synergy, AVerdictNeedsAnIntervalClearOfOne) {
+  EXPECT_EQ(verdict_of({2.0, Interval{1.9, 2.1}, ""}), Verdict::faster);
+  EXPECT_EQ(verdict_of({0.5, Interval{0.4, 0.6}, ""}), Verdict::slower);
+  EXPECT_EQ(verdict_of({1.1, Interval{0.9, 1.3}, ""}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of({2.0, std::nullopt, ""}), Verdict::inconclusive);
+}
+
+}  // namespace
+}  // namespace mprof
