@@ -44,7 +44,6 @@ constexpr CUpti_ActivityKind recorded_kinds[] = {
 /// CUPTI's functions, by their names in its headers.
 struct Cupti {
   explicit Cupti(const cuda::SharedLibrary& library) {
-    library.import(subscribe, "cuptiSubscribe_v2");
     library.import(enable_domain, "cuptiEnableDomain");
     library.import(set_thread_id_type, "cuptiSetThreadIdType");
     library.import(register_callbacks, "cuptiActivityRegisterCallbacks");
@@ -58,7 +57,6 @@ struct Cupti {
     library.import(callback_name, "cuptiGetCallbackName");
   }
 
-  decltype(::cuptiSubscribe_v2)* subscribe = nullptr;
   decltype(::cuptiEnableDomain)* enable_domain = nullptr;
   decltype(::cuptiSetThreadIdType)* set_thread_id_type = nullptr;
   decltype(::cuptiActivityRegisterCallbacks)* register_callbacks = nullptr;
@@ -178,19 +176,7 @@ class Recorder {
 
  private:
   void start() {
-    char other_tool[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
-    CUpti_SubscriberParams params{};
-    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-    params.subscriberName = "mprof";
-    params.oldSubscriberName = other_tool;
-    params.oldSubscriberSize = sizeof other_tool;
-    CUpti_SubscriberHandle subscriber = nullptr;
-    const CUptiResult result = cupti_.subscribe(&subscriber, on_callback, nullptr, &params);
-    if (result != CUPTI_SUCCESS && other_tool[0] != '\0') {
-      throw Error(ExitCode::environment,
-                  fmt::format("\"{}\" is attached to this process. {}", other_tool, cuda::describe(result)));
-    }
-    cuda::check(result);
+    CUpti_SubscriberHandle const subscriber = cuda::subscribe(on_callback, nullptr);
     // NVTX asks this when it is first called, which must be after CUPTI was subscribed to. Whoever set it
     // already wants the ranges more.
     ::setenv("NVTX_INJECTION64_PATH", cuda::cupti_library().path().c_str(), 0);
