@@ -25,8 +25,7 @@ void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column,
   if (best < rows.size()) rows[best][column].tone = Tone::best;
 }
 
-// --- Summary
-// ---------------------------------------------------------------------------------------------------------
+// --- Summary ---
 
 std::vector<Cell> summary_row(const FamilyResult& family, const VariantResult& variant,
                               const CaseResult& result, const std::string& anchor) {
@@ -71,8 +70,7 @@ Table summary_table(const FamilyResult& family, std::uint64_t batch,
   return table;
 }
 
-// --- Verification
-// ----------------------------------------------------------------------------------------------------
+// --- Verification ---
 
 struct Checked {
   std::size_t checks = 0;
@@ -138,8 +136,7 @@ Table verification_table(const FamilyResult& family, const std::vector<std::stri
   return table;
 }
 
-// --- Throughput and resources
-// ----------------------------------------------------------------------------------------
+// --- Throughput and resources ---
 
 /// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is
 /// wrong.
