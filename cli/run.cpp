@@ -196,8 +196,8 @@ Run new_run(const Arguments& arguments) {
 }
 
 /// The options that a resumed run takes from its record.
-constexpr std::array planning_options{"variant", "batch",   "set",  "passes", "metrics",
-                                      "seed",    "timeout", "data", "weights"};
+constexpr std::array planning_options{"all",    "variant", "batch", "set",     "quick", "hot",
+                                      "passes", "metrics", "seed",  "timeout", "data",  "weights"};
 
 /// Times of two machines do not belong in one run. Looks at the CPU alone: a GPU's fingerprint would create a
 /// context.

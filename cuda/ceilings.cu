@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cuda/ceilings.hpp"
+#include "cuda/gpu.hpp"
 #include "cuda/handles.hpp"
 
 namespace mprof::cuda {
@@ -75,11 +76,7 @@ Ceiling ceiling(std::string id, std::string method, const std::function<double()
 }
 
 unsigned multiprocessors() {
-  int device = 0;
-  int count = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return static_cast<unsigned>(count);
+  return static_cast<unsigned>(gpu().multiProcessorCount);
 }
 
 /// Elements for an array of `bytes`, or of an eighth of the free memory where that is less.

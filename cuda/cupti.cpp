@@ -1,5 +1,6 @@
 #include "cuda/cupti.hpp"
 
+#include <array>
 #include <string_view>
 
 #include <cupti_version.h>
@@ -83,6 +84,24 @@ std::optional<std::string> cupti_unavailable() {
 
 std::string cupti_version() {
   return version_text(library_version().value_or(0));
+}
+
+CUpti_SubscriberHandle subscribe(CUpti_CallbackFunc callback, void* user) {
+  decltype(::cuptiSubscribe_v2)* function = nullptr;
+  cupti_library().import(function, "cuptiSubscribe_v2");
+  std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other_tool{};
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "mprof";
+  params.oldSubscriberName = other_tool.data();
+  params.oldSubscriberSize = other_tool.size();
+  CUpti_SubscriberHandle subscriber = nullptr;
+  const CUptiResult result = function(&subscriber, callback, user, &params);
+  if (result == CUPTI_SUCCESS) return subscriber;
+  const std::string_view other = other_tool.data();
+  const std::string attached =
+      other.empty() ? "" : fmt::format("\"{}\" is attached to this process. ", other);
+  throw Error(ExitCode::environment, attached + describe(result));
 }
 
 std::string describe(CUptiResult result) {

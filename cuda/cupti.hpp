@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include <cupti_callbacks.h>
 #include <cupti_result.h>
 
 #include "cuda/shared_library.hpp"
@@ -21,6 +22,10 @@ namespace mprof::cuda {
 
 /// The version of the library that is loaded: "13.0.1". Call it where cupti_unavailable() has no objection.
 [[nodiscard]] std::string cupti_version();
+
+/// Subscribes to CUPTI's callbacks: `callback` is given `user` and what it is told of. A process has one
+/// subscriber; throws Error(environment) that names the other tool when there is one already.
+[[nodiscard]] CUpti_SubscriberHandle subscribe(CUpti_CallbackFunc callback, void* user);
 
 /// Throws Error when `result` is not CUPTI_SUCCESS: what CUPTI says of it, and the next step.
 void check(CUptiResult result, const char* file = __builtin_FILE(), int line = __builtin_LINE());

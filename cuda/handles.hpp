@@ -11,24 +11,34 @@
 /// launch left behind is reported again by the next call that is checked.
 namespace mprof::cuda {
 
-/// `size` elements in device memory, not initialized. Throws Error when there is no room.
-template <class T>
-class DeviceBuffer {
+struct DeviceMemory {
+  static cudaError_t allocate(void** data, std::size_t bytes) { return cudaMalloc(data, bytes); }
+  static void free(void* data) { cudaFree(data); }
+};
+
+struct PinnedMemory {
+  static cudaError_t allocate(void** data, std::size_t bytes) { return cudaMallocHost(data, bytes); }
+  static void free(void* data) { cudaFreeHost(data); }
+};
+
+/// `size` elements in memory of a kind, not initialized. Throws Error when there is no room.
+template <class T, class Memory>
+class Buffer {
  public:
-  DeviceBuffer() = default;
-  explicit DeviceBuffer(std::size_t size) : size_(size) {
-    if (size != 0) check(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+  Buffer() = default;
+  explicit Buffer(std::size_t size) : size_(size) {
+    if (size != 0) check(Memory::allocate(reinterpret_cast<void**>(&data_), size * sizeof(T)));
   }
-  ~DeviceBuffer() { cudaFree(data_); }
-  DeviceBuffer(DeviceBuffer&& other) noexcept
+  ~Buffer() { Memory::free(data_); }
+  Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+  Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
   }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
 
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -39,33 +49,12 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
-/// `size` elements in page-locked host memory, not initialized: copies from and to it are asynchronous.
 template <class T>
-class PinnedBuffer {
- public:
-  PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t size) : size_(size) {
-    if (size != 0) check(cudaMallocHost(reinterpret_cast<void**>(&data_), size * sizeof(T)));
-  }
-  ~PinnedBuffer() { cudaFreeHost(data_); }
-  PinnedBuffer(PinnedBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  PinnedBuffer(const PinnedBuffer&) = delete;
-  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+using DeviceBuffer = Buffer<T, DeviceMemory>;
 
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
+/// In page-locked host memory: copies from and to it are asynchronous.
+template <class T>
+using PinnedBuffer = Buffer<T, PinnedMemory>;
 
 /// A stream that does not wait for the default one.
 class Stream {

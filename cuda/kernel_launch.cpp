@@ -3,24 +3,20 @@
 #include <array>
 
 #include <cupti.h>
-#include <fmt/format.h>
 
 #include "cuda/cupti.hpp"
 #include "cuda/driver.hpp"
-#include "model/error.hpp"
 
 namespace mprof::cuda {
 namespace {
 
 /// The functions of CUPTI that are used here.
 struct Functions {
-  decltype(::cuptiSubscribe_v2)* subscribe = nullptr;
   decltype(::cuptiUnsubscribe)* unsubscribe = nullptr;
   decltype(::cuptiEnableCallback)* enable_callback = nullptr;
 
   Functions() {
     const SharedLibrary& library = cupti_library();
-    library.import(subscribe, "cuptiSubscribe_v2");
     library.import(unsubscribe, "cuptiUnsubscribe");
     library.import(enable_callback, "cuptiEnableCallback");
   }
@@ -91,18 +87,8 @@ void CUPTIAPI on_callback(void* callbacks, CUpti_CallbackDomain /*driver*/, CUpt
 
 }  // namespace
 
-LaunchCallbacks::LaunchCallbacks(LaunchObserver& observer) : observer_(observer) {
-  std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
-  CUpti_SubscriberParams params{};
-  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-  params.subscriberName = "mprof";
-  params.oldSubscriberName = other.data();
-  params.oldSubscriberSize = other.size();
-  const CUptiResult result = cupti().subscribe(&subscriber_, on_callback, this, &params);
-  if (result != CUPTI_SUCCESS) {
-    const std::string name = other.front() == '\0' ? "" : fmt::format("{} is attached. ", other.data());
-    throw Error(ExitCode::environment, name + describe(result));
-  }
+LaunchCallbacks::LaunchCallbacks(LaunchObserver& observer)
+    : observer_(observer), subscriber_(subscribe(on_callback, this)) {
   for (const auto function : launch_functions) {
     const CUptiResult enabled = cupti().enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, function);
     if (enabled == CUPTI_SUCCESS) continue;

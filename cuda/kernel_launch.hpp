@@ -50,9 +50,9 @@ class LaunchCallbacks {
 
  private:
   LaunchObserver& observer_;
-  CUpti_Subscriber_st* subscriber_ = nullptr;
-  std::mutex one_at_a_time_;       // held from before a launch until after it
-  std::uint32_t correlation_ = 0;  // of the launch that holds it
+  std::mutex one_at_a_time_;         // held from before a launch until after it
+  std::uint32_t correlation_ = 0;    // of the launch that holds it
+  CUpti_Subscriber_st* subscriber_;  // the last: what its callbacks use is there before it
 };
 
 /// What the compiler and the program's settings say of a kernel.

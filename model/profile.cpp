@@ -14,6 +14,7 @@
 #include "model/error.hpp"
 #include "model/nsys_schema.hpp"
 #include "model/sqlite.hpp"
+#include "model/trace_tables.hpp"
 
 namespace mprof::trace {
 namespace {
@@ -21,16 +22,8 @@ namespace {
 using sqlite::Database;
 using sqlite::Statement;
 
-constexpr std::string_view kernel_table = "CUPTI_ACTIVITY_KIND_KERNEL";
-constexpr std::string_view copy_table = "CUPTI_ACTIVITY_KIND_MEMCPY";
-constexpr std::string_view set_table = "CUPTI_ACTIVITY_KIND_MEMSET";
-constexpr std::string_view call_table = "CUPTI_ACTIVITY_KIND_RUNTIME";
+/// Which trace.sqlite has not: calls of the C library.
 constexpr std::string_view system_call_table = "OSRT_API";
-constexpr std::string_view range_table = "NVTX_EVENTS";
-constexpr std::string_view case_table = "MPROF_CASE";
-constexpr std::string_view attribution_table = "MPROF_ATTRIBUTION";
-constexpr std::string_view gpu_table = "TARGET_INFO_GPU";
-constexpr std::string_view string_table = "StringIds";
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view why) {
   throw Error(
@@ -54,7 +47,8 @@ void require_database(const std::filesystem::path& file) {
 
 void require_trace(const Database& database, const std::filesystem::path& file) {
   for (const std::string_view table :
-       {kernel_table, call_table, copy_table, set_table, range_table, system_call_table, case_table}) {
+       {tables::kernels.name, tables::calls.name, tables::copies.name, tables::sets.name, tables::ranges.name,
+        system_call_table, tables::cases.name}) {
     if (database.has_table(table)) return;
   }
   refuse(file, "this database has none of a trace's tables");
@@ -92,7 +86,7 @@ class Names {
 class Strings {
  public:
   Strings(const Database& database, Names& names) : names_(names) {
-    if (database.has_table(string_table)) {
+    if (database.has_table(tables::string_ids.name)) {
       texts_ = database.prepare("SELECT value FROM StringIds WHERE id = ?");
     }
   }
@@ -245,8 +239,8 @@ class Reader {
   }
 
   void read_cases() {
-    if (!database_.has_table(case_table)) return;
-    Rows rows(database_, case_table,
+    if (!database_.has_table(tables::cases.name)) return;
+    Rows rows(database_, tables::cases.name,
               {"start", "end", "caseId", "globalPid", "firstCorrelationId", "lastCorrelationId"},
               {"droppedRecords", "zeroTimeRecords", "reversedRecords", "unattributedRecords",
                "attributionDisagreements"});
@@ -261,20 +255,20 @@ class Reader {
   }
 
   void read_pauses() {
-    Rows rows(database_, attribution_table, {"correlationId", "part"}, {});
+    Rows rows(database_, tables::attribution.name, {"correlationId", "part"}, {});
     while (rows.next()) {
       if (rows.text(1) == part::pause) pauses_.insert(rows.integer(0));
     }
   }
 
   void read_gpus() {
-    Rows rows(database_, gpu_table, {"id", "name"}, {"cuDevice"});
+    Rows rows(database_, tables::gpus.name, {"id", "name"}, {"cuDevice"});
     while (rows.next())
       profile_.gpus.try_emplace(rows.null(2) ? rows.integer(0) : rows.integer(2), rows.text(1));
   }
 
   void read_kernels() {
-    Rows rows(database_, kernel_table, {"start", "end"},
+    Rows rows(database_, tables::kernels.name, {"start", "end"},
               {"correlationId", "globalPid", "demangledName", "shortName", "mangledName", "gridX", "gridY",
                "gridZ", "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory",
                "dynamicSharedMemory", "deviceId", "contextId", "streamId"});
@@ -299,16 +293,14 @@ class Reader {
 
   /// Names of an enumeration's numbers as the file has them, since a newer nsys may know more; else as we
   /// know them.
-  template <class Known>
-  std::map<std::int64_t, NameIndex> labels(std::string_view table, const Known& known,
-                                           std::string_view pattern = "{}") {
+  std::map<std::int64_t, NameIndex> labels(const nsys::Enumeration& known, std::string_view pattern = "{}") {
     std::map<std::int64_t, NameIndex> all;
     const auto name = [&](std::string_view label) {
       return names_.index(fmt::format(fmt::runtime(pattern), label));
     };
-    Rows rows(database_, table, {"id", "label"}, {});
+    Rows rows(database_, known.table, {"id", "label"}, {});
     while (rows.next()) all[rows.integer(0)] = name(rows.text(1));
-    for (const nsys::EnumRow& row : known) all.try_emplace(row.id, name(row.label));
+    for (const nsys::EnumRow& row : known.rows) all.try_emplace(row.id, name(row.label));
     return all;
   }
 
@@ -319,11 +311,11 @@ class Reader {
   }
 
   void read_copies() {
-    const auto operations = labels("ENUM_CUDA_MEMCPY_OPER", nsys::copy_kinds, "[CUDA memcpy {}]");
-    const auto memory = labels("ENUM_CUDA_MEM_KIND", nsys::memory_kinds);
+    const auto operations = labels(nsys::copy_kinds, "[CUDA memcpy {}]");
+    const auto memory = labels(nsys::memory_kinds);
     const NameIndex unknown = names_.index("[CUDA memcpy Unknown]");
     Rows rows(
-        database_, copy_table, {"start", "end"},
+        database_, tables::copies.name, {"start", "end"},
         {"correlationId", "bytes", "copyKind", "srcKind", "dstKind", "deviceId", "contextId", "streamId"});
     while (rows.next()) {
       const auto in_case = wanted(rows.integer(2));
@@ -341,9 +333,9 @@ class Reader {
   }
 
   void read_sets() {
-    const auto memory = labels("ENUM_CUDA_MEM_KIND", nsys::memory_kinds);
+    const auto memory = labels(nsys::memory_kinds);
     const NameIndex memset = names_.index("[CUDA memset]");
-    Rows rows(database_, set_table, {"start", "end"},
+    Rows rows(database_, tables::sets.name, {"start", "end"},
               {"correlationId", "bytes", "memKind", "deviceId", "contextId", "streamId"});
     while (rows.next()) {
       const auto in_case = wanted(rows.integer(2));
@@ -359,7 +351,7 @@ class Reader {
   }
 
   void read_calls() {
-    Rows rows(database_, call_table, {"start", "end", "nameId"},
+    Rows rows(database_, tables::calls.name, {"start", "end", "nameId"},
               {"correlationId", "globalTid", "eventClass"});
     while (rows.next()) {
       const auto in_case = wanted(rows.integer(3));
@@ -383,7 +375,8 @@ class Reader {
 
   /// Domains are numbered within a process; trace.sqlite has each of them once.
   void read_domains() {
-    Rows rows(database_, range_table, {"start", "eventType"}, {"domainId", "globalTid", "text", "textId"});
+    Rows rows(database_, tables::ranges.name, {"start", "eventType"},
+              {"domainId", "globalTid", "text", "textId"});
     while (rows.next()) {
       if (rows.integer(1) != nsys::domain_created) continue;
       const std::string text = rows.null(4) ? text_of(rows, 5) : rows.text(4);
@@ -404,7 +397,7 @@ class Reader {
 
   void read_ranges() {
     read_domains();
-    Rows rows(database_, range_table, {"start", "end", "eventType"},
+    Rows rows(database_, tables::ranges.name, {"start", "end", "eventType"},
               {"globalTid", "text", "textId", "domainId"});
     while (rows.next()) {
       const std::int64_t type = rows.integer(2);

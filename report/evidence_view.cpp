@@ -34,8 +34,7 @@ std::string counted(std::int64_t number, std::string_view noun) {
   return format::plural(static_cast<std::size_t>(number), noun);
 }
 
-// --- Tables
-// ----------------------------------------------------------------------------------------------------------
+// --- Tables ---
 
 json table_view(const ProfileTable& table, const std::string& caption, const std::string& anchor) {
   Table view(anchor, caption);
@@ -87,8 +86,7 @@ json leading_view(std::string_view report, std::string_view what, const Profile&
   return table_view(leading, caption, anchors.make(fmt::format("most {}", report)));
 }
 
-// --- Words
-// -----------------------------------------------------------------------------------------------------------
+// --- Words ---
 
 /// "conv_shared (62.0 %) and permute (31.5 %)"
 std::string leading_names(const ProfileTable& table) {
@@ -190,8 +188,7 @@ std::string headline(const Profile& profile, const ProfileScope& scope) {
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
-// --- Which cases
-// -----------------------------------------------------------------------------------------------------
+// --- Which cases ---
 
 struct Traced {
   const CaseResult* result = nullptr;

@@ -26,8 +26,7 @@ void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column,
   if (best < rows.size()) rows[best][column].tone = Tone::best;
 }
 
-// --- Summary
-// ---------------------------------------------------------------------------------------------------------
+// --- Summary ---
 
 Cell variant_cell(const VariantResult& variant, const CaseResult& result, const std::string& anchor) {
   Cell name = Cell::words_to(result.configuration, anchor);
@@ -118,8 +117,7 @@ json summary_view(const FamilyResult& family, std::uint64_t batch,
           {"gains", gains.empty() ? json(false) : gains.view()}};
 }
 
-// --- Verification
-// ----------------------------------------------------------------------------------------------------
+// --- Verification ---
 
 struct Checked {
   std::size_t checks = 0;
@@ -185,8 +183,7 @@ Table verification_table(const FamilyResult& family, const std::vector<std::stri
   return table;
 }
 
-// --- Throughput and resources
-// ----------------------------------------------------------------------------------------
+// --- Throughput and resources ---
 
 /// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is
 /// wrong.

@@ -46,8 +46,7 @@ ProfileTable with_rows(ProfileTable table, std::vector<ProfileRow> rows) {
   return table;
 }
 
-// --- Sums of time
-// ----------------------------------------------------------------------------------------------------
+// --- Sums of time ---
 
 /// Rows that share their last cells (a name, a grid), with the spread of their durations.
 struct Summed {
@@ -149,8 +148,7 @@ ProfileTable push_pop_sum(const ProfileReport& report, const Profile& profile, c
                  times_by_name(profile, ranges, scope, [](const auto& range) { return range.name; }));
 }
 
-// --- Kernels by configuration
-// ----------------------------------------------------------------------------------------
+// --- Kernels by configuration ---
 
 using Size = std::optional<std::array<std::int32_t, 3>>;
 
@@ -174,8 +172,7 @@ ProfileTable kernel_size_sum(const ProfileReport& report, const Profile& profile
                  std::move(groups));
 }
 
-// --- Sizes
-// -----------------------------------------------------------------------------------------------------------
+// --- Sizes ---
 
 double megabytes(double bytes) {
   return bytes / bytes_per_megabyte;
@@ -205,8 +202,7 @@ ProfileTable memory_size_sum(const ProfileReport& report, const Profile& profile
   return with_rows(std::move(table), std::move(rows));
 }
 
-// --- Kernels of ranges
-// -----------------------------------------------------------------------------------------------
+// --- Kernels of ranges ---
 
 template <class Integer>
 ProfileCell if_known(const std::optional<Integer>& value) {
@@ -248,8 +244,7 @@ ProfileTable range_kernel_sum(const ProfileReport& report, const Profile& profil
   return with_rows(std::move(table), std::move(rows));
 }
 
-// --- Trace
-// -----------------------------------------------------------------------------------------------------------
+// --- Trace ---
 
 /// One row of cuda_gpu_trace: a kernel, or a transfer.
 struct Work {

@@ -17,8 +17,8 @@ constexpr double accuracy_tolerance = 0.002;
 /// Warm-up takes at most this share of the time that sampling may take, so that slow cases are not run twice
 /// for it.
 constexpr double warmup_share = 0.1;
-/// Samples of each op's hot time.
-constexpr int hot_samples = 11;
+/// Samples of each op's hot time, where there is time for so many.
+constexpr std::size_t hot_samples = 11;
 /// How often samples that something disturbed are taken again.
 constexpr std::uint32_t max_retries = 2;
 
@@ -79,21 +79,19 @@ class CollectedStages final : public StageObserver {
   int forwards_;
 };
 
-/// Times each forward() with what the one before has left in the cache.
+/// Times each forward() with what the one before has left in the cache: until there are enough samples or the
+/// op has spent its seconds, and at least once.
 class HotStages final : public StageObserver {
  public:
-  explicit HotStages(const Device& device) : device_(device), timer_(device.make_timer()) {}
+  HotStages(const MeasureContext& context, double seconds_per_op)
+      : device_(context.device),
+        clock_(context.clock),
+        seconds_per_op_(seconds_per_op),
+        timer_(device_.make_timer()) {}
 
   void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
     work();
-    if (stage == Stage::forward) {
-      for (int i = 0; i < hot_samples; ++i) {
-        timer_->start();
-        work();
-        timer_->stop();
-        times_[std::string(op)].push_back(timer_->seconds());
-      }
-    }
+    if (stage == Stage::forward) sample(times_[std::string(op)], work);
     device_.synchronize();
   }
 
@@ -104,7 +102,19 @@ class HotStages final : public StageObserver {
   }
 
  private:
+  void sample(std::vector<double>& times, const std::function<void()>& work) const {
+    const double start = clock_.now();
+    do {
+      timer_->start();
+      work();
+      timer_->stop();
+      times.push_back(timer_->seconds());
+    } while (times.size() < hot_samples && clock_.now() - start < seconds_per_op_);
+  }
+
   const Device& device_;
+  const Clock& clock_;
+  double seconds_per_op_;
   std::unique_ptr<DeviceTimer> timer_;
   std::map<std::string, std::vector<double>> times_;
 };
@@ -211,7 +221,9 @@ Samples take_undisturbed_samples(const MeasureContext& context, Execution& execu
 }
 
 void take_hot_samples(const MeasureContext& context, Execution& execution, PassResult& result) {
-  HotStages stages(context.device);
+  // As long as the cold samples may take together, and to each op the same share of it.
+  const std::size_t ops = std::max<std::size_t>(context.subject.ops.size(), 1);
+  HotStages stages(context, context.stopping.max_seconds / static_cast<double>(ops));
   execution.infer(stages);
   stages.finish(result.measurements);
 }

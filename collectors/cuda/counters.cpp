@@ -14,6 +14,7 @@
 #include "collectors/cuda/counted_kernel.hpp"
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
+#include "cuda/gpu.hpp"
 #include "cuda/kernel_launch.hpp"
 #include "cuda/profiler_host.hpp"
 #include "cuda/range_profiler.hpp"
@@ -79,9 +80,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   }
 
   void finish(std::vector<Measurement>& measurements) override {
-    cudaDeviceProp gpu{};
-    cuda::check(cudaGetDeviceProperties(&gpu, 0));
-    add_measurements(selection_, ops_, kernels_, gpu, measurements);
+    add_measurements(selection_, ops_, kernels_, cuda::gpu(), measurements);
   }
 
  private:

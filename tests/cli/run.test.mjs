@@ -153,9 +153,11 @@ test("kill -9 at any moment leaves a record that --resume completes", { skip }, 
 test("a resume refuses another plan and says which option", { skip }, (t) => {
   const out = join(temporary(t), "run");
   assert.equal(mprof([...small, "--passes", "timing", "--out", out]).code, 0);
-  const result = mprof(["run", "--resume", "--out", out, "--batch", "7"]);
-  assert.equal(result.code, 2);
-  assert.match(result.err, /leave --batch out/);
+  for (const option of [["--batch", "7"], ["--all"], ["--quick"], ["--hot"]]) {
+    const result = mprof(["run", "--resume", "--out", out, ...option]);
+    assert.equal(result.code, 2, result.err);
+    assert.match(result.err, new RegExp(`leave ${option[0]} out`));
+  }
 });
 
 test("a resume refuses a record of another build", { skip }, (t) => {

@@ -13,9 +13,11 @@
 
 #include "collectors/trace_attribution.hpp"
 #include "model/error.hpp"
+#include "model/profile.hpp"
 #include "model/sqlite.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/trace_reader.hpp"
 
 namespace mprof {
 namespace {
@@ -100,7 +102,7 @@ class TraceFile : public ::testing::Test {
   TraceFile() { trace::attribute(sample); }
 
   [[nodiscard]] Trace read(const std::string& case_id) const {
-    const auto found = trace::read_trace(file, case_id);
+    const auto found = test::read_trace(file, case_id);
     EXPECT_TRUE(found.has_value()) << case_id;
     return found.value_or(Trace{});
   }
@@ -134,9 +136,9 @@ class TraceFile : public ::testing::Test {
 
 TEST_F(TraceFile, ReadsWhatWasWritten) {
   trace::write_trace(file, sample);
-  EXPECT_EQ(trace::traced_cases(file), std::vector<std::string>{sample.case_id});
+  EXPECT_EQ(trace::profiled_cases(file), std::vector<std::string>{sample.case_id});
   expect_same(read(sample.case_id), sample);
-  EXPECT_FALSE(trace::read_trace(file, "another").has_value());
+  EXPECT_FALSE(test::read_trace(file, "another").has_value());
 }
 
 TEST_F(TraceFile, HoldsManyCasesWhoseCorrelationIdsDiffer) {
@@ -162,7 +164,7 @@ TEST_F(TraceFile, ACaseThatIsTracedAgainReplacesItself) {
   trace::write_trace(file, again);
   expect_same(read(second.case_id), second);
   expect_same(read(sample.case_id), again);
-  EXPECT_EQ(trace::traced_cases(file), (std::vector<std::string>{second.case_id, sample.case_id}));
+  EXPECT_EQ(trace::profiled_cases(file), (std::vector<std::string>{second.case_id, sample.case_id}));
   EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), 6 + 1);
   EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY"), 2);
   EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
@@ -208,7 +210,7 @@ TEST_F(TraceFile, IsWholeWhenItsWriterIsKilled) {
     ASSERT_EQ(::waitpid(writer, &status, 0), writer);
     EXPECT_EQ(csv(file, "PRAGMA integrity_check"), "integrity_check\nok\n");
     expect_same(read(sample.case_id), sample);
-    for (const std::string& id : trace::traced_cases(file)) {
+    for (const std::string& id : trace::profiled_cases(file)) {
       if (id == larger.case_id) {
         EXPECT_EQ(read(id).kernels.size(), larger.kernels.size());
       }
@@ -229,7 +231,7 @@ TEST_F(TraceFile, ThatCannotBeWrittenIsNamedWithTheNextStep) {
   const fs::path text =
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
   EXPECT_THROW(trace::write_trace(text, sample), Error);
-  EXPECT_THROW((void)trace::read_trace(directory.path() / "none.sqlite", "a"), Error);
+  EXPECT_THROW((void)test::read_trace(directory.path() / "none.sqlite", "a"), Error);
 }
 
 /// Queries as people have them for exports of Nsight Systems: tests/golden/trace/NAME.sql, and their results.

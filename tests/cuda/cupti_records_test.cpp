@@ -12,6 +12,7 @@
 #include "tests/support/measurements.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/trace_reader.hpp"
 
 namespace mprof {
 namespace {
@@ -301,7 +302,7 @@ TEST_F(CuptiRecordsTest, BecomeAnAttributedTraceWithMetricsInAFile) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path() / "trace.sqlite";
   trace::write_trace(file, trace);
-  const auto read = trace::read_trace(file, trace.case_id);
+  const auto read = test::read_trace(file, trace.case_id);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->counts, trace.counts);
   EXPECT_EQ(read->symbols, trace.symbols);

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "collectors/collector.hpp"
 #include "cuda/fill.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/kernel_launch.hpp"
+#include "model/error.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/measurements.hpp"
@@ -102,6 +105,22 @@ TEST_F(KernelCountersTest, GiveTheMemoryBackAsOneLaunchLeavesIt) {
   collector->finish(measurements);
   const auto is_there = [](const Measurement& row) { return row.op == "layer1" && !row.samples.empty(); };
   EXPECT_GT(std::ranges::count_if(measurements, is_there), 60);
+}
+
+TEST_F(KernelCountersTest, ASecondSubscriberIsToldWhoTheFirstIs) {
+  struct Nobody final : cuda::LaunchObserver {
+    void launching(const cuda::KernelLaunch& /*launch*/) override {}
+    void launched() override {}
+  } nobody;
+  const cuda::LaunchCallbacks first(nobody);
+  try {
+    const cuda::LaunchCallbacks second(nobody);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_NE(std::string(error.what()).find("mprof\" is attached to this process"), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

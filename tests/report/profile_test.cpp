@@ -216,8 +216,7 @@ TEST_F(ProfileOfASample, ComparesKernelsWithTheCallsThatLaunchThem) {
   EXPECT_EQ(*numbers.transferring, 800);
 }
 
-// --- Exports of Nsight Systems
-// ----------------------------------------------------------------------------------------
+// --- Exports of Nsight Systems ---
 
 class Export : public ::testing::Test {
  protected:
@@ -294,8 +293,7 @@ TEST_F(Export, ThatIsNoneIsRefused) {
             std::string::npos);
 }
 
-// --- Names, formats, reasons
-// ------------------------------------------------------------------------------------------
+// --- Names, formats, reasons ---
 
 TEST(ProfileReports, HaveTheirOlderNames) {
   for (const ProfileReport& report : profile_reports()) {

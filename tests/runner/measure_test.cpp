@@ -109,6 +109,17 @@ TEST_F(Measure, HotTimesHaveNoFlushBeforeThem) {
   EXPECT_EQ(device.flushes, 1 + 7);
 }
 
+TEST_F(Measure, HotTimesEndWhenTheSecondsAreSpent) {
+  hot = true;
+  const auto hot_times = [&] { return samples(timing(steady()), "hot_op_time", "layer1"); };
+  stopping.max_seconds = 5;
+  EXPECT_EQ(hot_times(), std::vector<double>(3, 2.0));
+  subject.ops.push_back({"layer2", "", 1e6, 1e3});  // which has a right to half of them
+  EXPECT_EQ(hot_times(), std::vector<double>(2, 2.0));
+  stopping.max_seconds = 1;
+  EXPECT_EQ(hot_times(), std::vector<double>(1, 2.0));
+}
+
 TEST_F(Measure, HotTimesAreLeftOutUnlessAskedFor) {
   EXPECT_TRUE(samples(timing(steady()), "hot_op_time", "layer1").empty());
 }
