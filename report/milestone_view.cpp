@@ -200,7 +200,8 @@ std::string Anchors::make(std::string_view text) {
 json milestone_view(const RunAnalysis& analysis, const Evidence& evidence) {
   const Run& run = *analysis.run;
   Anchors anchors;
-  for (const char* section : {"top", "answer", "findings", "evidence", "setup", "reading", "chart-data"})
+  for (const char* section :
+       {"top", "answer", "findings", "timeline", "evidence", "setup", "reading", "chart-data"})
     (void)anchors.make(section);
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
@@ -220,6 +221,7 @@ json milestone_view(const RunAnalysis& analysis, const Evidence& evidence) {
           {"has_findings", !findings.empty()},
           {"setup", setup_views(run)},
           {"families", families},
+          {"timeline", timeline_view(analysis, evidence, anchors)},
           {"evidence", evidence_view(analysis, evidence, anchors)},
           {"glossary", glossary_view(run)}};
 }

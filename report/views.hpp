@@ -41,6 +41,11 @@ class Anchors {
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);
 
+/// Copies and kernels by stream: { absent, sentences: [{text}], charts: [one for each default pair], live:
+/// the chart whose cases the reader chooses, choices: [{index, text, shown, against}], table }.
+[[nodiscard]] nlohmann::json timeline_view(const RunAnalysis& analysis, const Evidence& evidence,
+                                           Anchors& anchors);
+
 /// What hardware counted of the family's kernels against their baselines', with the table of what is
 /// modelled: { absent, uncounted, parts: [{ title, text, charts, tables, ... }] }.
 [[nodiscard]] nlohmann::json speed_of_light_view(const FamilyResult& family,
