@@ -117,12 +117,12 @@ class Builder {
     collect_ranges();
     find_window();
     measure();
-    add_lane("Layers", std::move(layers_), 0);
-    add_lane("NVTX ranges", std::move(own_ranges_), stretch());
-    add_lane("API calls", std::move(calls_), stretch());
+    add_lane("Layers", std::move(layers_));
+    add_lane("NVTX ranges", std::move(own_ranges_));
+    add_lane("API calls", std::move(calls_));
     add_streams();
     add_both();
-    while (blocks() > limits_.blocks) coarsen();
+    if (blocks_in(timeline_) > limits_.blocks) shorten(timeline_, limits_.blocks);
     return std::move(timeline_);
   }
 
@@ -264,12 +264,7 @@ class Builder {
     figures.several = in_several(by_stream).length();
   }
 
-  /// The length below which a reader sees no difference.
-  [[nodiscard]] std::int64_t stretch() const {
-    return std::max<std::int64_t>(timeline_.window.length() / parts_of_window, 1);
-  }
-
-  void add_lane(std::string title, Pieces pieces, std::int64_t shortest) {
+  void add_lane(std::string title, Pieces pieces) {
     if (pieces.empty()) return;
     std::ranges::stable_sort(pieces, {},
                              [](const Piece& piece) { return std::pair(piece.kind, piece.time.start); });
@@ -280,9 +275,6 @@ class Builder {
       const std::int64_t length = std::max<std::int64_t>(piece.time.length(), 0);
       lane.strips.back().blocks.push_back(
           {piece.time.start - timeline_.window.start, length, length, 1, piece.bytes, piece.name});
-    }
-    if (shortest > 0) {
-      for (TimelineStrip& strip : lane.strips) strip.blocks = merged(strip.blocks, shortest);
     }
     timeline_.lanes.push_back(std::move(lane));
   }
@@ -321,12 +313,12 @@ class Builder {
     std::vector<std::string> titles;
     for (const QueueKey& key : shown) titles.push_back(stream_name(key));
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      add_lane(titles[i], std::move(work_.at(shown[i])), 0);
+      add_lane(titles[i], std::move(work_.at(shown[i])));
       work_.erase(shown[i]);
     }
     Pieces rest;
     for (const auto& [key, pieces] : work_) rest.insert(rest.end(), pieces.begin(), pieces.end());
-    add_lane(format::plural(work_.size(), "other stream"), std::move(rest), stretch());
+    add_lane(format::plural(work_.size(), "other stream"), std::move(rest));
   }
 
   /// There with kernels and copies, even where they never ran together: that it is empty says so.
@@ -338,25 +330,7 @@ class Builder {
     if (pieces.empty()) {
       timeline_.lanes.push_back({"Overlap", {}});
     } else {
-      add_lane("Overlap", std::move(pieces), stretch());
-    }
-  }
-
-  [[nodiscard]] std::size_t blocks() const {
-    std::size_t sum = 0, strips = 0;
-    for (const TimelineLane& lane : timeline_.lanes) {
-      for (const TimelineStrip& strip : lane.strips) sum += strip.blocks.size();
-      strips += lane.strips.size();
-    }
-    // Fewer than one a strip there cannot be.
-    return sum == strips ? 0 : sum;
-  }
-
-  /// Merges everywhere what is shorter than before: this ends, since at last all of a strip is one block.
-  void coarsen() {
-    shortest_ = shortest_ == 0 ? stretch() : 2 * shortest_;
-    for (TimelineLane& lane : timeline_.lanes) {
-      for (TimelineStrip& strip : lane.strips) strip.blocks = merged(strip.blocks, shortest_);
+      add_lane("Overlap", std::move(pieces));
     }
   }
 
@@ -373,7 +347,6 @@ class Builder {
   std::vector<Interval> whole_;  ///< all ranges, the one around the whole case included
   IntervalSet both_;
   bool window_known_ = false;
-  std::int64_t shortest_ = 0;
 };
 
 }  // namespace
@@ -403,6 +376,27 @@ std::vector<TimelineBlock> merged(const std::vector<TimelineBlock>& blocks, std:
     if (last->name != next.name) last->name = 0;
   }
   return result;
+}
+
+std::size_t blocks_in(const Timeline& timeline) {
+  std::size_t sum = 0;
+  for (const TimelineLane& lane : timeline.lanes) {
+    for (const TimelineStrip& strip : lane.strips) sum += strip.blocks.size();
+  }
+  return sum;
+}
+
+void shorten(Timeline& timeline, std::size_t blocks) {
+  std::size_t fewest = 0;
+  for (const TimelineLane& lane : timeline.lanes) fewest += lane.strips.size();
+  // This ends: nothing is longer than the window, so at last each strip is one block.
+  std::int64_t shortest = std::max<std::int64_t>(timeline.window.length() / parts_of_window, 1);
+  do {
+    for (TimelineLane& lane : timeline.lanes) {
+      for (TimelineStrip& strip : lane.strips) strip.blocks = merged(strip.blocks, shortest);
+    }
+    shortest *= 2;
+  } while (blocks_in(timeline) > std::max(blocks, fewest));
 }
 
 std::vector<Timeline> timelines(const Profile& profile, std::span<const CaseIndex> cases,

@@ -98,6 +98,12 @@ inline constexpr std::int64_t parts_of_window = 1500;
                                               std::span<const trace::CaseIndex> cases,
                                               const TimelineLimits& limits = {});
 
+/// Merges neighbours that are shorter than `parts_of_window` of the window, which a chart without a zoom
+/// cannot show, and then as many more as it takes to leave no more than `blocks`, or one for each strip.
+void shorten(Timeline& timeline, std::size_t blocks);
+
+[[nodiscard]] std::size_t blocks_in(const Timeline& timeline);
+
 /// Blocks of one strip, by start, after merging: neighbours become one when both are shorter than `shortest`
 /// and less than that apart.
 [[nodiscard]] std::vector<TimelineBlock> merged(const std::vector<TimelineBlock>& blocks,

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -20,9 +23,10 @@ constexpr double seconds_per_ns = 1e-9;
 constexpr std::size_t longest_name = 60;
 /// A page shows this many pairs beside each other at the most; the table has them all.
 constexpr std::size_t most_pairs = 4;
-/// Blocks in the page, of all cases together: some 250 kB. One case gets no fewer than `fewest_blocks`.
+/// Blocks in the page, of all cases together: some 250 kB. One case keeps as many as `fewest_blocks`.
 constexpr std::size_t blocks_of_page = 12000;
 constexpr std::size_t fewest_blocks = 120;
+constexpr std::size_t blocks_of_picture = 1000;
 
 double seconds(std::int64_t ns) {
   return static_cast<double>(ns) * seconds_per_ns;
@@ -89,11 +93,10 @@ class Section {
     for (const FamilyResult& family : analysis.families) collect(family);
     std::vector<trace::CaseIndex> cases;
     for (const Entry& entry : entries_) cases.push_back(entry.index);
-    TimelineLimits limits;
-    limits.blocks =
-        std::clamp(blocks_of_page / std::max<std::size_t>(cases.size(), 1), fewest_blocks, limits.blocks);
+    const TimelineLimits limits;
     std::vector<Timeline> all = timelines(profile, cases, limits);
     for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].timeline = std::move(all[i]);
+    fit_page(limits.blocks);
     find_pairs();
   }
 
@@ -119,6 +122,21 @@ class Section {
     }
   }
 
+  /// The cases with the most blocks give way first.
+  void fit_page(std::size_t blocks) {
+    const auto sum = [&] {
+      std::size_t all = 0;
+      for (const Entry& entry : entries_) all += blocks_in(entry.timeline);
+      return all;
+    };
+    while (blocks > fewest_blocks && sum() > blocks_of_page) {
+      blocks = std::max(blocks / 2, fewest_blocks);
+      for (Entry& entry : entries_) {
+        if (blocks_in(entry.timeline) > blocks) shorten(entry.timeline, blocks);
+      }
+    }
+  }
+
   void add(Entry entry) {
     if (!find(entry.result->id)) entries_.push_back(std::move(entry));
   }
@@ -134,11 +152,17 @@ class Section {
     return {entry, find(entries_[entry].result->baseline)};
   }
 
-  /// What overlaps is what uses several streams; without such a variant, the fastest stands for all.
+  /// What uses several streams can overlap: what overlaps most comes first. Without such a variant, the
+  /// fastest stands for all.
   void find_pairs() {
-    for (std::size_t i = 0; i < entries_.size() && pairs_.size() < most_pairs; ++i) {
-      if (entries_[i].figures().streams > 1) pairs_.push_back(pair_of(i));
+    std::vector<std::size_t> several;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].figures().streams > 1) several.push_back(i);
     }
+    std::ranges::stable_sort(several, std::ranges::greater(),
+                             [&](std::size_t i) { return entries_[i].figures().overlap().value_or(-1); });
+    if (several.size() > most_pairs) several.resize(most_pairs);
+    for (const std::size_t i : several) pairs_.push_back(pair_of(i));
     if (!pairs_.empty() || entries_.empty()) return;
     const auto order = [&](std::size_t i) {
       const CaseResult& result = *entries_[i].result;
@@ -180,69 +204,80 @@ std::string figures_text(const OverlapFigures& figures) {
                             time_text(figures.window));
 }
 
+std::string copies_text(const OverlapFigures& figures) {
+  return figures.copy_count == 1 ? "1 copy" : format::count(figures.copy_count) + " copies";
+}
+
 std::string work_text(const OverlapFigures& figures) {
-  return fmt::format("{} and {} in {}", format::plural(figures.kernel_count, "kernel"),
-                     figures.copy_count == 1 ? "1 copy" : format::count(figures.copy_count) + " copies",
+  return fmt::format("{} and {} in {}", format::plural(figures.kernel_count, "kernel"), copies_text(figures),
                      format::plural(figures.streams, "stream"));
 }
 
-std::string overlap_sentence(const OverlapFigures& figures) {
+/// "43.7 % of the shorter of copy and kernel time overlapped"
+std::string share_text(const OverlapFigures& figures) {
   const auto overlap = figures.overlap();
-  if (!overlap) return fmt::format("There were {}, so nothing could overlap.", overlap_text(figures));
-  return fmt::format(
-      "Kernels ran for {} and copies for {}; {} of the shorter of the two overlapped: a kernel and a copy "
-      "ran "
-      "at once for {}.",
-      time_text(figures.kernels), time_text(figures.copies), format::percent(*overlap),
-      time_text(figures.both));
+  if (!overlap) return fmt::format("{}, so nothing could overlap", overlap_text(figures));
+  return fmt::format("{} of the shorter of copy and kernel time overlapped", format::percent(*overlap));
 }
 
-std::string several_sentence(const OverlapFigures& figures) {
-  if (figures.streams < 2) return {};
-  return fmt::format(" Two or more streams were busy at once for {} ({} of the window).",
-                     time_text(figures.several), format::percent(ratio(figures.several, figures.window)));
+std::string lead_text(const Entry& shown, const Entry* against) {
+  std::string text = fmt::format("{}: {}", shown.title(), share_text(shown.figures()));
+  if (against == nullptr) return text + ".";
+  const auto before = against->figures().overlap();
+  return text + fmt::format("; its baseline {}: {}.", against->id(),
+                            before ? format::percent(*before) : overlap_text(against->figures()));
 }
 
-std::string busy_sentence(const OverlapFigures& figures) {
-  return fmt::format(" The GPU was busy for {} of the window of {}, and idle for {}.",
-                     format::percent(ratio(figures.busy(), figures.window)), time_text(figures.window),
-                     time_text(figures.window - figures.busy()));
+std::string own_text(const OverlapFigures& figures) {
+  std::string text = fmt::format("{}: kernels ran for {} and copies for {}", work_text(figures),
+                                 time_text(figures.kernels), time_text(figures.copies));
+  if (figures.both > 0) text += fmt::format(", both at once for {}", time_text(figures.both));
+  text += ".";
+  if (figures.several > 0) {
+    text += fmt::format(" Two or more streams were busy at once for {}, {} of the window.",
+                        time_text(figures.several), format::percent(ratio(figures.several, figures.window)));
+  }
+  return text + fmt::format(" The GPU was busy for {} of the window of {} and idle for {}.",
+                            format::percent(ratio(figures.busy(), figures.window)), time_text(figures.window),
+                            time_text(figures.window - figures.busy()));
 }
 
 std::string less_text(std::int64_t before, std::int64_t after) {
   if (before == after) return "as long as before";
-  return fmt::format("{} {}", time_text(std::abs(before - after)), after < before ? "less" : "longer");
+  return fmt::format("{} {}", time_text(std::abs(before - after)), after < before ? "less" : "more");
 }
 
-/// The three parts of a window add up to it, so their changes add up to its change.
-std::string change_sentence(const OverlapFigures& before, const OverlapFigures& after) {
-  const auto change = before.window - after.window;
-  if (change == 0) return "Both windows are equally long.";
+/// The three parts of a window add up to it, so their changes add up to its change. Nothing of a case whose
+/// output is wrong: it is no improvement.
+std::string change_text(const Entry& shown, const Entry& against) {
+  const OverlapFigures &before = against.figures(), &after = shown.figures();
+  const std::int64_t change = before.window - after.window;
+  if (shown.result->status == Status::wrong) return " Its output is wrong, so its times are no result.";
+  if (change == 0) return {};
   return fmt::format(
-      "The window is {} {} than the baseline's: kernels ran for {}, copies and memsets without a kernel "
-      "beside "
-      "them for {}, and the GPU was idle for {}.",
+      " Its window is {} {} than the baseline's: kernels ran for {}, the GPU only copied or set memory for "
+      "{}, "
+      "and it was idle for {}.",
       time_text(std::abs(change)), change > 0 ? "shorter" : "longer",
       less_text(before.kernels, after.kernels), less_text(before.copying_only, after.copying_only),
       less_text(before.window - before.busy(), after.window - after.busy()));
 }
 
-std::string own_text(const Entry& entry) {
-  const OverlapFigures& figures = entry.figures();
-  return fmt::format("{}: {}. {}{}{}", entry.title(), work_text(figures), overlap_sentence(figures),
-                     several_sentence(figures), busy_sentence(figures));
-}
-
+/// { lead, text }: each pair, and then each baseline of theirs once.
 json sentences(const Section& section) {
   json list = json::array();
+  std::set<std::size_t> baselines;
   for (const Pair& pair : section.pairs()) {
     const Entry& shown = section.entries()[pair.shown];
-    list.push_back({{"text", own_text(shown)}});
-    if (!pair.against) continue;
-    const Entry& against = section.entries()[*pair.against];
-    list.push_back({{"text", fmt::format("Against its baseline {}", own_text(against))}});
-    list.push_back({{"text", fmt::format("{}: {}", shown.title(),
-                                         change_sentence(against.figures(), shown.figures()))}});
+    const Entry* against = pair.against ? &section.entries()[*pair.against] : nullptr;
+    if (pair.against) baselines.insert(*pair.against);
+    list.push_back({{"lead", lead_text(shown, against)},
+                    {"text", own_text(shown.figures()) +
+                                 (against == nullptr ? std::string() : change_text(shown, *against))}});
+  }
+  for (const std::size_t index : baselines) {
+    const Entry& baseline = section.entries()[index];
+    list.push_back({{"lead", lead_text(baseline, nullptr)}, {"text", own_text(baseline.figures())}});
   }
   return list;
 }
@@ -287,10 +322,10 @@ std::string lanes_text(const Entry& entry) {
   return fmt::format("{}: {}; {}", entry.title(), work_text(entry.figures()), figures_text(entry.figures()));
 }
 
-json case_view(const Entry& entry) {
+json case_view(const Entry& entry, const Timeline& timeline) {
   json names = json::array(), lanes = json::array();
-  for (const std::string& name : entry.timeline.names) names.push_back(name_text(name));
-  for (const TimelineLane& lane : entry.timeline.lanes) lanes.push_back(lane_view(lane));
+  for (const std::string& name : timeline.names) names.push_back(name_text(name));
+  for (const TimelineLane& lane : timeline.lanes) lanes.push_back(lane_view(lane));
   return {{"title", entry.title()},
           {"figures", figures_text(entry.figures())},
           {"brief", brief_text(entry.figures())},
@@ -334,7 +369,6 @@ json chart(const Section& section, const std::vector<const Entry*>& entries, con
                          {chart_title(section, pair), chart_caption(pair.against.has_value()),
                           "Time from the first activity of each case"});
   view["cases"] = json::array();
-  for (const Entry* entry : entries) view["cases"].push_back(case_view(*entry));
   view["series"] = series_view(entries);
   std::string alt = lanes_text(section.entries()[pair.shown]);
   if (pair.against) alt += ". Below it " + lanes_text(section.entries()[*pair.against]);
@@ -347,8 +381,13 @@ json still_chart(const Section& section, const Pair& pair, Anchors& anchors) {
   std::vector<const Entry*> entries{&section.entries()[pair.shown]};
   if (pair.against) entries.push_back(&section.entries()[*pair.against]);
   json view = chart(section, entries, pair, anchors.make("timeline " + entries[0]->title()));
-  view["shown"] = pair.against ? json{0, 1} : json{0};
+  view["shown"] = pair.against ? json::array({0, 1}) : json::array({0});
   view["live"] = false;
+  for (const Entry* entry : entries) {
+    Timeline timeline = entry->timeline;
+    shorten(timeline, blocks_of_picture);
+    view["cases"].push_back(case_view(*entry, timeline));
+  }
   return view;
 }
 
@@ -358,8 +397,9 @@ json live_chart(const Section& section, Anchors& anchors) {
   for (const Entry& entry : section.entries()) entries.push_back(&entry);
   const Pair& first = section.pairs().front();
   json view = chart(section, entries, first, anchors.make("timeline cases"));
-  view["shown"] = first.against ? json{first.shown, *first.against} : json{first.shown};
+  view["shown"] = first.against ? json::array({first.shown, *first.against}) : json::array({first.shown});
   view["live"] = true;
+  for (const Entry* entry : entries) view["cases"].push_back(case_view(*entry, entry->timeline));
   return view;
 }
 

@@ -41,8 +41,8 @@ class Anchors {
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);
 
-/// Copies and kernels by stream: { absent, sentences: [{text}], charts: [one for each default pair], live:
-/// the chart whose cases the reader chooses, choices: [{index, text, shown, against}], table }.
+/// Copies and kernels by stream: { absent, sentences: [{lead, text}], charts: [one for each default pair],
+/// live: the chart whose cases the reader chooses, choices: [{index, text, shown, against}], table }.
 [[nodiscard]] nlohmann::json timeline_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);
 

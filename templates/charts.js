@@ -9,7 +9,7 @@ var mprof_themes = {
     stack_text: ['#fffffe', '#101419', '#fffffe', '#101419', '#fffffe', '#101419', '#101419'],
     timeline: ['#c4ccd4', '#e1e6eb', '#b5d3c9', '#9b2f5c', '#f6d3ae', '#86b3e0', '#d5dae0', '#a0a8b1',
                '#1f5fa8', '#f2a65a', '#14634f', '#8ccfe6', '#6a4f10', '#24292e'],
-    timeline_text: ['#fffffe', '#101419']
+    timeline_text: ['#fffffe', '#101419', '#101418']
   },
   dark: {
     text: '#e6edf3', muted: '#9da5ae', line: '#3d444d', faint: '#22272e', ground: '#0d1117', hatch: '#0e1218',
@@ -17,8 +17,8 @@ var mprof_themes = {
     stack: ['#3d8bdc', '#f5bd85', '#2aa481', '#d9c5f7', '#a5842c', '#a9dff0', '#79848f'],
     stack_text: ['#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12'],
     timeline: ['#4a525c', '#343b44', '#3f6156', '#d4709b', '#7d5a38', '#34608f', '#3a4149', '#666f79',
-               '#62a8f2', '#f5bd85', '#2aa481', '#2c7f99', '#c9a452', '#dfe5ec'],
-    timeline_text: ['#0a0d12', '#f0f3f6']
+               '#62a8f2', '#f5bd85', '#2aa481', '#7cc4dc', '#c9a452', '#dfe5ec'],
+    timeline_text: ['#0a0d12', '#f0f3f6', '#0a0d11']
   }
 };
 
@@ -434,18 +434,18 @@ function mprof_roofline(view, theme, width) {
 
 // --- Timeline
 
-// Where a block stands in its row, whether it is hatched, and which of the two colours of text can be read on it. Place,
+// Where a block stands in its row, whether it is hatched, and which colour of text can be read on it. Place,
 // hatching and lightness tell the kinds of a row apart without their hues.
 var mprof_timeline_kinds = {
   layer: { color: 0, place: 'upper', text: 1 }, stage: { color: 1, place: 'lower', text: 1 },
   range: { color: 2, place: 'full', text: 1 }, allocation: { color: 3, place: 'full', text: 0 },
   copy_call: { color: 4, place: 'full', text: 1 }, launch: { color: 5, place: 'full', text: 1 },
   wait: { color: 6, place: 'full', text: 1, hatched: true }, other_call: { color: 7, place: 'full', text: 1 },
-  kernel: { color: 8, place: 'full', text: 0 }, copy_in: { color: 9, place: 'upper', text: 1 },
-  copy_out: { color: 10, place: 'lower', text: 0 }, copy_other: { color: 11, place: 'middle', text: 1 },
+  kernel: { color: 8, place: 'full', text: 0 }, copy_in: { color: 9, place: 'upper', text: 2 },
+  copy_out: { color: 10, place: 'lower', text: 0 }, copy_other: { color: 11, place: 'middle', text: 2 },
   memset: { color: 12, place: 'middle', text: 0 }, both: { color: 13, place: 'middle', text: 0 }
 };
-var mprof_timeline_row = 26;
+var mprof_timeline_row = 30;
 var mprof_timeline_narrow = 640;
 
 function mprof_with_unit(value, units) {
@@ -513,7 +513,7 @@ function mprof_timeline_hover(block, name, kind) {
 
 // Top and height of a block in a row as high as `band`.
 function mprof_timeline_place(place, middle, band) {
-  var height = band - 6;
+  var height = band - 4;
   if (place === 'upper') return { top: middle - height / 2, height: height / 2 - 0.5 };
   if (place === 'lower') return { top: middle + 0.5, height: height / 2 - 0.5 };
   if (place === 'middle') return { top: middle - height / 4, height: height / 2 };
@@ -565,7 +565,7 @@ function mprof_timeline_series(series, rows, theme, scale) {
     style.decal = { symbol: 'rect', color: theme.line, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -Math.PI / 4 };
   }
   return {
-    type: 'custom', name: series.name, data: data, encode: { x: [0, 1], y: 2 }, z: series.kind === 'kernel' ? 3 : 2,
+    type: 'custom', name: series.name, data: data, encode: { x: [0, 1], y: 2 }, z: series.kind === 'other_call' ? 1 : 2,
     itemStyle: { color: style.fill }, animation: false,
     renderItem: function (params, api) {
       return mprof_timeline_block(params, api, data[params.dataIndex], style, theme.timeline_text[kind.text]);
@@ -609,7 +609,7 @@ function mprof_timeline_zoom(view, theme, scale_text) {
 function mprof_timeline_legend_lines(view, width) {
   var lines = 1, used = 0;
   view.series.forEach(function (series) {
-    var item = series.name.length * 6.6 + 34;
+    var item = series.name.length * 6.6 + (view.live ? 34 : 50);
     if (used > 0 && used + item > width) {
       lines++;
       used = 0;
@@ -647,6 +647,7 @@ function mprof_timeline(view, theme, width) {
   }).filter(function (series) { return series !== null; });
   option.legend.type = 'plain';
   option.legend.width = width;
+  option.legend.itemGap = view.live ? 14 : 30;  // without a browser nobody knows how wide a text is
   option.legend.data = option.series.map(function (series) { return { name: series.name, icon: 'rect' }; });
   option.series.push(mprof_timeline_heads(rows, theme, width));
   if (view.live) {
