@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "collectors/interval_set.hpp"
+#include "model/interval_set.hpp"
 #include "model/kernel_name.hpp"
 #include "model/statistics.hpp"
 

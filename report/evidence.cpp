@@ -78,6 +78,21 @@ std::string why_not_traced(const Run& run) {
   return text;
 }
 
+std::optional<TracedCase> largest_traced(const FamilyResult& family, const VariantResult& variant,
+                                         const trace::Profile& profile) {
+  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
+    const CaseResult* chosen = variant.representative(*batch);
+    if (chosen != nullptr) {
+      if (const auto index = profile.find_case(chosen->id)) return TracedCase{chosen, *index};
+    }
+    for (const CaseResult& result : variant.cases) {
+      if (result.key.batch != *batch) continue;
+      if (const auto index = profile.find_case(result.id)) return TracedCase{&result, *index};
+    }
+  }
+  return std::nullopt;
+}
+
 KernelsAndCalls kernels_and_calls(const trace::Profile& profile, const ProfileScope& scope) {
   KernelsAndCalls numbers;
   numbers.kernels = spread_in(profile.kernels, scope);

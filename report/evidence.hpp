@@ -8,6 +8,7 @@
 
 #include "model/profile.hpp"
 #include "model/run.hpp"
+#include "report/analysis.hpp"
 #include "report/profile_tables.hpp"
 
 /// What the trace of a run shows, and why there is none.
@@ -23,6 +24,17 @@ struct Evidence {
 
 /// Why a run has no trace, as a sentence without its full stop.
 [[nodiscard]] std::string why_not_traced(const Run& run);
+
+/// A case of the run with its place in the trace.
+struct TracedCase {
+  const CaseResult* result = nullptr;
+  trace::CaseIndex index = trace::no_case;
+};
+
+/// The case that stands for a variant at the largest batch at which it was traced.
+[[nodiscard]] std::optional<TracedCase> largest_traced(const FamilyResult& family,
+                                                       const VariantResult& variant,
+                                                       const trace::Profile& profile);
 
 /// What sets kernels and API calls apart, in numbers. Times in ns.
 struct KernelsAndCalls {

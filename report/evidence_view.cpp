@@ -190,27 +190,6 @@ std::string headline(const Profile& profile, const ProfileScope& scope) {
 
 // --- Which cases ---
 
-struct Traced {
-  const CaseResult* result = nullptr;
-  trace::CaseIndex index = trace::no_case;
-};
-
-/// The case that stands for a variant at the largest batch at which it was traced.
-std::optional<Traced> largest_traced(const FamilyResult& family, const VariantResult& variant,
-                                     const Profile& profile) {
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    const CaseResult* chosen = variant.representative(*batch);
-    if (chosen != nullptr) {
-      if (const auto index = profile.find_case(chosen->id)) return Traced{chosen, *index};
-    }
-    for (const CaseResult& result : variant.cases) {
-      if (result.key.batch != *batch) continue;
-      if (const auto index = profile.find_case(result.id)) return Traced{&result, *index};
-    }
-  }
-  return std::nullopt;
-}
-
 /// Why a variant has no traced case, from its largest batch on.
 std::string why_untraced(const VariantResult& variant) {
   for (auto result = variant.cases.rbegin(); result != variant.cases.rend(); ++result) {
@@ -229,7 +208,7 @@ json untraced_view(const VariantResult& variant, Anchors& anchors) {
           {"tables", json::array()}};
 }
 
-json traced_view(const Traced& traced, const Profile& profile, Anchors& anchors) {
+json traced_view(const TracedCase& traced, const Profile& profile, Anchors& anchors) {
   const ProfileScope scope{traced.index};
   const std::string& id = traced.result->id;
   return {{"anchor", anchors.make("evidence " + id)},

@@ -205,7 +205,8 @@ json milestone_view(const RunAnalysis& analysis, const Materials& materials, con
   const Run& run = *analysis.run;
   Anchors anchors;
   for (const char* section :
-       {"top", "answer", "findings", "notes", "conclusion", "evidence", "setup", "reading", "chart-data"})
+       {"top", "answer", "findings", "timeline", "evidence", "notes", "conclusion", "setup", "reading",
+        "chart-data"})
     (void)anchors.make(section);
   PageContext page{&materials, {}, &anchors};
   json answers = json::array(), families = json::array();
@@ -237,6 +238,7 @@ json milestone_view(const RunAnalysis& analysis, const Materials& materials, con
           {"setup", setup_views(run)},
           {"families", families},
           {"notes", notes_view(analysis, page)},
+          {"timeline", timeline_view(analysis, materials.evidence, anchors)},
           {"evidence", evidence_view(analysis, materials.evidence, anchors)},
           {"glossary", glossary_view(run)}};
 }

@@ -18,6 +18,8 @@ namespace {
 using nlohmann::json;
 using Paths = std::vector<std::filesystem::path>;
 
+/// The charts of all parts of a page, but those of the timeline, which differ between a page on paper and one
+/// that the reader can change.
 json all_charts(const json& view) {
   json charts = json::array();
   for (const json& family : view["families"]) {
@@ -37,7 +39,8 @@ void write(const std::filesystem::path& path, const std::string& contents, Paths
 void write_markdown(const json& view, const Templates& templates, const std::filesystem::path& out,
                     Paths& written) {
   write(out / "milestone.md", render_markdown(templates, "milestone", view), written);
-  const json charts = all_charts(view);
+  json charts = all_charts(view);
+  for (const json& chart : view["timeline"]["charts"]) charts.push_back(chart);
   if (charts.empty()) return;
   const ChartRenderer renderer(templates);
   for (const json& chart : charts)
@@ -59,7 +62,9 @@ void write_html(json view, const Templates& templates, const std::filesystem::pa
   view["prism_js"] = prism(templates);
   view["charts_js"] = templates.load("charts.js");
   view["report_js"] = templates.load("report.js");
-  view["chart_data"] = json_for_script(all_charts(view));
+  json charts = all_charts(view);
+  if (view["timeline"].contains("live")) charts.push_back(view["timeline"]["live"]);
+  view["chart_data"] = json_for_script(charts);
   write(out / "milestone.html", render_html(templates, "milestone", view), written);
 }
 

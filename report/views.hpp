@@ -64,6 +64,11 @@ struct ReportText {
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);
 
+/// Copies and kernels by stream: { absent, sentences: [{lead, text}], charts: [one for each default pair],
+/// live: the chart whose cases the reader chooses, choices: [{index, text, shown, against}], table }.
+[[nodiscard]] nlohmann::json timeline_view(const RunAnalysis& analysis, const Evidence& evidence,
+                                           Anchors& anchors);
+
 /// What hardware counted of the family's kernels against their baselines', with the table of what is
 /// modelled: { absent, uncounted, parts: [{ title, text, charts, tables, ... }] }.
 [[nodiscard]] nlohmann::json speed_of_light_view(const FamilyResult& family,

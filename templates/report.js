@@ -38,7 +38,9 @@
   function draw(plot, theme_name) {
     var width = plot.element.clientWidth;
     if (width === 0) return;
-    plot.chart.resize({ width: width, height: mprof_height(plot.view) });
+    var height = mprof_height(plot.view, width);
+    plot.element.style.height = height + 'px';
+    plot.chart.resize({ width: width, height: height });
     plot.chart.setOption(mprof_option(plot.view, theme_name, width), true);
     plot.width = width;
   }
@@ -51,12 +53,12 @@
     views.forEach(function (view) {
       var element = document.querySelector('[data-chart="' + view.id + '"]');
       if (!element) return;
-      element.style.height = mprof_height(view) + 'px';
+      var width = element.clientWidth || 300;
       var plot = { view: view, element: element, width: 0,
-                   chart: echarts.init(element, null, { renderer: 'svg', width: element.clientWidth || 300,
-                                                        height: mprof_height(view) }) };
+                   chart: echarts.init(element, null, { renderer: 'svg', width: width, height: mprof_height(view, width) }) };
       plots.push(plot);
       draw(plot, theme());
+      if (view.kind === 'timeline') start_timeline(plot);
     });
     new ResizeObserver(function () {
       plots.forEach(function (plot) {
@@ -84,6 +86,65 @@
       alias: 'keyword'
     }
   });
+
+  // --- Timelines: which cases, and which part of their time ---
+
+  var whole = { start: 0, end: 100 };
+
+  function say_zoom(plot) {
+    var zoom = plot.view.zoom || whole, percent = mprof_timeline_window(plot.view) / 100;
+    plot.element.closest('figure').querySelector('output').textContent = zoom.start === 0 && zoom.end === 100 ?
+        'All is shown.' : mprof_time_text(zoom.start * percent) + ' to ' + mprof_time_text(zoom.end * percent);
+  }
+
+  // In percent of the window.
+  function zoom_to(plot, start, span) {
+    span = Math.min(Math.max(span, 0.01), 100);
+    start = Math.min(Math.max(start, 0), 100 - span);
+    plot.chart.dispatchAction({ type: 'dataZoom', start: start, end: start + span });
+  }
+
+  function zoom_by_button(plot, what) {
+    var zoom = plot.view.zoom || whole, span = zoom.end - zoom.start;
+    if (what === 'in') zoom_to(plot, zoom.start + span / 4, span / 2);
+    if (what === 'out') zoom_to(plot, zoom.start - span / 2, span * 2);
+    if (what === 'earlier') zoom_to(plot, zoom.start - span / 2, span);
+    if (what === 'later') zoom_to(plot, zoom.start + span / 2, span);
+    if (what === 'all') zoom_to(plot, 0, 100);
+  }
+
+  function zoomed(plot) {
+    var inside = plot.chart.getOption().dataZoom[0];
+    plot.view.zoom = { start: inside.start, end: inside.end };
+    plot.chart.setOption({ xAxis: { axisLabel: { showMinLabel: inside.start === 0 } } });
+    say_zoom(plot);
+  }
+
+  function choose_cases(plot, selects) {
+    var chosen = selects.map(function (select) { return select.value; });
+    plot.view.shown = chosen.filter(function (value) { return value !== ''; }).map(Number);
+    plot.view.zoom = null;
+    plot.element.setAttribute('aria-label', 'Timeline of ' + plot.view.shown.map(function (index) {
+      return plot.view.cases[index].alt;
+    }).join('. Below it ') + '. The table holds the figures.');
+    draw(plot, theme());
+    say_zoom(plot);
+  }
+
+  function start_timeline(plot) {
+    var figure = plot.element.closest('figure');
+    var selects = Array.prototype.slice.call(figure.querySelectorAll('select'));
+    selects.forEach(function (select) {
+      select.addEventListener('change', function () { choose_cases(plot, selects); });
+    });
+    figure.querySelectorAll('[data-zoom]').forEach(function (button) {
+      button.addEventListener('click', function () { zoom_by_button(plot, button.dataset.zoom); });
+    });
+    plot.chart.on('datazoom', function () { zoomed(plot); });
+    figure.querySelector('.controls').hidden = false;
+    // A browser may remember another choice than the page came with.
+    choose_cases(plot, selects);
+  }
 
   // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
 

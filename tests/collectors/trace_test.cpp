@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "collectors/collector.hpp"
-#include "collectors/interval_set.hpp"
 #include "collectors/trace_attribution.hpp"
 #include "collectors/trace_metrics.hpp"
 #include "model/metric.hpp"
@@ -13,25 +12,7 @@ namespace {
 
 using test::row_of;
 using trace::Interval;
-using trace::IntervalSet;
 using trace::Place;
-
-TEST(IntervalSet, IsTheUnionInAnyOrder) {
-  const IntervalSet set({{30, 40}, {0, 10}, {5, 20}, {20, 25}, {38, 39}, {7, 7}, {9, 3}});
-  EXPECT_EQ(set.length(), 25 + 10);
-  EXPECT_EQ(IntervalSet().length(), 0);
-  EXPECT_TRUE(IntervalSet({{5, 5}}).empty());
-}
-
-TEST(IntervalSet, KnowsWhatIsInBothAndInOneOnly) {
-  const IntervalSet a({{0, 10}, {20, 30}, {40, 50}});
-  const IntervalSet b({{5, 25}, {28, 29}, {45, 100}});
-  EXPECT_EQ((a & b).length(), 5 + 5 + 1 + 5);
-  EXPECT_EQ((a - b).length(), 5 + 3 + 1 + 5);
-  EXPECT_EQ((b - a).length(), 10 + 50);
-  EXPECT_EQ((a | b).length(), 30 + 60);  // 0 to 30 and 40 to 100
-  EXPECT_EQ(((a - b) | (a & b)).length(), a.length());
-}
 
 class TraceTest : public ::testing::Test {
  protected:

@@ -17,6 +17,8 @@ class IntervalSet {
   /// ns in all.
   [[nodiscard]] std::int64_t length() const;
   [[nodiscard]] bool empty() const { return intervals_.empty(); }
+  /// Disjoint, none of them empty, in order.
+  [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
 
   [[nodiscard]] IntervalSet operator&(const IntervalSet& other) const;
   [[nodiscard]] IntervalSet operator|(const IntervalSet& other) const;
@@ -25,5 +27,8 @@ class IntervalSet {
  private:
   std::vector<Interval> intervals_;
 };
+
+/// The moments that are in two of the sets or more.
+[[nodiscard]] IntervalSet in_several(const std::vector<IntervalSet>& sets);
 
 }  // namespace mprof::trace

@@ -1,6 +1,7 @@
-#include "collectors/interval_set.hpp"
+#include "model/interval_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mprof::trace {
 
@@ -53,6 +54,29 @@ IntervalSet IntervalSet::operator-(const IntervalSet& other) const {
     if (interval.length() > 0) rest.intervals_.push_back(interval);
   }
   return rest;
+}
+
+IntervalSet in_several(const std::vector<IntervalSet>& sets) {
+  struct Edge {
+    std::int64_t time;
+    int change;  // -1 sorts before +1: what begins where something else ends is not beside it
+  };
+  std::vector<Edge> edges;
+  for (const IntervalSet& set : sets) {
+    for (const Interval& interval : set.intervals()) {
+      edges.push_back({interval.start, +1});
+      edges.push_back({interval.end, -1});
+    }
+  }
+  std::ranges::sort(edges, {}, [](const Edge& edge) { return std::pair(edge.time, edge.change); });
+  std::vector<Interval> several;
+  int sets_here = 0;
+  for (const Edge& edge : edges) {
+    if (edge.change > 0 && sets_here == 1) several.push_back({edge.time, edge.time});
+    if (edge.change < 0 && sets_here == 2) several.back().end = edge.time;
+    sets_here += edge.change;
+  }
+  return IntervalSet(std::move(several));
 }
 
 }  // namespace mprof::trace
