@@ -205,8 +205,7 @@ TEST_F(CuptiRecordsTest, NumberKindsAsNsightSystemsDoes) {
   synchronization.end = ns(test::trace_base + 2);
   synchronization.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   add(synchronization);
-  CUpti_ActivityMemcpyPtoP4 peer =
-      work<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 3, at(500, 600), 7);
+  auto peer = work<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 3, at(500, 600), 7);
   peer.bytes = 8;
   add(peer);
   const trace::Trace trace = take();
