@@ -266,6 +266,7 @@ json family_view(const FamilyResult& family, Anchors& anchors) {
       {"charts", charts},
       {"has_charts", !charts.empty()},
       {"variants", variants},
+      {"sweeps", sweep_view(family, anchors)},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), anchors)},

@@ -25,6 +25,10 @@ json all_charts(const json& view) {
     for (const json& part : family["speed_of_light"]["parts"]) {
       for (const json& chart : part["charts"]) charts.push_back(chart);
     }
+    if (!family["sweeps"].is_object()) continue;
+    for (const json& sweep : family["sweeps"]["variants"]) {
+      for (const json& chart : sweep["charts"]) charts.push_back(chart);
+    }
   }
   return charts;
 }
