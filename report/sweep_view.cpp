@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_point = 64;       ///< a point's name in a sentence
+constexpr double noticeable = 1.05;             ///< times the best: no more is hardly worth a word
 constexpr std::size_t most_named = 6;           ///< points in a list of them
 constexpr std::size_t longest_open_table = 12;  ///< rows beyond which a chart says it first
 
@@ -91,10 +92,12 @@ bool all_level(const SweepSeries& series) {
 }
 
 /// "no value is better than another as far as this run can tell: tile_width=8 takes 2.000 ms, tile_width=16
-/// 2.001 ms"
+/// 2.001 ms"; medians that are far apart all the same say more of the noise than of the values.
 std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();
-  const std::string says = "no value is better than another as far as this run can tell: ";
+  const std::string says = *slowest.to_best < noticeable
+                               ? "no value is better than another as far as this run can tell: "
+                               : "the 95 % intervals overlap, too wide to tell the values apart: ";
   if (time_text(best) == time_text(slowest)) return fmt::format("{}all take {}", says, judged_time(op, best));
   return fmt::format("{}{} takes {}, {} {}", says, point_text(sweep, best), judged_time(op, best),
                      point_text(sweep, slowest), time_text(slowest));
@@ -117,7 +120,9 @@ std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeri
                   point_text(sweep, slowest), default_clause(sweep, series));
   const std::vector<std::string> level = level_points(sweep, series);
   if (!level.empty() && level.size() <= most_named) {
-    text += fmt::format(" Level with it: {}.", format::list(level));
+    const SweepPoint* usual = series.default_point();
+    const bool default_too = usual != nullptr && usual->standing == Standing::level;
+    text += fmt::format(" Level with it{}: {}.", default_too ? " too" : "", format::list(level));
   } else if (!level.empty()) {
     text += fmt::format(" {} are level with it.", format::plural(level.size(), "other point"));
   }
@@ -274,19 +279,24 @@ json trouble_views(const Sweep& sweep) {
 // --- Tables
 
 Cell standing_cell(const SweepPoint& point) {
+  const std::string factor =
+      point.to_best ? fmt::format("{} the best's time", format::times(*point.to_best)) : "";
   switch (point.standing) {
     case Standing::best:
       return Cell::words("best", Tone::best);
-    case Standing::level:
-      return Cell::words("level with the best");
+    case Standing::level: {
+      Cell cell = Cell::words("level with the best");
+      if (*point.to_best >= noticeable) cell.detail = factor;
+      return cell;
+    }
     case Standing::slower: {
       Cell cell = Cell::words("slower", Tone::quiet);
-      cell.detail = fmt::format("{} the best's time", format::times(*point.to_best));
+      cell.detail = factor;
       return cell;
     }
     case Standing::unclear: {
       Cell cell = Cell::words("inconclusive", Tone::quiet).noted(point.reason);
-      cell.detail = fmt::format("{} the best's time", format::times(*point.to_best));
+      cell.detail = factor;
       return cell;
     }
     case Standing::none:

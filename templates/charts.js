@@ -455,7 +455,10 @@ function mprof_curve_extent(view) {
 }
 
 // What is drawn first is larger, so that lines and marks of equal values do not hide one another.
-function mprof_curve_excess(view, index) { return Math.min(view.series.length - 1 - index, 4); }
+function mprof_curve_excess(view, index) { return view.axis.connected ? Math.min(view.series.length - 1 - index, 4) : 0; }
+
+// Without lines that hold them together, the marks of a place can stand beside each other.
+function mprof_curve_dodge(view, index) { return view.axis.connected ? 0 : mprof_dodge(index, view.series.length) * 1.6; }
 
 function mprof_curve_line(view, series, theme, index) {
   var color = mprof_cycle(theme.series, index), excess = mprof_curve_excess(view, index), places = [];
@@ -474,13 +477,15 @@ function mprof_curve_line(view, series, theme, index) {
   });
   return {
     type: 'line', name: series.name, data: places, connectNulls: false, showSymbol: true, showAllSymbol: true,
-    symbol: mprof_cycle(mprof_symbols.slice(0, 4), index), z: 3, itemStyle: { color: color },
+    symbol: mprof_cycle(mprof_symbols.slice(0, 4), index), symbolOffset: [mprof_curve_dodge(view, index), 0], z: 3,
+    itemStyle: { color: color },
     lineStyle: { color: color, width: view.axis.connected ? 2 + 1.5 * excess : 0, type: 'solid' }
   };
 }
 
 // A vertical line from the low to the high end of an interval.
-function mprof_vertical_whiskers(view, series, color) {
+function mprof_vertical_whiskers(view, series, color, index) {
+  var dodge = mprof_curve_dodge(view, index);
   return {
     type: 'custom', name: series.name, silent: true, tooltip: { show: false }, z: 2,
     data: series.points.map(function (point) {
@@ -490,7 +495,7 @@ function mprof_vertical_whiskers(view, series, color) {
     renderItem: function (params, api) {
       var from = api.coord([api.value(0), api.value(1)]), to = api.coord([api.value(0), api.value(2)]);
       return {
-        type: 'line', shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] },
+        type: 'line', shape: { x1: from[0] + dodge, y1: from[1], x2: to[0] + dodge, y2: to[1] },
         style: { stroke: color, lineWidth: 5, opacity: 0.4 }
       };
     }
@@ -571,7 +576,7 @@ function mprof_curve(view, theme, width) {
   option.series = [];
   view.series.forEach(function (series, index) {
     option.series.push(mprof_curve_line(view, series, theme, index));
-    option.series.push(mprof_vertical_whiskers(view, series, mprof_cycle(theme.series, index)));
+    option.series.push(mprof_vertical_whiskers(view, series, mprof_cycle(theme.series, index), index));
     if (series.gaps.length > 0) option.series.push(mprof_crosses(view, series, theme, index, extent, words));
   });
   if (view.axis['default'] !== null) {
