@@ -317,7 +317,11 @@ Verb run_verb() {
               {"batch", "LIST", "",
                "Batch sizes, like 100,1000; without it the family's own: 100,1000,5000,10000, with --quick "
                "100,1000."},
-              {"set", "NAME=V,...", "", "Values of a variant's parameter; NAME=* sweeps all of them.", true},
+              {"set", "NAME=V,...", "",
+               "Values of a parameter, in every selected variant that has one of this name; several values "
+               "make a "
+               "sweep, NAME=* takes all values of each variant, several --set every combination.",
+               true},
               {"quick", "", "",
                "Small batches and few repeats: minutes become seconds, and intervals wider."},
               {"hot", "", "",

@@ -30,9 +30,9 @@ void give_up(void*, const char* message) {
 [[noreturn]] void throw_script_error(duk_context* heap, std::string_view doing) {
   const std::string trace = duk_safe_to_stacktrace(heap, -1);
   duk_pop(heap);
-  throw Error(
-      ExitCode::usage,
-      fmt::format("{} failed in JavaScript: {}\nCorrect charts.js, or leave --templates out.", doing, trace));
+  throw Error(ExitCode::usage,
+              fmt::format("{} failed in JavaScript: {}\nCorrect the script, or leave --templates out.", doing,
+                          trace));
 }
 
 void evaluate(duk_context* heap, std::string_view script, const char* name) {
@@ -89,7 +89,7 @@ ChartRenderer::ChartRenderer(const Templates& templates)
     throw Error(ExitCode::environment, "no memory for the chart renderer. Free some and try again.");
   evaluate(heap_.get(), surroundings, "surroundings");
   evaluate(heap_.get(), templates.load("echarts.min.js"), "echarts.min.js");
-  evaluate(heap_.get(), templates.load("charts.js"), "charts.js");
+  for (const char* script : chart_scripts) evaluate(heap_.get(), templates.load(script), script);
 }
 
 std::string ChartRenderer::svg(const nlohmann::json& chart) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -11,14 +12,18 @@ struct duk_hthread;
 
 namespace mprof {
 
-/// Draws chart views as static SVG: templates/charts.js, the code that also draws them live in the HTML, run
-/// by an embedded JavaScript engine. Loading ECharts takes about half a second, so make one and keep it.
+/// The scripts that define the charts, in the order in which they load: charts.js and those that add kinds.
+inline constexpr std::array chart_scripts{"charts.js", "chart_roofline.js", "chart_timeline.js",
+                                          "chart_sweeps.js"};
+
+/// Draws chart views as static SVG: the scripts that also draw them live in the HTML, run by an embedded
+/// JavaScript engine. Loading ECharts takes about half a second, so make one and keep it.
 class ChartRenderer {
  public:
-  /// Throws Error(usage) when charts.js does not load.
+  /// Throws Error(usage) when one of the scripts does not load.
   explicit ChartRenderer(const Templates& templates);
 
-  /// Throws Error(usage) with the JavaScript error when charts.js fails.
+  /// Throws Error(usage) with the JavaScript error when a script fails.
   [[nodiscard]] std::string svg(const nlohmann::json& chart) const;
 
  private:

@@ -378,6 +378,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"has_variants", !variants.empty()},
       {"not_run", not_run},
       {"has_not_run", !not_run.empty()},
+      {"sweeps", sweep_view(family, anchors)},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), anchors)},

@@ -175,6 +175,10 @@ json glossary_view(const Run& run) {
   add("Verified",
       "Each op's output is poisoned before a checked execution and compared with a double-precision "
       "reference after it. A time of a wrong output is shown, marked, and never counts as a speed-up.");
+  add("Sweep",
+      "One variant at several values of its parameters in one run: mprof run --variant ID --set NAME=V,V,... "
+      "(NAME=* for all its values; several --set make every combination). Best is the lowest median of a "
+      "verified output; a point is level with it where their 95 % intervals overlap.");
   add("Ended by",
       "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
       "limit.");

@@ -27,6 +27,10 @@ json all_charts(const json& view) {
     for (const json& part : family["speed_of_light"]["parts"]) {
       for (const json& chart : part["charts"]) charts.push_back(chart);
     }
+    if (!family["sweeps"].is_object()) continue;
+    for (const json& sweep : family["sweeps"]["variants"]) {
+      for (const json& chart : sweep["charts"]) charts.push_back(chart);
+    }
   }
   return charts;
 }
@@ -47,6 +51,12 @@ void write_markdown(const json& view, const Templates& templates, const std::fil
     write(out / chart["file"].get<std::string>(), renderer.svg(chart), written);
 }
 
+std::string chart_definitions(const Templates& templates) {
+  std::string script;
+  for (const char* part : chart_scripts) script += templates.load(part) + "\n";
+  return script;
+}
+
 /// What colours code: the parts of Prism for C++, in the order in which they need each other.
 std::string prism(const Templates& templates) {
   std::string script;
@@ -60,7 +70,7 @@ void write_html(json view, const Templates& templates, const std::filesystem::pa
   view["style_css"] = templates.load("style.css");
   view["echarts_js"] = templates.load("echarts.min.js");
   view["prism_js"] = prism(templates);
-  view["charts_js"] = templates.load("charts.js");
+  view["charts_js"] = chart_definitions(templates);
   view["report_js"] = templates.load("report.js");
   json charts = all_charts(view);
   if (view["timeline"].contains("live")) charts.push_back(view["timeline"]["live"]);

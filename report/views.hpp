@@ -78,6 +78,10 @@ struct ReportText {
 /// "memory 92 % -> balanced 74 / 71 %", with an arrow; the kernel's own alone where nothing was before.
 [[nodiscard]] std::string bottleneck_change(const KernelResult& kernel);
 
+/// The parameter sweeps of the family's variants: { anchor, variants: [{ anchor, title, axes, sentences,
+/// troubles, charts, tables, ... }] }; false when nothing was swept.
+[[nodiscard]] nlohmann::json sweep_view(const FamilyResult& family, Anchors& anchors);
+
 /// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series }.
 [[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);
 

@@ -67,6 +67,19 @@ std::vector<std::string> points(const ParameterInfo& parameter, const Plan& plan
   return set->second;
 }
 
+/// A value that is named twice is one point, not two cases of the same name.
+std::map<std::string, std::vector<std::string>> each_value_once(
+    std::map<std::string, std::vector<std::string>> settings) {
+  for (auto& [name, values] : settings) {
+    std::vector<std::string> once;
+    for (std::string& value : values) {
+      if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(std::move(value));
+    }
+    values = std::move(once);
+  }
+  return settings;
+}
+
 void check_settings(const Plan& plan, const std::vector<const RegisteredVariant*>& variants) {
   for (const auto& [name, values] : plan.settings) {
     std::vector<std::string> known;
@@ -161,7 +174,7 @@ Plan make_plan(const Selection& selection, const Registry& registry, const Devic
                      : selection.batches;
   std::sort(plan.batches.begin(), plan.batches.end());
   plan.batches.erase(std::unique(plan.batches.begin(), plan.batches.end()), plan.batches.end());
-  plan.settings = selection.settings;
+  plan.settings = each_value_once(selection.settings);
   plan.passes = selection.passes;
   if (counts_kernels(plan, variants)) plan.metrics = selection.metrics;
   plan.quick = selection.quick;

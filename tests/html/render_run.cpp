@@ -20,7 +20,8 @@ int main(int argc, char** argv) try {
   const std::filesystem::path out = argv[1];
   std::map<std::string, Run> runs{{"healthy", samples::healthy()}, {"troubled", samples::troubled()},
                                   {"hostile", samples::hostile()}, {"gpu", samples::gpu()},
-                                  {"empty", samples::empty_run()}, {"large", samples::large(18)}};
+                                  {"empty", samples::empty_run()}, {"large", samples::large(18)},
+                                  {"swept", samples::swept()}};
   for (int i = 2; i < argc; ++i) {
     const std::filesystem::path directory = argv[i];
     runs[directory.filename().string()] = read_run(directory);

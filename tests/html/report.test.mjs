@@ -107,7 +107,7 @@ const serious_findings = async page => {
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };
 
-for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large']) {
+for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept']) {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
       assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
@@ -122,7 +122,8 @@ for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'emp
 
 // Each of these pages shows something that the others do not; more of the same would only take time.
 for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['troubled', 'dark'], ['troubled', 'light'],
-                                   ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark']]) {
+                                   ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark'],
+                                   ['swept', 'light'], ['swept', 'dark']]) {
   test(`${name} is accessible in ${colorScheme}`, () =>
     with_page(`${name}/milestone.html`, { colorScheme }, async page => {
       assert.deepEqual(await serious_findings(page), []);
@@ -238,7 +239,7 @@ describe('static charts', () => {
         const root = new DOMParser().parseFromString(xml, 'image/svg+xml').documentElement;
         return [root.nodeName, root.querySelectorAll('parsererror, script').length, root.querySelectorAll('text').length > 3];
       }, text);
-      for (const name of ['run_a', 'hostile', 'gpu', 'h200']) {
+      for (const name of ['run_a', 'hostile', 'gpu', 'h200', 'swept']) {
         for (const file of readdirSync(join(folder, name, 'charts'))) {
           const svg = readFileSync(join(folder, name, 'charts', file), 'utf8');
           assert.deepEqual(await parser(svg), ['svg', 0, true], `${name}/${file}`);
@@ -264,4 +265,86 @@ describe('comparison', () => {
       assert.deepEqual(await serious_findings(page), []);
     }));
   }
+});
+
+describe('sweeps', () => {
+  const plot = (page, id) => page.locator(`[data-chart="${id}"]`);
+
+  /// Where the marks of a curve's series are, from left to right.
+  const hover_at = async (page, chart, fraction) => {
+    await chart.scrollIntoViewIfNeeded();
+    const box = await chart.boundingBox();
+    await page.mouse.move(box.x + box.width * fraction, box.y + box.height / 2);
+    await page.waitForTimeout(200);
+  };
+
+  test('draw a line, the default and a cross with its reason', () =>
+    with_page('swept/milestone.html', {}, async page => {
+      const texts = await plot(page, 'conv-tiled-sweep-layer1').locator('svg text').allTextContents();
+      for (const text of ['4', '8', '16', '32', '64', 'default', 'wrong, crashed', 'batch 1000', 'batch 10000']) {
+        assert.ok(texts.includes(text), `${text} is not among ${texts}`);
+      }
+      const lines = await plot(page, 'conv-tiled-sweep-layer1').locator('svg path[fill="none"][stroke="#0b62b0"]').count();
+      assert.ok(lines > 0);
+    }));
+
+  test('draw no line between words', () =>
+    with_page('swept/milestone.html', {}, async page => {
+      const widths = await plot(page, 'conv-precision-sweep-layer1').evaluate(
+          chart => [...chart.querySelectorAll('path[fill="none"][stroke="#0b62b0"]')]
+              .filter(path => path.getBBox().width > 50).map(path => Number(path.getAttribute('stroke-width') ?? 1)));
+      assert.deepEqual(widths.filter(width => width > 0), []);
+    }));
+
+  test('say all batches of a value that is pointed at, those without a time too', () =>
+    with_page('swept/milestone.html', {}, async page => {
+      const chart = plot(page, 'conv-tiled-sweep-layer1');
+      await hover_at(page, chart, 0.54);
+      assert.match(await chart.innerText(), /tile_width=16[\s\S]*batch 1000: 130\.0\s*ms[\s\S]*batch 10000: 1\.000\s*s[^\n]*the best/);
+      await hover_at(page, chart, 0.88);
+      assert.match(await chart.innerText(), /tile_width=64[\s\S]*the output is wrong[\s\S]*crashed: the worker ended/);
+    }));
+
+  test('have a cell for each pair of values', () =>
+    with_page('swept/milestone.html', {}, async page => {
+      const chart = plot(page, 'conv-matrix-sweep-layer1-10000');
+      const texts = await chart.locator('svg text').allTextContents();
+      for (const text of ['8x4', '16x16', '24', '900', 'crashed', 'not run']) {
+        assert.ok(texts.includes(text), `${text} is not among ${texts}`);
+      }
+      await chart.locator('svg path[fill="#0b4a86"]').first().hover({ force: true });
+      await page.waitForTimeout(200);
+      assert.match(await chart.innerText(), /tile_width=24,block=8x8[\s\S]*900\.0\s*ms[^\n]*the best/);
+    }));
+
+  test('have shades whose order is one of lightness, and figures that stand out from them', () =>
+    with_page('swept/milestone.html', {}, async page => {
+      const [light, dark] = await page.evaluate(() => ['light', 'dark'].map(name => {
+        const channel = value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+        const luminance = colour => [0.2126, 0.7152, 0.0722].reduce(
+            (sum, weight, i) => sum + weight * channel(parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16) / 255), 0);
+        const theme = mprof_themes[name], shades = theme.heat.map(luminance);
+        const contrasts = theme.heat_text.map((text, i) => {
+          const [low, high] = [luminance(text), shades[i]].sort((a, b) => a - b);
+          return (high + 0.05) / (low + 0.05);
+        });
+        return { shades, contrasts };
+      }));
+      for (let i = 1; i < light.shades.length; i++) {
+        assert.ok(light.shades[i] > light.shades[i - 1], 'in the light theme the fastest is the darkest');
+        assert.ok(dark.shades[i] < dark.shades[i - 1], 'in the dark theme the fastest is the lightest');
+      }
+      for (const contrast of [...light.contrasts, ...dark.contrasts]) assert.ok(contrast >= 4.5, `contrast ${contrast}`);
+    }));
+
+  test('are in the contents, only where something was swept', async () => {
+    await with_page('swept/milestone.html', {}, async page => {
+      assert.equal(await page.locator('nav a[href="#conv-sweeps"]').count(), 1);
+      assert.equal(await page.locator('section.sweep').count(), 5);
+    });
+    await with_page('run_a/milestone.html', {}, async page => {
+      assert.equal(await page.locator('nav a', { hasText: 'Sweeps' }).count(), 0);
+      assert.equal(await page.locator('section.sweep').count(), 0);
+    });
+  });
 });

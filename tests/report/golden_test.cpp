@@ -126,6 +126,10 @@ TEST(Golden, MilestoneOfARunFullOfTrouble) {
   expect_golden_report(samples::troubled(), "troubled");
 }
 
+TEST(Golden, MilestoneOfASweep) {
+  expect_golden_report(samples::swept(), "swept");
+}
+
 TEST(Golden, MilestoneOfAGpuRun) {
   const test::TemporaryDirectory directory;
   const mprof::Run run = samples::gpu();

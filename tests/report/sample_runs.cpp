@@ -457,6 +457,122 @@ Run hostile() {
   return run;
 }
 
+namespace {
+
+/// A case whose times are those of one image, in units of 0.1 ms, times the batch.
+Case point_of(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2,
+              Parameters parameters) {
+  const double images = 1e-4 * static_cast<double>(batch);
+  return timed_case(info, batch, layer1 * images, layer2 * images, std::move(parameters));
+}
+
+void make_wrong(Case& c) {
+  timing(c).status = Status::wrong;
+  timing(c).reason = "layer1 is wrong";
+  timing(c).verification[0].passed = false;
+  timing(c).verification[0].finding = "The relative L2 error 0.4 exceeds 1e-05.";
+}
+
+Case crashed_point(const VariantInfo& info, std::uint64_t batch, Parameters parameters) {
+  Case c = failed_case(info, batch, Status::crashed, "the worker ended by signal 11 (SIGSEGV)");
+  c.key.parameters = std::move(parameters);
+  c.id = case_id(c.key, info);
+  return c;
+}
+
+/// One parameter, powers of two: which is best depends on batch and op, and the widest tile is wrong or
+/// crashes.
+void add_tiled(Run& run, VariantInfo info) {
+  info.parameters = {{"tile_width", "elements a side of a tile", "8", {"4", "8", "16", "32", "64"}}};
+  constexpr double layer1[] = {2.3, 1.4, 1.0, 1.2}, small_layer1[] = {1.8, 1.0, 1.3, 1.9},
+                   layer2[] = {4.0, 2.5, 2.001, 2.0};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Parameters width{{"tile_width", info.parameters[0].values[i]}};
+    run.cases.push_back(point_of(info, 1000, small_layer1[i], layer2[i], width));
+    run.cases.push_back(point_of(info, 10000, layer1[i], layer2[i], width));
+  }
+  Case wrong = point_of(info, 1000, 0.2, 0.4, {{"tile_width", "64"}});
+  make_wrong(wrong);
+  run.cases.push_back(wrong);
+  run.cases.push_back(crashed_point(info, 10000, {{"tile_width", "64"}}));
+  run.variants.push_back(info);
+}
+
+/// Two parameters, one crash and one combination that the run does not have.
+void add_matrix(Run& run, VariantInfo info) {
+  info.parameters = {{"tile_width", "elements a side of a tile", "16", {"8", "16", "24", "32"}},
+                     {"block", "threads of a block", "8x8", {"8x4", "8x8", "16x16"}}};
+  for (std::size_t t = 0; t < 4; ++t) {
+    for (std::size_t b = 0; b < 3; ++b) {
+      const Parameters at{{"tile_width", info.parameters[0].values[t]},
+                          {"block", info.parameters[1].values[b]}};
+      const double far = std::abs(static_cast<double>(t) - 2) + 0.7 * std::abs(static_cast<double>(b) - 1);
+      if (t == 3 && b == 2) continue;
+      run.cases.push_back(t == 0 && b == 2
+                              ? crashed_point(info, 10000, at)
+                              : point_of(info, 10000, 0.9 * std::exp2(far), 1.7 + 0.3 * far, at));
+    }
+  }
+  run.variants.push_back(info);
+}
+
+/// Words for values, between which this run cannot tell.
+void add_precision(Run& run, VariantInfo info) {
+  info.parameters = {{"math", "how the products are computed", "fp32", {"fp32", "tf32", "fp16"}}};
+  for (const char* math : {"fp32", "tf32", "fp16"})
+    run.cases.push_back(point_of(info, 10000, 0.8, math[2] == '3' ? 1.6 : 1.601, {{"math", math}}));
+  run.variants.push_back(info);
+}
+
+/// Works outside forward(): its op times say nothing, its layer times fall with each stream.
+void add_streams(Run& run, VariantInfo info) {
+  info.parameters = {{"streams", "streams at once", "4", {"1", "2", "3", "4", "5", "6"}}};
+  for (const std::string& streams : info.parameters[0].values) {
+    Case c = point_of(info, 10000, 1e-5, 1e-5, {{"streams", streams}});
+    for (const char* op : {"layer1", "layer2"}) {
+      set_samples(c, "layer_time", op, around(0.09 + 0.08 / std::stod(streams)));
+      timing(c).measurements.push_back(measured("gpu_time", op, {0.01}));
+    }
+    run.cases.push_back(c);
+  }
+  run.variants.push_back(info);
+}
+
+/// More parameters than a chart shows.
+void add_blocked(Run& run, VariantInfo info) {
+  info.parameters = {{"rows", "rows of a block", "2", {"1", "2"}},
+                     {"columns", "columns of a block", "2", {"1", "2"}},
+                     {"depth", "maps of a block", "4", {"4", "8"}}};
+  for (const char* rows : {"1", "2"}) {
+    for (const char* columns : {"1", "2"}) {
+      for (const char* depth : {"4", "8"}) {
+        const double work = 4 / (std::stod(rows) * std::stod(columns)) + std::stod(depth) / 8;
+        run.cases.push_back(
+            point_of(info, 10000, work, 2 * work, {{"rows", rows}, {"columns", columns}, {"depth", depth}}));
+      }
+    }
+  }
+  run.variants.push_back(info);
+}
+
+}  // namespace
+
+Run swept() {
+  Run run = empty_run();
+  run.command_line = {"mprof", "run",          "--variant", "conv/*",
+                      "--set", "tile_width=*", "--batch",   "1000,10000"};
+  const VariantInfo base = variant("conv/base");
+  run.variants = {base};
+  run.cases = {point_of(base, 1000, 8, 20, {}), point_of(base, 10000, 8, 20, {})};
+  add_tiled(run, variant("conv/tiled", "conv/base"));
+  add_matrix(run, variant("conv/matrix", "conv/base"));
+  add_precision(run, variant("conv/precision", "conv/base"));
+  add_streams(run, variant("conv/streams", "conv/base"));
+  add_blocked(run, variant("conv/blocked", "conv/base"));
+  finish_plan(run, {1000, 10000});
+  return run;
+}
+
 Run large(std::size_t variants) {
   Run run = empty_run();
   run.variants.push_back(variant("conv/base"));

@@ -58,6 +58,9 @@ void set_samples(Case& c, std::string_view metric, std::string_view op, std::vec
 [[nodiscard]] Run gpu();
 /// Every text from outside is an attack on HTML, Markdown, SVG or the page's width.
 [[nodiscard]] Run hostile();
+/// Sweeps: of one parameter with a wrong and a crashed point, of two, of words that tie, of a variant that
+/// works outside forward(), of three.
+[[nodiscard]] Run swept();
 /// `variants` variants at four batches.
 [[nodiscard]] Run large(std::size_t variants);
 

@@ -94,6 +94,13 @@ TEST_F(PlanTest, SweepsMakeEveryCombination) {
                                                   "fake/tiled@1", "fake/tiled[unroll=2]@1"}));
 }
 
+TEST_F(PlanTest, AValueNamedTwiceIsOnePoint) {
+  pick("fake/tiled");
+  selection.batches = {1};
+  selection.settings = {{"tile", {"8", "16", "8"}}};
+  EXPECT_EQ(case_ids(), (std::vector<std::string>{"fake/tiled[tile=8]@1", "fake/tiled@1"}));
+}
+
 TEST_F(PlanTest, KeepsTheMetricsOfAPassThatReadsThem) {
   selection.metrics = {"dram__bytes.sum"};
   EXPECT_EQ(make_plan(selection, registry, devices).metrics, selection.metrics);

@@ -1,0 +1,136 @@
+// The roofline: kernels by arithmetic intensity and rate, under the measured roofs. See charts.js for the rules.
+
+// Range of the points and of the knee of the roof, in logarithms, with some air around them.
+function mprof_roofline_extent(view) {
+  var xs = [], ys = [];
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) { xs.push(point.x); ys.push(point.y); });
+  });
+  if (view.roof) {
+    xs.push(view.roof.peak / view.roof.slope);
+    ys.push(view.roof.peak);
+  }
+  function low(values) { return Math.log10(Math.min.apply(null, values)) - 0.25; }
+  function high(values) { return Math.log10(Math.max.apply(null, values)) + 0.25; }
+  return { x: { min: low(xs), max: high(xs) }, y: { min: low(ys), max: high(ys) } };
+}
+
+function mprof_log_axis(axis, range) {
+  var positions = mprof_log_ticks(Math.pow(10, range.min), Math.pow(10, range.max)).map(function (tick) {
+    return Math.log10(tick);
+  });
+  axis.type = 'value';
+  axis.min = range.min;
+  axis.max = range.max;
+  axis.axisTick.customValues = positions;
+  axis.axisLabel.customValues = positions;
+  axis.axisLabel.formatter = function (position) { return mprof_tick_text(Math.pow(10, position)); };
+  return axis;
+}
+
+// Up with the bandwidth to the knee, and level from there. Nothing can be above a roof, so its name stands there.
+function mprof_roof_line(view, theme, extent) {
+  var slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak), knee = peak - slope;
+  var start = Math.max(extent.x.min, extent.y.min - slope), middle = (start + knee) / 2;
+  function named(value, text) {
+    return { value: value, label: { show: true, position: 'left', distance: 8, offset: [0, -8], formatter: text,
+                                    color: theme.muted, fontSize: 11 } };
+  }
+  return {
+    type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
+    lineStyle: { color: theme.muted, width: 1.5, type: 'solid' }, itemStyle: { color: theme.muted },
+    data: [[start, start + slope], named([middle, middle + slope], view.roof.slope_text),
+           named([knee, peak], view.roof.peak_text), [extent.x.max, peak]]
+  };
+}
+
+var mprof_roofline_symbols = ['circle', 'triangle', 'diamond'];
+
+function mprof_overlaps(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+// Where a name can stand beside its mark, in the order of preference.
+function mprof_name_boxes(x, y, text) {
+  var wide = text.length * 6.4, high = 12, gap = 8;
+  return [
+    { position: 'right', left: x + gap, right: x + gap + wide, top: y - high / 2, bottom: y + high / 2 },
+    { position: 'left', left: x - gap - wide, right: x - gap, top: y - high / 2, bottom: y + high / 2 },
+    { position: 'top', left: x - wide / 2, right: x + wide / 2, top: y - gap - high, bottom: y - gap },
+    { position: 'bottom', left: x - wide / 2, right: x + wide / 2, top: y + gap, bottom: y + gap + high }
+  ];
+}
+
+// Names that would lie on a mark or on another name are left out: the mark says it when pointed at. ECharts could hide
+// them as well, but among names of one length it keeps another one each time.
+function mprof_place_names(view, extent, area) {
+  function pixel(point) {
+    return {
+      x: area.left + (Math.log10(point.x) - extent.x.min) / (extent.x.max - extent.x.min) * area.width,
+      y: area.top + (extent.y.max - Math.log10(point.y)) / (extent.y.max - extent.y.min) * area.height
+    };
+  }
+  var taken = [];
+  view.series.forEach(function (series) {
+    series.points.forEach(function (point) {
+      var at = pixel(point);
+      taken.push({ left: at.x - 5, right: at.x + 5, top: at.y - 5, bottom: at.y + 5 });
+    });
+  });
+  if (view.roof) {
+    var knee = pixel({ x: view.roof.peak / view.roof.slope, y: view.roof.peak });
+    taken.push({ left: knee.x - 8 - 6.4 * view.roof.peak_text.length, right: knee.x, top: knee.y - 16, bottom: knee.y });
+  }
+  return view.series.map(function (series) {
+    return series.points.map(function (point) {
+      var at = pixel(point), free = mprof_name_boxes(at.x, at.y, point.label).filter(function (box) {
+        var inside = box.left >= area.left && box.right <= area.left + area.width;
+        return inside && !taken.some(function (other) { return mprof_overlaps(box, other); });
+      });
+      if (point.label === '' || free.length === 0) return { show: false };
+      taken.push(free[0]);
+      return { show: true, position: free[0].position };
+    });
+  });
+}
+
+// One mark for each kernel, the longest ones named as far as there is room.
+function mprof_roofline_marks(series, theme, index, labels) {
+  return {
+    type: 'scatter', name: series.name, symbol: mprof_cycle(mprof_roofline_symbols, index),
+    symbolSize: index === 2 ? 13 : 10, z: 3, itemStyle: { color: mprof_cycle(theme.series, index), opacity: 1 },
+    label: { color: theme.text, fontSize: 11, formatter: function (item) { return item.data.name; } },
+    data: series.points.map(function (point, place) {
+      return { value: [Math.log10(point.x), Math.log10(point.y)], name: point.label, title: point.title,
+               hover: point.hover, label: labels[place] };
+    })
+  };
+}
+
+function mprof_roofline(view, theme, width) {
+  var option = mprof_frame(view, theme, width), extent = mprof_roofline_extent(view);
+  var axis_line = { show: true, onZero: false, lineStyle: { color: theme.line } };
+  option.xAxis = mprof_log_axis(option.xAxis, extent.x);
+  option.xAxis.axisLine = axis_line;
+  option.xAxis.splitLine = { show: false };
+  option.yAxis = mprof_log_axis({
+    name: view.axis.y, nameLocation: 'middle', nameGap: 40, nameRotate: 90, nameTextStyle: { color: theme.muted, fontSize: 12 },
+    axisLine: axis_line, axisTick: { show: false },
+    axisLabel: { color: theme.muted, fontSize: 12, hideOverlap: true },
+    splitLine: { show: false }
+  }, extent.y);
+  option.grid = { left: 60, right: 16, top: 38, bottom: 46 };
+  mprof_wrap_legend(view, option, width);
+  var labels = mprof_place_names(view, extent, {
+    left: option.grid.left, top: option.grid.top, width: width - option.grid.left - option.grid.right,
+    height: mprof_height(view) - option.grid.top - option.grid.bottom
+  });
+  option.series = view.series.map(function (series, index) {
+    return mprof_roofline_marks(series, theme, index, labels[index]);
+  });
+  if (view.roof) option.series.push(mprof_roof_line(view, theme, extent));
+  return option;
+}
+
+mprof_kinds.roofline = mprof_roofline;
+mprof_heights.roofline = function () { return 460; };
