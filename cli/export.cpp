@@ -32,8 +32,9 @@ int explain(const Exported& exported, bool asked_for_perfetto) {
   if (exported.no_trace.empty()) return 0;
   const bool several = exported.left_out.size() > 1;
   const std::string message = fmt::format(
-      "{} {} not written: {}. `mprof run` traces the variants for a GPU in its trace pass (--passes); this "
-      "run's rest goes on with `mprof run --resume --out DIR`.",
+      "{} {} not written: {}. Run the variants with `mprof run` where there is an NVIDIA GPU, with trace "
+      "among "
+      "the --passes, and export that run.",
       format::list(exported.left_out), several ? "were" : "was", exported.no_trace);
   if (asked_for_perfetto) throw Error(ExitCode::usage, message);
   fmt::print(stderr, "mprof: {}\n", message);

@@ -155,12 +155,17 @@ std::string_view word(Bound bound) {
 }
 
 ordered_json check_json(const ExpectationCheck& check, const std::string& metric) {
+  // Where the case itself came to nothing, no side was looked at.
+  const auto side = [&](Value value) {
+    if (!value && value.absent.empty()) value.absent = check.reason;
+    return metric_json(value, metric);
+  };
   return {{"batch", check.batch},
           {"outcome", word(check.outcome)},
           {"reason", text_or_null(check.reason)},
-          {"before", metric_json(check.before, metric)},
+          {"before", side(check.before)},
           {"before_evidence", text_or_null(check.before_evidence)},
-          {"after", metric_json(check.after, metric)},
+          {"after", side(check.after)},
           {"after_evidence", text_or_null(check.after_evidence)}};
 }
 
