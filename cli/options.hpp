@@ -54,6 +54,7 @@ struct Verb {
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb stats_verb();
+[[nodiscard]] Verb export_verb();
 [[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb worker_verb();
 

@@ -222,6 +222,7 @@ class Reader {
     if (parts.calls) read_calls();
     if (parts.system_calls) read_system_calls();
     if (parts.ranges) read_ranges();
+    if (parts.attributions) read_attributions();
     return std::move(profile_);
   }
 
@@ -352,7 +353,7 @@ class Reader {
 
   void read_calls() {
     Rows rows(database_, tables::calls.name, {"start", "end", "nameId"},
-              {"correlationId", "globalTid", "eventClass"});
+              {"correlationId", "globalTid", "eventClass", "returnValue"});
     while (rows.next()) {
       const auto in_case = wanted(rows.integer(3));
       if (!in_case) continue;
@@ -361,7 +362,8 @@ class Reader {
                                 .thread = rows.integer(4),
                                 .name = strings_.call(rows.integer(2)),
                                 .in_case = *in_case,
-                                .api = rows.integer(5) == 1 ? Api::driver : Api::runtime});
+                                .api = rows.integer(5) == 1 ? Api::driver : Api::runtime,
+                                .result = rows.if_known<std::uint32_t>(6)});
     }
   }
 
@@ -417,6 +419,16 @@ class Reader {
     }
   }
 
+  void read_attributions() {
+    Rows rows(database_, attribution_table, {"correlationId", "op", "part"}, {});
+    while (rows.next()) {
+      if (!wanted(rows.integer(0))) continue;
+      profile_.attributions.push_back(
+          {rows.integer(0), names_.index(rows.text(1)), names_.index(rows.text(2))});
+    }
+    std::ranges::sort(profile_.attributions, {}, &Attribution::correlation);
+  }
+
   const Database& database_;
   const ProfileQuery& query_;
   Profile profile_;
@@ -435,6 +447,7 @@ ProfileParts& ProfileParts::operator|=(const ProfileParts& other) {
   calls |= other.calls;
   system_calls |= other.system_calls;
   ranges |= other.ranges;
+  attributions |= other.attributions;
   return *this;
 }
 
@@ -442,6 +455,11 @@ std::optional<CaseIndex> Profile::find_case(const std::string& id) const {
   const auto found = std::ranges::find(cases, id, &ProfiledCase::id);
   if (found == cases.end()) return std::nullopt;
   return static_cast<CaseIndex>(found - cases.begin());
+}
+
+const Attribution* Profile::find_attribution(std::int64_t correlation) const {
+  const auto found = std::ranges::lower_bound(attributions, correlation, {}, &Attribution::correlation);
+  return found == attributions.end() || found->correlation != correlation ? nullptr : &*found;
 }
 
 Profile read_profile(const std::filesystem::path& file, const ProfileQuery& query) {

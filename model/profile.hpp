@@ -69,6 +69,7 @@ struct ProfiledCall {
   NameIndex name = 0;       ///< without the version of four digits that CUPTI adds, as nsys prints it
   CaseIndex in_case = no_case;
   Api api = Api::runtime;
+  std::optional<std::uint32_t> result{};  ///< the cudaError_t or CUresult
 };
 
 enum class RangeStyle : std::uint8_t { push_pop, start_end };
@@ -82,6 +83,13 @@ struct ProfiledRange {
   RangeStyle style = RangeStyle::push_pop;
 };
 
+/// The op and the part of it that everything with a correlation id belongs to, as mprof attributed it.
+struct Attribution {
+  std::int64_t correlation = 0;
+  NameIndex op = 0;
+  NameIndex part = 0;
+};
+
 /// What to read: the rest of a Profile stays empty.
 struct ProfileParts {
   bool kernels = false;
@@ -89,10 +97,11 @@ struct ProfileParts {
   bool calls = false;
   bool system_calls = false;
   bool ranges = false;
+  bool attributions = false;
 
   ProfileParts& operator|=(const ProfileParts& other);
 };
-inline constexpr ProfileParts all_parts{true, true, true, true, true};
+inline constexpr ProfileParts all_parts{true, true, true, true, true, false};
 
 struct ProfileQuery {
   ProfileParts parts = all_parts;
@@ -110,10 +119,13 @@ struct Profile {
   std::vector<ProfiledCall> calls{};
   std::vector<ProfiledCall> system_calls{};
   std::vector<ProfiledRange> ranges{};
+  std::vector<Attribution> attributions{};               ///< by correlation id
   std::unordered_map<std::int64_t, std::string> gpus{};  ///< names by the number that CUDA gives them
 
   /// nullopt when the file has no such case.
   [[nodiscard]] std::optional<CaseIndex> find_case(const std::string& id) const;
+  /// nullptr when it was not attributed, or attributions were not read.
+  [[nodiscard]] const Attribution* find_attribution(std::int64_t correlation) const;
 };
 
 /// Throws Error(usage) when the file is no trace, or has no case of that name.

@@ -28,23 +28,6 @@ constexpr const char* run_file_name = "run.json";
                           std::strerror(error), next));
 }
 
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  /// close() itself can report a write that failed late.
-  [[nodiscard]] int close() { return ::close(std::exchange(fd_, -1)); }
-
- private:
-  int fd_;
-};
-
 int write_all(int fd, std::string_view contents) {
   while (!contents.empty()) {
     const ssize_t written = ::write(fd, contents.data(), contents.size());
@@ -55,18 +38,15 @@ int write_all(int fd, std::string_view contents) {
   return 0;
 }
 
-/// Returns 0 or the errno of the first step that failed.
-int write_durably(const fs::path& path, std::string_view contents) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) return errno;
-  if (const int error = write_all(file.get(), contents)) return error;
-  if (::fsync(file.get()) != 0) return errno;
-  return file.close() == 0 ? 0 : errno;
+void sync_directory(const fs::path& directory) {
+  const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (handle < 0) return;
+  ::fsync(handle);
+  ::close(handle);
 }
 
-void sync_directory(const fs::path& directory) {
-  const Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (handle.get() >= 0) ::fsync(handle.get());
+fs::path directory_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
@@ -132,22 +112,50 @@ Run read_run(const fs::path& directory) {
   return parse_run(read_file(file), file.string());
 }
 
-void write_file(const fs::path& path, std::string_view contents) {
+FileWriter::FileWriter(fs::path path) : path_(std::move(path)), temporary_(path_.string() + ".tmp") {
   std::error_code error;
-  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  fs::create_directories(directory, error);
-  if (error) fail_to_write(path, error.value());
-  const fs::path temporary = path.string() + ".tmp";
-  if (const int failure = write_durably(temporary, contents)) {
-    fs::remove(temporary, error);
-    fail_to_write(path, failure);
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int failure = errno;
-    fs::remove(temporary, error);
-    fail_to_write(path, failure);
-  }
-  sync_directory(directory);
+  fs::create_directories(directory_of(path_), error);
+  if (error) fail_to_write(path_, error.value());
+  file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file_ < 0) give_up(errno);
+}
+
+FileWriter::~FileWriter() {
+  if (file_ < 0) return;
+  ::close(file_);
+  ::unlink(temporary_.c_str());
+}
+
+void FileWriter::give_up(int error) {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+  ::unlink(temporary_.c_str());
+  fail_to_write(path_, error);
+}
+
+void FileWriter::flush() {
+  if (const int error = write_all(file_, buffer_)) give_up(error);
+  buffer_.clear();
+}
+
+void FileWriter::write(std::string_view contents) {
+  constexpr std::size_t enough = std::size_t{1} << 18;
+  buffer_ += contents;
+  if (buffer_.size() >= enough) flush();
+}
+
+void FileWriter::commit() {
+  flush();
+  if (::fsync(file_) != 0) give_up(errno);
+  // close() itself can report a write that failed late.
+  if (::close(std::exchange(file_, -1)) != 0) give_up(errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) give_up(errno);
+  sync_directory(directory_of(path_));
+}
+
+void write_file(const fs::path& path, std::string_view contents) {
+  FileWriter file(path);
+  file.write(contents);
+  file.commit();
 }
 
 void write_run(const Run& run, const fs::path& directory) {

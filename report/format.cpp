@@ -199,6 +199,18 @@ std::string plain(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string exact(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+}
+
+std::string microseconds(std::int64_t nanoseconds) {
+  constexpr std::uint64_t thousand = 1000;
+  const bool negative = nanoseconds < 0;
+  const auto size =
+      negative ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+  return fmt::format("{}{}.{:03}", negative ? "-" : "", size / thousand, size % thousand);
+}
+
 double rounded(double value, int decimals) {
   return std::strtod(plain(value, decimals).c_str(), nullptr);
 }

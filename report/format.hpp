@@ -34,6 +34,10 @@ struct Scale {
 /// For programs: digits alone, with a point and a hyphen.
 [[nodiscard]] std::string plain(std::int64_t value);
 [[nodiscard]] std::string plain(double value, int decimals);
+/// As few digits as read back to the same number: 0.1, 1e-09. A number that is none (NaN) has no text.
+[[nodiscard]] std::string exact(double value);
+/// Nanoseconds as microseconds with every digit: 1.002.
+[[nodiscard]] std::string microseconds(std::int64_t nanoseconds);
 /// The number that plain() writes.
 [[nodiscard]] double rounded(double value, int decimals);
 /// A number with its unit, for a sentence: "41.30 ms".

@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "model/suggest.hpp"
+#include "report/csv.hpp"
 #include "report/format.hpp"
 
 namespace mprof {
@@ -72,16 +73,11 @@ std::string as_text(const ProfileTable& table) {
 }
 
 /// For programs: no grouping of digits, and quotation marks where they are needed.
-std::string csv_field(const ProfileCell& cell, const ProfileColumn& column) {
-  const auto quoted = [](const std::string& value) {
-    if (value.find_first_of(",\"\r\n") == std::string::npos) return value;
-    std::string text = "\"";
-    for (const char c : value) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return text + "\"";
-  };
+std::string csv_cell(const ProfileCell& cell, const ProfileColumn& column) {
   return std::visit(Overload{[](std::monostate) { return std::string(); },
                              [](std::int64_t number) { return format::plain(number); },
-                             [&](double number) { return format::plain(number, column.decimals); }, quoted},
+                             [&](double number) { return format::plain(number, column.decimals); },
+                             [](const std::string& text) { return csv_field(text); }},
                     cell);
 }
 
@@ -95,7 +91,7 @@ std::string as_csv(const ProfileTable& table) {
     const ProfileRow row = table.row(r);
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) text += ',';
-      text += csv_field(row[i], table.columns[i]);
+      text += csv_cell(row[i], table.columns[i]);
     }
     text += '\n';
   }

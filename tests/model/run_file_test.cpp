@@ -164,5 +164,22 @@ TEST(RunFile, ALongValueIsQuotedShort) {
   EXPECT_LT(message.size(), 150U);
 }
 
+TEST(FileWriter, LeavesTheOldFileUntilItIsDone) {
+  const test::TemporaryDirectory temporary;
+  const std::filesystem::path path = temporary.write("file", "old");
+  const std::string part(300'000, 'x');
+  {
+    FileWriter given_up(path);
+    given_up.write(part);
+  }
+  EXPECT_EQ(read_file(path), "old");
+  FileWriter file(path);
+  for (int i = 0; i < 3; ++i) file.write(part);
+  EXPECT_EQ(read_file(path), "old");
+  file.commit();
+  EXPECT_EQ(read_file(path), part + part + part);
+  EXPECT_FALSE(std::filesystem::exists(temporary.path() / "file.tmp"));
+}
+
 }  // namespace
 }  // namespace mprof

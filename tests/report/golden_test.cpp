@@ -12,6 +12,7 @@
 #include "report/analysis.hpp"
 #include "report/compare.hpp"
 #include "report/evidence.hpp"
+#include "report/export.hpp"
 #include "report/materials.hpp"
 #include "report/profile_text.hpp"
 #include "report/report.hpp"
@@ -145,6 +146,21 @@ TEST(Golden, ProfileOfARecordedTrace) {
   expect_golden("stats/recorded.txt", render_profile(tables, "table"));
   expect_golden("stats/recorded.csv", render_profile(tables, "csv"));
   expect_golden("stats/recorded.json", render_profile(tables, "json"));
+}
+
+/// Two cases that were traced on a GPU, with times that are made up.
+TEST(Golden, ExportOfARecordedTrace) {
+  mprof::Run run = samples::gpu();
+  VariantInfo matmul = samples::variant("conv/unroll_matmul", "conv/streams");
+  run.variants[1].baseline.clear();
+  run.variants.push_back(matmul);
+  run.cases = {samples::timed_case(run.variants[1], 100, 2e-6, 2e-6, {{"streams", "4"}}),
+               samples::timed_case(matmul, 100, 1e-4, 4e-4)};
+  const test::TemporaryDirectory directory;
+  const Exported exported =
+      write_export(run, {{"perfetto", "csv", "json"}, directory.path(), golden / "trace/recorded.sqlite"});
+  EXPECT_EQ(exported.written.size(), 9U);
+  for (const fs::path& file : exported.written) expect_golden("export" / file.filename(), read_file(file));
 }
 
 /// The only recorded run with hardware counters of kernels.

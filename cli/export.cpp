@@ -1,0 +1,79 @@
+#include "report/export.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "model/error.hpp"
+#include "model/run_file.hpp"
+#include "report/format.hpp"
+
+namespace mprof::cli {
+namespace {
+
+/// Splits at commas, but not within the brackets of an id: conv/a[x=1,y=2]@100,conv/b@100.
+std::vector<std::string> split_ids(const std::string& text) {
+  std::vector<std::string> ids(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == ',' && depth <= 0) {
+      ids.emplace_back();
+    } else {
+      ids.back() += c;
+    }
+  }
+  return ids;
+}
+
+/// What has no trace is no error unless the trace is what was asked for.
+int explain(const Exported& exported, bool asked_for_perfetto) {
+  if (exported.no_trace.empty()) return 0;
+  const bool several = exported.left_out.size() > 1;
+  const std::string message = fmt::format(
+      "{} {} not written: {}. Run the variants with `mprof run` where there is an NVIDIA GPU, with trace "
+      "among "
+      "the --passes, and export that run.",
+      format::list(exported.left_out), several ? "were" : "was", exported.no_trace);
+  if (asked_for_perfetto) throw Error(ExitCode::usage, message);
+  fmt::print(stderr, "mprof: {}\n", message);
+  return 0;
+}
+
+int export_run(const Arguments& arguments) {
+  const std::filesystem::path directory = arguments.text("DIR");
+  ExportOptions options;
+  options.formats = split(arguments.text("format"));
+  options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory / "export";
+  options.trace = directory / "trace.sqlite";
+  if (arguments.given("case")) options.cases = split_ids(arguments.text("case"));
+  require_export_formats(options.formats);
+  const Exported exported = write_export(read_run(directory), options);
+  for (const std::filesystem::path& file : exported.written) fmt::print("{}\n", file.string());
+  const bool asked_for_perfetto =
+      arguments.given("format") && std::ranges::find(options.formats, "perfetto") != options.formats.end();
+  return explain(exported, asked_for_perfetto);
+}
+
+}  // namespace
+
+Verb export_verb() {
+  return {
+      .name = "export",
+      .positional = "DIR",
+      .summary = "write a run's data for Perfetto, for pandas and as JSON",
+      .description =
+          "Writes what the result directory DIR holds in files for other programs: trace.perfetto.json for\n"
+          "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with what the report says. Prints\n"
+          "their names; docs/export.md explains them. A run without a trace has no trace.perfetto.json and\n"
+          "no CSV of kernels, transfers and API calls: exit code 2 when --format asks for perfetto.",
+      .options = {{"format", "LIST", "perfetto,csv,json", "What to write: some of perfetto, csv and json."},
+                  {"out", "DIR", "", "Where to write; without it into DIR/export."},
+                  {"case", "LIST", "",
+                   "Only these cases: ids, or patterns like 'conv/streams@*'. Speed-ups and findings stay "
+                   "those of the whole run."}},
+      .run = export_run};
+}
+
+}  // namespace mprof::cli
