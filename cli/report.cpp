@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "model/check_file.hpp"
 #include "model/error.hpp"
 #include "model/run_file.hpp"
 #include "model/suggest.hpp"
@@ -29,6 +30,7 @@ int report(const Arguments& arguments) {
   options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory;
   options.templates = arguments.text("templates");
   options.trace = directory / "trace.sqlite";
+  options.check = check_file(directory);
   for (const std::filesystem::path& file : write_report(read_run(directory), options)) {
     fmt::print("{}\n", file.string());
   }
