@@ -230,8 +230,8 @@ json op_views(const FamilyResult& family) {
 /// Places on the page for the family's headings.
 json section_anchors(const FamilyResult& family, Anchors& anchors) {
   json sections;
-  for (const char* name :
-       {"summary", "charts", "variants", "verification", "speed_of_light", "resources", "counters"}) {
+  for (const char* name : {"summary", "charts", "variants", "verification", "check", "speed_of_light",
+                           "resources", "counters"}) {
     sections[name] = anchors.make(fmt::format("{} {}", family.id, name));
   }
   return sections;
@@ -267,6 +267,7 @@ json family_view(const FamilyResult& family, Anchors& anchors) {
       {"has_charts", !charts.empty()},
       {"variants", variants},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
+      {"check", check_view(family, variant_anchors, anchors)},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), anchors)},
       {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},

@@ -1,10 +1,12 @@
 #include "report/report.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "model/check_file.hpp"
 #include "model/error.hpp"
 #include "model/run_file.hpp"
 #include "report/analysis.hpp"
@@ -67,7 +69,8 @@ void require_known(const std::vector<std::string>& formats) {
 std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options) {
   require_known(options.formats);
   const Templates templates(options.templates);
-  const RunAnalysis analysis = analyse(run);
+  const std::optional<Check> check = read_check(options.check);
+  const RunAnalysis analysis = analyse(run, check ? &*check : nullptr);
   const json view = milestone_view(analysis, read_evidence(run, options.trace));
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();

@@ -33,6 +33,10 @@ class Anchors {
 /// Everything about one family, its variants and charts included.
 [[nodiscard]] nlohmann::json family_view(const FamilyResult& family, Anchors& anchors);
 
+/// What compute-sanitizer found in the family's variants: { sentences, table, missing, impossible }.
+[[nodiscard]] nlohmann::json check_view(const FamilyResult& family,
+                                        const std::vector<std::string>& variant_anchors, Anchors& anchors);
+
 /// One variant; `anchor` is its place on the page.
 [[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
                                           const std::string& anchor, Anchors& anchors);

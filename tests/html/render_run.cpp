@@ -4,10 +4,23 @@
 #include <map>
 #include <string>
 
+#include "model/check_file.hpp"
 #include "model/run_file.hpp"
 #include "report/compare.hpp"
 #include "report/report.hpp"
 #include "tests/report/sample_runs.hpp"
+
+namespace {
+
+/// A check with each outcome; its report is an attack with a kernel name that never ends.
+mprof::Check spoiled_check(const mprof::Run& run) {
+  mprof::Check check = mprof::samples::clean_check(run);
+  mprof::samples::spoil(check, "Invalid __global__ write of size 4 bytes at <img src=x onerror=alert(1)>`|" +
+                                   std::string(600, 'k') + "+0x120 by thread (0,0,0) in block (0,0,0)");
+  return check;
+}
+
+}  // namespace
 
 /// render_run OUT [RUN_DIR ...]: the reports of the sample runs, and of these recorded ones, for the tests in
 /// a browser.
@@ -33,6 +46,10 @@ int main(int argc, char** argv) try {
     if (name == "hostile") {
       const std::string attack = "void <img src=x onerror=alert(1)>`|" + std::string(600, 'k');
       options.trace = samples::write_traces(samples::traces_of(run, 2, attack), options.out);
+    }
+    if (name == "gpu" || name == "hostile") {
+      options.check = check_file(options.out);
+      write_check(spoiled_check(run), options.check);
     }
     write_report(run, options);
   }
