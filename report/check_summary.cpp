@@ -25,6 +25,10 @@ std::string one_sentence(const std::string& text) {
   return line;
 }
 
+bool is_for_gpu(const VariantInfo& info) {
+  return info.device == "cuda";
+}
+
 std::string build_name(const Tool& tool) {
   return format::short_id(fmt::format("{} ({})", tool.version, tool.revision));
 }
@@ -114,8 +118,10 @@ CheckSummary summarize_check(const Check* check, const FamilyResult& family, con
   CheckSummary summary;
   summary.own_build = build_name(run.tool);
   summary.recorded = check != nullptr;
-  for (const VariantResult& variant : family.variants) summary.candidates += variant.info.device == "cuda";
-  if (check == nullptr) return summary;
+  if (check == nullptr) {
+    for (const VariantResult& variant : family.variants) summary.candidates += is_for_gpu(variant.info);
+    return summary;
+  }
   for (const CheckTool tool : check_tools()) {
     const bool used = std::any_of(
         family.variants.begin(), family.variants.end(),
@@ -127,6 +133,7 @@ CheckSummary summarize_check(const Check* check, const FamilyResult& family, con
     for (const CheckTool tool : summary.tools)
       row.results.push_back(find_result(*check, variant.info.id, tool));
     count(row, variant.info.id, summary);
+    summary.candidates += is_for_gpu(variant.info) || row.checked();
   }
   return summary;
 }

@@ -23,7 +23,7 @@ struct VariantCheck {
 /// Counts are of variants that some tool checked, and of results.
 struct CheckSummary {
   bool recorded = false;                 ///< whether a check of this run is there at all
-  std::size_t candidates = 0;            ///< variants of the family that are for a GPU
+  std::size_t candidates = 0;            ///< variants of the family that are for a GPU, or were checked
   std::vector<CheckTool> tools{};        ///< those with a result
   std::vector<VariantCheck> variants{};  ///< in the family's order
   std::size_t checked_variants = 0;

@@ -19,26 +19,22 @@ constexpr std::size_t longest_note = 600;  // characters
 std::string_view what_it_finds(CheckTool tool) {
   switch (tool) {
     case CheckTool::memcheck:
-      return "memcheck finds accesses out of bounds or misaligned, and errors of CUDA calls";
+      return "accesses out of bounds or misaligned, errors of CUDA calls";
     case CheckTool::racecheck:
-      return "racecheck hazards between threads in shared memory";
+      return "hazards between threads in shared memory";
     case CheckTool::initcheck:
-      return "initcheck reads of global memory that was never written";
+      return "reads of global memory that was never written";
     case CheckTool::synccheck:
-      return "synccheck invalid use of barriers";
+      return "invalid use of barriers";
   }
   return "";
 }
 
-/// "memcheck finds ..., racecheck hazards ... and synccheck ..."; without memcheck the verb is the first's.
+/// "memcheck (accesses out of bounds ...), ... and synccheck (invalid use of barriers)"
 std::string legend(const std::vector<CheckTool>& tools) {
   std::vector<std::string> parts;
-  for (const CheckTool tool : tools) {
-    std::string part(what_it_finds(tool));
-    const bool needs_verb = parts.empty() && tool != CheckTool::memcheck;
-    if (needs_verb) part.insert(part.find(' '), " finds");
-    parts.push_back(std::move(part));
-  }
+  for (const CheckTool tool : tools)
+    parts.push_back(fmt::format("{} ({})", to_string(tool), what_it_finds(tool)));
   return format::list(parts);
 }
 
@@ -64,10 +60,10 @@ std::string what_was_run(const CheckSummary& check) {
   const auto batches = different(check, [](const CheckResult& r) { return std::to_string(r.batch); });
   auto starts = different(check, [](const CheckResult& r) { return r.started; });
   std::sort(starts.begin(), starts.end());
-  return fmt::format("compute-sanitizer {} ran each variant at batch{} {} on {}, from {}: {}.",
+  return fmt::format("compute-sanitizer {} ran each variant at batch{} {} on {} with {}, beginning at {}.",
                      format::list(versions), batches.size() == 1 ? "" : "es", format::list(batches),
-                     format::list(devices), starts.empty() ? "an unknown time" : moment(starts.front()),
-                     legend(check.tools));
+                     format::list(devices), legend(check.tools),
+                     starts.empty() ? "an unknown time" : moment(starts.front()));
 }
 
 /// Kernels that were checked need not be the kernels that were measured.

@@ -27,6 +27,10 @@ constexpr std::size_t longest_report = 480;
 /// Begins every line that compute-sanitizer writes.
 constexpr std::string_view line_mark = "=========";
 
+/// How racecheck grades a report.
+constexpr std::string_view error_mark = "Error: ";
+constexpr std::string_view warning_mark = "Warning: ";
+
 /// Lines that begin a paragraph and report nothing.
 constexpr std::array<std::string_view, 6> no_reports{"COMPUTE-SANITIZER",
                                                      "ERROR SUMMARY",
@@ -102,6 +106,10 @@ class LogReader {
   }
 
   [[nodiscard]] SanitizerLog take() {
+    // Errors and warnings are counted: which of them it is need not be said again.
+    for (const std::string_view severity : {error_mark, warning_mark}) {
+      if (log_.first_report.starts_with(severity)) log_.first_report.erase(0, severity.size());
+    }
     log_.first_report = shortened(std::move(log_.first_report));
     return std::move(log_);
   }
@@ -110,7 +118,7 @@ class LogReader {
   void begin_report(std::string_view text) {
     // A warning gives way to the first error behind it.
     const bool better = log_.first_report.empty() ||
-                        (log_.first_report.starts_with("Warning:") && text.starts_with("Error:"));
+                        (log_.first_report.starts_with(warning_mark) && text.starts_with(error_mark));
     in_report_ = better;
     if (better) log_.first_report = text;
   }

@@ -15,7 +15,7 @@ Check sample() {
   CheckResult clean{.variant = "conv/baseline", .tool = CheckTool::racecheck, .batch = 100};
   clean.status = CheckStatus::clean;
   clean.warnings = 2;
-  clean.first_report = "Warning: Race reported";
+  clean.first_report = "Race reported";
   clean.started = "2026-11-21T02:51:07Z";
   clean.seconds = 4.25;
   clean.mprof = {"0.1.0", "0123456789ab"};

@@ -502,7 +502,7 @@ void spoil(Check& check, const std::string& report) {
   set(2, CheckStatus::timeout, "took longer than 600 s (--timeout)");
   set(3, CheckStatus::skipped, "no NVIDIA driver");
   check.results.at(5).warnings = 1;
-  check.results[5].first_report = "Warning: Race reported between Read access at k+0x10";
+  check.results[5].first_report = "Race reported between Read access at k+0x10";
 }
 
 std::vector<trace::Trace> traces_of(const Run& run, std::size_t count, const std::string& kernel) {

@@ -204,7 +204,7 @@ TEST_F(CheckTest, WarningsAloneAreClean) {
   const CheckResult result = only("fake/right");
   EXPECT_EQ(result.status, CheckStatus::clean);
   EXPECT_EQ(result.warnings, 1U);
-  EXPECT_EQ(result.first_report, "Warning: Race reported between Read access at a()+0x260");
+  EXPECT_EQ(result.first_report, "Race reported between Read access at a()+0x260");
 }
 
 TEST_F(CheckTest, NoErrorInWhatDidNotRunIsNoCleanResult) {

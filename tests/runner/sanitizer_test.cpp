@@ -74,7 +74,7 @@ TEST(SanitizerLog, RacecheckCountsErrorsAndWarnings) {
   EXPECT_EQ(log.errors, 4528176U);
   EXPECT_EQ(log.warnings, 661824U);
   EXPECT_EQ(log.first_report,
-            "Error: Race reported between Write access at b()+0x50 in b.cu:7 and Read access at b()+0x90 in "
+            "Race reported between Write access at b()+0x50 in b.cu:7 and Read access at b()+0x90 in "
             "b.cu:9 [16 hazards] and Read access at b()+0xb0 in b.cu:9 [32 hazards]");
 }
 
@@ -92,7 +92,7 @@ TEST(SanitizerLog, AWarningAloneIsReported) {
       "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\n");
   EXPECT_EQ(log.errors, 0U);
   EXPECT_EQ(log.warnings, 1U);
-  EXPECT_EQ(log.first_report, "Warning: Race reported between Read access at a()+0x260");
+  EXPECT_EQ(log.first_report, "Race reported between Read access at a()+0x260");
 }
 
 TEST(SanitizerLog, WithoutAnInstrumentedCallThereIsNoSummary) {
@@ -101,7 +101,7 @@ TEST(SanitizerLog, WithoutAnInstrumentedCallThereIsNoSummary) {
       "========= Error: Target application terminated before first instrumented API call\n"
       "========= Tracking kernels launched by child processes requires the --target-processes all option.\n");
   EXPECT_FALSE(log.has_summary);
-  EXPECT_EQ(log.first_report, "Error: Target application terminated before first instrumented API call");
+  EXPECT_EQ(log.first_report, "Target application terminated before first instrumented API call");
 }
 
 TEST(SanitizerLog, GarbageSaysNothing) {
