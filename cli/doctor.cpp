@@ -8,6 +8,7 @@
 #include "device/probe.hpp"
 #include "kernels/registry.hpp"
 #include "model/error.hpp"
+#include "runner/sanitizer.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -26,6 +27,16 @@ Probe probe_inputs(const Family& family, const DataPaths& data) {
   return probe;
 }
 
+/// Only `mprof check` needs it.
+Probe probe_sanitizer() {
+  const Sanitizer sanitizer = find_sanitizer(sanitizer_folders(), steady_clock());
+  if (sanitizer.absent.empty()) {
+    return {"compute-sanitizer", ProbeState::ok, fmt::format("{}, {}", sanitizer.version, sanitizer.program),
+            ""};
+  }
+  return {"compute-sanitizer", ProbeState::limited, sanitizer.absent, "Only `mprof check` needs it."};
+}
+
 std::string_view word(ProbeState state) {
   switch (state) {
     case ProbeState::ok:
@@ -41,6 +52,7 @@ std::string_view word(ProbeState state) {
 int doctor(const Arguments& arguments) {
   std::vector<Probe> probes = probe_machine();
   const DataPaths data = locate_data(arguments.text("data"), arguments.text("weights"));
+  probes.push_back(probe_sanitizer());
   for (const Family* family : Registry::instance().families()) probes.push_back(probe_inputs(*family, data));
   for (const Probe& probe : probes) {
     fmt::print("{:<8} {}: {}\n", word(probe.state), probe.name, probe.found);

@@ -17,8 +17,8 @@ namespace mprof::cli {
 namespace {
 
 std::vector<Verb> all_verbs() {
-  return {run_verb(),    report_verb(), compare_verb(), stats_verb(),
-          export_verb(), list_verb(),   doctor_verb(),  worker_verb()};
+  return {run_verb(),    check_verb(), report_verb(), compare_verb(), stats_verb(),
+          export_verb(), list_verb(),  doctor_verb(), worker_verb()};
 }
 
 void print(const std::string& text) {

@@ -24,7 +24,7 @@ constexpr std::array exit_rows{
     ExitRow{ExitCode::regression, "compare found a regression"},
     ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
     ExitRow{ExitCode::wrong_output,
-            "a variant's output was wrong, or it gave none (crash, time limit, failure)"},
+            "a variant's output was wrong, or it gave none (crash, time limit, failure); check found errors"},
     ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
     ExitRow{ExitCode::environment, "the machine lacks something that is required"},
     ExitRow{ExitCode::fault, "a fault of mprof itself"},

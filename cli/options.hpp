@@ -51,6 +51,7 @@ struct Verb {
 /// One per verb, each in its own file.
 [[nodiscard]] Verb list_verb();
 [[nodiscard]] Verb run_verb();
+[[nodiscard]] Verb check_verb();
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb stats_verb();

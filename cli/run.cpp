@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <random>
@@ -13,6 +11,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
+#include "cli/values.hpp"
 #include "collectors/collector.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
@@ -29,14 +28,6 @@ namespace mprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A whole number in decimal; nullopt for anything else, signs and spaces included.
-std::optional<std::uint64_t> parse_whole(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::vector<std::uint64_t> parse_batches(const std::string& text) {
   std::vector<std::uint64_t> batches;
@@ -121,15 +112,6 @@ std::map<std::string, std::vector<std::string>> parse_settings(const std::vector
       settings[text.substr(0, equals)].push_back(std::move(value));
   }
   return settings;
-}
-
-double parse_timeout(const std::string& text) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(seconds) || seconds <= 0) {
-    throw Error(ExitCode::usage, fmt::format("--timeout {}: give a positive number of seconds.", text));
-  }
-  return seconds;
 }
 
 std::uint64_t parse_seed(const std::string& text) {
@@ -296,6 +278,7 @@ int run(const Arguments& arguments) {
                            : default_result_path(record.started, Devices::instance().preferred().name());
   const ResultDirectory directory(out, mode);
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
+  directory.remove_check();
   directory.save_sources(record.variants);
   return execute(record, directory, arguments);
 }

@@ -53,6 +53,9 @@ function(mprof_cuda_plugins)
   # Where CUPTI is looked for last: in the toolkit of this build.
   target_compile_definitions(mprof_cuda PRIVATE MPROF_CUDA_LIBRARY_DIR="${CUDAToolkit_LIBRARY_DIR}")
   mprof_configure_target(mprof_cuda)
+  # Likewise compute-sanitizer.
+  cmake_path(GET CUDAToolkit_BIN_DIR PARENT_PATH toolkit)
+  target_compile_definitions(mprof_runner PRIVATE MPROF_CUDA_TOOLKIT="${toolkit}")
 
   add_library(mprof_cuda_plugins OBJECT ${MPROF_CUDA_PLUGINS})
   target_link_libraries(mprof_cuda_plugins PUBLIC mprof_collectors mprof_cuda)

@@ -420,7 +420,7 @@ class Reader {
   }
 
   void read_attributions() {
-    Rows rows(database_, attribution_table, {"correlationId", "op", "part"}, {});
+    Rows rows(database_, tables::attribution.name, {"correlationId", "op", "part"}, {});
     while (rows.next()) {
       if (!wanted(rows.integer(0))) continue;
       profile_.attributions.push_back(

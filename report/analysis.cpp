@@ -209,7 +209,7 @@ FamilyResult& family_of(std::vector<FamilyResult>& families, const std::string& 
   const auto found = std::find_if(families.begin(), families.end(),
                                   [&](const FamilyResult& family) { return family.id == id; });
   if (found != families.end()) return *found;
-  families.push_back({id, {}, {}, {}, {}, {}});
+  families.push_back({id, {}, {}, {}, {}, {}, {}});
   return families.back();
 }
 
@@ -303,11 +303,12 @@ const CaseResult* FamilyResult::find(std::string_view case_id) const {
   return nullptr;
 }
 
-RunAnalysis analyse(const Run& run) {
+RunAnalysis analyse(const Run& run, const Check* check) {
   RunAnalysis analysis{&run, families_of(run), {}};
   for (FamilyResult& family : analysis.families) {
     judge_family(family);
     family.speed_of_light = speed_of_light(run, family);
+    family.check = summarize_check(check, family, run);
   }
   analysis.findings = find_what_to_know(run, analysis.families);
   return analysis;

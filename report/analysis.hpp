@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/run.hpp"
+#include "report/check_summary.hpp"
 #include "report/estimate.hpp"
 #include "report/speed_of_light.hpp"
 
@@ -111,6 +112,7 @@ struct FamilyResult {
   std::vector<VariantResult> variants;
   std::vector<Best> best;  ///< ops in order and then the whole inference, batches ascending
   SpeedOfLight speed_of_light;
+  CheckSummary check{};
 
   [[nodiscard]] const CaseResult* find(std::string_view case_id) const;
 };
@@ -129,8 +131,9 @@ struct RunAnalysis {
   std::vector<Finding> findings;  ///< the gravest first
 };
 
-/// `run` must outlive the result, which points into it.
-[[nodiscard]] RunAnalysis analyse(const Run& run);
+/// `check` is what `mprof check` recorded of the run; nullptr: nothing. Both must outlive the result, which
+/// points into them.
+[[nodiscard]] RunAnalysis analyse(const Run& run, const Check* check = nullptr);
 
 /// The parts of analyse(), each in its own file.
 [[nodiscard]] std::vector<ExpectationResult> check_expectations(const VariantResult& variant,

@@ -219,7 +219,8 @@ json answer_view(const FamilyResult& family, Anchors& anchors) {
   }
   if (sentences.empty()) sentences.push_back("No case gave a verified time, so there is no best variant.");
   json checks = json::array();
-  for (const std::string& sentence : {accuracy_sentence(family), verification_sentence(family)}) {
+  for (const std::string& sentence :
+       {accuracy_sentence(family), verification_sentence(family), check_sentence(family.check)}) {
     if (!sentence.empty()) checks.push_back(sentence);
   }
   const json cards = highlights(family);

@@ -274,8 +274,8 @@ json op_views(const FamilyResult& family) {
 /// Places on the page for the family's headings.
 json section_anchors(const FamilyResult& family, Anchors& anchors) {
   json sections;
-  for (const char* name :
-       {"summary", "charts", "variants", "verification", "speed_of_light", "resources", "counters"}) {
+  for (const char* name : {"summary", "charts", "variants", "verification", "check", "speed_of_light",
+                           "resources", "counters"}) {
     sections[name] = anchors.make(fmt::format("{} {}", family.id, name));
   }
   return sections;
@@ -380,6 +380,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"has_not_run", !not_run.empty()},
       {"sweeps", sweep_view(family, anchors)},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
+      {"check", check_view(family, variant_anchors, anchors)},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), anchors)},
       {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},

@@ -330,6 +330,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   if (run.cases.empty()) findings.push_back({Severity::incomplete, "The run holds no case."});
   add_wrong_outputs(families, findings);
   add_accuracy_losses(families, findings);
+  add_check_findings(families, findings);
   add_missing_cases(families, findings);
   add_run_state(run, findings);
   add_without_timing(run, findings);

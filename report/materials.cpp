@@ -1,5 +1,7 @@
 #include "report/materials.hpp"
 
+#include "model/check_file.hpp"
+
 namespace mprof {
 
 Materials read_materials(const Run& run, const std::filesystem::path& directory) {
@@ -7,6 +9,7 @@ Materials read_materials(const Run& run, const std::filesystem::path& directory)
   materials.evidence = read_evidence(run, directory.empty() ? directory : directory / "trace.sqlite");
   for (const VariantInfo& info : run.variants) materials.sources[info.id] = read_source(directory, info);
   materials.notes = read_notes(directory);
+  if (!directory.empty()) materials.check = read_check(check_file(directory));
   return materials;
 }
 

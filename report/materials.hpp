@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "model/check.hpp"
 #include "model/run.hpp"
 #include "report/evidence.hpp"
 #include "report/notes.hpp"
@@ -16,6 +18,7 @@ struct Materials {
   Evidence evidence{};
   std::map<std::string, VariantSource> sources{};  ///< by variant id
   std::map<std::string, Note> notes{};             ///< by name
+  std::optional<Check> check{};  ///< what compute-sanitizer found; nullopt: it was not asked
   bool linked = false;  ///< the report stands in the run directory, so that it can link the files there
 };
 

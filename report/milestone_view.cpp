@@ -208,9 +208,8 @@ std::string Anchors::make(std::string_view text) {
 json milestone_view(const RunAnalysis& analysis, const Materials& materials, const ReportText& text) {
   const Run& run = *analysis.run;
   Anchors anchors;
-  for (const char* section :
-       {"top", "answer", "findings", "timeline", "evidence", "notes", "conclusion", "setup", "reading",
-        "chart-data"})
+  for (const char* section : {"top", "answer", "findings", "timeline", "evidence", "notes", "conclusion",
+                              "setup", "reading", "chart-data"})
     (void)anchors.make(section);
   PageContext page{&materials, {}, &anchors};
   json answers = json::array(), families = json::array();

@@ -1,6 +1,7 @@
 #include "report/report.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -97,9 +98,9 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
   require_known(options.formats);
   const Templates templates(options.templates);
   const Run chosen = selected(run, options.selection);
-  const RunAnalysis analysis = analyse(chosen);
   Materials materials = read_materials(chosen, options.directory);
   materials.linked = same_directory(options.out, options.directory);
+  const RunAnalysis analysis = analyse(chosen, materials.check ? &*materials.check : nullptr);
   const json view = milestone_view(analysis, materials, options.text);
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();

@@ -48,6 +48,10 @@ struct ReportText {
 /// Everything about one family, its variants and charts included.
 [[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page);
 
+/// What compute-sanitizer found in the family's variants: { sentences, table, missing, impossible }.
+[[nodiscard]] nlohmann::json check_view(const FamilyResult& family,
+                                        const std::vector<std::string>& variant_anchors, Anchors& anchors);
+
 /// One variant.
 [[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
                                           const PageContext& page);

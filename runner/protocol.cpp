@@ -47,6 +47,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("images", s.images);
   a.optional_field("weights", s.weights);
   a.optional_field("trace_file", s.trace_file);
+  a.optional_field("through_tool", s.through_tool);
 }
 
 template <class Archive, Fields<Message> S>

@@ -26,6 +26,8 @@ struct Job {
   std::string images{};
   std::string weights{};
   std::string trace_file{};  ///< of the trace pass
+  /// Started through another program, such as compute-sanitizer: the worker's parent is not the coordinator.
+  bool through_tool = false;
 };
 
 /// `surveyed`: the answer to a survey. `begin` and `end`: around each case. `sample`: a case goes on.

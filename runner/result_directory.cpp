@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernels/sources.hpp"
+#include "model/check_file.hpp"
 #include "model/error.hpp"
 #include "model/run_file.hpp"
 
@@ -112,6 +113,11 @@ void ResultDirectory::save_sources(const std::vector<VariantInfo>& variants) con
 
 void ResultDirectory::save(const Run& run) const {
   write_run(run, path_);
+}
+
+void ResultDirectory::remove_check() const {
+  std::error_code ignored;  // there is none, mostly
+  fs::remove(check_file(path_), ignored);
 }
 
 fs::path default_result_path(const std::string& utc_time, const std::string& device_name) {

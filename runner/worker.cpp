@@ -3,8 +3,10 @@
 #include <iostream>
 #include <iterator>
 #include <new>
+#include <thread>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -31,6 +33,16 @@ class Channel {
       if (written < 0) throw Error(ExitCode::fault, "the coordinator no longer listens");
       sent += static_cast<std::size_t>(written);
     }
+  }
+
+  /// Ends the process when nobody reads any more. Without a parent to watch, a worker that hangs would stay.
+  void end_with_reader() const {
+    std::thread([fd = fd_] {
+      pollfd reader{fd, 0, 0};  // POLLERR is always watched for
+      while (::poll(&reader, 1, -1) < 0 && errno == EINTR) {
+      }
+      ::kill(::getpid(), SIGKILL);
+    }).detach();
   }
 
  private:
@@ -125,11 +137,16 @@ class Bench {
 }  // namespace
 
 int run_worker(const WorkerContext& context) {
-  // A coordinator that dies must not leave a worker behind that goes on for minutes.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const Channel channel;
   const std::string input{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   const Job job = parse_job(input);
+  // A coordinator that dies must not leave a worker behind that goes on for minutes. Where it is not the
+  // parent, the signal would come when the thread of the tool that started the worker ends.
+  if (job.through_tool) {
+    channel.end_with_reader();
+  } else {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
   if (job.kind == JobKind::survey) {
     channel.send(survey(job, context));
     return 0;

@@ -205,6 +205,11 @@ std::string WorkerProcess::how_it_ended() {
   return fmt::format("exit code {}", WEXITSTATUS(*status_));
 }
 
+bool WorkerProcess::ended_well() {
+  reap();
+  return WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0;
+}
+
 std::string WorkerProcess::last_words() {
   read_errors();
   const std::size_t last = errors_.find_last_not_of(" \n\r\t");

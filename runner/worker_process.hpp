@@ -34,6 +34,8 @@ class WorkerProcess {
   /// After `ended` or kill(): how it ended, as a message says it: "exit code 3", "signal 11 (Segmentation
   /// fault)".
   [[nodiscard]] std::string how_it_ended();
+  /// After `ended`: whether it ended by itself with exit code 0.
+  [[nodiscard]] bool ended_well();
   /// The last lines of its standard error; up to 2 KiB.
   [[nodiscard]] std::string last_words();
 

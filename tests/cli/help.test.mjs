@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { mprof, source } from "./support.mjs";
 
-const verbs = ["run", "report", "compare", "stats", "list", "doctor"];
+const verbs = ["run", "check", "report", "compare", "stats", "list", "doctor"];
 const exit_codes = [0, 1, 2, 3, 4, 5, 70, 130];
 
 test("--help names every verb and every exit code", () => {

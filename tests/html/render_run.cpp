@@ -4,10 +4,37 @@
 #include <map>
 #include <string>
 
+#include "model/check_file.hpp"
 #include "model/run_file.hpp"
 #include "report/compare.hpp"
 #include "report/report.hpp"
 #include "tests/report/sample_runs.hpp"
+
+namespace {
+
+/// A check with each outcome; its report is an attack with a kernel name that never ends.
+mprof::Check spoiled_check(const mprof::Run& run) {
+  mprof::Check check = mprof::samples::clean_check(run);
+  mprof::samples::spoil(check, "Invalid __global__ write of size 4 bytes at <img src=x onerror=alert(1)>`|" +
+                                   std::string(600, 'k') + "+0x120 by thread (0,0,0) in block (0,0,0)");
+  return check;
+}
+
+/// A trace and a check beside the run, with a kernel of this name.
+void add_evidence(const mprof::Run& run, const std::filesystem::path& directory, const std::string& kernel) {
+  mprof::samples::write_traces(mprof::samples::traces_of(run, 2, kernel), directory);
+  mprof::write_check(spoiled_check(run), mprof::check_file(directory));
+}
+
+void add_hostile_notes(const std::filesystem::path& directory) {
+  const std::string attack =
+      "<script>document.title='owned'</script>\n\n[x](javascript:owned) <img src=x onerror=y> `|` " +
+      std::string(2000, 'n') + "\n\n| a |\n|---|\n| <b onclick=x>b</b> |\n";
+  for (const char* name : {"introduction", "conclusion", "<img src=x>"})
+    mprof::write_file(directory / "notes" / (std::string(name) + ".md"), attack);
+}
+
+}  // namespace
 
 /// render_run OUT [RUN_DIR ...]: the reports of the sample runs, and of these recorded ones, for the tests in
 /// a browser.
@@ -22,21 +49,20 @@ int main(int argc, char** argv) try {
                                   {"hostile", samples::hostile()}, {"gpu", samples::gpu()},
                                   {"empty", samples::empty_run()}, {"large", samples::large(18)},
                                   {"swept", samples::swept()}};
+  std::map<std::string, std::filesystem::path> directories;
   for (int i = 2; i < argc; ++i) {
     const std::filesystem::path directory = argv[i];
     runs[directory.filename().string()] = read_run(directory);
+    directories[directory.filename().string()] = directory;
   }
-  const ReportOptions both{{"md", "html"}, {}, {}};
   for (const auto& [name, run] : runs) {
-    ReportOptions options = both;
-    options.out = out / name;
-    if (name == "gpu")
-      options.directory = samples::write_traces(samples::traces_of(run, 2), options.out).parent_path();
+    ReportOptions options{{"md", "html"}, out / name, {}, directories[name]};
+    if (name == "gpu") add_evidence(run, options.out, "scale");
     if (name == "hostile") {
-      const std::string attack = "void <img src=x onerror=alert(1)>`|" + std::string(600, 'k');
-      options.directory =
-          samples::write_traces(samples::traces_of(run, 2, attack), options.out).parent_path();
+      add_evidence(run, options.out, "void <img src=x onerror=alert(1)>`|" + std::string(600, 'k'));
+      add_hostile_notes(options.out);
     }
+    if (name == "gpu" || name == "hostile") options.directory = options.out;
     write_report(run, options);
   }
   const Comparison comparison = compare(samples::healthy(), samples::later(), {});

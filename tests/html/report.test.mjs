@@ -257,6 +257,16 @@ describe('static charts', () => {
   }
 });
 
+test('the check run says of each variant and tool what was found', () =>
+  with_page('gpu/milestone.html', {}, async page => {
+    assert.equal(await page.locator('nav a', { hasText: 'Check run: conv' }).count(), 1);
+    const table = page.locator('figure', { hasText: 'What compute-sanitizer found' }).first();
+    const row = name => table.locator('tbody tr', { hasText: name }).locator('td').allInnerTexts();
+    assert.deepEqual(await row('conv/baseline'), ['conv/baseline', '3 errorsa', 'failedb', 'time limitc', 'skippedd']);
+    assert.deepEqual(await row('conv/streams'), ['conv/streams', 'clean', 'cleane', 'clean', 'clean']);
+    assert.match(await page.locator('.findings .wrong').first().innerText(), /compute-sanitizer \(memcheck\) found 3 errors/);
+  }));
+
 describe('comparison', () => {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`fits a ${size}`, () => with_page('compare.html', { viewport }, async page => {

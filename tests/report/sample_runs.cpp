@@ -588,6 +588,39 @@ Run large(std::size_t variants) {
   return run;
 }
 
+Check clean_check(const Run& run) {
+  Check check;
+  for (const VariantInfo& variant : run.variants) {
+    for (const CheckTool tool : check_tools()) {
+      CheckResult result{.variant = variant.id, .tool = tool, .batch = 100};
+      result.status = CheckStatus::clean;
+      result.started = "2025-03-02T10:00:0" + std::to_string(check.results.size() % 10) + "Z";
+      result.seconds = 4;
+      result.mprof = run.tool;
+      result.device = "Example H9000";
+      result.sanitizer = "2025.3.1.0";
+      result.command = {"compute-sanitizer"};
+      check.results.push_back(result);
+    }
+  }
+  return check;
+}
+
+void spoil(Check& check, const std::string& report) {
+  const auto set = [&](std::size_t index, CheckStatus status, const std::string& reason) {
+    check.results.at(index).status = status;
+    check.results.at(index).reason = reason;
+  };
+  set(0, CheckStatus::errors, "");
+  check.results[0].errors = 3;
+  check.results[0].first_report = report;
+  set(1, CheckStatus::failed, "compute-sanitizer left no summary: exit code 1");
+  set(2, CheckStatus::timeout, "took longer than 600 s (--timeout)");
+  set(3, CheckStatus::skipped, "no NVIDIA driver");
+  check.results.at(5).warnings = 1;
+  check.results[5].first_report = "Race reported between Read access at k+0x10";
+}
+
 std::vector<trace::Trace> traces_of(const Run& run, std::size_t count, const std::string& kernel) {
   constexpr std::int64_t apart = 20'000;  // ns
   std::vector<trace::Trace> traces;

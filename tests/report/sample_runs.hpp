@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/check.hpp"
 #include "model/run.hpp"
 #include "model/trace.hpp"
 
@@ -63,6 +64,12 @@ void set_samples(Case& c, std::string_view metric, std::string_view op, std::vec
 [[nodiscard]] Run swept();
 /// `variants` variants at four batches.
 [[nodiscard]] Run large(std::size_t variants);
+
+/// A check of all variants of a run by all tools, at batch 100, that found nothing.
+[[nodiscard]] Check clean_check(const Run& run);
+/// Lets the first variant have each bad outcome, its first report being `report`, and the second one a
+/// warning.
+void spoil(Check& check, const std::string& report);
 
 /// Traces of the first `count` cases of a run: one kernel is called `kernel`.
 [[nodiscard]] std::vector<trace::Trace> traces_of(const Run& run, std::size_t count,
