@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
 #include "report/analysis.hpp"
 #include "report/format.hpp"
-#include "report/kernels.hpp"
+#include "report/readings.hpp"
 
 /// Expectations: what a variant's author said would change, against what did.
 namespace mprof {
@@ -18,46 +17,6 @@ constexpr double unchanged_within = 0.05;
 
 /// A hardware counter is read once, so it has no interval: what differs by less is taken for the same.
 constexpr double unsure_reading = 0.02;
-
-double combined(Combine how, const std::vector<double>& values) {
-  if (how == Combine::max) return *std::max_element(values.begin(), values.end());
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return how == Combine::mean ? sum / static_cast<double>(values.size()) : sum;
-}
-
-/// All ops of a case as one value. The ends of the intervals combine like the medians: a cautious interval.
-Value combined_over_ops(const Case& c, const Metric& metric) {
-  std::vector<double> medians, lows, highs;
-  for (const OpInfo& op : c.ops) {
-    const Value value = value_of(c, metric.id, op.name);
-    if (!value) return value;
-    medians.push_back(value->median);
-    if (value->interval) {
-      lows.push_back(value->interval->low);
-      highs.push_back(value->interval->high);
-    }
-  }
-  Value result = derived_value(combined(metric.combine, medians));
-  if (lows.size() == medians.size()) {
-    result.estimate->interval = Interval{combined(metric.combine, lows), combined(metric.combine, highs)};
-  }
-  return result;
-}
-
-/// Metrics of single kernels are named in Nsight Compute's way: unit__counter.rollup.
-bool is_of_kernels(std::string_view metric) {
-  return metric.find("__") != std::string_view::npos;
-}
-
-Reading reading_for(const CaseResult& result, const std::string& metric, const std::string& op) {
-  const Case& c = *result.source;
-  const Value direct = value_of(c, metric, op);
-  if (direct) return {direct, {}, false};
-  if (is_of_kernels(metric) || is_known_by_kernel(c, metric, op)) return value_over_kernels(c, metric, op);
-  const Metric* row = find_metric(metric);
-  const bool of_ops = op.empty() && row != nullptr && row->combine != Combine::never && !result.ops.empty();
-  return {of_ops ? combined_over_ops(c, *row) : direct, {}, false};
-}
 
 bool works_outside_forward(const CaseResult& result, const std::string& op) {
   return std::any_of(result.ops.begin(), result.ops.end(), [&](const OpResult& found) {

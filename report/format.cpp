@@ -125,6 +125,19 @@ std::size_t byte_of_character(std::string_view text, std::size_t index) {
   return std::min(at, text.size());
 }
 
+std::string with_symbol(const std::string& number, const Scale& scale) {
+  return scale.symbol.empty() ? number : fmt::format("{}{}{}", number, no_break_space, scale.symbol);
+}
+
+std::string three_digits(double value) {
+  std::string number = significant(value, 3);
+  if (number.find('.') != std::string::npos) {
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.ends_with('.')) number.pop_back();
+  }
+  return number;
+}
+
 std::string quoted(std::string_view argument) {
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -218,18 +231,20 @@ double rounded(double value, int decimals) {
 std::string quantity(double value, Unit unit) {
   const Scale scale = scale_for(unit, value);
   const bool whole = unit == Unit::count && scale.divisor == 1 && value == std::floor(value);
-  const std::string number = whole ? fixed(value, 0) : significant(value / scale.divisor);
-  return scale.symbol.empty() ? number : fmt::format("{}{}{}", number, no_break_space, scale.symbol);
+  return with_symbol(whole ? fixed(value, 0) : significant(value / scale.divisor), scale);
 }
 
 std::string about(double value, Unit unit) {
   const Scale scale = scale_for(unit, value);
-  std::string number = significant(value / scale.divisor, 3);
-  if (number.find('.') != std::string::npos) {
-    number.erase(number.find_last_not_of('0') + 1);
-    if (number.ends_with('.')) number.pop_back();
-  }
-  return scale.symbol.empty() ? number : fmt::format("{}{}{}", number, no_break_space, scale.symbol);
+  return with_symbol(three_digits(value / scale.divisor), scale);
+}
+
+std::string from_to(double before, double after, Unit unit) {
+  const Scale scale = scale_for(unit, std::max(std::abs(before), std::abs(after)));
+  const auto text = [&](double value) {
+    return unit == Unit::percent ? fixed(value, 1) : three_digits(value / scale.divisor);
+  };
+  return with_symbol(fmt::format("{} → {}", text(before), text(after)), scale);
 }
 
 std::string percent(double ratio) {

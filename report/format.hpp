@@ -45,6 +45,9 @@ struct Scale {
 /// The same in three digits at the most, for what nobody measured so exactly: "8 GiB".
 [[nodiscard]] std::string about(double value, Unit unit);
 
+/// Two of them, in the unit of the larger: "85.7 → 30.5 ms"; percentages with one decimal.
+[[nodiscard]] std::string from_to(double before, double after, Unit unit);
+
 /// 0.0123 -> "1.2 %".
 [[nodiscard]] std::string percent(double ratio);
 /// 0.0123 -> "+1.2 %"; what rounds to nothing is "0.0 %".

@@ -72,12 +72,6 @@ std::vector<Part> parts_of(const Case& c, std::string_view metric, std::string_v
   return parts;
 }
 
-/// Nsight Compute's names say it of metrics that the catalogue does not list.
-bool adds_up(std::string_view metric) {
-  const Metric* row = find_metric(metric);
-  return row == nullptr ? metric.ends_with(".sum") : row->combine == Combine::sum;
-}
-
 std::string short_name(const std::string& kernel) {
   return format::elide(format::one_line(kernel), longest_name);
 }
@@ -154,6 +148,11 @@ std::string why_not_counted(const Case& c) {
   if (pass->status == Status::ok) return "the counters pass did not read it: --metrics names what it reads";
   return pass->reason.empty() ? fmt::format("counters pass: {}", to_string(pass->status))
                               : fmt::format("counters pass: {}: {}", to_string(pass->status), pass->reason);
+}
+
+bool adds_up(std::string_view metric) {
+  const Metric* row = find_metric(metric);
+  return row == nullptr ? metric.ends_with(".sum") : row->combine == Combine::sum;
 }
 
 bool is_known_by_kernel(const Case& c, std::string_view metric, std::string_view op) {

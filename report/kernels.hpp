@@ -37,6 +37,10 @@ struct Reading {
   bool counted = false;  ///< one reading of a hardware counter or one trace, so it has no interval
 };
 
+/// Whether the values of several kernels make their sum; the name says it of metrics that the catalogue does
+/// not list.
+[[nodiscard]] bool adds_up(std::string_view metric);
+
 /// Whether there is a measurement of the metric for some kernel of the op; of any op when `op` is empty.
 [[nodiscard]] bool is_known_by_kernel(const Case& c, std::string_view metric, std::string_view op);
 

@@ -40,22 +40,6 @@ std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel) {
                               kernel.value("launch__waves_per_multiprocessor"));
 }
 
-/// All that allow the fewest blocks; nothing when one of them is unknown.
-std::vector<std::string> limits_of(const KernelCounters& kernel) {
-  std::vector<std::string> tightest;
-  double fewest = 0;
-  for (const auto& [metric, name] : occupancy_limits) {
-    const Value blocks = kernel.value(metric);
-    if (!blocks) return {};
-    if (tightest.empty() || blocks->median < fewest) {
-      fewest = blocks->median;
-      tightest.clear();
-    }
-    if (blocks->median == fewest) tightest.emplace_back(name);
-  }
-  return tightest;
-}
-
 std::vector<Stall> stalls_of(const KernelCounters& kernel) {
   constexpr std::string_view label_head = "Stall: ";
   std::vector<Stall> stalls;
@@ -80,26 +64,6 @@ std::optional<double> flops_in(const KernelCounters& kernel, char precision) {
     flops += weight * executed->median;
   }
   return flops;
-}
-
-double tensor_operations(const KernelCounters& kernel) {
-  double operations = 0;
-  for (const char* metric :
-       {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__ops_path_tensor_src_fp16.sum"}) {
-    const Value counted = kernel.value(metric);
-    operations += counted ? counted->median : 0;
-  }
-  return operations;
-}
-
-/// What a launch executed. The compiler also moves constants with FP16 instructions, so that these count
-/// only in a kernel that has more of them than of FP32 ones, and enough to do a good part of the op with.
-std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo& op) {
-  constexpr double good_part = 0.1;
-  const auto single = flops_in(kernel, 'f'), twice = flops_in(kernel, 'd'), half = flops_in(kernel, 'h');
-  if (!single || !twice) return std::nullopt;
-  const bool in_half = half && *half > *single && *half * kernel.launches.value_or(1) > good_part * op.flops;
-  return *single + *twice + (in_half ? *half : 0) + tensor_operations(kernel);
 }
 
 std::optional<RooflinePoint> roofline_of(const KernelCounters& kernel, const OpInfo& op,
@@ -147,7 +111,7 @@ std::vector<KernelResult> kernels_of_case(const VariantResult& variant, const Ca
     kernel.variant = &variant;
     kernel.result = &result;
     kernel.bottleneck = bottleneck_of(counters);
-    kernel.limited_by = limits_of(counters);
+    kernel.limited_by = occupancy_limits_of(counters);
     kernel.stalls = stalls_of(counters);
     const OpResult* op = result.find_op(counters.op);
     kernel.roofline = roofline_of(counters, op == nullptr ? OpInfo{} : op->info, roofs);
@@ -245,6 +209,43 @@ std::optional<double> roof(const Run& run, std::string_view id) {
 }
 
 }  // namespace
+
+std::vector<std::string> occupancy_limits_of(const KernelCounters& kernel) {
+  std::vector<std::string> tightest;
+  double fewest = 0;
+  for (const auto& [metric, name] : occupancy_limits) {
+    const Value blocks = kernel.value(metric);
+    if (!blocks) return {};
+    if (tightest.empty() || blocks->median < fewest) {
+      fewest = blocks->median;
+      tightest.clear();
+    }
+    if (blocks->median == fewest) tightest.emplace_back(name);
+  }
+  return tightest;
+}
+
+double tensor_operations(const KernelCounters& kernel) {
+  double operations = 0;
+  for (const char* metric :
+       {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__ops_path_tensor_src_fp16.sum"}) {
+    const Value counted = kernel.value(metric);
+    operations += counted ? counted->median : 0;
+  }
+  return operations;
+}
+
+bool computes_in_half(const KernelCounters& kernel, const OpInfo& op) {
+  constexpr double good_part = 0.1;
+  const auto single = flops_in(kernel, 'f'), half = flops_in(kernel, 'h');
+  return single && half && *half > *single && *half * kernel.launches.value_or(1) > good_part * op.flops;
+}
+
+std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo& op) {
+  const auto single = flops_in(kernel, 'f'), twice = flops_in(kernel, 'd'), half = flops_in(kernel, 'h');
+  if (!single || !twice) return std::nullopt;
+  return *single + *twice + (computes_in_half(kernel, op) ? *half : 0) + tensor_operations(kernel);
+}
 
 std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memory, const Value& waves) {
   if (!compute || !memory) return std::nullopt;

@@ -33,6 +33,21 @@ struct Bottleneck {
 [[nodiscard]] std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memory,
                                                       const Value& waves);
 
+/// What limits the theoretical occupancy: all that allow the fewest blocks, "registers", "shared memory",
+/// ...; nothing when one of them is unknown.
+[[nodiscard]] std::vector<std::string> occupancy_limits_of(const KernelCounters& kernel);
+
+/// What the tensor cores executed in a launch.
+[[nodiscard]] double tensor_operations(const KernelCounters& kernel);
+
+/// Whether FP16 is what the kernel computes with. The compiler also moves constants with FP16 instructions,
+/// so that these count only in a kernel that has more of them than of FP32 ones, and enough to do a good part
+/// of the op with.
+[[nodiscard]] bool computes_in_half(const KernelCounters& kernel, const OpInfo& op);
+
+/// FLOP that a launch executed, a packed pair of FP16 counted once; nullopt where a count was not read.
+[[nodiscard]] std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo& op);
+
 /// The kernel that another one is held against.
 struct KernelBefore {
   std::string variant;

@@ -169,6 +169,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"story", story_view(family, variant, page)},
           {"table", batch_table(family, variant, *page.anchors).view()},
           {"outcome", outcome_view(family, variant, *page.anchors)},
+          {"explanations", explanation_view(family, variant, *page.anchors)},
           {"synergy", synergy_view(family, variant, page)}};
 }
 

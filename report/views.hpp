@@ -64,6 +64,12 @@ struct ReportText {
 /// anchor, title, text }] }.
 [[nodiscard]] nlohmann::json notes_view(const RunAnalysis& analysis, const PageContext& page);
 
+/// Why a variant is faster or slower than its baseline, by rules: { anchor, shown, baseline, absent, items:
+/// [{ op, batch, verdict, times, silence, lists: [{ head, reasons: [{ text, kernel, rule }], more }], missing
+/// }] }. `shown` is false for a baseline.
+[[nodiscard]] nlohmann::json explanation_view(const FamilyResult& family, const VariantResult& variant,
+                                              Anchors& anchors);
+
 /// What the trace shows: the whole run, and each variant at its largest traced batch.
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);

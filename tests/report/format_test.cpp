@@ -99,5 +99,13 @@ TEST(Format, CommandLineReadsBackInAShell) {
             "'a b' 'it'\\''s' '' '$x'");
 }
 
+TEST(FromTo, NamesOneUnitThatFitsTheLarger) {
+  EXPECT_EQ(format::from_to(0.0857, 0.0305, Unit::second), "85.7 → 30.5\u00a0ms");
+  EXPECT_EQ(format::from_to(0, 0.00475, Unit::second), "0 → 4.75\u00a0ms");
+  EXPECT_EQ(format::from_to(1.23 * 0x1p30, 0.5 * 0x1p30, Unit::byte), "1.23 → 0.5\u00a0GiB");
+  EXPECT_EQ(format::from_to(0.0000001, 9.94, Unit::percent), "0.0 → 9.9\u00a0%");
+  EXPECT_EQ(format::from_to(3.14159, 2, Unit::ratio), "3.14 → 2");
+}
+
 }  // namespace
 }  // namespace mprof

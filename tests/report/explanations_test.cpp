@@ -1,0 +1,966 @@
+#include "report/explanations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "model/metric.hpp"
+#include "model/run_file.hpp"
+#include "report/quantities.hpp"
+#include "report/readings.hpp"
+#include "report/views.hpp"
+#include "tests/report/sample_runs.hpp"
+
+namespace mprof {
+namespace {
+
+using Values = std::map<std::string, double>;
+
+std::string stall(const std::string& reason) {
+  return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
+}
+std::string executed(const std::string& operation) {
+  return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
+}
+
+const std::string instructions = "smsp__inst_executed.sum";
+const std::string cycles = "gpc__cycles_elapsed.max";
+const std::string sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+const std::string memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+const std::string l1 = "l1tex__throughput.avg.pct_of_peak_sustained_active";
+const std::string pipes = "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed";
+const std::string dram = "dram__bytes.sum";
+const std::string l1_hits = "l1tex__t_sector_hit_rate.pct";
+const std::string l2_hits = "lts__t_sector_hit_rate.pct";
+const std::string loaded = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
+const std::string stored = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
+const std::string occupancy = "sm__warps_active.avg.pct_of_peak_sustained_active";
+const std::string waves = "launch__waves_per_multiprocessor";
+const std::string grid = "launch__grid_size";
+const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
+const std::string tensor = "sm__ops_path_tensor_src_tf32_dst_fp32.sum";
+const std::string shared = "launch__shared_mem_per_block_static";
+const std::string local_loads = "smsp__sass_inst_executed_op_local_ld.sum";
+
+/// What one side of a comparison measured of its op, so that two sides alike fire no rule. Names with "__"
+/// are of the kernel; "other:" are counters of a second kernel.
+const Values plain_gpu{{"op_time", 1e-3},
+                       {"layer_time", 10e-3},
+                       {"gpu_time", 1e-3},
+                       {"kernel_count", 1},
+                       {"launch_count", 1},
+                       {"copy_in_time", 4e-3},
+                       {"copy_out_time", 4e-3},
+                       {"copy_in_bytes", 4e7},
+                       {"copy_out_bytes", 4e7},
+                       {"copy_overlap", 0},
+                       {"concurrent_streams", 1},
+                       {"traced_layer_time", 10e-3},
+                       {"gpu_copy_only_time", 4e-3},
+                       {"gpu_idle_allocation_time", 1e-4},
+                       {"gpu_idle_host_time", 1e-4},
+                       {"gpu_idle_api_time", 1e-4},
+                       {"flops", 2.51e9},
+                       {"gpu_sm_clock", 1.98e9},
+                       {"user_time", 0.2},
+                       {"system_time", 0.002},
+                       {"minor_page_faults", 100},
+                       {"gpu__time_duration.sum", 1e-3},
+                       {instructions, 792e6},
+                       {cycles, 2e6},
+                       {sm, 75},
+                       {memory, 70},
+                       {l1, 45},
+                       {pipes, 40},
+                       {dram, 1e8},
+                       {l1_hits, 80},
+                       {l2_hits, 80},
+                       {loaded, 20},
+                       {stored, 20},
+                       {occupancy, 80},
+                       {"sm__maximum_warps_per_active_cycle_pct", 100},
+                       {"launch__registers_per_thread", 32},
+                       {waves, 10},
+                       {grid, 132.0 * 8 * 10},
+                       {"launch__occupancy_limit_registers", 8},
+                       {"launch__occupancy_limit_shared_mem", 16},
+                       {"launch__occupancy_limit_warps", 9},
+                       {"launch__occupancy_limit_blocks", 32},
+                       {shared, 1024},
+                       {"launch__shared_mem_per_block_dynamic", 0},
+                       {conflicts, 0},
+                       {"smsp__average_warp_latency_per_inst_issued.ratio", 20},
+                       {stall("long_scoreboard"), 2},
+                       {stall("short_scoreboard"), 2},
+                       {stall("barrier"), 2},
+                       {stall("mio_throttle"), 2},
+                       {stall("lg_throttle"), 2},
+                       {stall("math_pipe_throttle"), 2},
+                       {executed("fadd"), 0},
+                       {executed("fmul"), 0},
+                       {executed("ffma"), 2.5e9},
+                       {executed("dadd"), 0},
+                       {executed("dmul"), 0},
+                       {executed("dfma"), 0},
+                       {executed("hadd"), 0},
+                       {executed("hmul"), 0},
+                       {executed("hfma"), 0},
+                       {tensor, 0},
+                       {local_loads, 0},
+                       {"smsp__sass_inst_executed_op_local_st.sum", 0}};
+
+const Values plain_cpu{{"op_time", 10e-3},   {"layer_time", 10e-3},   {"total_time", 20e-3},
+                       {"user_time", 20e-3}, {"system_time", 0.1e-3}, {"minor_page_faults", 100},
+                       {"flop_rate", 1e9},   {"instructions", 1e9},   {"cycles", 1e9},
+                       {"cache_misses", 1e6}};
+
+enum class On { gpu, gpu_by_layer, cpu };
+
+/// What a rule is about: both sides, as they differ from the plain ones.
+struct Situation {
+  std::string rule;
+  Values before;
+  Values after;
+  std::string sentence;
+  On on = On::gpu;
+  std::string kernel = "scale";  ///< of both sides
+};
+
+bool is_of_case(const std::string& metric) {
+  return metric == "total_time" || metric == "gpu_sm_clock" || metric == "user_time" ||
+         metric == "system_time" || metric == "minor_page_faults";
+}
+
+void put(PassResult& pass, const Measurement& m) {
+  const auto same = std::ranges::find_if(pass.measurements, [&](const Measurement& other) {
+    return other.metric == m.metric && other.op == m.op && other.kernel == m.kernel;
+  });
+  if (same == pass.measurements.end()) {
+    pass.measurements.push_back(m);
+  } else {
+    *same = m;
+  }
+}
+
+void put(Case& c, const std::string& metric, double value, const std::string& kernel) {
+  const bool of_other = metric.starts_with("other:");
+  if (of_other || is_of_kernels(metric)) {
+    put(samples::pass_of(c, Pass::counters),
+        samples::of_kernel(of_other ? metric.substr(6) : metric, "layer1", of_other ? "helper" : kernel,
+                           value));
+    return;
+  }
+  const bool timed = metric == "op_time" || metric == "layer_time";
+  const std::string op = is_of_case(metric) ? "" : "layer1";
+  put(samples::timing(c), samples::measured(metric, op, timed ? samples::around(value) : std::vector{value}));
+}
+
+Case case_of(const VariantInfo& info, std::uint64_t batch, const Values& plain, const Values& changed,
+             const std::string& kernel) {
+  Values values = plain;
+  for (const auto& [metric, value] : changed) values[metric] = value;
+  Case c = samples::timed_case(info, batch, 1, 1);
+  std::erase_if(c.ops, [](const OpInfo& op) { return op.name != "layer1"; });
+  // What the sample has of its own would speak beside the situation.
+  std::erase_if(samples::timing(c).measurements,
+                [](const Measurement& m) { return m.metric == "flop_rate"; });
+  for (const auto& [metric, value] : values) {
+    if (!std::isnan(value)) put(c, metric, value, kernel);
+  }
+  samples::pass_of(c, Pass::counters).status = Status::ok;
+  PassResult& trace = samples::pass_of(c, Pass::trace);
+  trace.status = Status::ok;
+  put(trace, samples::of_kernel("kernel_instances", "layer1", kernel, 1));
+  const bool has_other =
+      std::ranges::any_of(values, [](const auto& v) { return v.first.starts_with("other:"); });
+  if (has_other) put(trace, samples::of_kernel("kernel_instances", "layer1", "helper", 1));
+  return c;
+}
+
+Run run_of(const Situation& s, std::uint64_t batch = 1000) {
+  mprof::Run run = samples::empty_run();
+  VariantInfo before = samples::variant("conv/before"), after = samples::variant("conv/after", "conv/before");
+  before.device = after.device = s.on == On::cpu ? "cpu" : "cuda";
+  run.variants = {before, after};
+  run.ceilings = {{"memory_bandwidth", "cuda", 1e12, "", ""}};
+  Values plain = s.on == On::cpu ? plain_cpu : plain_gpu;
+  if (s.on == On::gpu_by_layer) plain["op_time"] = 1e-6;
+  run.cases = {case_of(before, batch, plain, s.before, s.kernel),
+               case_of(after, batch, plain, s.after, s.kernel)};
+  return run;
+}
+
+Explanations explanations_of(const Run& run) {
+  const RunAnalysis analysis = analyse(run);
+  Explanations result = explain(analysis.families.front(), analysis.families.front().variants.back());
+  return result;
+}
+
+Explanation explanation_of(const Situation& s) {
+  const Explanations all = explanations_of(run_of(s));
+  EXPECT_EQ(all.absent, "");
+  return all.of_ops.empty() ? Explanation{} : all.of_ops.front();
+}
+
+std::vector<Reason> all_reasons(const Explanation& explanation) {
+  std::vector<Reason> all = explanation.reasons;
+  all.insert(all.end(), explanation.against.begin(), explanation.against.end());
+  all.insert(all.end(), explanation.context.begin(), explanation.context.end());
+  return all;
+}
+
+const Reason* find(const std::vector<Reason>& reasons, std::string_view rule) {
+  const auto found =
+      std::ranges::find_if(reasons, [&](const Reason& reason) { return reason.rule->id == rule; });
+  return found == reasons.end() ? nullptr : &*found;
+}
+
+bool fires(const Situation& s) {
+  const std::vector<Reason> reasons = all_reasons(explanation_of(s));
+  return find(reasons, s.rule) != nullptr;
+}
+
+/// No-break spaces are typed as spaces here.
+std::string plain_spaces(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
+  return text;
+}
+
+const std::vector<Situation> situations{
+    {"tensor_cores_used",
+     {},
+     {{tensor, 1e9}, {executed("ffma"), 0}},
+     "Tensor cores do the arithmetic: 100.0 % of it, 0.0 % before."},
+    {"tensor_cores_dropped",
+     {{tensor, 1e9}, {executed("ffma"), 0}},
+     {},
+     "Tensor cores no longer do the arithmetic: 0.0 % of it, 100.0 % before."},
+    {"tensor_cores_unused",
+     {},
+     {},
+     "Matrices are multiplied without the tensor cores: they do 0.0 % of the arithmetic.",
+     On::gpu,
+     "my_gemm"},
+    {"less_arithmetic",
+     {{executed("ffma"), 8e9}},
+     {},
+     "It computes less: 16 → 5 GFLOP (−68.8 %) in floating point, where the op's definition has 2.51 GFLOP."},
+    {"more_arithmetic",
+     {},
+     {{executed("ffma"), 8e9}},
+     "It computes more than it must, for padded tiles or by doing things again: 5 → 16 GFLOP (3.20×) in "
+     "floating point, where the op's definition has 2.51 GFLOP."},
+    {"packed_halves",
+     {{executed("ffma"), 0}, {executed("hfma"), 2.4e9}},
+     {{executed("ffma"), 0}, {executed("hfma"), 1.2e9}},
+     "FP16 in pairs: 2,400 → 1,200 million (−50.0 %) multiply-add instructions do the same arithmetic."},
+    {"single_halves",
+     {},
+     {{executed("ffma"), 0}, {executed("hfma"), 2.4e9}},
+     "100.0 % of the multiply-adds are in FP16, one at a time, and they are no fewer: 2,500 → 2,400 million "
+     "(−4.0 %). Arithmetic in FP16 pays only in pairs or on tensor cores."},
+    {"other_kernels_more",
+     {},
+     {{"other:gpu__time_duration.sum", 0.4e-3}, {"kernel_count", 2}},
+     "Further kernels work beside the main one and take 0 → 400 µs: none → helper."},
+    {"other_kernels_less",
+     {{"other:gpu__time_duration.sum", 0.4e-3}, {"kernel_count", 2}},
+     {},
+     "The kernels beside the main one take less, 400 → 0 µs: helper → none."},
+    {"fewer_instructions",
+     {},
+     {{instructions, 396e6}},
+     "Fewer instructions: 792 → 396 million (−50.0 %) warp instructions."},
+    {"more_instructions",
+     {},
+     {{instructions, 1584e6}},
+     "More instructions: 792 → 1,584 million (2.00×) warp instructions."},
+    {"more_work_per_instruction",
+     {},
+     {{instructions, 396e6}},
+     "More of the instructions are the work itself, not loads and index arithmetic: multiply-adds are 9.9 → "
+     "19.7 % of them."},
+    {"less_work_per_instruction",
+     {{instructions, 396e6}},
+     {},
+     "Fewer of the instructions are the work itself, and more are loads and index arithmetic: multiply-adds "
+     "are 19.7 → 9.9 % of them."},
+    {"issue_rate_higher",
+     {},
+     {{cycles, 1.5e6}, {sm, 90}},
+     "Instructions are issued faster: 3 → 4 (+33.3 %) a cycle and multiprocessor, of 4; SM throughput 75.0 → "
+     "90.0 %."},
+    {"issue_rate_lower",
+     {},
+     {{cycles, 3e6}},
+     "Instructions are issued more slowly: 3 → 2 (−33.3 %) a cycle and multiprocessor, of 4."},
+    {"dram_less",
+     {{dram, 2e9}},
+     {{dram, 1e8}},
+     "Less goes through DRAM: 1.86 → 0.0931 GiB (−95.0 %). At the measured bandwidth that takes 2 → 0.1 ms."},
+    {"dram_more",
+     {},
+     {{dram, 2e9}},
+     "More goes through DRAM: 0.0931 → 1.86 GiB (20.0×). At the measured bandwidth that takes 0.1 → 2 ms."},
+    {"sm_clock_higher",
+     {{"gpu_sm_clock", 1.5e9}},
+     {},
+     "The GPU's clock was higher, which no kernel can claim: 1.5 → 1.98 GHz (+32.0 %)."},
+    {"sm_clock_lower",
+     {},
+     {{"gpu_sm_clock", 1.5e9}},
+     "The GPU's clock was lower, which no kernel is to blame for: 1.98 → 1.5 GHz (−24.2 %)."},
+    {"more_launches",
+     {},
+     {{"launch_count", 20}, {"gpu_time", 0.8e-3}},
+     "More launches, with time between the kernels: 1 → 20 launches; 0 → 200 µs of the op in which no kernel "
+     "ran."},
+    {"fewer_launches",
+     {{"launch_count", 20}, {"gpu_time", 0.8e-3}},
+     {},
+     "Fewer launches, and less time between the kernels: 20 → 1 launches; 200 → 0 µs of the op in which no "
+     "kernel ran."},
+    {"launch_bound",
+     {},
+     {{"op_time", 20e-6}, {"gpu_time", 15e-6}},
+     "The kernels have become so short that launching them counts: in 0.0 → 25.0 % of the op time no kernel "
+     "ran (5 µs of 20 µs)."},
+    {"under_one_wave", {}, {{waves, 0.4}}, "The grid no longer fills the GPU: 10 → 0.4 waves."},
+    {"tail_effect",
+     {},
+     {{waves, 1.1}},
+     "The last wave leaves multiprocessors idle: 10 → 1.1 waves, so that at the best 100.0 → 55.0 % of the "
+     "GPU works."},
+    {"memory_pipes_full",
+     {},
+     {{pipes, 90}},
+     "The pipes for shared memory and indexed constants have become the limit: they are 40.0 → 90.0 % busy, "
+     "the L1 cache 45.0 → 45.0 %."},
+    {"bank_conflicts_more",
+     {},
+     {{conflicts, 40e6}},
+     "Shared loads meet in banks: conflicts take 0.0 → 15.2 % of the multiprocessors' cycles."},
+    {"bank_conflicts_less",
+     {{conflicts, 40e6}},
+     {},
+     "Fewer shared loads meet in banks: conflicts take 15.2 → 0.0 % of the multiprocessors' cycles."},
+    {"loads_coalesced_better",
+     {},
+     {{loaded, 32}},
+     "Global loads are better coalesced: threads use 20 → 32 B (+60.0 %) of each 32-byte sector; memory "
+     "throughput was 70.0 %."},
+    {"loads_coalesced_worse",
+     {},
+     {{loaded, 4}},
+     "Global loads are less coalesced: threads use 20 → 4 B (−80.0 %) of each 32-byte sector; memory "
+     "throughput is 70.0 %."},
+    {"stores_coalesced_better",
+     {},
+     {{stored, 32}},
+     "Global stores are better coalesced: threads write 20 → 32 B (+60.0 %) of each 32-byte sector; memory "
+     "throughput was 70.0 %."},
+    {"stores_coalesced_worse",
+     {},
+     {{stored, 4}},
+     "Global stores are less coalesced: threads write 20 → 4 B (−80.0 %) of each 32-byte sector; memory "
+     "throughput is 70.0 %."},
+    {"spills_less",
+     {{local_loads, 79.2e6}},
+     {},
+     "Fewer registers spill: accesses to local memory are 10.0 → 0.0 % of the warp instructions, at 32 → 32 "
+     "registers a thread."},
+    {"spills_more",
+     {},
+     {{local_loads, 79.2e6}},
+     "Registers spill, or arrays lie in local memory: accesses to it are 0.0 → 10.0 % of the warp "
+     "instructions, at 32 → 32 registers a thread."},
+    {"l2_hits_more",
+     {{dram, 2e9}, {l2_hits, 20}},
+     {},
+     "The L2 cache serves more, so that less comes from DRAM: hit rate 20.0 → 80.0 % (+60.0 points)."},
+    {"l2_hits_less",
+     {},
+     {{dram, 2e9}, {l2_hits, 20}},
+     "The L2 cache serves less, so that more comes from DRAM: hit rate 80.0 → 20.0 % (−60.0 points)."},
+    {"l1_hits_more",
+     {{l1_hits, 20}, {stall("long_scoreboard"), 8}},
+     {},
+     "The L1 cache serves more, and warps wait less for memory: hit rate 20.0 → 80.0 % (+60.0 points)."},
+    {"l1_hits_less",
+     {},
+     {{l1_hits, 20}, {stall("long_scoreboard"), 8}},
+     "The L1 cache serves less, and warps wait more for memory: hit rate 80.0 → 20.0 % (−60.0 points)."},
+    {"latency_bound",
+     {},
+     {{sm, 30}, {memory, 40}},
+     "It has become latency-bound, with neither arithmetic nor memory busy: SM throughput 75.0 → 30.0 %, "
+     "memory throughput 70.0 → 40.0 %."},
+    {"no_longer_latency_bound",
+     {{sm, 30}, {memory, 40}},
+     {},
+     "It is no longer latency-bound: SM throughput 30.0 → 75.0 %, memory throughput 40.0 → 70.0 %."},
+    {"memory_to_compute_bound",
+     {{sm, 50}, {memory, 90}},
+     {{sm, 80}, {memory, 40}},
+     "The bottleneck moved from memory to the multiprocessors: memory throughput 90.0 → 40.0 %, SM "
+     "throughput 50.0 → 80.0 %."},
+    {"compute_to_memory_bound",
+     {{sm, 80}, {memory, 40}},
+     {{sm, 50}, {memory, 90}},
+     "The bottleneck moved from the multiprocessors to memory: memory throughput 40.0 → 90.0 %, SM "
+     "throughput 80.0 → 50.0 %."},
+    {"occupancy_higher",
+     {{occupancy, 30}},
+     {{cycles, 1.5e6}},
+     "More warps hide each other's waiting: achieved occupancy 30.0 → 80.0 % (+50.0 points)."},
+    {"occupancy_lower",
+     {},
+     {{occupancy, 30},
+      {"sm__maximum_warps_per_active_cycle_pct", 37.5},
+      {"launch__registers_per_thread", 80},
+      {cycles, 3e6}},
+     "Fewer warps are there to hide each other's waiting: achieved occupancy 80.0 → 30.0 % (−50.0 points), "
+     "37.5 % in theory, limited by registers; 32 → 80 registers a thread."},
+    {"occupancy_lower_harmless",
+     {},
+     {{occupancy, 30}, {"launch__registers_per_thread", 80}},
+     "Occupancy fell without harm, 80.0 → 30.0 % (−50.0 points), limited by registers (32 → 80 registers a "
+     "thread): each warp has enough independent work to issue 3 → 3 instructions a cycle and "
+     "multiprocessor."},
+    {"occupancy_higher_useless",
+     {{occupancy, 30}},
+     {},
+     "Occupancy rose without use, 30.0 → 80.0 % (+50.0 points): 3 → 3 instructions are issued a cycle and "
+     "multiprocessor."},
+    {"long_scoreboard_less",
+     {{stall("long_scoreboard"), 8}},
+     {},
+     "Warps wait less for global memory (long scoreboard): 40.0 → 10.0 % of their time."},
+    {"long_scoreboard_more",
+     {},
+     {{stall("long_scoreboard"), 8}},
+     "Warps wait more for global memory (long scoreboard): 10.0 → 40.0 % of their time."},
+    {"barrier_less",
+     {{stall("barrier"), 8}},
+     {},
+     "Warps wait less at barriers: 40.0 → 10.0 % of their time."},
+    {"barrier_more",
+     {},
+     {{stall("barrier"), 8}},
+     "Warps wait more at barriers: 10.0 → 40.0 % of their time."},
+    {"short_scoreboard_less",
+     {{stall("short_scoreboard"), 8}},
+     {},
+     "Warps wait less for shared memory, indexed constants or special functions (short scoreboard): 40.0 → "
+     "10.0 % of their time."},
+    {"constant_loads_wait",
+     {{shared, 0}},
+     {{shared, 0}, {stall("short_scoreboard"), 8}},
+     "Warps wait for constants whose address is computed, or for special functions (short scoreboard; the "
+     "kernel has 0 B of shared memory): 10.0 → 40.0 % of their time."},
+    {"short_scoreboard_more",
+     {},
+     {{stall("short_scoreboard"), 8}},
+     "Warps wait more for shared memory, indexed constants or special functions (short scoreboard): 10.0 → "
+     "40.0 % of their time."},
+    {"mio_throttle_less",
+     {{stall("mio_throttle"), 8}},
+     {},
+     "The queue for shared memory and indexed constants is full less often (MIO throttle): 40.0 → 10.0 % of "
+     "the warps' time."},
+    {"mio_throttle_more",
+     {},
+     {{stall("mio_throttle"), 8}},
+     "The queue for shared memory and indexed constants is full more often (MIO throttle): 10.0 → 40.0 % of "
+     "the warps' time."},
+    {"lg_throttle_less",
+     {{stall("lg_throttle"), 8}},
+     {},
+     "The queue for global and local memory is full less often (LG throttle): 40.0 → 10.0 % of the warps' "
+     "time."},
+    {"lg_throttle_more",
+     {},
+     {{stall("lg_throttle"), 8}},
+     "The queue for global and local memory is full more often (LG throttle): 10.0 → 40.0 % of the warps' "
+     "time."},
+    {"math_pipe_throttle_less",
+     {{stall("math_pipe_throttle"), 8}},
+     {},
+     "Arithmetic pipes hold warps up less (math pipe throttle): 40.0 → 10.0 % of their time."},
+    {"math_pipe_throttle_more",
+     {},
+     {{stall("math_pipe_throttle"), 8}},
+     "Arithmetic pipes are what warps wait for more now (math pipe throttle): 10.0 → 40.0 % of their time."},
+    {"copies_hide_the_gain",
+     {},
+     {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"layer_time", 9.5e-3}, {"gpu_copy_only_time", 9e-3}},
+     "The layer gains less, for copies take 90.0 % of its time: layer time 10 → 9.5 ms (−5.0 %)."},
+    {"copies_hide_the_loss",
+     {},
+     {{"op_time", 2e-3}, {"gpu_time", 2e-3}, {"layer_time", 11e-3}, {"gpu_copy_only_time", 8e-3}},
+     "The layer loses less, for copies take 80.0 % of its time: layer time 10 → 11 ms (+10.0 %)."},
+    {"copies_faster",
+     {},
+     {{"copy_in_time", 1e-3}, {"layer_time", 7e-3}},
+     "The same bytes are copied in less time: 8 → 5 ms (−37.5 %), at 10 → 16 GB/s. That is what page-locked "
+     "memory is for.",
+     On::gpu_by_layer},
+    {"copies_slower",
+     {},
+     {{"copy_in_time", 8e-3}, {"layer_time", 14e-3}},
+     "The same bytes are copied in more time: 8 → 12 ms (+50.0 %), at 10 → 6.67 GB/s.",
+     On::gpu_by_layer},
+    {"copies_fewer_bytes",
+     {},
+     {{"copy_in_time", 1e-3}, {"copy_in_bytes", 1e7}},
+     "Fewer bytes are copied: 76.3 → 47.7 MiB (−37.5 %), in 8 → 5 ms.",
+     On::gpu_by_layer},
+    {"copies_more_bytes",
+     {},
+     {{"copy_in_time", 8e-3}, {"copy_in_bytes", 8e7}},
+     "More bytes are copied: 76.3 → 114 MiB (+50.0 %), in 8 → 12 ms.",
+     On::gpu_by_layer},
+    {"overlap_more",
+     {},
+     {{"copy_overlap", 0.5}, {"concurrent_streams", 4}},
+     "Copies run under kernels: 0 → 4 ms of them, on 1 → 4 streams at once.",
+     On::gpu_by_layer},
+    {"overlap_less",
+     {{"copy_overlap", 0.5}, {"concurrent_streams", 4}},
+     {},
+     "Fewer copies run under kernels: 4 → 0 ms of them, on 4 → 1 streams at once.",
+     On::gpu_by_layer},
+    {"kernels_faster",
+     {{"gpu_time", 3e-3}},
+     {},
+     "The kernels take less time: 3 → 1 ms (−66.7 %).",
+     On::gpu_by_layer},
+    {"kernels_slower",
+     {},
+     {{"gpu_time", 3e-3}},
+     "The kernels take more time: 1 → 3 ms (3.00×).",
+     On::gpu_by_layer},
+    {"allocation_less",
+     {{"gpu_idle_allocation_time", 2e-3}},
+     {},
+     "The GPU waits less for memory to be allocated and freed: 2 → 0.1 ms.",
+     On::gpu_by_layer},
+    {"allocation_more",
+     {},
+     {{"gpu_idle_allocation_time", 2e-3}},
+     "The GPU waits for memory to be allocated and freed: 0.1 → 2 ms.",
+     On::gpu_by_layer},
+    {"host_work_less",
+     {{"gpu_idle_host_time", 2e-3}},
+     {},
+     "The GPU waits less for the host's own work: 2.1 → 0.2 ms.",
+     On::gpu_by_layer},
+    {"host_work_more",
+     {},
+     {{"gpu_idle_host_time", 2e-3}},
+     "The GPU waits for the host's own work, such as filling page-locked buffers: 0.2 → 2.1 ms.",
+     On::gpu_by_layer},
+    {"more_cores",
+     {},
+     {{"user_time", 60e-3}},
+     "More cores work: 1 → 3 on average over the whole inference.",
+     On::cpu},
+    {"fewer_cores",
+     {{"user_time", 60e-3}},
+     {},
+     "Fewer cores work: 3 → 1 on average over the whole inference.",
+     On::cpu},
+    {"core_computes_more",
+     {},
+     {{"flop_rate", 8e9}},
+     "Each busy core computes more: 0.995 → 7.96 GFLOP/s (8.00×). That is what vectors and cache blocking "
+     "are for.",
+     On::cpu},
+    {"core_computes_less",
+     {{"flop_rate", 8e9}},
+     {},
+     "Each busy core computes less: 7.96 → 0.995 GFLOP/s (−87.5 %).",
+     On::cpu},
+    {"cpu_fewer_instructions",
+     {},
+     {{"instructions", 0.5e9}},
+     "The CPU executes fewer instructions: 1,000 → 500 million (−50.0 %).",
+     On::cpu},
+    {"cpu_more_instructions",
+     {},
+     {{"instructions", 2e9}},
+     "The CPU executes more instructions: 1,000 → 2,000 million (2.00×).",
+     On::cpu},
+    {"cpu_fewer_cycles_each",
+     {},
+     {{"cycles", 0.5e9}},
+     "An instruction takes fewer cycles: 1 → 0.5 (−50.0 %).",
+     On::cpu},
+    {"cpu_more_cycles_each",
+     {},
+     {{"cycles", 2e9}},
+     "An instruction takes more cycles: 1 → 2 (2.00×).",
+     On::cpu},
+    {"cpu_fewer_cache_misses",
+     {},
+     {{"cache_misses", 2e5}},
+     "Fewer loads miss the last cache: 1,000,000 → 200,000 (−80.0 %).",
+     On::cpu},
+    {"cpu_more_cache_misses",
+     {},
+     {{"cache_misses", 9e6}},
+     "More loads miss the last cache: 1,000,000 → 9,000,000 (9.00×).",
+     On::cpu},
+    {"page_faults_fewer",
+     {{"minor_page_faults", 9000}, {"system_time", 10e-3}},
+     {},
+     "Fewer page faults, 9,000 → 100 (−98.9 %) an inference: the operating system takes 33.3 → 0.5 % of the "
+     "CPU time.",
+     On::cpu},
+    {"page_faults_more",
+     {},
+     {{"minor_page_faults", 9000}, {"system_time", 10e-3}},
+     "More page faults, 100 → 9,000 (90.0×) an inference: the operating system takes 0.5 → 33.3 % of the CPU "
+     "time.",
+     On::cpu},
+};
+
+// GoogleTest gives the name. NOLINTNEXTLINE(readability-identifier-naming)
+void PrintTo(const Situation& s, std::ostream* stream) {
+  *stream << s.rule;
+}
+
+class ExplanationRules : public testing::TestWithParam<Situation> {};
+
+TEST_P(ExplanationRules, FireInTheirSituationWithTheirNumbers) {
+  const Situation& s = GetParam();
+  const std::vector<Reason> reasons = all_reasons(explanation_of(s));
+  const Reason* reason = find(reasons, s.rule);
+  ASSERT_NE(reason, nullptr);
+  EXPECT_EQ(plain_spaces(reason->sentence), s.sentence);
+}
+
+TEST_P(ExplanationRules, DoNotFireTheOtherWayRound) {
+  Situation s = GetParam();
+  std::swap(s.before, s.after);
+  if (s.rule == "tensor_cores_unused") return;  // it looks at the variant alone
+  EXPECT_FALSE(fires(s));
+}
+
+TEST_P(ExplanationRules, NeedEachMetricOfTheRunThatTheyRestOn) {
+  const Situation& s = GetParam();
+  const auto rule = std::ranges::find(rules(), s.rule, &Rule::id);
+  std::set<std::string> metrics;
+  for (const Clause& clause : rule->when) metrics.emplace(clause.metric);
+  for (const Cited& cited : rule->cites) metrics.emplace(cited.metric);
+  for (const std::string& metric : metrics) {
+    const bool decides_whether_compared =
+        metric == "op_time" || metric == "layer_time" || metric == "gpu_time";
+    // FLOPs and rates are of the op itself, and quantities are taken away below.
+    if (find_quantity(metric) != nullptr || decides_whether_compared || metric == "flops") continue;
+    Situation without = s;
+    without.after[metric] = std::nan("");
+    EXPECT_FALSE(fires(without)) << "without " << metric;
+  }
+}
+
+TEST_P(ExplanationRules, AreSilentWithoutCountersAndTrace) {
+  const Situation& s = GetParam();
+  mprof::Run run = run_of(s);
+  Case& after = run.cases.back();
+  const auto keep = [](const std::string& metric) { return metric == "op_time" || metric == "layer_time"; };
+  for (PassResult& pass : after.passes)
+    std::erase_if(pass.measurements, [&](const Measurement& m) { return !keep(m.metric); });
+  for (const Explanation& explanation : explanations_of(run).of_ops) {
+    EXPECT_TRUE(all_reasons(explanation).empty());
+    EXPECT_FALSE(explanation.missing.empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExplanationRules, testing::ValuesIn(situations),
+                         [](const auto& tested) { return tested.param.rule; });
+
+TEST(ExplanationTable, HasASituationASourceAndAPlaceForEachNumber) {
+  std::set<std::string_view> seen;
+  for (const Rule& rule : rules()) {
+    EXPECT_TRUE(seen.insert(rule.id).second) << rule.id << " is there twice";
+    EXPECT_FALSE(rule.source.empty()) << rule.id;
+    EXPECT_FALSE(rule.when.empty()) << rule.id;
+    EXPECT_FALSE(rule.cites.empty()) << rule.id << " cites no number";
+    std::size_t places = 0;
+    for (std::size_t at = 0; (at = rule.sentence.find("{}", at)) != std::string_view::npos; ++at) ++places;
+    EXPECT_EQ(places, rule.cites.size()) << rule.id;
+    EXPECT_TRUE(std::ranges::any_of(situations, [&](const Situation& s) { return s.rule == rule.id; }))
+        << rule.id << " fires in no test";
+  }
+  for (const Situation& s : situations) EXPECT_TRUE(seen.contains(s.rule)) << s.rule << " is no rule";
+}
+
+TEST(ExplanationTable, LooksOnlyAtWhatExists) {
+  // Nsight Compute has them; no preset reads them.
+  const std::set<std::string_view> by_name{"smsp__sass_inst_executed_op_local_ld.sum",
+                                           "smsp__sass_inst_executed_op_local_st.sum"};
+  const auto exists = [&](std::string_view id) {
+    return find_quantity(id) != nullptr || find_metric(id) != nullptr || by_name.contains(id);
+  };
+  for (const Rule& rule : rules()) {
+    for (const Clause& clause : rule.when)
+      EXPECT_TRUE(exists(clause.metric)) << rule.id << ": " << clause.metric;
+    for (const Cited& cited : rule.cites)
+      EXPECT_TRUE(exists(cited.metric)) << rule.id << ": " << cited.metric;
+    EXPECT_TRUE(exists(rule.strength.metric)) << rule.id << ": " << rule.strength.metric;
+  }
+}
+
+TEST(ExplanationTable, IsWhatTheDocumentShows) {
+  const std::filesystem::path file = std::filesystem::path(MPROF_SOURCE_DIR) / "docs/explanations.md";
+  const std::string document = read_file(file), mark = "<!-- made from report/rules.cpp -->\n";
+  const std::size_t place = document.find(mark);
+  ASSERT_NE(place, std::string::npos);
+  const std::string expected = document.substr(0, place + mark.size()) + "\n" + rules_as_markdown();
+  const char* update = std::getenv("MPROF_UPDATE_GOLDEN");
+  if (update != nullptr && std::string(update) == "1" && expected != document) {
+    write_file(file, expected);
+    std::printf("updated %s\n", file.c_str());
+    return;
+  }
+  EXPECT_EQ(document, expected) << "approve the new table with MPROF_UPDATE_GOLDEN=1";
+}
+
+// --- Thresholds
+
+TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
+  EXPECT_TRUE(fires({"fewer_instructions", {{instructions, 100e6}}, {{instructions, 94.9e6}}, ""}));
+  EXPECT_FALSE(fires({"fewer_instructions", {{instructions, 100e6}}, {{instructions, 95.1e6}}, ""}));
+  EXPECT_TRUE(fires({"barrier_more", {{stall("barrier"), 2}}, {{stall("barrier"), 3.01}}, ""}));
+  EXPECT_FALSE(fires({"barrier_more", {{stall("barrier"), 2}}, {{stall("barrier"), 2.99}}, ""}));
+  EXPECT_TRUE(fires({"under_one_wave", {}, {{waves, 0.89}}, ""}));
+  EXPECT_FALSE(fires({"under_one_wave", {}, {{waves, 0.91}}, ""}));
+  EXPECT_FALSE(fires({"under_one_wave", {{waves, 0.9}}, {{waves, 0.5}}, ""})) << "it never filled the GPU";
+  // 5 % of the longer time, and a fifth less.
+  EXPECT_TRUE(fires({"dram_less", {{dram, 2e8}}, {{dram, 1.4e8}}, ""}));
+  EXPECT_FALSE(fires({"dram_less", {{dram, 2e7}}, {{dram, 1e6}}, ""})) << "the time of 19 MB is nothing here";
+  EXPECT_FALSE(fires({"dram_less", {{dram, 1e9}}, {{dram, 9e8}}, ""})) << "10 % less is no reason";
+}
+
+TEST(ExplanationThresholds, NothingFiresOfWhatDidNotChange) {
+  for (const On on : {On::gpu, On::gpu_by_layer, On::cpu}) {
+    const Explanation explanation = explanation_of({"", {}, {}, "", on});
+    EXPECT_EQ(explanation.change, TimeChange::open);
+    EXPECT_TRUE(all_reasons(explanation).empty());
+  }
+}
+
+// --- Evidence
+
+TEST(ExplanationEvidence, CountersThatAddUpNeedToKnowEveryLaunch) {
+  const Situation s{
+      "fewer_instructions", {{instructions, 2e9}}, {{instructions, 1e9}, {"op_time", 0.5e-3}}, ""};
+  EXPECT_TRUE(fires(s));
+  mprof::Run run = run_of(s);
+  std::erase_if(samples::pass_of(run.cases.back(), Pass::trace).measurements,
+                [](const Measurement& m) { return m.metric == "kernel_instances"; });
+  EXPECT_TRUE(all_reasons(explanations_of(run).of_ops.front()).empty()) << "nobody knows the launches";
+  Situation partly = s;
+  partly.after["kernel_count"] = 3;
+  EXPECT_FALSE(fires(partly)) << "2 of 3 launches were not counted";
+}
+
+TEST(ExplanationEvidence, WhatIsMissingIsSaid) {
+  mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}}, ""});
+  for (Case& c : run.cases)
+    std::erase_if(c.passes, [](const PassResult& pass) { return pass.pass != Pass::timing; });
+  std::erase_if(samples::timing(run.cases.back()).measurements,
+                [](const Measurement& m) { return m.metric == "gpu_time"; });
+  const Explanation explanation = explanations_of(run).of_ops.front();
+  EXPECT_TRUE(explanation.reasons.empty());
+  EXPECT_EQ(explanation.missing, (std::vector<std::string>{"hardware counters (the run had no counters pass)",
+                                                           "a trace (not recorded)"}));
+}
+
+TEST(ExplanationEvidence, TheCpusCoresExplainNoKernel) {
+  const Explanation explanation =
+      explanation_of({"", {}, {{"op_time", 0.5e-3}, {"user_time", 2}}, "", On::gpu});
+  EXPECT_EQ(find(explanation.reasons, "more_cores"), nullptr);
+}
+
+// --- Verdicts
+
+TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
+  const Explanation explanation = explanation_of(
+      {"", {}, {{"op_time", 2e-3}, {instructions, 396e6}, {cycles, 4e6}, {"gpu_time", 2e-3}}, ""});
+  EXPECT_EQ(explanation.change, TimeChange::slower);
+  EXPECT_NE(find(explanation.reasons, "issue_rate_lower"), nullptr);
+  EXPECT_NE(find(explanation.against, "fewer_instructions"), nullptr);
+  EXPECT_EQ(find(explanation.reasons, "fewer_instructions"), nullptr);
+}
+
+TEST(ExplanationVerdict, NothingIsClaimedOfATimeThatCannotBeToldApart) {
+  const Explanation explanation = explanation_of({"", {}, {{instructions, 396e6}}, ""});
+  EXPECT_EQ(explanation.change, TimeChange::open);
+  EXPECT_NE(find(explanation.reasons, "fewer_instructions"), nullptr);
+  EXPECT_TRUE(explanation.against.empty());
+}
+
+TEST(ExplanationVerdict, AWrongOutputIsNotExplained) {
+  mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}, {instructions, 396e6}}, ""});
+  samples::timing(run.cases.back()).status = Status::wrong;
+  const Explanations all = explanations_of(run);
+  EXPECT_EQ(all.absent, "the output is wrong");
+  EXPECT_TRUE(all.of_ops.empty());
+}
+
+TEST(ExplanationVerdict, ABaselineHasNothingToBeExplainedBy) {
+  const mprof::Run run = run_of({"", {}, {}, ""});
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  EXPECT_TRUE(explain(family, family.variants.front()).of_ops.empty());
+  Anchors anchors;
+  EXPECT_FALSE(explanation_view(family, family.variants.front(), anchors)["shown"].get<bool>());
+}
+
+// --- Ranking
+
+TEST(ExplanationRanking, TheLargestPartOfTheTimeComesFirst) {
+  // Four times fewer instructions, at a rate of four fifths: a third of the time.
+  const Explanation explanation = explanation_of({"",
+                                                  {},
+                                                  {{"op_time", 0.25e-3},
+                                                   {"gpu_time", 0.25e-3},
+                                                   {instructions, 198e6},
+                                                   {cycles, 0.45e6},
+                                                   {dram, 2e7},
+                                                   {"gpu__time_duration.sum", 0.25e-3}},
+                                                  ""});
+  ASSERT_GE(explanation.reasons.size(), 2U);
+  EXPECT_EQ(explanation.reasons[0].rule->id, "fewer_instructions");
+  for (std::size_t i = 1; i < explanation.reasons.size(); ++i)
+    EXPECT_LE(explanation.reasons[i].strength, explanation.reasons[i - 1].strength);
+}
+
+TEST(ExplanationRanking, NoReasonCountsForMoreThanTheWholeChange) {
+  const Explanation explanation = explanation_of({"", {}, {{"op_time", 0.8e-3}, {instructions, 100e6}}, ""});
+  const Reason* reason = find(explanation.reasons, "fewer_instructions");
+  ASSERT_NE(reason, nullptr);
+  EXPECT_NEAR(reason->strength, std::log(1 / 0.8), 1e-9);
+}
+
+TEST(ExplanationRanking, AStallAccountsForNoMoreThanTheRateChanged) {
+  // Barriers take 40 points more of the warps' time, and yet the rate falls by a tenth only.
+  const Explanation explanation = explanation_of(
+      {"",
+       {},
+       {{"op_time", 2e-3}, {"gpu_time", 2e-3}, {instructions, 1426e6}, {cycles, 4e6}, {stall("barrier"), 10}},
+       ""});
+  EXPECT_EQ(explanation.reasons[0].rule->id, "more_instructions");
+  const Reason* rate = find(explanation.reasons, "issue_rate_lower");
+  const Reason* barrier = find(explanation.reasons, "barrier_more");
+  ASSERT_TRUE(rate != nullptr && barrier != nullptr);
+  EXPECT_LT(barrier->strength, rate->strength);
+}
+
+TEST(ExplanationRanking, TheLongestKernelSpeaksForItsShareAlone) {
+  const Values stalled{{"op_time", 2e-3}, {"gpu_time", 2e-3}, {cycles, 4e6}, {stall("barrier"), 6}};
+  Values half = stalled;
+  half["other:gpu__time_duration.sum"] = 1e-3;
+  half["other:" + instructions] = 1;
+  half["other:" + cycles] = 1;
+  half["kernel_count"] = 2;
+  const Reason alone = *find(explanation_of({"", {}, stalled, ""}).reasons, "barrier_more");
+  const Explanation shared_time = explanation_of({"", {}, half, ""});
+  EXPECT_TRUE(shared_time.several_kernels);
+  EXPECT_NEAR(find(shared_time.reasons, "barrier_more")->strength, alone.strength / 2, 1e-6);
+}
+
+// --- Batches
+
+/// The situation at batch 1000, and at batch 10 what `small` makes of it.
+Run at_two_batches(const Situation& large, const Situation& small) {
+  mprof::Run run = run_of(large);
+  for (Case& c : run_of(small, 10).cases) run.cases.push_back(std::move(c));
+  return run;
+}
+
+TEST(ExplanationBatches, TheSmallestIsToldWhereLaunchingMatters) {
+  const Situation large{"", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {instructions, 396e6}}, ""};
+  Situation small = large;
+  EXPECT_EQ(explanations_of(at_two_batches(large, small)).of_ops.size(), 1U);
+  small.after["gpu_time"] = 0.3e-3;
+  const Explanations all = explanations_of(at_two_batches(large, small));
+  ASSERT_EQ(all.of_ops.size(), 2U);
+  EXPECT_EQ(all.of_ops[0].batch, 1000U);
+  EXPECT_EQ(all.of_ops[1].batch, 10U);
+  EXPECT_EQ(all.of_ops[1].against.front().rule->id, "launch_bound");
+}
+
+TEST(ExplanationBatches, TheSmallestIsToldWhereTheTimeWentTheOtherWay) {
+  const Situation large{"", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}}, ""};
+  const Situation small{"", {}, {{"op_time", 2e-3}, {"gpu_time", 2e-3}}, ""};
+  const Explanations all = explanations_of(at_two_batches(large, small));
+  ASSERT_EQ(all.of_ops.size(), 2U);
+  EXPECT_EQ(all.of_ops[1].change, TimeChange::slower);
+}
+
+TEST(ExplanationBatches, ALayerThatWentTheOtherWayIsExplainedBesideItsOp) {
+  const Explanations all = explanations_of(
+      run_of({"",
+              {},
+              {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"layer_time", 15e-3}, {"copy_in_time", 9e-3}},
+              ""}));
+  ASSERT_EQ(all.of_ops.size(), 2U);
+  EXPECT_EQ(all.of_ops[1].time, "layer_time");
+  EXPECT_EQ(all.of_ops[1].change, TimeChange::slower);
+  EXPECT_EQ(all.of_ops[1].reasons.front().rule->id, "copies_slower");
+}
+
+// --- The view
+
+TEST(ExplanationView, CountsWhatItDoesNotShow) {
+  Values worse{{"op_time", 4e-3}, {"gpu_time", 4e-3}, {cycles, 16e6}, {dram, 2e9}, {occupancy, 60}};
+  for (const char* reason : {"barrier", "long_scoreboard", "mio_throttle", "lg_throttle"})
+    worse[stall(reason)] = 4;
+  const mprof::Run run = run_of({"", {}, worse, ""});
+  const RunAnalysis analysis = analyse(run);
+  Anchors anchors;
+  const nlohmann::json view =
+      explanation_view(analysis.families.front(), analysis.families.front().variants.back(), anchors);
+  const nlohmann::json& list = view["items"][0]["lists"][0];
+  EXPECT_EQ(list["head"], "Because");
+  EXPECT_EQ(list["reasons"].size(), 5U);
+  EXPECT_EQ(list["more"], "2 smaller ones are not shown");
+}
+
+TEST(ExplanationView, HostileNamesStayShortAndOnOneLine) {
+  const std::string hostile = "<script>\n|`" + std::string(2000, 'k');
+  const mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}, {instructions, 396e6}}, "", On::gpu, hostile});
+  const RunAnalysis analysis = analyse(run);
+  Anchors anchors;
+  const nlohmann::json view =
+      explanation_view(analysis.families.front(), analysis.families.front().variants.back(), anchors);
+  const std::string kernels = view["items"][0]["kernels"];
+  EXPECT_LT(kernels.size(), 100U);
+  EXPECT_EQ(kernels.find('\n'), std::string::npos);
+}
+
+TEST(ExplanationView, TooFewSamplesGiveNoVerdict) {
+  mprof::Run run = run_of({"", {}, {{instructions, 396e6}}, ""});
+  for (Case& c : run.cases) samples::set_samples(c, "op_time", "layer1", {1e-3, 1.1e-3});
+  const RunAnalysis analysis = analyse(run);
+  Anchors anchors;
+  const nlohmann::json view =
+      explanation_view(analysis.families.front(), analysis.families.front().variants.back(), anchors);
+  EXPECT_EQ(view["items"][0]["verdict"], "undecided");
+  EXPECT_EQ(view["items"][0]["lists"][0]["head"],
+            "What changed; there are too few samples for a verdict on the time");
+}
+
+}  // namespace
+}  // namespace mprof
