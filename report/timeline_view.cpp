@@ -96,15 +96,14 @@ class Section {
     const TimelineLimits limits;
     std::vector<Timeline> all = timelines(profile, cases, limits);
     for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].timeline = std::move(all[i]);
+    std::erase_if(entries_, [](const Entry& entry) { return entry.timeline.lanes.empty(); });
     fit_page(limits.blocks);
     find_pairs();
   }
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] const std::vector<Pair>& pairs() const { return pairs_; }
-  [[nodiscard]] bool empty() const {
-    return std::ranges::all_of(entries_, [](const Entry& entry) { return entry.timeline.lanes.empty(); });
-  }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
 
  private:
   /// Each variant at its largest traced batch, and its baseline at the same one.
@@ -148,8 +147,16 @@ class Section {
     return static_cast<std::size_t>(found - entries_.begin());
   }
 
-  [[nodiscard]] Pair pair_of(std::size_t entry) const {
-    return {entry, find(entries_[entry].result->baseline)};
+  /// With its baseline, even where the analysis compares no times: of a wrong output one can see what it did.
+  [[nodiscard]] Pair pair_of(std::size_t place) const {
+    const Entry& entry = entries_[place];
+    if (const auto baseline = find(entry.result->baseline)) return {place, baseline};
+    const auto found = std::ranges::find_if(entries_, [&](const Entry& other) {
+      return other.variant->info.id == entry.variant->info.baseline &&
+             other.result->key.batch == entry.result->key.batch;
+    });
+    if (found == entries_.end()) return {place, std::nullopt};
+    return {place, static_cast<std::size_t>(found - entries_.begin())};
   }
 
   /// What uses several streams can overlap: what overlaps most comes first. Without such a variant, the
@@ -248,12 +255,12 @@ std::string less_text(std::int64_t before, std::int64_t after) {
 }
 
 /// The three parts of a window add up to it, so their changes add up to its change. Nothing of a case whose
-/// output is wrong: it is no improvement.
+/// output is wrong: that is no improvement.
 std::string change_text(const Entry& shown, const Entry& against) {
   const OverlapFigures &before = against.figures(), &after = shown.figures();
   const std::int64_t change = before.window - after.window;
   if (shown.result->status == Status::wrong) return " Its output is wrong, so its times are no result.";
-  if (change == 0) return {};
+  if (!shown.result->ok() || !against.result->ok() || change == 0) return {};
   return fmt::format(
       " Its window is {} {} than the baseline's: kernels ran for {}, the GPU only copied or set memory for "
       "{}, "
