@@ -199,6 +199,13 @@ std::string plain(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string sortable(double value) {
+  constexpr double exact = 1e15;  // beyond it, a double holds no more digits than that
+  if (value == std::round(value) && std::abs(value) < exact)
+    return fmt::format("{:.0f}", value == 0 ? 0 : value);
+  return fmt::format("{:.7g}", value);
+}
+
 double rounded(double value, int decimals) {
   return std::strtod(plain(value, decimals).c_str(), nullptr);
 }

@@ -34,6 +34,8 @@ struct Scale {
 /// For programs: digits alone, with a point and a hyphen.
 [[nodiscard]] std::string plain(std::int64_t value);
 [[nodiscard]] std::string plain(double value, int decimals);
+/// For programs that compare and need no more: whole numbers as they are, others in seven digits.
+[[nodiscard]] std::string sortable(double value);
 /// The number that plain() writes.
 [[nodiscard]] double rounded(double value, int decimals);
 /// A number with its unit, for a sentence: "41.30 ms".

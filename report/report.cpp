@@ -9,6 +9,7 @@
 #include "model/run_file.hpp"
 #include "report/analysis.hpp"
 #include "report/charts.hpp"
+#include "report/pdf.hpp"
 #include "report/render.hpp"
 #include "report/views.hpp"
 
@@ -16,7 +17,7 @@ namespace mprof {
 namespace {
 
 using nlohmann::json;
-using Paths = std::vector<std::filesystem::path>;
+namespace fs = std::filesystem;
 
 json all_charts(const json& view) {
   json charts = json::array();
@@ -29,36 +30,47 @@ json all_charts(const json& view) {
   return charts;
 }
 
-void write(const std::filesystem::path& path, const std::string& contents, Paths& written) {
-  write_file(path, contents);
-  written.push_back(path);
-}
+/// The files of a report as they come about.
+class Output {
+ public:
+  explicit Output(const ReportOptions& options) : options_(options) {}
+  void write(const fs::path& name, const std::string& contents) {
+    const fs::path path = options_.out / name;
+    write_file(path, contents);
+    written_.push_back(path);
+    if (options_.written) options_.written(path);
+  }
+  [[nodiscard]] const std::vector<fs::path>& written() const { return written_; }
 
-void write_markdown(const json& view, const Templates& templates, const std::filesystem::path& out,
-                    Paths& written) {
-  write(out / "milestone.md", render_markdown(templates, "milestone", view), written);
+ private:
+  const ReportOptions& options_;
+  std::vector<fs::path> written_;
+};
+
+void write_markdown(const json& view, const Templates& templates, Output& output) {
+  output.write("milestone.md", render_markdown(templates, "milestone", view));
   const json charts = all_charts(view);
   if (charts.empty()) return;
   const ChartRenderer renderer(templates);
-  for (const json& chart : charts)
-    write(out / chart["file"].get<std::string>(), renderer.svg(chart), written);
+  for (const json& chart : charts) output.write(chart["file"].get<std::string>(), renderer.svg(chart));
 }
 
 /// One file that needs nothing else: style, scripts and chart data are inside.
-void write_html(json view, const Templates& templates, const std::filesystem::path& out, Paths& written) {
+std::string html_of(json view, const Templates& templates) {
   view["style_css"] = templates.load("style.css");
   view["echarts_js"] = templates.load("echarts.min.js");
   view["charts_js"] = templates.load("charts.js");
+  view["tables_js"] = templates.load("tables.js");
   view["report_js"] = templates.load("report.js");
   view["chart_data"] = json_for_script(all_charts(view));
-  write(out / "milestone.html", render_html(templates, "milestone", view), written);
+  return render_html(templates, "milestone", view);
 }
 
 void require_known(const std::vector<std::string>& formats) {
   for (const std::string& format : formats) {
-    if (format == "md" || format == "html") continue;
+    if (format == "md" || format == "html" || format == "pdf") continue;
     throw Error(ExitCode::usage,
-                fmt::format("there is no report format '{}'. Use md, html or both.", format));
+                fmt::format("there is no report format '{}'. Use some of md, html and pdf.", format));
   }
 }
 
@@ -72,10 +84,13 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
   };
-  Paths written;
-  if (wanted("md")) write_markdown(view, templates, options.out, written);
-  if (wanted("html")) write_html(view, templates, options.out, written);
-  return written;
+  Output output(options);
+  if (wanted("md")) write_markdown(view, templates, output);
+  if (!wanted("html") && !wanted("pdf")) return output.written();
+  const std::string html = html_of(view, templates);
+  if (wanted("html")) output.write("milestone.html", html);
+  if (wanted("pdf")) output.write("milestone.pdf", print_to_pdf(find_chromium(), html));
+  return output.written();
 }
 
 }  // namespace mprof

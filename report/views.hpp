@@ -50,7 +50,8 @@ class Anchors {
 /// "memory 92 % -> balanced 74 / 71 %", with an arrow; the kernel's own alone where nothing was before.
 [[nodiscard]] std::string bottleneck_change(const KernelResult& kernel);
 
-/// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series }.
+/// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series, op, batch };
+/// chart_parts.hpp says what the last two are.
 [[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);
 
 /// The view of compare.*.mustache.

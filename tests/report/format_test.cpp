@@ -99,5 +99,15 @@ TEST(Format, CommandLineReadsBackInAShell) {
             "'a b' 'it'\\''s' '' '$x'");
 }
 
+TEST(Format, SortableNumbersAreExactWhereTheyAreWhole) {
+  EXPECT_EQ(format::sortable(0), "0");
+  EXPECT_EQ(format::sortable(-0.0), "0");
+  EXPECT_EQ(format::sortable(9007199254740), "9007199254740");
+  EXPECT_EQ(format::sortable(-12), "-12");
+  EXPECT_EQ(format::sortable(0.1), "0.1");
+  EXPECT_EQ(format::sortable(1.0 / 3), "0.3333333");
+  EXPECT_EQ(format::sortable(6.5e-12), "6.5e-12");
+}
+
 }  // namespace
 }  // namespace mprof
