@@ -76,7 +76,7 @@
   }
 
   function redraw(plot) {
-    if (plot.chart) draw(plot, theme(), plot.element.clientWidth);
+    if (plot.chart && !printing) draw(plot, theme(), plot.element.clientWidth);
   }
 
   function redraw_all() { plots.forEach(redraw); }
@@ -335,6 +335,7 @@
 
   // --- Paper has nothing to click on: what is folded away is opened for it, and all charts are drawn, at its width ---
 
+  let printing = false;  // until it is over, nothing else draws
   let unfolded = [];
 
   function scale_to_page(plot) {
@@ -358,6 +359,7 @@
   }
 
   function before_print() {
+    printing = true;
     unfolded = all('main details:not([open])');
     unfolded.forEach(details => { details.open = true; });
     fit_tables();
@@ -368,6 +370,7 @@
   }
 
   function after_print() {
+    printing = false;
     unfolded.forEach(details => { details.open = false; });
     plots.forEach(plot => {
       const svg = plot.element.querySelector('svg');

@@ -21,14 +21,17 @@ int main(int argc, char** argv) try {
   std::map<std::string, Run> runs{{"healthy", samples::healthy()}, {"troubled", samples::troubled()},
                                   {"hostile", samples::hostile()}, {"gpu", samples::gpu()},
                                   {"empty", samples::empty_run()}, {"large", samples::large(18)}};
+  std::map<std::string, std::filesystem::path> traces;
   for (int i = 2; i < argc; ++i) {
     const std::filesystem::path directory = argv[i];
     runs[directory.filename().string()] = read_run(directory);
+    traces[directory.filename().string()] = directory / "trace.sqlite";
   }
   const ReportOptions both{{"md", "html"}, {}, {}};
   for (const auto& [name, run] : runs) {
     ReportOptions options = both;
     options.out = out / name;
+    options.trace = traces[name];
     if (name == "gpu") options.trace = samples::write_traces(samples::traces_of(run, 2), options.out);
     if (name == "hostile") {
       const std::string attack = "void <img src=x onerror=alert(1)>`|" + std::string(600, 'k');
