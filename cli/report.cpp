@@ -11,13 +11,13 @@ namespace mprof::cli {
 namespace {
 
 std::vector<std::string> parse_formats(const std::string& text) {
-  const std::vector<std::string> known{"md", "html"};
+  const std::vector<std::string> known{"md", "html", "pdf"};
   std::vector<std::string> formats = split(text);
   for (const std::string& format : formats) {
     if (std::find(known.begin(), known.end(), format) != known.end()) continue;
     throw Error(ExitCode::usage,
-                fmt::format("--format {}: a report has no format '{}'.{} The formats are md and html.", text,
-                            format, did_you_mean(format, known)));
+                fmt::format("--format {}: a report has no format '{}'.{} The formats are md, html and pdf.",
+                            text, format, did_you_mean(format, known)));
   }
   return formats;
 }
@@ -32,9 +32,8 @@ int report(const Arguments& arguments) {
   options.text = {arguments.text("title"), arguments.text("author")};
   options.selection = {split(arguments.text("only")), arguments.text("baseline")};
   options.dump_view = arguments.flag("dump-view");
-  for (const std::filesystem::path& file : write_report(read_run(directory), options)) {
-    fmt::print("{}\n", file.string());
-  }
+  options.written = [](const std::filesystem::path& file) { fmt::print("{}\n", file.string()); };
+  write_report(read_run(directory), options);
   return 0;
 }
 
@@ -49,8 +48,9 @@ Verb report_verb() {
           "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
           "it,\n"
           "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
-          "bytes.",
-      .options = {{"format", "LIST", "md,html", "What to write: md, html or both."},
+          "bytes.\n"
+          "For milestone.pdf, the same page on paper, Chromium must be installed, or CHROMIUM name one.",
+      .options = {{"format", "LIST", "md,html", "What to write: md, html, pdf."},
                   {"out", "DIR", "", "Where to write; without it into the result directory itself."},
                   {"title", "TEXT", "", "The report's title; without it the workload and the machine."},
                   {"author", "TEXT", "", "Who the report is by."},

@@ -131,8 +131,8 @@ Cell nearness(const Best& best) {
   const Value& memory = op->memory_throughput;
   if (!compute && !memory) return Cell::missing(compute.absent);
   const bool by_compute = compute && (!memory || compute->median >= memory->median);
-  Cell cell = Cell::figure(format::percent((by_compute ? compute : memory)->median / 100),
-                           by_compute ? "compute" : "memory");
+  const double nearer = (by_compute ? compute : memory)->median;
+  Cell cell = Cell::figure(format::percent(nearer / 100), by_compute ? "compute" : "memory").valued(nearer);
   cell.modelled = true;
   return cell;
 }
@@ -144,7 +144,7 @@ Cell over(const Best& best) {
     if (interval) cell.detail = fmt::format("({})", format::times(interval->low, interval->high));
     return cell;
   }
-  return best.fastest->is_baseline ? Cell::words("baseline", Tone::quiet)
+  return best.fastest->is_baseline ? Cell::words("baseline", Tone::quiet).valued(1)
                                    : Cell::missing(best.speed_up().absent);
 }
 
@@ -168,7 +168,7 @@ Table best_table(const FamilyResult& family, Anchors& anchors) {
   table.numbers("Speed-up").text("over its baseline").numbers("Of the machine's peak");
   for (const Best& best : family.best) {
     const Cell op = Cell::words(timed_name(best.op));
-    const Cell batch = Cell::figure(batch_text(best.batch));
+    const Cell batch = Cell::figure(batch_text(best.batch)).valued(static_cast<double>(best.batch));
     if (best.fastest == nullptr) {
       const std::string why = best.time().absent;
       table.row({op, batch, Cell::missing(why), Cell::missing(why), Cell::missing(why), Cell::missing(why),

@@ -10,7 +10,7 @@ namespace {
 
 /// A baseline has nothing to be faster than: the word says so better than a dash with a footnote.
 Cell speed_up_or_baseline(const CaseResult& result, const SpeedUp& speed_up) {
-  return result.is_baseline ? Cell::words("baseline", Tone::quiet) : Cell::speed_up(speed_up);
+  return result.is_baseline ? Cell::words("baseline", Tone::quiet).valued(1) : Cell::speed_up(speed_up);
 }
 
 /// What the GPU itself did in that time.
@@ -62,7 +62,9 @@ Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   if (!found->of_possible) return Cell::missing(found->of_possible.absent);
-  Cell cell = judged(Cell::figure(format::percent(found->of_possible->median / 100)), result);
+  Cell cell = judged(
+      Cell::figure(format::percent(found->of_possible->median / 100)).valued(found->of_possible->median),
+      result);
   cell.modelled = true;
   if (found->of_possible->median > 100 && cell.note.empty())
     cell.note = "above the measured peaks: it works on tensor cores, or on data that caches hold";

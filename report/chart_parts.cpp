@@ -25,6 +25,11 @@ json chart_view(std::string_view kind, const std::string& id, const ChartText& t
           {"axis", {{"name", text.axis}}}};
 }
 
+void set_subject(json& chart, const std::string& op, std::optional<std::uint64_t> batch) {
+  chart["op"] = format::one_line(op);
+  if (batch) chart["batch"] = std::to_string(*batch);
+}
+
 std::string alternative(const std::string& title, const json& rows) {
   return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
                      format::list(rows.get<std::vector<std::string>>()));

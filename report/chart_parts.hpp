@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,10 @@ struct ChartText {
 
 /// A chart without rows or series; `id` is its anchor, and its file's name.
 [[nodiscard]] nlohmann::json chart_view(std::string_view kind, const std::string& id, const ChartText& text);
+
+/// What a chart is about, by which a reader chooses the ones to see: an op (empty: the whole inference), and
+/// a batch unless its series tell batches apart. A chart without a subject is always shown.
+void set_subject(nlohmann::json& chart, const std::string& op, std::optional<std::uint64_t> batch = {});
 
 /// What the chart says to somebody who cannot see it.
 [[nodiscard]] std::string alternative(const std::string& title, const nlohmann::json& rows);

@@ -66,7 +66,8 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
                         {"high", interval.high},
                         {"text", mark->text}});
     }
-    series.push_back({{"name", fmt::format("batch {}", batch)}, {"points", points}});
+    series.push_back(
+        {{"name", fmt::format("batch {}", batch)}, {"batch", std::to_string(batch)}, {"points", points}});
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
   json chart = chart_view("dots", id, text);
@@ -122,7 +123,7 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
       op.empty() ? "Total execution time" : fmt::format("Op time of {}", format::one_line(op)),
       "Median of each variant and batch; further left is faster. Logarithmic axis." + left_out(family, op),
       fmt::format("{} ({})", op.empty() ? "Total execution time" : "Op time", scale.symbol)};
-  return dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
+  json chart = dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
     const Value* time = time_of(result, op);
     if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op)) return std::nullopt;
     const Estimate& estimate = **time;
@@ -134,6 +135,8 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
     }
     return mark;
   });
+  set_subject(chart, op);
+  return chart;
 }
 
 json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
@@ -150,6 +153,7 @@ json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::str
     return Mark{*gain->factor, gain->interval, words};
   });
   chart["axis"]["reference"] = 1;
+  set_subject(chart, op);
   return chart;
 }
 
@@ -177,6 +181,7 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
                        "modelled from the op's definition, not counted by hardware.",
                        "% of the measured peak"};
   json chart = chart_view("percent_bars", id, text);
+  set_subject(chart, op.name, batch);
   chart["modelled"] = true;
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;

@@ -42,11 +42,13 @@ Table times_table(const Comparison& comparison) {
   table.numbers("Speed-up").text("Verdict");
   for (const CaseComparison& c : comparison.cases) {
     for (const TimeComparison& time : c.times) {
-      const Cell change =
-          time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1)).with(tone_of(time.verdict))
-                     : Cell::missing(time.reason);
-      const Cell factor = time.speed_up ? Cell::figure(format::times(*time.speed_up.factor))
-                                        : Cell::missing(time.speed_up.absent);
+      const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
+                                           .with(tone_of(time.verdict))
+                                           .valued(*time.ratio)
+                                     : Cell::missing(time.reason);
+      const Cell factor =
+          time.speed_up ? Cell::figure(format::times(*time.speed_up.factor)).valued(*time.speed_up.factor)
+                        : Cell::missing(time.speed_up.absent);
       table.row({Cell::words(format::short_id(c.id)), Cell::words(time_name(time)), Cell::value(time.a),
                  Cell::value(time.b), change, factor, verdict_cell(time)});
     }
@@ -78,9 +80,11 @@ Table accuracy_table(const Comparison& comparison) {
   for (const CaseComparison& c : comparison.cases) {
     if (!c.accuracy_change || *c.accuracy_change == 0) continue;
     const bool worse = *c.accuracy_change < -tolerated_accuracy_loss;
-    table.row(
-        {Cell::words(format::short_id(c.id)), Cell::accuracy(c.accuracy_a), Cell::accuracy(c.accuracy_b),
-         Cell::figure(format::signed_accuracy(*c.accuracy_change)).with(worse ? Tone::bad : Tone::plain)});
+    table.row({Cell::words(format::short_id(c.id)), Cell::accuracy(c.accuracy_a),
+               Cell::accuracy(c.accuracy_b),
+               Cell::figure(format::signed_accuracy(*c.accuracy_change))
+                   .with(worse ? Tone::bad : Tone::plain)
+                   .valued(*c.accuracy_change)});
   }
   return table;
 }

@@ -36,6 +36,13 @@ std::string counted(std::int64_t number, std::string_view noun) {
 
 // --- Tables ---
 
+Cell profile_figure(const ProfileCell& cell, const std::string& text) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell))
+    return Cell::figure(text).valued(static_cast<double>(*whole));
+  if (const auto* number = std::get_if<double>(&cell)) return Cell::figure(text).valued(*number);
+  return Cell::figure(text);
+}
+
 json table_view(const ProfileTable& table, const std::string& caption, const std::string& anchor) {
   Table view(anchor, caption);
   for (const ProfileColumn& column : table.columns) {
@@ -46,7 +53,7 @@ json table_view(const ProfileTable& table, const std::string& caption, const std
     std::vector<Cell> cells;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string text = cell_text(row[i], table.columns[i]);
-      cells.push_back(table.columns[i].words ? Cell::words(text) : Cell::figure(text));
+      cells.push_back(table.columns[i].words ? Cell::words(text) : profile_figure(row[i], text));
     }
     view.row(std::move(cells));
   }

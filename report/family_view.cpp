@@ -152,6 +152,14 @@ Checked checked(const VariantResult& variant, const OpInfo& op) {
   return sum;
 }
 
+Cell scientific(double value) {
+  return Cell::figure(format::scientific(value)).valued(value);
+}
+
+Cell whole(std::uint64_t value) {
+  return Cell::figure(format::count(value)).valued(static_cast<double>(value));
+}
+
 Table verification_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                          Anchors& anchors) {
   Table table(anchors.make(family.id + " checks"),
@@ -173,17 +181,19 @@ Table verification_table(const FamilyResult& family, const std::vector<std::stri
       if (!passed)
         outcome.note = fmt::format("batch {}: {}", sum.worst_batch, format::one_line(sum.worst->finding));
       table.row({Cell::words_to(family.variants[v].info.id, variant_anchors[v]), Cell::words(op.name),
-                 outcome, Cell::figure(format::scientific(sum.worst->relative_l2)),
-                 Cell::figure(format::scientific(sum.worst->tolerance)),
-                 Cell::figure(format::scientific(sum.max_error)), Cell::figure(format::count(sum.elements)),
-                 Cell::figure(format::count(sum.non_finite)),
-                 Cell::figure(format::count(sum.never_written))});
+                 outcome, scientific(sum.worst->relative_l2), scientific(sum.worst->tolerance),
+                 scientific(sum.max_error), whole(sum.elements), whole(sum.non_finite),
+                 whole(sum.never_written)});
     }
   }
   return table;
 }
 
 // --- Throughput and resources ---
+
+Cell batch_cell(const CaseResult& result) {
+  return Cell::figure(std::to_string(result.key.batch)).valued(static_cast<double>(result.key.batch));
+}
 
 /// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is
 /// wrong.
@@ -211,9 +221,9 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
       const auto cell = [&](const Value& value) {
         return op.outside_forward ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
       };
-      table.row({Cell::words_to(result.configuration, anchor), Cell::figure(std::to_string(result.key.batch)),
-                 Cell::words(op.info.name), cell(op.flop_rate), cell(op.compute_throughput),
-                 cell(op.byte_rate), cell(op.memory_throughput)});
+      table.row({Cell::words_to(result.configuration, anchor), batch_cell(result), Cell::words(op.info.name),
+                 cell(op.flop_rate), cell(op.compute_throughput), cell(op.byte_rate),
+                 cell(op.memory_throughput)});
     }
   });
   return table;
@@ -230,10 +240,11 @@ Table resource_table(const FamilyResult& family, const std::vector<std::string>&
   for (const char* metric : resource_metrics)
     table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
-    std::vector<Cell> cells{
-        Cell::words_to(result.configuration, anchor), Cell::figure(std::to_string(result.key.batch)),
-        result.cores_busy ? Cell::figure(format::significant(result.cores_busy->median, 3))
-                          : Cell::missing(result.cores_busy.absent)};
+    std::vector<Cell> cells{Cell::words_to(result.configuration, anchor), batch_cell(result),
+                            result.cores_busy
+                                ? Cell::figure(format::significant(result.cores_busy->median, 3))
+                                      .valued(result.cores_busy->median)
+                                : Cell::missing(result.cores_busy.absent)};
     for (const char* metric : resource_metrics) cells.push_back(Cell::bare(value_of(*result.source, metric)));
     table.row(std::move(cells));
   });
@@ -251,8 +262,8 @@ Table counter_table(const FamilyResult& family, const std::vector<std::string>& 
     table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
     for (const OpResult& op : result.ops) {
-      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor),
-                              Cell::figure(std::to_string(result.key.batch)), Cell::words(op.info.name)};
+      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor), batch_cell(result),
+                              Cell::words(op.info.name)};
       for (const char* metric : counter_metrics)
         cells.push_back(Cell::bare(value_of(*result.source, metric, op.info.name)));
       table.row(std::move(cells));

@@ -38,6 +38,8 @@ struct Scale {
 [[nodiscard]] std::string exact(double value);
 /// Nanoseconds as microseconds with every digit: 1.002.
 [[nodiscard]] std::string microseconds(std::int64_t nanoseconds);
+/// For programs that compare and need no more: whole numbers as they are, others in seven digits.
+[[nodiscard]] std::string sortable(double value);
 /// The number that plain() writes.
 [[nodiscard]] double rounded(double value, int decimals);
 /// A number with its unit, for a sentence: "41.30 ms".

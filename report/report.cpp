@@ -10,6 +10,7 @@
 #include "model/run_file.hpp"
 #include "report/analysis.hpp"
 #include "report/charts.hpp"
+#include "report/pdf.hpp"
 #include "report/render.hpp"
 #include "report/views.hpp"
 
@@ -17,7 +18,7 @@ namespace mprof {
 namespace {
 
 using nlohmann::json;
-using Paths = std::vector<std::filesystem::path>;
+namespace fs = std::filesystem;
 
 /// The charts of all parts of a page, but those of the timeline, which differ between a page on paper and one
 /// that the reader can change.
@@ -36,20 +37,30 @@ json all_charts(const json& view) {
   return charts;
 }
 
-void write(const std::filesystem::path& path, const std::string& contents, Paths& written) {
-  write_file(path, contents);
-  written.push_back(path);
-}
+/// The files of a report as they come about.
+class Output {
+ public:
+  explicit Output(const ReportOptions& options) : options_(options) {}
+  void write(const fs::path& name, const std::string& contents) {
+    const fs::path path = options_.out / name;
+    write_file(path, contents);
+    written_.push_back(path);
+    if (options_.written) options_.written(path);
+  }
+  [[nodiscard]] const std::vector<fs::path>& written() const { return written_; }
 
-void write_markdown(const json& view, const Templates& templates, const std::filesystem::path& out,
-                    Paths& written) {
-  write(out / "milestone.md", render_markdown(templates, "milestone", view), written);
+ private:
+  const ReportOptions& options_;
+  std::vector<fs::path> written_;
+};
+
+void write_markdown(const json& view, const Templates& templates, Output& output) {
+  output.write("milestone.md", render_markdown(templates, "milestone", view));
   json charts = all_charts(view);
   for (const json& chart : view["timeline"]["charts"]) charts.push_back(chart);
   if (charts.empty()) return;
   const ChartRenderer renderer(templates);
-  for (const json& chart : charts)
-    write(out / chart["file"].get<std::string>(), renderer.svg(chart), written);
+  for (const json& chart : charts) output.write(chart["file"].get<std::string>(), renderer.svg(chart));
 }
 
 std::string chart_definitions(const Templates& templates) {
@@ -67,23 +78,24 @@ std::string prism(const Templates& templates) {
 }
 
 /// One file that needs nothing else: style, scripts and chart data are inside.
-void write_html(json view, const Templates& templates, const std::filesystem::path& out, Paths& written) {
+std::string html_of(json view, const Templates& templates) {
   view["style_css"] = templates.load("style.css");
   view["echarts_js"] = templates.load("echarts.min.js");
   view["prism_js"] = prism(templates);
   view["charts_js"] = chart_definitions(templates);
-  view["report_js"] = templates.load("report.js");
+  for (const char* script : {"code", "tables", "timeline", "report"})
+    view[fmt::format("{}_js", script)] = templates.load(fmt::format("{}.js", script));
   json charts = all_charts(view);
   if (view["timeline"].contains("live")) charts.push_back(view["timeline"]["live"]);
   view["chart_data"] = json_for_script(charts);
-  write(out / "milestone.html", render_html(templates, "milestone", view), written);
+  return render_html(templates, "milestone", view);
 }
 
 void require_known(const std::vector<std::string>& formats) {
   for (const std::string& format : formats) {
-    if (format == "md" || format == "html") continue;
+    if (format == "md" || format == "html" || format == "pdf") continue;
     throw Error(ExitCode::usage,
-                fmt::format("there is no report format '{}'. Use md, html or both.", format));
+                fmt::format("there is no report format '{}'. Use some of md, html and pdf.", format));
   }
 }
 
@@ -105,14 +117,15 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
   };
-  Paths written;
-  if (wanted("md")) write_markdown(view, templates, options.out, written);
-  if (wanted("html")) write_html(view, templates, options.out, written);
-  if (options.dump_view) {
-    write(options.out / "milestone.view.json",
-          view.dump(2, ' ', false, json::error_handler_t::replace) + "\n", written);
-  }
-  return written;
+  Output output(options);
+  if (options.dump_view)
+    output.write("milestone.view.json", view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (wanted("md")) write_markdown(view, templates, output);
+  if (!wanted("html") && !wanted("pdf")) return output.written();
+  const std::string html = html_of(view, templates);
+  if (wanted("html")) output.write("milestone.html", html);
+  if (wanted("pdf")) output.write("milestone.pdf", print_to_pdf(find_chromium(), html));
+  return output.written();
 }
 
 }  // namespace mprof

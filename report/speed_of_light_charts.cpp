@@ -127,6 +127,7 @@ json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, con
       "stood; in brackets the change in percentage points.",
       "% of the GPU's peak"};
   json chart = chart_view("percent_bars", id, text);
+  set_subject(chart, op, sol.batch);
   chart["modelled"] = false;
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;
@@ -167,6 +168,7 @@ json stall_chart(const SpeedOfLight& sol, const std::string& op, const std::stri
                        "kernel that takes the longest. Shorter is better.",
                        "Cycles per issued instruction"};
   json chart = chart_view("stacked_bars", id, text);
+  set_subject(chart, op, sol.batch);
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;
   chart["series"] = series;
@@ -197,6 +199,7 @@ json roofline_chart(const SpeedOfLight& sol, const std::string& op, const std::s
       "what this GPU was measured to reach; tensor cores may pass the FP32 roof. Logarithmic axes.",
       "FLOP per byte of DRAM traffic"};
   json chart = chart_view("roofline", id, text);
+  set_subject(chart, op, sol.batch);
   chart["axis"]["y"] = scale.symbol;
   chart["alt"] = fmt::format("Chart: {}, {}. The table holds the numbers.", text.title,
                              format::plural(rates.size(), "kernel"));

@@ -43,7 +43,8 @@ Cell kernel_cell(const KernelResult& kernel) {
 
 /// More than a decimal of a percentage that was read once says nothing.
 Cell percentage(const Value& value) {
-  return value ? Cell::figure(format::fixed(value->median, 1)) : Cell::missing(value.absent);
+  return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
+               : Cell::missing(value.absent);
 }
 
 Cell counted(const KernelResult& kernel, std::string_view metric) {
@@ -72,7 +73,7 @@ void add_table(json& part, const Table& table) {
 // --- Throughput and bottlenecks
 
 Cell share_cell(const KernelResult& kernel) {
-  return kernel.share ? Cell::figure(format::percent(*kernel.share))
+  return kernel.share ? Cell::figure(format::percent(*kernel.share)).valued(*kernel.share)
                       : Cell::missing("its duration was not read");
 }
 
@@ -141,7 +142,8 @@ json memory_part(const Section& section) {
       .numbers("Used of a sector, stores");
   const auto figure = [](const KernelResult& kernel, std::string_view metric) {
     const Value value = kernel.counters.value(metric);
-    return value ? Cell::figure(format::fixed(value->median, 1)) : Cell::missing(value.absent);
+    return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
+                 : Cell::missing(value.absent);
   };
   for (const KernelResult& kernel : section.sol.kernels) {
     table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
@@ -175,7 +177,7 @@ Cell shared_memory_cell(const KernelResult& kernel) {
 Cell waves_cell(const KernelResult& kernel) {
   const Value waves = kernel.counters.value("launch__waves_per_multiprocessor");
   if (!waves) return Cell::missing(waves.absent);
-  Cell cell = Cell::figure(format::significant(waves->median, 3));
+  Cell cell = Cell::figure(format::significant(waves->median, 3)).valued(waves->median);
   if (waves->median < 1) cell.note = "under one wave: the grid does not fill the GPU once";
   return cell;
 }
@@ -200,7 +202,8 @@ json occupancy_part(const Section& section) {
   table.numbers("Threads a block").numbers("Blocks").numbers("Waves");
   const auto whole = [](const KernelResult& kernel, std::string_view metric) {
     const Value value = kernel.counters.value(metric);
-    return value ? Cell::figure(format::fixed(value->median, 0)) : Cell::missing(value.absent);
+    return value ? Cell::figure(format::fixed(value->median, 0)).valued(value->median)
+                 : Cell::missing(value.absent);
   };
   for (const KernelResult& kernel : section.sol.kernels) {
     table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
@@ -240,9 +243,10 @@ json stall_part(const Section& section) {
   for (const char* head : {"Longest", "Second", "Third"}) table.text(head);
   for (const KernelResult& kernel : section.sol.kernels) {
     const Value all = kernel.counters.value("smsp__average_warp_latency_per_inst_issued.ratio");
-    std::vector<Cell> cells{
-        section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
-        all ? Cell::figure(format::significant(all->median, 3)) : Cell::missing(all.absent)};
+    std::vector<Cell> cells{section.variant_cell(kernel), Cell::words(kernel.counters.op),
+                            kernel_cell(kernel),
+                            all ? Cell::figure(format::significant(all->median, 3)).valued(all->median)
+                                : Cell::missing(all.absent)};
     for (std::size_t rank = 0; rank < reasons_in_table; ++rank) cells.push_back(stall_cell(kernel, rank));
     table.row(std::move(cells));
   }
@@ -252,7 +256,7 @@ json stall_part(const Section& section) {
 }
 
 Cell of_roof_cell(const RooflinePoint& point) {
-  if (point.of_roof) return Cell::figure(format::percent(*point.of_roof));
+  if (point.of_roof) return Cell::figure(format::percent(*point.of_roof)).valued(*point.of_roof);
   return Cell::missing(point.tensor_cores ? "tensor cores have a roof of their own, which was not measured"
                                           : "the roofs were not measured");
 }
@@ -281,8 +285,8 @@ json roofline_part(const Section& section) {
     const RooflinePoint& point = *kernel.roofline;
     table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
                Cell::bare(derived_value(point.flops)), Cell::bare(derived_value(point.bytes)),
-               Cell::figure(format::significant(point.intensity, 3)), Cell::bare(derived_value(point.rate)),
-               of_roof_cell(point)});
+               Cell::figure(format::significant(point.intensity, 3)).valued(point.intensity),
+               Cell::bare(derived_value(point.rate)), of_roof_cell(point)});
   }
   add_table(part, table);
   part["folded"] = true;

@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view dash = "–";
-constexpr std::size_t gap = 2;  // columns between two columns of a text table
+constexpr std::size_t longest_short_words = 16;  // so few characters are not worth a second line
+constexpr std::size_t gap = 2;                   // columns between two columns of a text table
 
 /// a, b, ... z, aa, ab, ...
 std::string letters(std::size_t index) {
@@ -29,6 +30,7 @@ std::string letters(std::size_t index) {
 
 std::string class_of(const Cell& cell, bool numeric) {
   std::string names = numeric ? "number" : "words";
+  if (!numeric && format::width(cell.text) <= longest_short_words) names += " short";
   if (!cell.absent.empty()) names += " absent";
   if (cell.modelled) names += " modelled";
   if (cell.tone == Tone::best) names += " best";
@@ -36,6 +38,13 @@ std::string class_of(const Cell& cell, bool numeric) {
   if (cell.tone == Tone::bad) names += " bad";
   if (cell.tone == Tone::quiet) names += " quiet";
   return names;
+}
+
+/// What a program sorts a cell by, whatever unit and precision its text has.
+std::string sort_value(const Cell& cell) {
+  if (!cell.absent.empty()) return {};
+  const std::optional<double> value = cell.number ? cell.number : cell.sort_value;
+  return value && std::isfinite(*value) ? format::sortable(*value) : std::string();
 }
 
 bool is_figure(const std::string& text) {
@@ -92,14 +101,14 @@ Cell Cell::bare(const Value& value) {
 
 Cell Cell::speed_up(const SpeedUp& speed_up) {
   if (!speed_up) return missing(speed_up.absent);
-  Cell cell = figure(format::times(*speed_up.factor));
+  Cell cell = figure(format::times(*speed_up.factor)).valued(*speed_up.factor);
   if (speed_up.interval && speed_up.interval->low > 1) cell.tone = Tone::good;
   if (speed_up.interval && speed_up.interval->high < 1) cell.tone = Tone::bad;
   return cell;
 }
 
 Cell Cell::accuracy(const Value& value) {
-  return value ? figure(format::accuracy(value->median)) : missing(value.absent);
+  return value ? figure(format::accuracy(value->median)).valued(value->median) : missing(value.absent);
 }
 
 Cell Cell::missing(const std::string& reason) {
@@ -235,6 +244,7 @@ std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
                      {"best", cell.tone == Tone::best},
                      {"repeat", column == 0 && !head.numeric && i > 0 && texts[i] == texts[i - 1]},
                      {"link", cell.link},
+                     {"value", head.numeric ? sort_value(cell) : ""},
                      {"class", class_of(cell, head.numeric)}});
     if (cells.back()["repeat"]) cells.back()["class"] = cells.back()["class"].get<std::string>() + " repeat";
   }

@@ -23,10 +23,11 @@ enum class Tone { plain, best, good, bad, quiet };
 struct Cell {
   std::string text;
   std::optional<double> number;
-  std::string detail;  ///< small print behind the text: an interval
-  std::string absent;  ///< the reason, when the cell holds nothing
-  std::string note;    ///< a footnote to a cell that does hold something
-  std::string link;    ///< an anchor on the page
+  std::optional<double> sort_value;  ///< of a figure that is finished text: what a reader sorts it by
+  std::string detail;                ///< small print behind the text: an interval
+  std::string absent;                ///< the reason, when the cell holds nothing
+  std::string note;                  ///< a footnote to a cell that does hold something
+  std::string link;                  ///< an anchor on the page
   Tone tone = Tone::plain;
   bool modelled = false;
 
@@ -34,7 +35,7 @@ struct Cell {
   [[nodiscard]] static Cell words(std::string_view text, Tone tone = Tone::plain);
   /// Words that lead to an anchor on the page.
   [[nodiscard]] static Cell words_to(std::string_view text, std::string anchor);
-  /// A figure that is finished text already, such as a speed-up.
+  /// A figure that is finished text already, such as a speed-up; say what number it is with valued().
   [[nodiscard]] static Cell figure(std::string text, std::string detail = {});
   /// A median with half the width of its interval.
   [[nodiscard]] static Cell value(const Value& value);
@@ -52,6 +53,11 @@ struct Cell {
   }
   [[nodiscard]] Cell noted(std::string new_note) && {
     note = std::move(new_note);
+    return std::move(*this);
+  }
+  /// The number that a figure's text was made from. Without it a figure counts as missing when sorted.
+  [[nodiscard]] Cell valued(double new_value) && {
+    sort_value = new_value;
     return std::move(*this);
   }
 };
@@ -75,8 +81,9 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
   /// { id, caption, has_rows, columns: [{head, unit, numeric}], rows: [{cells: [{text, pad, detail, mark,
-  /// class, link,
+  /// class, link, value,
   ///   absent, modelled, best, repeat}]}], has_notes, notes: [{mark, text}], remarks: [text] }.
+  /// `value` is the number of a cell in SI base units, for a program that sorts; empty where there is none.
   /// A column that is absent throughout for one reason becomes a remark.
   [[nodiscard]] nlohmann::json view() const;
 

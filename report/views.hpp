@@ -92,7 +92,8 @@ struct ReportText {
 /// troubles, charts, tables, ... }] }; false when nothing was swept.
 [[nodiscard]] nlohmann::json sweep_view(const FamilyResult& family, Anchors& anchors);
 
-/// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series }.
+/// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series, op, batch };
+/// chart_parts.hpp says what the last two are.
 [[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);
 
 /// The view of compare.*.mustache.

@@ -172,9 +172,10 @@ function mprof_dots(view, theme, width) {
   option.xAxis.axisLabel.formatter = function (position) { return mprof_tick_text(Math.pow(10, position)); };
   option.series = [];
   view.series.forEach(function (series, index) {
-    var color = mprof_cycle(theme.series, index), dodge = mprof_dodge(index, view.series.length);
+    var place = series.place === undefined ? index : series.place;  // among all, where a reader has chosen one of them
+    var color = mprof_cycle(theme.series, place), dodge = mprof_dodge(index, view.series.length);
     option.series.push({
-      type: 'scatter', name: series.name, symbol: mprof_cycle(mprof_symbols, index), symbolSize: 10, z: 3,
+      type: 'scatter', name: series.name, symbol: mprof_cycle(mprof_symbols, place), symbolSize: 10, z: 3,
       symbolOffset: [0, dodge],
       itemStyle: { color: color, opacity: 1 },
       data: series.points.map(function (point) {

@@ -1,11 +1,22 @@
-// What the page does beyond standing there: theme, charts, contents, scrolling tables. Everything is readable without.
+// What the page does beyond standing there: theme, charts and the choice among them, contents, links, paper. Everything is
+// readable without; tables have a script of their own.
 (function () {
   'use strict';
 
-  var root = document.documentElement;
-  var dark_preferred = window.matchMedia('(prefers-color-scheme: dark)');
-  var views = JSON.parse(document.getElementById('chart-data').textContent);
-  var plots = [];
+  const root = document.documentElement;
+  const dark_preferred = window.matchMedia('(prefers-color-scheme: dark)');
+  const views = JSON.parse(document.getElementById('chart-data').textContent);
+  const near = '800px 0px';   // how far outside the window a chart is drawn already
+  const page = { width: 700, length: 1030 };  // px between the margins of A4, upright and across, less a few
+  const least_zoom = 0.8;     // a table that would have to be smaller on paper gets a page across
+
+  function element(name, properties, ...children) {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function all(selector, inside) { return [...(inside || document).querySelectorAll(selector)]; }
 
   // --- Theme: the system's, until the reader chooses ---
 
@@ -22,185 +33,363 @@
   }
 
   function label_toggle() {
-    var button = document.getElementById('theme');
+    const button = document.getElementById('theme');
     button.textContent = theme() === 'dark' ? 'Light theme' : 'Dark theme';
     button.hidden = false;
   }
 
-  function choose_theme(chosen) {
-    root.dataset.theme = chosen;
+  function start_theme() {
+    const saved = remembered_theme();
+    if (saved === 'light' || saved === 'dark') root.dataset.theme = saved;
     label_toggle();
-    draw_all(theme());
+    document.getElementById('theme').addEventListener('click', () => {
+      root.dataset.theme = theme() === 'dark' ? 'light' : 'dark';
+      remember_theme(root.dataset.theme);
+      label_toggle();
+      redraw_all();
+    });
+    dark_preferred.addEventListener('change', () => {
+      label_toggle();
+      redraw_all();
+    });
   }
 
-  // --- Charts ---
+  // --- Charts: { view, element, chart, width, batch }. Drawn when they come near the window, all of them for paper ---
 
-  function draw(plot, theme_name) {
-    var width = plot.element.clientWidth;
-    if (width === 0) return;
-    var height = mprof_height(plot.view, width);
+  const plots = [];
+
+  // A chosen batch alone, in the colour that it has among all.
+  function view_of(plot) {
+    if (!plot.batch) return plot.view;
+    const series = plot.view.series.map((one, place) => ({ ...one, place }));
+    return { ...plot.view, series: series.filter(one => one.batch === undefined || one.batch === plot.batch) };
+  }
+
+  function draw(plot, theme_name, width) {
+    if (!(width > 0)) return;
+    const view = view_of(plot), height = mprof_height(view, width), is_new = !plot.chart;
     plot.element.style.height = height + 'px';
-    plot.chart.resize({ width: width, height: height });
-    plot.chart.setOption(mprof_option(plot.view, theme_name, width), true);
+    plot.chart = plot.chart || echarts.init(plot.element, null, { renderer: 'svg', width, height });
+    plot.chart.resize({ width, height });
+    plot.chart.setOption(mprof_option(view, theme_name, width), true);
     plot.width = width;
+    if (is_new && view.kind === 'timeline') mprof_start_timeline(plot, () => redraw(plot));
   }
 
-  function draw_all(theme_name) {
-    plots.forEach(function (plot) { draw(plot, theme_name); });
+  function redraw(plot) {
+    if (plot.chart && !printing) draw(plot, theme(), plot.element.clientWidth);
   }
+
+  function redraw_all() { plots.forEach(redraw); }
+
+  function draw_all() { plots.forEach(plot => draw(plot, theme(), plot.element.clientWidth)); }
 
   function start_charts() {
-    views.forEach(function (view) {
-      var element = document.querySelector('[data-chart="' + view.id + '"]');
-      if (!element) return;
-      var width = element.clientWidth || 300;
-      var plot = { view: view, element: element, width: 0,
-                   chart: echarts.init(element, null, { renderer: 'svg', width: width, height: mprof_height(view, width) }) };
-      plots.push(plot);
-      draw(plot, theme());
-      if (view.kind === 'timeline') start_timeline(plot);
+    const seen = new IntersectionObserver(entries => entries.forEach(entry => {
+      const plot = plots.find(one => one.element === entry.target);
+      if (entry.isIntersecting && !plot.chart) draw(plot, theme(), plot.element.clientWidth);
+    }), { rootMargin: near });
+    views.forEach(view => {
+      const place = document.querySelector(`[data-chart="${view.id}"]`);
+      if (!place) return;
+      place.style.height = mprof_height(view, place.clientWidth || 300) + 'px';
+      plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, batch: '' });
+      seen.observe(place);
     });
-    new ResizeObserver(function () {
-      plots.forEach(function (plot) {
-        if (plot.element.clientWidth !== plot.width) draw(plot, theme());
-      });
-    }).observe(document.querySelector('main'));
+    new ResizeObserver(() => plots.forEach(plot => {
+      if (plot.element.clientWidth !== plot.width) redraw(plot);
+    })).observe(document.querySelector('main'));
   }
 
-  // --- Code gets its colours when it is unfolded ---
+  // --- The switch: which batch and which layer the charts and the summary show. One for each family ---
 
-  function color_code(event) {
-    if (!event.target.matches('details.code')) return;
-    event.target.querySelectorAll('code').forEach(function (code) {
-      if (code.dataset.colored) return;
-      code.dataset.colored = 'yes';
-      code.innerHTML = Prism.highlight(code.textContent, Prism.languages[code.className.replace('language-', '')], 'cpp');
+  const switches = [];
+  const every = '';  // no choice
+  const whole_inference = 'op:';
+
+  // With a prefix, the op "" (the whole inference) differs from no choice.
+  function layer_of(view) { return view.op === undefined ? undefined : 'op:' + view.op; }
+
+  function layer_name(layer) { return layer === whole_inference ? 'whole inference' : layer.slice('op:'.length); }
+
+  function distinct(values) { return [...new Set(values)].filter(value => value !== undefined); }
+
+  function batches_of(control) {
+    const drawn = control.plots.flatMap(plot => [plot.view.batch, ...plot.view.series.map(series => series.batch)]);
+    return distinct([...control.tables.map(table => table.dataset.batch), ...drawn]).sort((a, b) => a - b);
+  }
+
+  function layers_of(control) {
+    const layers = distinct(control.plots.map(plot => layer_of(plot.view)));
+    return [...layers.filter(layer => layer !== whole_inference), ...layers.filter(layer => layer === whole_inference)];
+  }
+
+  function radios(control, what, legend, values, name_of) {
+    const group = element('fieldset', {}, element('legend', { textContent: legend }));
+    control.inputs[what] = [every, ...values].map(value => {
+      const input = element('input', { type: 'radio', name: `${control.anchor}-${what}`, value, checked: value === every });
+      input.addEventListener('change', () => choose(control, { ...control.choice, [what]: value }, true));
+      group.append(element('label', {}, input, element('span', { textContent: value === every ? 'all' : name_of(value) })));
+      return input;
+    });
+    return group;
+  }
+
+  function shows_layer(control, view) {
+    return control.choice.layer === every || layer_of(view) === undefined || layer_of(view) === control.choice.layer;
+  }
+
+  // Charts in which batches are series show the chosen one; those about a single batch show it or nothing. Hardware
+  // counts at one batch only, so the choice of batch leaves the section about it alone.
+  function shows_batch(control, plot) {
+    if (control.choice.batch === every || plot.view.batch === undefined || !control.section.contains(plot.figure)) return true;
+    return plot.view.batch === control.choice.batch;
+  }
+
+  function say_what_is_hidden(control) {
+    control.notes.forEach(note => {
+      const hidden = note.parts().filter(part => part.hidden).length;
+      note.line.hidden = hidden === 0;
+      note.text.textContent = `${hidden} ${note.noun}${hidden === 1 ? '' : 's'} hidden by the choice of batch and layer. `;
     });
   }
 
-  // C++ with what CUDA adds to it.
-  Prism.languages.cuda = Prism.languages.extend('cpp', {});
-  Prism.languages.insertBefore('cuda', 'keyword', {
-    'cuda-keyword': {
-      pattern: /\b(?:__(?:global|device|host|shared|constant|managed|restrict|launch_bounds|grid_constant|forceinline|noinline)__|(?:thread|block)Idx|(?:block|grid)Dim|warpSize)\b/,
-      alias: 'keyword'
+  function choice_text(control) {
+    const { batch, layer } = control.choice;
+    return [batch && `batch ${batch}`, layer && layer_name(layer)].filter(part => part).join(', ');
+  }
+
+  function apply(control) {
+    control.plots.forEach(plot => {
+      plot.figure.hidden = !(shows_layer(control, plot.view) && shows_batch(control, plot));
+      const batch = plot.view.series.some(series => series.batch === control.choice.batch) ? control.choice.batch : every;
+      if (batch === plot.batch) return;
+      plot.batch = batch;
+      redraw(plot);
+    });
+    control.tables.forEach(table => {
+      table.hidden = control.choice.batch !== every && table.dataset.batch !== control.choice.batch;
+    });
+    for (const [what, inputs] of Object.entries(control.inputs)) {
+      inputs.forEach(input => { input.checked = input.value === control.choice[what]; });
     }
-  });
-
-  // --- Timelines: which cases, and which part of their time ---
-
-  var whole = { start: 0, end: 100 };
-
-  function say_zoom(plot) {
-    var zoom = plot.view.zoom || whole, percent = mprof_timeline_window(plot.view) / 100;
-    plot.element.closest('figure').querySelector('output').textContent = zoom.start === 0 && zoom.end === 100 ?
-        'All is shown.' : mprof_time_text(zoom.start * percent) + ' to ' + mprof_time_text(zoom.end * percent);
+    const text = choice_text(control);
+    control.printed.textContent = text && `Shown here: ${text}.`;
+    say_what_is_hidden(control);
+    mark_scrolling();
   }
 
-  // In percent of the window.
-  function zoom_to(plot, start, span) {
-    span = Math.min(Math.max(span, 0.01), 100);
-    start = Math.min(Math.max(start, 0), 100 - span);
-    plot.chart.dispatchAction({ type: 'dataZoom', start: start, end: start + span });
+  // What is above the charts changes its height with the choice; what the reader looks at stays where it is.
+  function without_moving(control, change) {
+    const top = () => control.section.getBoundingClientRect().top;
+    const before = top();
+    root.style.overflowAnchor = 'none';
+    change();
+    if (before < 0 && top() !== before) control.section.scrollIntoView({ behavior: 'instant' });
+    else window.scrollBy({ top: top() - before, behavior: 'instant' });
+    requestAnimationFrame(() => { root.style.overflowAnchor = ''; });
   }
 
-  function zoom_by_button(plot, what) {
-    var zoom = plot.view.zoom || whole, span = zoom.end - zoom.start;
-    if (what === 'in') zoom_to(plot, zoom.start + span / 4, span / 2);
-    if (what === 'out') zoom_to(plot, zoom.start - span / 2, span * 2);
-    if (what === 'earlier') zoom_to(plot, zoom.start - span / 2, span);
-    if (what === 'later') zoom_to(plot, zoom.start + span / 2, span);
-    if (what === 'all') zoom_to(plot, 0, 100);
+  function choose(control, choice, remember) {
+    control.choice = choice;
+    without_moving(control, () => apply(control));
+    const charts = control.plots.filter(plot => !plot.figure.hidden).length;
+    mprof_announce(`${choice_text(control) || 'All batches and layers'}: ${charts} of ${control.plots.length} charts`);
+    if (remember) write_address(control);
   }
 
-  function zoomed(plot) {
-    var inside = plot.chart.getOption().dataZoom[0];
-    plot.view.zoom = { start: inside.start, end: inside.end };
-    plot.chart.setOption({ xAxis: { axisLabel: { showMinLabel: inside.start === 0 } } });
-    say_zoom(plot);
+  function everything() { return { batch: every, layer: every }; }
+
+  // #conv-charts:batch=1000,layer=op%3Alayer1 leads to the charts with this choice; ':' is in no anchor of the page.
+  function write_address(control) {
+    const parts = Object.entries(control.choice).filter(([, value]) => value !== every)
+        .map(([what, value]) => `${what}=${encodeURIComponent(value)}`);
+    const address = '#' + control.anchor + (parts.length > 0 ? ':' + parts.join(',') : '');
+    try { history.replaceState(null, '', address); } catch (error) { /* the choice is then not in the address */ }
   }
 
-  function choose_cases(plot, selects) {
-    var chosen = selects.map(function (select) { return select.value; });
-    plot.view.shown = chosen.filter(function (value) { return value !== ''; }).map(Number);
-    plot.view.zoom = null;
-    plot.element.setAttribute('aria-label', 'Timeline of ' + plot.view.shown.map(function (index) {
-      return plot.view.cases[index].alt;
-    }).join('. Below it ') + '. The table holds the figures.');
-    draw(plot, theme());
-    say_zoom(plot);
-  }
-
-  function start_timeline(plot) {
-    var figure = plot.element.closest('figure');
-    var selects = Array.prototype.slice.call(figure.querySelectorAll('select'));
-    selects.forEach(function (select) {
-      select.addEventListener('change', function () { choose_cases(plot, selects); });
+  function read_address() {
+    const [anchor, parts] = location.hash.slice(1).split(':');
+    const control = parts === undefined ? undefined : switches.find(one => one.anchor === anchor);
+    if (!control) return false;
+    const choice = everything();
+    parts.split(',').forEach(part => {
+      const [what, value] = part.split('=');
+      const known = (control.inputs[what] || []).find(input => encodeURIComponent(input.value) === value);
+      if (known) choice[what] = known.value;
     });
-    figure.querySelectorAll('[data-zoom]').forEach(function (button) {
-      button.addEventListener('click', function () { zoom_by_button(plot, button.dataset.zoom); });
+    choose(control, choice, false);
+    control.section.scrollIntoView({ behavior: 'instant' });
+    return true;
+  }
+
+  // A line where something is hidden, with the way back.
+  function add_note(control, place, noun, parts) {
+    const text = element('span', {});
+    const back = element('button', { type: 'button', textContent: 'Show all' });
+    back.addEventListener('click', () => choose(control, everything(), true));
+    const line = element('p', { className: 'hidden-parts', hidden: true }, text, back);
+    place.after(line);
+    control.notes.push({ line, text, noun, parts: () => parts });
+  }
+
+  function start_switch(section) {
+    const family = section.dataset.charts, anchor = section.getAttribute('aria-labelledby');
+    const of_family = all('[data-family]').filter(part => part.dataset.family === family);
+    const control = { section, anchor, inputs: {}, notes: [], choice: everything(),
+                      plots: plots.filter(plot => of_family.some(part => part.contains(plot.figure))),
+                      tables: of_family.flatMap(part => all('[data-batch]', part)) };
+    const batches = batches_of(control), layers = layers_of(control);
+    const bar = element('form', { className: 'switch' });
+    bar.setAttribute('aria-label', 'Which charts to show');
+    bar.addEventListener('submit', event => event.preventDefault());
+    if (batches.length > 1) bar.append(radios(control, 'batch', 'Batch', batches, batch => batch));
+    if (layers.length > 1) bar.append(radios(control, 'layer', 'Layer', layers, layer_name));
+    if (bar.childElementCount === 0) return;
+    control.printed = element('p', { className: 'chosen' });
+    section.querySelector('h2').after(bar, control.printed);
+    of_family.flatMap(part => all('.charts', part)).forEach(charts => {
+      const figures = control.plots.map(plot => plot.figure).filter(figure => charts.contains(figure));
+      if (figures.length > 0) add_note(control, charts, 'chart', figures);
     });
-    plot.chart.on('datazoom', function () { zoomed(plot); });
-    figure.querySelector('.controls').hidden = false;
-    // A browser may remember another choice than the page came with.
-    choose_cases(plot, selects);
+    if (control.tables.length > 0) add_note(control, control.tables[control.tables.length - 1], 'table', control.tables);
+    switches.push(control);
+  }
+
+  // --- Contents: where the reader is ---
+
+  function mark_current(links, shown) {
+    const current = [...links.keys()].filter(part => shown.has(part)).pop();
+    if (!current) return;
+    links.forEach(link => link.removeAttribute('aria-current'));
+    let link = links.get(current);
+    const folded = link.closest('details:not([open])');
+    if (folded && folded.parentElement.closest('nav li')) link = folded.parentElement.querySelector('a');
+    link.setAttribute('aria-current', 'location');
+    const nav = link.closest('nav'), box = nav.getBoundingClientRect(), at = link.getBoundingClientRect();
+    if (at.top < box.top || at.bottom > box.bottom) nav.scrollTop += at.top - box.top - box.height / 2;
+  }
+
+  function start_contents() {
+    const links = new Map(), shown = new Set();
+    all('nav a[href^="#"]').forEach(link => {
+      const target = document.getElementById(link.hash.slice(1));
+      if (target) links.set(target.closest('section') || target, link);
+    });
+    // What crosses a line a fifth below the top of the window is what is being read; of nested parts, the inner one.
+    const observer = new IntersectionObserver(entries => {
+      entries.forEach(entry => { entry.isIntersecting ? shown.add(entry.target) : shown.delete(entry.target); });
+      mark_current(links, shown);
+    }, { rootMargin: '-20% 0px -80% 0px' });
+    links.forEach((link, part) => observer.observe(part));
+    if (window.innerWidth < 1000) document.querySelector('nav details').open = false;
+  }
+
+  // --- Links lead to what is folded away or hidden, too ---
+
+  function reveal(hash) {
+    let target = null;
+    try { target = document.getElementById(decodeURIComponent(hash.slice(1))); } catch (error) { /* no anchor of ours */ }
+    if (!target) return null;
+    for (let part = target; part; part = part.parentElement) {
+      if (part.tagName === 'DETAILS') part.open = true;
+      if (!part.hidden) continue;
+      const control = switches.find(one => one.tables.includes(part) || one.plots.some(plot => plot.figure === part));
+      if (control) choose(control, everything(), false);
+    }
+    return target;
+  }
+
+  function follow_address() {
+    if (read_address()) return;
+    const target = reveal(location.hash);
+    if (target) target.scrollIntoView({ behavior: 'instant' });
+  }
+
+  function start_links() {
+    // Before the browser goes there, also where the address stays the same.
+    document.addEventListener('click', event => {
+      const link = event.target.closest('a[href^="#"]');
+      if (link) reveal(link.hash);
+    });
+    window.addEventListener('hashchange', follow_address);
+    if (location.hash.length > 1) follow_address();
   }
 
   // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
 
   function mark_scrolling() {
-    document.querySelectorAll('.scroll').forEach(function (box) {
-      var scrolls = box.scrollWidth > box.clientWidth;
+    all('.scroll').forEach(box => {
+      const scrolls = box.scrollWidth > box.clientWidth;
       box.classList.toggle('scrolls', scrolls);
+      box.classList.toggle('fits', !scrolls && box.clientWidth > 0);
       if (scrolls) {
-        var figure = box.closest('figure');
+        const figure = box.closest('figure');
         box.setAttribute('tabindex', '0');
         box.setAttribute('role', 'region');
         box.setAttribute('aria-label', figure ? figure.querySelector('figcaption').textContent : 'Command');
       } else {
-        ['tabindex', 'role', 'aria-label'].forEach(function (name) { box.removeAttribute(name); });
+        ['tabindex', 'role', 'aria-label'].forEach(name => box.removeAttribute(name));
       }
     });
   }
 
-  // --- Paper has nothing to click on: what is folded away is opened for it ---
+  // --- Paper has nothing to click on: what is folded away is opened for it, and all charts are drawn, at its width ---
 
-  var unfolded = [];
+  let printing = false;  // until it is over, nothing else draws
+  let unfolded = [];
 
-  function unfold() {
-    unfolded = Array.prototype.slice.call(document.querySelectorAll('main details:not([open])'));
-    unfolded.forEach(function (details) { details.open = true; });
+  function scale_to_page(plot) {
+    const svg = plot.element.querySelector('svg');
+    if (!svg) return;
+    svg.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`);
+    svg.setAttribute('preserveAspectRatio', 'xMinYMin');
   }
 
-  function fold_again() {
-    unfolded.forEach(function (details) { details.open = false; });
+  // Wide tables get smaller type, or a page across.
+  function fit_tables() {
+    const figures = all('figure.table:has(table)');
+    figures.forEach(figure => figure.classList.add('measured'));
+    const widths = figures.map(figure => figure.querySelector('table').offsetWidth);
+    figures.forEach((figure, place) => {
+      const width = widths[place], across = page.width / width < least_zoom;
+      figure.classList.remove('measured');
+      figure.classList.toggle('wide', across);
+      figure.style.setProperty('--zoom', Math.min(1, (across ? page.length : page.width) / width));
+    });
   }
 
-  var saved = remembered_theme();
-  if (saved === 'light' || saved === 'dark') root.dataset.theme = saved;
-  label_toggle();
-  document.getElementById('theme').addEventListener('click', function () {
-    var chosen = theme() === 'dark' ? 'light' : 'dark';
-    remember_theme(chosen);
-    choose_theme(chosen);
-  });
-  dark_preferred.addEventListener('change', function () {
-    label_toggle();
-    draw_all(theme());
-  });
-  if (window.innerWidth < 1000) document.querySelector('nav details').removeAttribute('open');
+  function before_print() {
+    printing = true;
+    unfolded = all('main details:not([open])');
+    unfolded.forEach(details => { details.open = true; });
+    fit_tables();
+    plots.forEach(plot => {
+      draw(plot, 'light', page.width);
+      scale_to_page(plot);
+    });
+  }
+
+  function after_print() {
+    printing = false;
+    unfolded.forEach(details => { details.open = false; });
+    plots.forEach(plot => {
+      const svg = plot.element.querySelector('svg');
+      if (svg) svg.removeAttribute('viewBox');
+      redraw(plot);
+    });
+  }
+
+  start_theme();
   start_charts();
+  all('section[data-charts]').forEach(start_switch);
+  start_contents();
   mark_scrolling();
+  start_links();
   window.addEventListener('resize', mark_scrolling);
-  document.addEventListener('toggle', color_code, true);
   // What is folded away has no width until it is opened.
   document.addEventListener('toggle', mark_scrolling, true);
-  window.addEventListener('beforeprint', function () {
-    draw_all('light');
-    unfold();
-  });
-  window.addEventListener('afterprint', function () {
-    draw_all(theme());
-    fold_again();
-  });
+  window.addEventListener('beforeprint', before_print);
+  window.addEventListener('afterprint', after_print);
+  window.mprof_draw_all = draw_all;
 })();

@@ -111,6 +111,40 @@ test("missing weights are refused", { skip: no_images }, (t) => {
   refused(t, [...small, "--weights", "/nowhere/w"], /\/nowhere\/w/);
 });
 
+// A report in PDF needs Chromium.
+
+test("a report in PDF without Chromium says what to install, and the other formats are written", (t) => {
+  const run = join(source, "tests", "golden", "run_a");
+  const ways = [[{ CHROMIUM: "/nowhere/chromium" }, /CHROMIUM=\/nowhere\/chromium names no program/],
+                [{ CHROMIUM: "", PATH: "" }, /none of chromium, .* is on the PATH\. Install one \(Debian: apt-get install chromium\)/]];
+  for (const [env, message] of ways) {
+    const out = temporary(t);
+    const { code, out: printed, err } = mprof(["report", run, "--format", "pdf,html", "--out", out], { env });
+    assert.equal(code, 5, err);
+    assert.match(err, message);
+    assert.match(err, /^mprof: [^\n]+\n$/, "one message on one line");
+    assert.equal(printed, `${join(out, "milestone.html")}\n`);
+    assert.deepEqual(readdirSync(out), ["milestone.html"]);
+  }
+});
+
+const has_chromium = (process.env.CHROMIUM ? [process.env.CHROMIUM] : (process.env.PATH ?? "").split(":").flatMap(
+  (folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))).some(existsSync);
+
+test("a report in PDF is a whole one", { skip: !has_chromium && "Chromium was not found" }, (t) => {
+  const out = temporary(t), temporaries = temporary(t);
+  const { code, out: printed, err } = mprof(["report", join(source, "tests", "golden", "run_a"), "--format", "pdf", "--out", out],
+                                            { env: { TMPDIR: temporaries }, timeout: 300_000 });
+  assert.equal(code, 0, err);
+  assert.equal(printed, `${join(out, "milestone.pdf")}\n`);
+  assert.deepEqual(readdirSync(out), ["milestone.pdf"]);
+  const pdf = readFileSync(join(out, "milestone.pdf"), "latin1");
+  assert.match(pdf, /^%PDF-/);
+  assert.match(pdf.slice(-1024), /%%EOF/);
+  assert.ok(pdf.match(/\/Type \/Page\b/g).length > 3, "several pages");
+  assert.deepEqual(readdirSync(temporaries).filter((name) => name.startsWith("mprof")), [], "nothing is left behind");
+});
+
 // Result directories and run records.
 
 const record_damage = {

@@ -52,7 +52,7 @@ let browser, folder;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mprof-html-'));
   execFileSync(renderer, [folder, join(source, 'tests/golden/run_a'), join(source, 'tests/golden/run_b'),
-                         join(source, 'tests/golden/h200')]);
+                         join(source, 'tests/golden/h200'), join(source, 'results/h200-2026-11-21')]);
   browser = await chromium.launch({ executablePath, args: flags });
 });
 
@@ -61,9 +61,10 @@ after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/// Opens a page and passes it to `use`, then expects that it asked for nothing and complained of nothing.
-async function with_page(name, { viewport = desk, colorScheme = 'light' }, use) {
-  const context = await browser.newContext({ viewport, colorScheme });
+/// Opens a page with all its charts drawn and passes it to `use`, then expects that it asked for nothing and complained of
+/// nothing.
+async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, ...more }, use) {
+  const context = await browser.newContext({ viewport, colorScheme, ...more });
   try {
     const page = await context.newPage();
     const url = pathToFileURL(join(folder, name)).href;
@@ -71,9 +72,10 @@ async function with_page(name, { viewport = desk, colorScheme = 'light' }, use) 
     page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', error => complaints.push(error.message));
     page.on('dialog', dialog => complaints.push(`dialog: ${dialog.message()}`));
-    page.on('request', request => { if (request.url() !== url) requests.push(request.url()); });
-    await page.goto(url);
+    page.on('request', request => { if (request.url().split('#')[0] !== url) requests.push(request.url()); });
+    await page.goto(url + hash);
     await page.waitForTimeout(100);
+    if (!lazily) await page.evaluate(() => window.mprof_draw_all?.());
     await use(page);
     assert.deepEqual(complaints, [], 'the console stays empty');
     assert.deepEqual(requests, [], 'no request leaves the file');
@@ -157,7 +159,9 @@ describe('milestone', () => {
     }));
 
   test('is one file of at most 3 MB', () => {
-    assert.ok(readFileSync(join(folder, 'run_a/milestone.html')).length <= 3_000_000);
+    for (const name of ['run_a/milestone.html', whole]) {
+      assert.ok(readFileSync(join(folder, name)).length <= 3_000_000, name);
+    }
   });
 
   test('changes its theme, and the charts with it', () =>
@@ -228,6 +232,392 @@ describe('milestone', () => {
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, 'run_a/milestone.html')).href);
     assert.match(await page.locator('noscript').first().innerText(), /tables hold the same numbers/);
+    await context.close();
+  });
+});
+
+const whole = 'h200-2026-11-21/milestone.html';  // eighteen variants at four batches, traced and counted
+
+/// The texts of a column as they stand there, top to bottom, without small print and footnote marks.
+const column = (figure, place) => figure.locator('tbody tr:visible').evaluateAll((rows, place) =>
+  rows.map(row => row.cells[place].firstElementChild.textContent), place);
+const said = page => page.locator('.announce').textContent();
+
+describe('tables', () => {
+  test('sort by what a figure is, not by how it is written', () =>
+    with_page(whole, {}, async page => {
+      const figure = page.locator('[data-batch] figure').first();
+      const before = await column(figure, 0);
+      const head = figure.locator('th').filter({ hasText: 'Speed-up 1' }), button = head.getByRole('button');
+      await button.click();
+      assert.equal(await head.getAttribute('aria-sort'), 'ascending');
+      assert.equal(await said(page), 'Sorted by Speed-up 1, smallest first');
+      const number = text => text === 'baseline' ? 1 : Number.parseFloat(text.replaceAll(',', ''));
+      const up = (await column(figure, 3)).map(number);
+      assert.ok(up.filter(value => value < 1).length > 0 && up.filter(value => value > 1).length > 0);
+      assert.deepEqual(up, [...up].sort((a, b) => a - b), 'a baseline is as fast as itself');
+      await button.click();
+      assert.equal(await head.getAttribute('aria-sort'), 'descending');
+      assert.deepEqual((await column(figure, 3)).map(number), [...up].reverse());
+      await button.click();
+      assert.equal(await head.getAttribute('aria-sort'), null);
+      assert.deepEqual(await column(figure, 0), before, 'the third time as it was');
+    }));
+
+  test('thousands are larger than units, and what is missing is last both ways', () =>
+    with_page('run_a/milestone.html', {}, async page => {
+      await page.evaluate(() => {
+        const figure = document.querySelector('figure.table:has(td[data-value])');
+        const place = [...figure.querySelector('tbody tr').cells].findIndex(cell => cell.dataset.value !== undefined);
+        figure.id = 'sorted';
+        [...figure.querySelectorAll('tbody tr')].slice(0, 4).forEach((row, i) => {
+          const cell = row.cells[place];
+          cell.firstElementChild.textContent = ['1,200', '–', '9.5', '80'][i];
+          if (i === 1) cell.removeAttribute('data-value'); else cell.dataset.value = ['1.2', '', '0.0095', '0.08'][i];
+        });
+        [...figure.querySelectorAll('tbody tr')].slice(4).forEach(row => row.remove());
+        figure.querySelectorAll('th')[place].id = 'head';
+      });
+      // The page took its rows when it was loaded; what was removed comes back at the end of what was kept.
+      const texts = () => page.locator('#sorted tbody tr').evaluateAll(rows => rows.map(row => row.cells[
+        [...document.querySelectorAll('#sorted th')].indexOf(document.getElementById('head'))].firstElementChild.textContent)
+          .filter(text => ['1,200', '–', '9.5', '80'].includes(text)));
+      await page.locator('#head .sort').click();
+      assert.deepEqual(await texts(), ['9.5', '80', '1,200', '–']);
+      await page.locator('#head .sort').click();
+      assert.deepEqual(await texts(), ['1,200', '80', '9.5', '–']);
+    }));
+
+  test('words sort as people read them, and names that repeat the one above are marked anew', () =>
+    with_page(whole, {}, async page => {
+      const figure = page.locator('figure.table').filter({ hasText: 'Outputs against the double-precision' });
+      await figure.getByRole('button', { name: 'Variant' }).click();
+      const names = await column(figure, 0);
+      assert.deepEqual(names, [...names].sort(new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare));
+      const quiet = await figure.locator('tbody tr').evaluateAll(rows => rows.map(row => row.cells[0].classList.contains('repeat')));
+      assert.deepEqual(quiet, names.map((name, i) => i > 0 && name === names[i - 1]));
+      await figure.getByRole('button', { name: 'Op', exact: true }).click();
+      assert.ok(!await figure.locator('tbody tr').nth(1).locator('td').first().evaluate(cell => cell.classList.contains('repeat')));
+    }));
+
+  // Three dimensions of a grid are no number, and variant_view.cpp leaves its columns to the order of their texts.
+  for (const name of ['run_a', 'h200', 'troubled', 'gpu', 'large', 'h200-2026-11-21']) {
+    test(`${name}: every figure says what number it is`, () =>
+      with_page(`${name}/milestone.html`, {}, async page => {
+        const mute = await page.evaluate(() => [...document.querySelectorAll('figure.table:not(.variant *) td.number:not(.absent)')]
+            .filter(cell => /\d/.test(cell.firstElementChild.textContent) && !/\d\s+\d/.test(cell.firstElementChild.textContent) && !Number.isFinite(Number(cell.dataset.value ?? NaN)))
+            .map(cell => `${cell.closest('figure').id}: ${cell.textContent}`));
+        assert.deepEqual(mute, []);
+        const spoken = await page.evaluate(() => [...document.querySelectorAll('td.absent[data-value]')].length);
+        assert.equal(spoken, 0, 'what is missing has no value');
+      }));
+  }
+
+  test('filter by all words typed; Escape shows all rows again', () =>
+    with_page(whole, {}, async page => {
+      const figure = page.locator('figure.table').filter({ hasText: 'Outputs against the double-precision' });
+      const filter = figure.getByRole('searchbox'), count = figure.locator('output');
+      const all = await figure.locator('tbody tr').count();
+      await filter.fill('LAYER1  matmul');
+      const shown = await figure.locator('tbody tr:visible').allTextContents();
+      assert.ok(shown.length > 0 && shown.length < all);
+      for (const row of shown) assert.match(row, /matmul.*layer1/);
+      assert.equal(await count.textContent(), `${shown.length} of ${all} rows`);
+      await figure.getByRole('button', { name: 'Op', exact: true }).click();
+      assert.equal(await figure.locator('tbody tr:visible').count(), shown.length, 'sorting keeps the filter');
+      await filter.fill('no such row');
+      assert.equal(await count.textContent(), `0 of ${all} rows`);
+      await filter.press('Escape');
+      assert.equal(await filter.inputValue(), '');
+      assert.equal(await count.textContent(), '');
+      assert.equal(await figure.locator('tbody tr:visible').count(), all);
+      const few = page.locator('figure.table').filter({ has: page.locator('tbody tr:nth-child(8):last-child') });
+      for (const table of await few.all()) assert.equal(await table.getByRole('searchbox').count(), 0, 'few rows need none');
+    }));
+
+  const copied = async (page, figure) => {
+    await figure.getByRole('button', { name: 'Copy as Markdown' }).click();
+    await figure.getByRole('button', { name: 'Copied' }).waitFor();
+    assert.match(await said(page), /^Copied as Markdown: /);
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+
+  test('copy what stands there: order, filter, units, small print and footnotes', () =>
+    with_page(whole, { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
+      const figure = page.locator('[data-batch] figure').first();
+      const whole = (await copied(page, figure)).split('\n');
+      const rows = await figure.locator('tbody tr').count();
+      assert.match(whole[0], /^\*\*Batch size \d+\*\*$/);
+      assert.match(whole[2], /^\| Variant \| Op Time 1 \((ms|µs|s)\) \| /);
+      assert.match(whole[3], /^\| --- \| ---: \| /);
+      assert.equal(whole.slice(4).filter(line => line.startsWith('|')).length, rows);
+      for (const line of whole.slice(2, 4 + rows)) assert.equal(line.split(' | ').length, whole[2].split(' | ').length, line);
+      assert.ok(whole.some(line => /\| \*\*[\d.,]+\*\* ±[\d.]+ % \|/.test(line)), 'the best one is bold, its interval small print');
+      const notes = await figure.locator('.notes li').count();
+      assert.equal(whole.filter(line => /^- <sup>\w<\/sup> /.test(line)).length, notes);
+      assert.ok(!whole.join('').match(/[\u2007\u2008]/), 'no spaces for alignment');
+
+      await page.waitForTimeout(2100);  // until the button says again what it does
+      await figure.getByRole('searchbox').fill('matmul');
+      await figure.getByRole('button', { name: 'Total Execution Time' }).click();
+      const part = (await copied(page, figure)).split('\n');
+      const names = part.slice(4).filter(line => line.startsWith('|')).map(line => line.split(' | ')[0].slice(2));
+      assert.deepEqual(names, await column(figure, 0));
+      assert.match(part[0], new RegExp(`\\(${names.length} of ${rows} rows, with "matmul"\\)\\*\\*$`));
+      const marks = new Set(part.join('\n').match(/(?<=[^-] ?)<sup>\w+<\/sup>(?= \|)/g) ?? []);
+      assert.equal(part.filter(line => line.startsWith('- <sup>')).length, marks.size, 'footnotes of rows that are not there go');
+    }));
+
+  test('copy without the clipboard interface, and hostile names as text', () =>
+    with_page('hostile/milestone.html', { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
+      const figure = page.locator('[data-batch] figure').first();
+      const modern = await copied(page, figure);
+      await page.evaluate(() => {
+        const clipboard = navigator.clipboard;
+        clipboard.writeText('').then(() => Object.defineProperty(navigator, 'clipboard', { get: () => undefined, configurable: true }));
+        window.given_back = () => Object.defineProperty(navigator, 'clipboard', { get: () => clipboard });
+      });
+      await page.waitForTimeout(2200);
+      await figure.getByRole('button', { name: 'Copy as Markdown' }).click();
+      await figure.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.evaluate(() => window.given_back());
+      const by_hand = await page.evaluate(() => navigator.clipboard.readText());
+      assert.equal(by_hand.replaceAll('\r\n', '\n'), modern);
+      assert.doesNotMatch(modern.replaceAll(/<\/?sup>/g, ''), /(^|[^\\])</, 'no tag of theirs');
+      const bars = modern.split('\n').filter(line => line.startsWith('| ')).map(line => line.match(/(?<!\\)\|/g).length);
+      assert.equal(new Set(bars).size, 1, 'no cell of theirs');
+    }));
+
+  test('obey the keyboard alone', () =>
+    with_page(whole, {}, async page => {
+      const figure = page.locator('[data-batch] figure').first();
+      const tools = figure.locator('.tools'), opacity = () => tools.evaluate(element => Number(getComputedStyle(element).opacity));
+      await page.mouse.move(0, 0);
+      await figure.locator('.sort').first().focus();
+      await page.waitForTimeout(300);
+      assert.equal(await opacity(), 1, 'controls come into sight with the focus');
+      const outline = await figure.locator('.sort').first().evaluate(element => getComputedStyle(element).outlineStyle);
+      assert.notEqual(outline, 'none');
+      const head = figure.locator('th').nth(1);
+      await page.keyboard.press('Tab');
+      assert.ok(await head.locator('.sort').evaluate(element => element === document.activeElement));
+      await page.keyboard.press('Enter');
+      assert.equal(await head.getAttribute('aria-sort'), 'ascending');
+      await page.keyboard.press('Space');
+      assert.equal(await head.getAttribute('aria-sort'), 'descending');
+      await figure.getByRole('searchbox').focus();
+      await page.keyboard.type('cudnn');
+      assert.equal(await figure.locator('tbody tr:visible').count(), 1);
+      await page.keyboard.press('Tab');
+      assert.match(await page.evaluate(() => document.activeElement.textContent), /Copy as Markdown/);
+    }));
+
+  test('keep their heads in sight where they fit', () =>
+    with_page('large/milestone.html', { viewport: { width: 1700, height: 700 } }, async page => {
+      const figure = page.locator('figure.table:has(.fits)').filter({ has: page.locator('tbody tr:nth-child(15)') }).first();
+      await figure.locator('tbody tr').last().evaluate(row => row.scrollIntoView({ block: 'end' }));
+      const tops = await figure.evaluate(element => [element.getBoundingClientRect().top, element.querySelector('th').getBoundingClientRect().top]);
+      if (tops[0] < -60) assert.ok(tops[1] >= -1 && tops[1] < 5, `the head stands at ${tops[1]}`);
+    }));
+});
+
+describe('switch', () => {
+  const shown_charts = page => page.locator('section[data-family] figure.chart').evaluateAll(figures =>
+    figures.filter(figure => !figure.hidden).map(figure => figure.id));
+  const legend = page => page.locator('section[data-charts] figure.chart:visible').first().locator('svg text').allTextContents();
+
+  test('a batch drives the charts and the summary, a layer all charts', () =>
+    with_page(whole, {}, async page => {
+      const bar = page.locator('.switch'), every = await shown_charts(page);
+      const batches = await bar.getByRole('group', { name: 'Batch' }).getByRole('radio').count() - 1;
+      const tables = page.locator('[data-batch]');
+      assert.equal(await tables.count(), batches);
+      const summary = page.locator('[data-batch]:visible');
+      assert.equal(await summary.count(), batches);
+      const marks = async () => (await legend(page)).filter(text => text.startsWith('batch '));
+      assert.equal((await marks()).length, batches);
+      const colour = () => page.locator('section[data-charts] svg').first().evaluate(svg =>
+        [...svg.querySelectorAll('path[fill]')].map(path => path.getAttribute('fill')).filter(fill => !['none', 'transparent'].includes(fill)));
+
+      const chosen = await tables.first().getAttribute('data-batch');
+      const all_colours = new Set(await colour());
+      await bar.getByRole('radio', { name: chosen, exact: true }).check();
+      assert.deepEqual(await marks(), [`batch ${chosen}`]);
+      for (const fill of await colour()) assert.ok(all_colours.has(fill), 'a batch keeps its colour');
+      assert.equal(await summary.count(), 1);
+      assert.match(await summary.first().locator('figcaption').textContent(), new RegExp(`${chosen}$`));
+      assert.match(await said(page), new RegExp(`^batch ${chosen}: `));
+
+      await bar.getByRole('radio', { name: 'all' }).first().check();
+      assert.deepEqual(await shown_charts(page), every);
+      await bar.getByRole('radio', { name: 'layer2' }).check();
+      const layer2 = await shown_charts(page);
+      assert.ok(layer2.length > 0 && layer2.length < every.length);
+      assert.ok(layer2.some(id => /roofline|sol|stalls/.test(id)), 'also what hardware counted');
+      const ops = await page.evaluate(() => JSON.parse(document.getElementById('chart-data').textContent).map(view => [view.id, view.op]));
+      for (const [id, op] of ops) assert.equal(layer2.includes(id), op === 'layer2', id);
+      await bar.getByRole('radio', { name: 'whole inference' }).check();
+      for (const [id, op] of ops) assert.equal((await shown_charts(page)).includes(id), op === '', id);
+
+      const note = page.locator('.hidden-parts:visible').last();
+      assert.match(await note.textContent(), /^\d+ charts? hidden by the choice of batch and layer/);
+      await note.getByRole('button').click();
+      assert.deepEqual(await shown_charts(page), every, 'the line where charts are missing leads back');
+      assert.equal(await page.locator('.hidden-parts:visible').count(), 0);
+      assert.ok(await bar.getByRole('radio', { name: 'all' }).nth(1).isChecked());
+    }));
+
+  test('is of native radios, so the keyboard moves the choice', () =>
+    with_page(whole, {}, async page => {
+      const radios = page.locator('.switch').getByRole('group', { name: 'Layer' }).getByRole('radio');
+      await radios.first().focus();
+      await page.keyboard.press('ArrowRight');
+      assert.ok(await radios.nth(1).isChecked());
+      const outline = await radios.nth(1).evaluate(input => getComputedStyle(input.nextElementSibling).outlineStyle);
+      assert.notEqual(outline, 'none', 'the focus is to be seen');
+      assert.deepEqual(await serious_findings(page), []);
+    }));
+
+  test('stays in sight along the charts, and moves nothing that is looked at', () =>
+    with_page(whole, {}, async page => {
+      const bar = page.locator('.switch');
+      await page.locator('section[data-charts] figure.chart').nth(2).evaluate(figure => figure.scrollIntoView());
+      const top = () => bar.evaluate(element => element.getBoundingClientRect().top);
+      assert.ok(Math.abs(await top()) < 2, 'it sticks');
+      await bar.getByRole('radio', { name: 'layer2' }).check();
+      await page.waitForTimeout(150);
+      assert.ok(await top() >= -1 && await top() < 150, 'the first charts of the choice stand below it');
+      await page.locator('.switch').evaluate(element => window.scrollBy(0, element.closest('section').getBoundingClientRect().top - 40));
+      const before = await top();
+      await bar.getByRole('radio', { name: '100', exact: true }).check();
+      await page.waitForTimeout(150);
+      assert.ok(Math.abs(await top() - before) < 2, 'summaries above may go without moving the page');
+    }));
+
+  test('its choice is an address, which others can open', async () => {
+    let hash;
+    await with_page(whole, {}, async page => {
+      await page.locator('.switch').getByRole('radio', { name: '100', exact: true }).check();
+      await page.locator('.switch').getByRole('radio', { name: 'layer1' }).check();
+      hash = await page.evaluate(() => location.hash);
+    });
+    await with_page(whole, { hash }, async page => {
+      assert.ok(await page.locator('.switch').getByRole('radio', { name: '100', exact: true }).isChecked());
+      assert.ok(await page.locator('.switch').getByRole('radio', { name: 'layer1' }).isChecked());
+      const top = await page.locator('section[data-charts]').evaluate(section => section.getBoundingClientRect().top);
+      assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
+    });
+    for (const odd of ['#conv-charts:', '#conv-charts:batch=7,layer=<b>', '#nowhere:batch=100', '#%E0%A4%A', '#:']) {
+      await with_page(whole, { hash: odd }, async page => {
+        assert.equal(await page.locator('section[data-family] figure.chart[hidden]').count(), 0, odd);
+      });
+    }
+  });
+});
+
+describe('links', () => {
+  test('to what is folded away open it, also when the page is opened with them', async () => {
+    const target = 'details.evidence figure.table';
+    let id;
+    await with_page('gpu/milestone.html', {}, async page => {
+      id = await page.locator(target).last().getAttribute('id');
+      assert.equal(await page.locator(`#${id}`).isVisible(), false);
+      await page.evaluate(anchor => { location.hash = anchor; }, id);
+      await page.waitForTimeout(100);
+      assert.ok(await page.locator(`#${id}`).isVisible());
+      await page.locator('details.evidence').last().evaluate(details => { details.open = false; });
+      await page.evaluate(anchor => document.querySelector('.subtitle').insertAdjacentHTML('afterend', `<a href="#${anchor}">there</a>`), id);
+      await page.getByRole('link', { name: 'there', exact: true }).click();
+      await page.waitForTimeout(100);
+      assert.ok(await page.locator(`#${id}`).isVisible(), 'although the address stays the same');
+    });
+    await with_page('gpu/milestone.html', { hash: '#' + id }, async page => {
+      assert.ok(await page.locator(`#${id}`).isVisible());
+      const top = await page.locator(`#${id}`).evaluate(element => element.getBoundingClientRect().top);
+      assert.ok(top > -5 && top < desk.height, `it stands at ${top}`);
+    });
+  });
+
+  test('to what a choice hides undo the choice', () =>
+    with_page(whole, {}, async page => {
+      await page.locator('.switch').getByRole('radio', { name: 'layer2' }).check();
+      assert.equal(await page.locator('#conv-op-time-1').isVisible(), false);
+      await page.evaluate(() => { location.hash = 'conv-op-time-1'; });
+      await page.waitForTimeout(100);
+      assert.ok(await page.locator('#conv-op-time-1').isVisible());
+    }));
+
+  test('of the contents say where the reader is', () =>
+    with_page(whole, {}, async page => {
+      const current = page.locator('nav a[aria-current]');
+      for (const [anchor, name] of [['conv-verification', 'Verification'], ['setup', 'Setup'], ['conv-cudnn', 'conv/cudnn']]) {
+        await page.locator(`#${anchor}`).evaluate(element => element.scrollIntoView());
+        await page.waitForTimeout(200);
+        if (anchor !== 'setup') assert.deepEqual(await current.allTextContents(), [name]);
+      }
+      await page.locator('nav li details').evaluate(details => { details.open = false; });
+      await page.locator('#conv-fp16').evaluate(element => element.scrollIntoView());
+      await page.waitForTimeout(200);
+      assert.deepEqual(await current.allTextContents(), ['Variants'], 'a folded list is marked as a whole');
+    }));
+});
+
+describe('charts', () => {
+  test('are drawn when they come near the window', () =>
+    with_page(whole, { lazily: true }, async page => {
+      const drawn = () => page.locator('.plot').evaluateAll(plots => plots.map(plot => plot.querySelector('svg') !== null));
+      assert.ok((await drawn()).includes(false), 'not all at once');
+      const height = await page.evaluate(() => document.documentElement.scrollHeight);
+      const plots = await page.locator('.plot').all();
+      await plots[plots.length - 1].evaluate(plot => plot.scrollIntoView());
+      await plots[plots.length - 1].locator('svg').waitFor();
+      await page.evaluate(() => window.mprof_draw_all());
+      assert.ok(!(await drawn()).includes(false));
+      assert.equal(await page.evaluate(() => document.documentElement.scrollHeight), height, 'their place is kept free');
+    }));
+});
+
+describe('paper', () => {
+  test('has everything: all charts in light, all that is folded, no control; and the page is as before afterwards', () =>
+    with_page(whole, { colorScheme: 'dark', lazily: true }, async page => {
+      const open = () => page.locator('main details').evaluateAll(list => list.map(details => details.open));
+      const before = await open();
+      await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+      await page.emulateMedia({ media: 'print' });
+      assert.ok(!(await open()).includes(false));
+      const text = await page.locator('.plot').evaluateAll(plots => plots.map(plot => plot.querySelector('svg text')?.getAttribute('fill')));
+      assert.deepEqual([...new Set(text)], ['#59636e'], 'the muted text of the light theme');
+      for (const control of ['.tools button', '.tools input', '.switch', 'nav', '.hidden-parts']) {
+        assert.equal(await page.locator(`${control}:visible`).count(), 0, control);
+      }
+      await page.setViewportSize({ width: 703, height: 1000 });
+      const cut = await page.evaluate(() => [...document.querySelectorAll('figure.table:not(.wide) table, .plot svg')]
+          .filter(part => part.getBoundingClientRect().right > 704).map(part => part.closest('figure').id));
+      assert.deepEqual(cut, [], 'nothing is wider than a page');
+      await page.emulateMedia({ media: 'screen' });
+      await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+      assert.deepEqual(await open(), before);
+    }));
+
+  test('keeps a filter, and says so', () =>
+    with_page(whole, {}, async page => {
+      const figure = page.locator('[data-batch] figure').first();
+      await figure.getByRole('searchbox').fill('matmul');
+      await page.locator('.switch').getByRole('radio', { name: 'layer2' }).check();
+      await page.emulateMedia({ media: 'print' });
+      assert.match(await figure.locator('output').innerText(), /^\d+ of \d+ rows$/);
+      assert.equal(await page.locator('.chosen').innerText(), 'Shown here: layer2.');
+    }));
+});
+
+describe('without scripts', () => {
+  test('there is no control that does nothing', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(join(folder, whole)).href);
+    assert.equal(await page.locator('main button, main input').count(), 0);
+    assert.equal(await page.locator('main table').first().isVisible(), true);
+    for (const part of await page.locator('[data-batch]').all()) assert.ok(await part.isVisible());
     await context.close();
   });
 });

@@ -108,7 +108,7 @@ TEST(Report, AUsersTemplateIsUsed) {
 
 TEST(Report, AnUnknownFormatWritesNothing) {
   const test::TemporaryDirectory directory;
-  EXPECT_THROW(write_report(samples::healthy(), {{"md", "pdf"}, directory.path(), {}}), Error);
+  EXPECT_THROW(write_report(samples::healthy(), {{"md", "docx"}, directory.path(), {}}), Error);
   EXPECT_TRUE(fs::is_empty(directory.path()));
 }
 

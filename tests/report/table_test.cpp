@@ -83,6 +83,22 @@ TEST(Table, FootnotesGoOnAfterZ) {
   EXPECT_EQ(table.view()["notes"][27]["mark"], "ab");
 }
 
+TEST(Table, CellsBringTheNumberTheyAreSortedBy) {
+  Table table("t", "Times");
+  table.text("Variant").numbers("Time", Unit::second).numbers("Speed-up").numbers("Launches");
+  table.row({Cell::words("12"), Cell::value(value(0.0123456789)), Cell::speed_up({2.345, {}, ""}),
+             Cell::figure("1,234,567,890").valued(1234567890)});
+  table.row({Cell::words("a"), Cell::missing("no clock"), Cell::words("baseline").valued(1), Cell::dash()});
+  const json rows = table.view()["rows"];
+  const auto values = [&](std::size_t row) {
+    std::vector<std::string> list;
+    for (const json& cell : rows[row]["cells"]) list.push_back(cell["value"]);
+    return list;
+  };
+  EXPECT_EQ(values(0), (std::vector<std::string>{"", "0.01234568", "2.345", "1234567890"}));
+  EXPECT_EQ(values(1), (std::vector<std::string>{"", "", "1", ""})) << "what is missing has no value";
+}
+
 TEST(TextTable, GroupsRowsAndKeepsToTheWidth) {
   Table table("t", "Times");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("Change");
