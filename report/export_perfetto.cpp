@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -190,18 +191,17 @@ class PerfettoFile {
     };
     for (const std::uint32_t i : one.kernels) add(profile_.kernels[i], i, Kind::kernel);
     for (const std::uint32_t i : one.transfers) add(profile_.transfers[i], i, Kind::transfer);
+    std::map<std::int64_t, std::set<std::int64_t>> contexts;  // by device
+    for (const auto& [key, slices] : queues) contexts[std::get<0>(key)].insert(std::get<1>(key));
     std::vector<Row> rows;
     for (auto& [key, slices] : queues) {
+      const auto& [device, context, stream] = key;
+      const std::string of_context =
+          contexts[device].size() > 1 ? fmt::format(", context {}", context) : std::string();
       sort_for_nesting(slices);
-      const auto [device, context, stream] = key;
-      const auto twin = std::ranges::find_if(queues, [&](const auto& other) {
-        return std::get<0>(other.first) == device && std::get<1>(other.first) != context;
-      });
-      const std::string of_context = twin == queues.end() ? "" : fmt::format(", context {}", context);
-      rows.push_back({fmt::format("GPU {}{}, stream {}", device, of_context, stream), Nesting::none, {}});
+      rows.push_back(
+          {fmt::format("GPU {}{}, stream {}", device, of_context, stream), Nesting::none, std::move(slices)});
     }
-    std::size_t next = 0;
-    for (auto& [key, slices] : queues) rows[next++].slices = std::move(slices);
     return rows;
   }
 
