@@ -17,8 +17,8 @@ struct ReportOptions {
 };
 
 /// Writes milestone.md with charts/*.svg, milestone.html, or both, into `options.out`. The same run makes the
-/// same bytes. Returns the files written, in order. Throws Error(usage) for an unknown format, a template that
-/// fails, or a trace or check that is there and cannot be read.
+/// same bytes. Returns the files written, in order. Throws Error(usage) for an unknown format, a template
+/// that fails, or a trace or check that is there and cannot be read.
 std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options);
 
 }  // namespace mprof
