@@ -24,6 +24,10 @@ Cell no_such_op() {
 
 }  // namespace
 
+Cell batch_cell(std::uint64_t batch) {
+  return Cell::figure(std::to_string(batch)).valued(static_cast<double>(batch));
+}
+
 std::string numbered(std::string_view head, std::size_t index, std::size_t ops) {
   return ops == 1 ? std::string(head) : fmt::format("{} {}", head, index + 1);
 }

@@ -12,6 +12,9 @@
 /// all of them.
 namespace mprof {
 
+/// A batch as a figure that sorts.
+[[nodiscard]] Cell batch_cell(std::uint64_t batch);
+
 /// A head for each op when there are several: "Op Time 1", "Op Time 2"; "Op Time" for a single one.
 [[nodiscard]] std::string numbered(std::string_view head, std::size_t index, std::size_t ops);
 

@@ -66,24 +66,24 @@ ExportScope scope_of(const RunAnalysis& analysis, const std::vector<std::string>
 
 /// Adds the places of rows to their cases, which start with the first of them.
 template <class Row>
-void sort_out(const std::vector<Row>& rows, std::vector<TracedCase>& cases,
-              std::vector<std::uint32_t> TracedCase::*member) {
+void sort_out(const std::vector<Row>& rows, std::vector<ExportedCase>& cases,
+              std::vector<std::uint32_t> ExportedCase::*member) {
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     if (rows[i].in_case >= cases.size()) continue;
-    TracedCase& one = cases[rows[i].in_case];
+    ExportedCase& one = cases[rows[i].in_case];
     (one.*member).push_back(i);
     one.start = std::min(one.start, rows[i].time.start);
   }
 }
 
 /// The profile's cases that are in the scope, in its order.
-std::vector<TracedCase> sorted_out(const ExportScope& scope, const trace::Profile& profile) {
-  std::vector<TracedCase> in_file(profile.cases.size());
-  sort_out(profile.kernels, in_file, &TracedCase::kernels);
-  sort_out(profile.transfers, in_file, &TracedCase::transfers);
-  sort_out(profile.calls, in_file, &TracedCase::calls);
-  sort_out(profile.ranges, in_file, &TracedCase::ranges);
-  std::vector<TracedCase> cases;
+std::vector<ExportedCase> sorted_out(const ExportScope& scope, const trace::Profile& profile) {
+  std::vector<ExportedCase> in_file(profile.cases.size());
+  sort_out(profile.kernels, in_file, &ExportedCase::kernels);
+  sort_out(profile.transfers, in_file, &ExportedCase::transfers);
+  sort_out(profile.calls, in_file, &ExportedCase::calls);
+  sort_out(profile.ranges, in_file, &ExportedCase::ranges);
+  std::vector<ExportedCase> cases;
   for (const CaseResult* result : scope.cases) {
     const auto index = profile.find_case(result->id);
     if (!index) continue;
@@ -95,7 +95,7 @@ std::vector<TracedCase> sorted_out(const ExportScope& scope, const trace::Profil
 
 /// The trace of the scope's cases, or why there is none.
 struct TraceOrReason {
-  std::optional<TracedCases> traced;
+  std::optional<ExportedTrace> traced;
   std::string absent;
 };
 
@@ -115,7 +115,7 @@ TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
     return {std::nullopt, scope.whole ? "trace.sqlite holds no case of this run"
                                       : "trace.sqlite holds none of the cases that were chosen"};
   }
-  TracedCases traced{trace::read_profile(file, query), {}};
+  ExportedTrace traced{trace::read_profile(file, query), {}};
   traced.cases = sorted_out(scope, traced.profile);
   return {std::move(traced), {}};
 }

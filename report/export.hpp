@@ -49,7 +49,7 @@ struct ExportScope {
 };
 
 /// The rows of a trace that belong to a case, by their places in the profile, in the order of the file.
-struct TracedCase {
+struct ExportedCase {
   const CaseResult* result = nullptr;
   std::int64_t start = std::numeric_limits<std::int64_t>::max();  ///< of the first thing in it
   std::vector<std::uint32_t> kernels{};
@@ -59,19 +59,19 @@ struct TracedCase {
 };
 
 /// A trace, its cases in run order.
-struct TracedCases {
+struct ExportedTrace {
   trace::Profile profile;
-  std::vector<TracedCase> cases;
+  std::vector<ExportedCase> cases;
 };
 
 /// trace.perfetto.json in the Trace Event format.
-void write_perfetto(const ExportScope& scope, const TracedCases& traced, const std::filesystem::path& file);
+void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, const std::filesystem::path& file);
 
 /// cases.csv, ops.csv, measurements.csv and samples.csv; returns their paths.
 std::vector<std::filesystem::path> write_run_tables(const ExportScope& scope,
                                                     const std::filesystem::path& directory);
 /// kernels.csv, transfers.csv and api_calls.csv; returns their paths.
-std::vector<std::filesystem::path> write_trace_tables(const TracedCases& traced,
+std::vector<std::filesystem::path> write_trace_tables(const ExportedTrace& traced,
                                                       const std::filesystem::path& directory);
 /// Their names.
 [[nodiscard]] std::vector<std::string> trace_table_names();

@@ -247,7 +247,7 @@ class TraceFields {
     if (gpu == profile_.gpus.end()) return format::plain(number);
     return csv_field(format::one_line(fmt::format("{} ({})", gpu->second, number)));
   }
-  void begin_case(const TracedCase& one) {
+  void begin_case(const ExportedCase& one) {
     zero_ = one.start;
     case_ = fmt::format("{},{},{},{}", csv_field(format::one_line(one.result->id)),
                         csv_field(format::one_line(one.result->key.variant)),
@@ -284,13 +284,13 @@ void add_size(CsvFile& table, const std::optional<std::array<std::int32_t, 3>>& 
   }
 }
 
-fs::path write_kernels(const TracedCases& traced, const fs::path& path) {
+fs::path write_kernels(const ExportedTrace& traced, const fs::path& path) {
   CsvFile table(path, {"case",       "variant",       "parameters", "batch",   "op",          "part",
                        "Start (ns)", "Duration (ns)", "CorrId",     "GrdX",    "GrdY",        "GrdZ",
                        "BlkX",       "BlkY",          "BlkZ",       "Reg/Trd", "StcSMem (B)", "DymSMem (B)",
                        "Device",     "Ctx",           "Strm",       "Name"});
   TraceFields fields(traced.profile);
-  for (const TracedCase& one : traced.cases) {
+  for (const ExportedCase& one : traced.cases) {
     fields.begin_case(one);
     for (const std::uint32_t index : one.kernels) {
       const trace::ProfiledKernel& kernel = traced.profile.kernels[index];
@@ -308,12 +308,12 @@ fs::path write_kernels(const TracedCases& traced, const fs::path& path) {
   return path;
 }
 
-fs::path write_transfers(const TracedCases& traced, const fs::path& path) {
+fs::path write_transfers(const ExportedTrace& traced, const fs::path& path) {
   CsvFile table(
       path, {"case", "variant", "parameters", "batch", "op", "part", "Start (ns)", "Duration (ns)", "CorrId",
              "Bytes (B)", "Throughput (B/s)", "SrcMemKd", "DstMemKd", "Device", "Ctx", "Strm", "Name"});
   TraceFields fields(traced.profile);
-  for (const TracedCase& one : traced.cases) {
+  for (const ExportedCase& one : traced.cases) {
     fields.begin_case(one);
     for (const std::uint32_t index : one.transfers) {
       const trace::ProfiledTransfer& transfer = traced.profile.transfers[index];
@@ -331,11 +331,11 @@ fs::path write_transfers(const TracedCases& traced, const fs::path& path) {
   return path;
 }
 
-fs::path write_calls(const TracedCases& traced, const fs::path& path) {
+fs::path write_calls(const ExportedTrace& traced, const fs::path& path) {
   CsvFile table(path, {"case", "variant", "parameters", "batch", "op", "part", "Start (ns)", "Duration (ns)",
                        "CorrId", "API", "Result", "Pid", "Tid", "Name"});
   TraceFields fields(traced.profile);
-  for (const TracedCase& one : traced.cases) {
+  for (const ExportedCase& one : traced.cases) {
     fields.begin_case(one);
     for (const std::uint32_t index : one.calls) {
       const trace::ProfiledCall& call = traced.profile.calls[index];
@@ -358,7 +358,7 @@ std::vector<fs::path> write_run_tables(const ExportScope& scope, const fs::path&
           write_samples(scope, directory / "samples.csv")};
 }
 
-std::vector<fs::path> write_trace_tables(const TracedCases& traced, const fs::path& directory) {
+std::vector<fs::path> write_trace_tables(const ExportedTrace& traced, const fs::path& directory) {
   return {write_kernels(traced, directory / kernels_file),
           write_transfers(traced, directory / transfers_file), write_calls(traced, directory / calls_file)};
 }

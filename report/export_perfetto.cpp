@@ -90,7 +90,7 @@ std::int64_t native_id(std::int64_t global, int shift) {
 
 class PerfettoFile {
  public:
-  PerfettoFile(const TracedCases& traced, const std::filesystem::path& path)
+  PerfettoFile(const ExportedTrace& traced, const std::filesystem::path& path)
       : profile_(traced.profile),
         names_(profile_),
         kernel_names_(short_kernel_names(profile_)),
@@ -108,7 +108,7 @@ class PerfettoFile {
         fmt::format("{{\"displayTimeUnit\":\"ns\",\n\"otherData\":{},\n\"traceEvents\":[", about.dump()));
   }
 
-  void add_case(const TracedCase& one) {
+  void add_case(const ExportedCase& one) {
     next_id_ = pid_ = (next_id_ / ids_of_a_case + 1) * ids_of_a_case;
     zero_ = one.start;
     calls_.clear();
@@ -143,7 +143,7 @@ class PerfettoFile {
   }
   [[nodiscard]] std::string at(std::int64_t time) const { return format::microseconds(time - zero_); }
 
-  void describe_process(const TracedCase& one) {
+  void describe_process(const ExportedCase& one) {
     ++processes_;
     const auto describe = [&](std::string_view what, std::string_view key, const std::string& value) {
       event(R"({{"ph":"M","name":"{}","pid":{},"args":{{"{}":{}}}}})", what, pid_, key, value);
@@ -158,7 +158,7 @@ class PerfettoFile {
   }
 
   /// The rows of the host: ranges and calls of each thread, then the ranges that begin and end anywhere.
-  [[nodiscard]] std::vector<Row> rows_of(const TracedCase& one) const {
+  [[nodiscard]] std::vector<Row> rows_of(const ExportedCase& one) const {
     std::map<std::int64_t, std::vector<Slice>> threads, free_ranges;
     for (const std::uint32_t i : one.ranges) {
       const trace::ProfiledRange& range = profile_.ranges[i];
@@ -183,7 +183,7 @@ class PerfettoFile {
   }
 
   /// The rows of the GPUs: one for each stream.
-  [[nodiscard]] std::vector<Row> queues_of(const TracedCase& one) const {
+  [[nodiscard]] std::vector<Row> queues_of(const ExportedCase& one) const {
     using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
     std::map<Key, std::vector<Slice>> queues;
     const auto add = [&](const auto& row, std::uint32_t index, Kind kind) {
@@ -335,10 +335,11 @@ class PerfettoFile {
 
 }  // namespace
 
-void write_perfetto(const ExportScope& scope, const TracedCases& traced, const std::filesystem::path& file) {
+void write_perfetto(const ExportScope& scope, const ExportedTrace& traced,
+                    const std::filesystem::path& file) {
   PerfettoFile perfetto(traced, file);
   perfetto.begin(scope.run());
-  for (const TracedCase& one : traced.cases) perfetto.add_case(one);
+  for (const ExportedCase& one : traced.cases) perfetto.add_case(one);
   perfetto.end();
 }
 

@@ -191,10 +191,6 @@ Table verification_table(const FamilyResult& family, const std::vector<std::stri
 
 // --- Throughput and resources ---
 
-Cell batch_cell(const CaseResult& result) {
-  return Cell::figure(std::to_string(result.key.batch)).valued(static_cast<double>(result.key.batch));
-}
-
 /// Calls `visit(variant, anchor, case)` for what stands for each variant at each batch, unless its output is
 /// wrong.
 template <class Visit>
@@ -221,9 +217,9 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
       const auto cell = [&](const Value& value) {
         return op.outside_forward ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
       };
-      table.row({Cell::words_to(result.configuration, anchor), batch_cell(result), Cell::words(op.info.name),
-                 cell(op.flop_rate), cell(op.compute_throughput), cell(op.byte_rate),
-                 cell(op.memory_throughput)});
+      table.row({Cell::words_to(result.configuration, anchor), batch_cell(result.key.batch),
+                 Cell::words(op.info.name), cell(op.flop_rate), cell(op.compute_throughput),
+                 cell(op.byte_rate), cell(op.memory_throughput)});
     }
   });
   return table;
@@ -240,7 +236,7 @@ Table resource_table(const FamilyResult& family, const std::vector<std::string>&
   for (const char* metric : resource_metrics)
     table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
-    std::vector<Cell> cells{Cell::words_to(result.configuration, anchor), batch_cell(result),
+    std::vector<Cell> cells{Cell::words_to(result.configuration, anchor), batch_cell(result.key.batch),
                             result.cores_busy
                                 ? Cell::figure(format::significant(result.cores_busy->median, 3))
                                       .valued(result.cores_busy->median)
@@ -262,7 +258,7 @@ Table counter_table(const FamilyResult& family, const std::vector<std::string>& 
     table.numbers(std::string(label_of(metric)), find_metric(metric)->unit);
   for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
     for (const OpResult& op : result.ops) {
-      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor), batch_cell(result),
+      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor), batch_cell(result.key.batch),
                               Cell::words(op.info.name)};
       for (const char* metric : counter_metrics)
         cells.push_back(Cell::bare(value_of(*result.source, metric, op.info.name)));

@@ -222,214 +222,216 @@ std::string microseconds(std::int64_t nanoseconds) {
   const auto size =
       negative ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
   return fmt::format("{}{}.{:03}", negative ? "-" : "", size / thousand, size % thousand);
-  std::string sortable(double value) {
-    constexpr double exact = 1e15;  // beyond it, a double holds no more digits than that
-    if (value == std::round(value) && std::abs(value) < exact)
-      return fmt::format("{:.0f}", value == 0 ? 0 : value);
-    return fmt::format("{:.7g}", value);
-  }
+}
 
-  double rounded(double value, int decimals) {
-    return std::strtod(plain(value, decimals).c_str(), nullptr);
-  }
+std::string sortable(double value) {
+  constexpr double exact = 1e15;  // beyond it, a double holds no more digits than that
+  if (value == std::round(value) && std::abs(value) < exact)
+    return fmt::format("{:.0f}", value == 0 ? 0 : value);
+  return fmt::format("{:.7g}", value);
+}
 
-  std::string quantity(double value, Unit unit) {
-    const Scale scale = scale_for(unit, value);
-    const bool whole = unit == Unit::count && scale.divisor == 1 && value == std::floor(value);
-    return with_symbol(whole ? fixed(value, 0) : significant(value / scale.divisor), scale);
-  }
+double rounded(double value, int decimals) {
+  return std::strtod(plain(value, decimals).c_str(), nullptr);
+}
 
-  std::string about(double value, Unit unit) {
-    const Scale scale = scale_for(unit, value);
-    return with_symbol(three_digits(value / scale.divisor), scale);
-  }
+std::string quantity(double value, Unit unit) {
+  const Scale scale = scale_for(unit, value);
+  const bool whole = unit == Unit::count && scale.divisor == 1 && value == std::floor(value);
+  return with_symbol(whole ? fixed(value, 0) : significant(value / scale.divisor), scale);
+}
 
-  std::string from_to(double before, double after, Unit unit) {
-    const Scale scale = scale_for(unit, std::max(std::abs(before), std::abs(after)));
-    const auto text = [&](double value) {
-      return unit == Unit::percent ? fixed(value, 1) : three_digits(value / scale.divisor);
-    };
-    return with_symbol(fmt::format("{} → {}", text(before), text(after)), scale);
-  }
+std::string about(double value, Unit unit) {
+  const Scale scale = scale_for(unit, value);
+  return with_symbol(three_digits(value / scale.divisor), scale);
+}
 
-  std::string percent(double ratio) {
-    return fmt::format("{}{}%", fixed(100 * ratio, 1), no_break_space);
-  }
+std::string from_to(double before, double after, Unit unit) {
+  const Scale scale = scale_for(unit, std::max(std::abs(before), std::abs(after)));
+  const auto text = [&](double value) {
+    return unit == Unit::percent ? fixed(value, 1) : three_digits(value / scale.divisor);
+  };
+  return with_symbol(fmt::format("{} → {}", text(before), text(after)), scale);
+}
 
-  std::string signed_percent(double ratio) {
-    return fmt::format("{}{}%", with_sign(100 * ratio, 1), no_break_space);
-  }
+std::string percent(double ratio) {
+  return fmt::format("{}{}%", fixed(100 * ratio, 1), no_break_space);
+}
 
-  std::string whole_percent(double percentage) {
-    return fmt::format("{}{}%", fixed(percentage, 0), no_break_space);
-  }
+std::string signed_percent(double ratio) {
+  return fmt::format("{}{}%", with_sign(100 * ratio, 1), no_break_space);
+}
 
-  std::string whole_percents(double first, double second) {
-    return fmt::format("{}{}/{}{}", fixed(first, 0), no_break_space, no_break_space, whole_percent(second));
-  }
+std::string whole_percent(double percentage) {
+  return fmt::format("{}{}%", fixed(percentage, 0), no_break_space);
+}
 
-  std::string signed_fixed(double difference, int decimals) {
-    const std::string text = with_sign(difference, decimals);
-    return is_zero_text(text) ? "±" + text : text;
-  }
+std::string whole_percents(double first, double second) {
+  return fmt::format("{}{}/{}{}", fixed(first, 0), no_break_space, no_break_space, whole_percent(second));
+}
 
-  std::string signed_points(double difference) {
-    return fmt::format("{}{}points", with_sign(difference, 1), no_break_space);
-  }
+std::string signed_fixed(double difference, int decimals) {
+  const std::string text = with_sign(difference, decimals);
+  return is_zero_text(text) ? "±" + text : text;
+}
 
-  std::string plus_minus(double ratio) {
-    return fmt::format("±{}{}%", fixed(100 * ratio, 100 * ratio < 9.95 ? 1 : 0), no_break_space);
-  }
+std::string signed_points(double difference) {
+  return fmt::format("{}{}points", with_sign(difference, 1), no_break_space);
+}
 
-  std::string times(double factor) {
-    return significant(factor, 3) + "×";
-  }
+std::string plus_minus(double ratio) {
+  return fmt::format("±{}{}%", fixed(100 * ratio, 100 * ratio < 9.95 ? 1 : 0), no_break_space);
+}
 
-  std::string times(double low, double high) {
-    for (const int digits : {3, 4}) {
-      const std::string from = significant(low, digits), to = significant(high, digits);
-      if (from != to) return fmt::format("{}–{}×", from, to);
+std::string times(double factor) {
+  return significant(factor, 3) + "×";
+}
+
+std::string times(double low, double high) {
+  for (const int digits : {3, 4}) {
+    const std::string from = significant(low, digits), to = significant(high, digits);
+    if (from != to) return fmt::format("{}–{}×", from, to);
+  }
+  return times(low);
+}
+
+std::string plain_times(double factor) {
+  return fmt::format("{:g}×", factor);
+}
+
+std::string accuracy(double ratio) {
+  return fixed(ratio, 4);
+}
+
+std::string signed_accuracy(double change) {
+  return with_sign(change, 4);
+}
+
+std::string plural(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", count(number), noun, number == 1 ? "" : "s");
+}
+
+std::string list(std::span<const std::string> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string sentence_case(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string words(std::string_view identifier) {
+  std::string text;
+  while (!identifier.empty()) {
+    const std::size_t end = std::min(identifier.find('_'), identifier.size());
+    const std::string_view word = identifier.substr(0, end);
+    const auto known = std::find_if(abbreviations.begin(), abbreviations.end(),
+                                    [&](const auto& abbreviation) { return abbreviation.first == word; });
+    text.append(text.empty() ? "" : " ").append(known == abbreviations.end() ? word : known->second);
+    identifier.remove_prefix(std::min(end + 1, identifier.size()));
+  }
+  return text;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_length(text.substr(at));
+    const std::string_view character = text.substr(at, std::max<std::size_t>(1, length));
+    const auto first = static_cast<unsigned char>(character[0]);
+    const bool control = length == 1 && (first < 0x20 || first == 0x7f);
+    const bool c1_control = length == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+    if (control || c1_control) {
+      line += ' ';
+    } else if (length == 0 || disturbs_a_line(character)) {
+      line += replacement;
+    } else {
+      line += character;
     }
-    return times(low);
+    at += character.size();
   }
+  return line;
+}
 
-  std::string plain_times(double factor) {
-    return fmt::format("{:g}×", factor);
-  }
-
-  std::string accuracy(double ratio) {
-    return fixed(ratio, 4);
-  }
-
-  std::string signed_accuracy(double change) {
-    return with_sign(change, 4);
-  }
-
-  std::string plural(std::size_t number, std::string_view noun) {
-    return fmt::format("{} {}{}", count(number), noun, number == 1 ? "" : "s");
-  }
-
-  std::string list(std::span<const std::string> words) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
-      text += words[i];
+std::string text_block(std::string_view text) {
+  std::string block;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
+      block += one_line(line.substr(0, tab)) + "    ";
+      line.remove_prefix(tab + 1);
     }
-    return text;
+    block += one_line(line) + "\n";
   }
+  return block;
+}
 
-  std::string sentence_case(std::string text) {
-    if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return text;
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
+}
+
+std::string elide(std::string_view text, std::size_t columns) {
+  const std::size_t length = width(text);
+  if (length <= columns) return std::string(text);
+  if (columns == 0) return {};
+  const std::size_t tail = (columns - 1) / 2;
+  const std::size_t head = columns - 1 - tail;
+  return fmt::format("{}…{}", text.substr(0, byte_of_character(text, head)),
+                     text.substr(byte_of_character(text, length - tail)));
+}
+
+std::string short_id(std::string_view id) {
+  constexpr std::size_t longest = 48;
+  return elide(one_line(id), longest);
+}
+
+std::vector<std::string> decimal_padding(std::span<const std::string> texts) {
+  const auto decimals = [](const std::string& text) {
+    const std::size_t point = text.find('.');
+    if (point == std::string::npos) return std::size_t{0};
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", point + 1), text.size());
+    return end - point;  // the point included
+  };
+  std::size_t most = 0;
+  for (const std::string& text : texts) most = std::max(most, decimals(text));
+  std::vector<std::string> padding(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].find_first_of("0123456789") == std::string::npos) continue;
+    const std::size_t own = decimals(texts[i]);
+    if (own == 0 && most > 0) padding[i] += punctuation_space;
+    for (std::size_t n = std::max<std::size_t>(own, 1); n < most; ++n) padding[i] += figure_space;
   }
+  return padding;
+}
 
-  std::string words(std::string_view identifier) {
-    std::string text;
-    while (!identifier.empty()) {
-      const std::size_t end = std::min(identifier.find('_'), identifier.size());
-      const std::string_view word = identifier.substr(0, end);
-      const auto known = std::find_if(abbreviations.begin(), abbreviations.end(),
-                                      [&](const auto& abbreviation) { return abbreviation.first == word; });
-      text.append(text.empty() ? "" : " ").append(known == abbreviations.end() ? word : known->second);
-      identifier.remove_prefix(std::min(end + 1, identifier.size()));
+std::string command_line(std::span<const std::string> arguments) {
+  std::string line;
+  for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + quoted(argument);
+  return one_line(line);
+}
+
+std::string slug(std::string_view text) {
+  std::string result;
+  for (const char character : text) {
+    const auto c = static_cast<unsigned char>(character);
+    if (std::isalnum(c) != 0 && c < 0x80) {
+      result += static_cast<char>(std::tolower(c));
+    } else if (!result.empty() && result.back() != '-') {
+      result += '-';
     }
-    return text;
   }
-
-  std::string one_line(std::string_view text) {
-    std::string line;
-    line.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t length = sequence_length(text.substr(at));
-      const std::string_view character = text.substr(at, std::max<std::size_t>(1, length));
-      const auto first = static_cast<unsigned char>(character[0]);
-      const bool control = length == 1 && (first < 0x20 || first == 0x7f);
-      const bool c1_control = length == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-      if (control || c1_control) {
-        line += ' ';
-      } else if (length == 0 || disturbs_a_line(character)) {
-        line += replacement;
-      } else {
-        line += character;
-      }
-      at += character.size();
-    }
-    return line;
-  }
-
-  std::string text_block(std::string_view text) {
-    std::string block;
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      std::string_view line = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
-        block += one_line(line.substr(0, tab)) + "    ";
-        line.remove_prefix(tab + 1);
-      }
-      block += one_line(line) + "\n";
-    }
-    return block;
-  }
-
-  std::size_t width(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
-  }
-
-  std::string elide(std::string_view text, std::size_t columns) {
-    const std::size_t length = width(text);
-    if (length <= columns) return std::string(text);
-    if (columns == 0) return {};
-    const std::size_t tail = (columns - 1) / 2;
-    const std::size_t head = columns - 1 - tail;
-    return fmt::format("{}…{}", text.substr(0, byte_of_character(text, head)),
-                       text.substr(byte_of_character(text, length - tail)));
-  }
-
-  std::string short_id(std::string_view id) {
-    constexpr std::size_t longest = 48;
-    return elide(one_line(id), longest);
-  }
-
-  std::vector<std::string> decimal_padding(std::span<const std::string> texts) {
-    const auto decimals = [](const std::string& text) {
-      const std::size_t point = text.find('.');
-      if (point == std::string::npos) return std::size_t{0};
-      const std::size_t end = std::min(text.find_first_not_of("0123456789", point + 1), text.size());
-      return end - point;  // the point included
-    };
-    std::size_t most = 0;
-    for (const std::string& text : texts) most = std::max(most, decimals(text));
-    std::vector<std::string> padding(texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (texts[i].find_first_of("0123456789") == std::string::npos) continue;
-      const std::size_t own = decimals(texts[i]);
-      if (own == 0 && most > 0) padding[i] += punctuation_space;
-      for (std::size_t n = std::max<std::size_t>(own, 1); n < most; ++n) padding[i] += figure_space;
-    }
-    return padding;
-  }
-
-  std::string command_line(std::span<const std::string> arguments) {
-    std::string line;
-    for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + quoted(argument);
-    return one_line(line);
-  }
-
-  std::string slug(std::string_view text) {
-    std::string result;
-    for (const char character : text) {
-      const auto c = static_cast<unsigned char>(character);
-      if (std::isalnum(c) != 0 && c < 0x80) {
-        result += static_cast<char>(std::tolower(c));
-      } else if (!result.empty() && result.back() != '-') {
-        result += '-';
-      }
-    }
-    while (!result.empty() && result.back() == '-') result.pop_back();
-    return result.substr(0, 80);
-  }
+  while (!result.empty() && result.back() == '-') result.pop_back();
+  return result.substr(0, 80);
+}
 
 }  // namespace mprof::format

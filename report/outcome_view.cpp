@@ -76,10 +76,12 @@ std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& d
 Cell quantity_cell(const Value& value, std::string_view metric, const std::string& evidence,
                    const std::string& reason) {
   if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
-  if (is_share_of_answers(metric)) return Cell::figure(format::accuracy(value->median)).noted(evidence);
+  if (is_share_of_answers(metric))
+    return Cell::figure(format::accuracy(value->median)).valued(value->median).noted(evidence);
   const Metric* row = find_metric(metric);
   Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
-                                          : format::quantity(value->median, row->unit));
+                                          : format::quantity(value->median, row->unit))
+                  .valued(value->median);
   cell.modelled = value->source == Source::modelled;
   cell.note = evidence;
   return cell;
@@ -88,10 +90,12 @@ Cell quantity_cell(const Value& value, std::string_view metric, const std::strin
 Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
   if (!check.before || !check.after) return Cell::missing(check.reason);
   const Metric* row = find_metric(metric);
+  const double difference = check.after->median - check.before->median;
   if (row != nullptr && row->unit == Unit::percent)
-    return Cell::figure(format::signed_points(check.after->median - check.before->median));
+    return Cell::figure(format::signed_points(difference)).valued(difference);
   if (check.before->median == 0) return Cell::missing("nothing is a percentage of 0");
-  return Cell::figure(format::signed_percent(check.after->median / check.before->median - 1));
+  const double change = difference / check.before->median;
+  return Cell::figure(format::signed_percent(change)).valued(change);
 }
 
 Table expectation_table(const VariantResult& variant, Anchors& anchors) {
@@ -105,8 +109,7 @@ Table expectation_table(const VariantResult& variant, Anchors& anchors) {
     const std::string& metric = result.expectation.metric;
     Cell outcome = Cell::words(word(check.outcome), tone_of(check.outcome));
     outcome.note = format::one_line(check.reason);
-    table.row({Cell::words(expected_text(result.expectation)), outcome,
-               Cell::figure(std::to_string(check.batch)),
+    table.row({Cell::words(expected_text(result.expectation)), outcome, batch_cell(check.batch),
                quantity_cell(check.before, metric, check.before_evidence, check.reason),
                quantity_cell(check.after, metric, check.after_evidence, check.reason),
                change_cell(check, metric), Cell::words(elsewhere(result, check), Tone::quiet)});

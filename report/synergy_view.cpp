@@ -39,7 +39,7 @@ Table combination_table(const FamilyResult& family, const VariantResult& variant
   std::vector<Cell> product{Cell::words("product of these", Tone::quiet)},
       together{link_to(variant.info.id, page)};
   for (const auto& factor : found.product) {
-    product.push_back(factor ? Cell::figure(format::times(*factor))
+    product.push_back(factor ? Cell::figure(format::times(*factor)).valued(*factor)
                              : Cell::missing("a part of it is missing"));
     product.back().modelled = true;
   }
@@ -110,13 +110,15 @@ Table remaining_table(const VariantResult& variant, const CaseResult& result, co
   table.numbers("of it copies").numbers("Layer at most");
   for (const RemainingGain& gain : remaining_gains(result)) {
     const std::string why = gain.op_time ? gain.layer_time.absent : gain.op_time.absent;
-    Cell share = gain.share ? Cell::figure(format::percent(*gain.share)) : Cell::missing(why);
+    Cell share =
+        gain.share ? Cell::figure(format::percent(*gain.share)).valued(*gain.share) : Cell::missing(why);
     if (gain.share && result.find_op(gain.op)->outside_forward)
       share.note = "its GPU time, which overlaps copies";
     table.row(
         {Cell::words(gain.op), Cell::bare(gain.layer_time), share,
-         gain.copies ? Cell::figure(format::percent(*gain.copies)) : Cell::missing("there is no trace of it"),
-         gain.limit ? Cell::figure(format::times(*gain.limit)) : Cell::missing(why)});
+         gain.copies ? Cell::figure(format::percent(*gain.copies)).valued(*gain.copies)
+                     : Cell::missing("there is no trace of it"),
+         gain.limit ? Cell::figure(format::times(*gain.limit)).valued(*gain.limit) : Cell::missing(why)});
   }
   return table;
 }

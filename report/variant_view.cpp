@@ -29,8 +29,9 @@ std::string ending_text(const Sampling& sampling) {
 }
 
 Cell samples_cell(const CaseResult& result) {
-  return result.sampling ? Cell::figure(format::count(result.sampling->samples))
-                         : Cell::missing("not recorded");
+  return result.sampling
+             ? Cell::figure(format::count(result.sampling->samples)).valued(result.sampling->samples)
+             : Cell::missing("not recorded");
 }
 
 Cell ending_cell(const CaseResult& result) {
@@ -60,7 +61,7 @@ Cell gpu_time_cell(const CaseResult& result, const OpInfo& op) {
 /// By how much longer the layers took while they were traced.
 Cell trace_overhead_cell(const CaseResult& result) {
   const Value& overhead = result.trace_overhead;
-  return overhead ? Cell::figure(format::signed_percent(overhead->median - 1))
+  return overhead ? Cell::figure(format::signed_percent(overhead->median - 1)).valued(overhead->median)
                   : Cell::missing(overhead.absent);
 }
 
@@ -68,7 +69,7 @@ std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& var
                             const CaseResult& result) {
   std::vector<Cell> cells;
   if (variant.swept()) cells.push_back(Cell::words(parameters_text(result)));
-  cells.push_back(Cell::figure(std::to_string(result.key.batch)));
+  cells.push_back(batch_cell(result.key.batch));
   if (!result.ran()) {
     cells.back().note = why_without_times(result);
     return cells;

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
-import { mprof, source, temporary } from "./support.mjs";
+import { mprof, small, source, temporary } from "./support.mjs";
 
 const schema = JSON.parse(readFileSync(join(source, "model", "check.schema.json"), "utf8"));
 const matches_schema = new Ajv({ allErrors: true, strict: true, strictRequired: false, strictTypes: false }).compile(schema);
@@ -67,6 +67,16 @@ test("a record that is none is an error for check and report, and stays as it is
     assert.match(err, /check\.json\.results\[0\]\.variant: expected text, found 7/);
   }
   assert.match(readFileSync(join(run, "check.json"), "utf8"), /"variant": 7/);
+});
+
+const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
+test("a run that replaces another one does not keep its check", { skip }, (t) => {
+  const run = cpu_run(t);
+  assert.equal(mprof(["check", run]).code, 5);
+  assert.ok(existsSync(join(run, "check.json")));
+  const result = mprof([...small, "--passes", "timing", "--out", run, "--overwrite"]);
+  assert.equal(result.code, 0, result.err);
+  assert.ok(!existsSync(join(run, "check.json")));
 });
 
 test("the schema holds results of every status to what belongs to them", () => {

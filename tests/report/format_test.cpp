@@ -105,15 +105,17 @@ TEST(FromTo, NamesOneUnitThatFitsTheLarger) {
   EXPECT_EQ(format::from_to(1.23 * 0x1p30, 0.5 * 0x1p30, Unit::byte), "1.23 → 0.5\u00a0GiB");
   EXPECT_EQ(format::from_to(0.0000001, 9.94, Unit::percent), "0.0 → 9.9\u00a0%");
   EXPECT_EQ(format::from_to(3.14159, 2, Unit::ratio), "3.14 → 2");
-  TEST(Format, SortableNumbersAreExactWhereTheyAreWhole) {
-    EXPECT_EQ(format::sortable(0), "0");
-    EXPECT_EQ(format::sortable(-0.0), "0");
-    EXPECT_EQ(format::sortable(9007199254740), "9007199254740");
-    EXPECT_EQ(format::sortable(-12), "-12");
-    EXPECT_EQ(format::sortable(0.1), "0.1");
-    EXPECT_EQ(format::sortable(1.0 / 3), "0.3333333");
-    EXPECT_EQ(format::sortable(6.5e-12), "6.5e-12");
-  }
+}
+
+TEST(Format, SortableNumbersAreExactWhereTheyAreWhole) {
+  EXPECT_EQ(format::sortable(0), "0");
+  EXPECT_EQ(format::sortable(-0.0), "0");
+  EXPECT_EQ(format::sortable(9007199254740), "9007199254740");
+  EXPECT_EQ(format::sortable(-12), "-12");
+  EXPECT_EQ(format::sortable(0.1), "0.1");
+  EXPECT_EQ(format::sortable(1.0 / 3), "0.3333333");
+  EXPECT_EQ(format::sortable(6.5e-12), "6.5e-12");
+}
 
 }  // namespace
 }  // namespace mprof
