@@ -594,12 +594,12 @@ function mprof_timeline_heads(rows, theme, width) {
   };
 }
 
-// A wheel scrolls the page, as everywhere else; with Ctrl it zooms.
+// `zoomLock` keeps ECharts from taking every turn of a wheel, which belongs to the page: report.js zooms with Ctrl.
 function mprof_timeline_zoom(view, theme, scale_text) {
   var shown = view.zoom || { start: 0, end: 100 };
   return [
     { type: 'inside', filterMode: 'weakFilter', start: shown.start, end: shown.end, minSpan: 0.01,
-      zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, preventDefaultMouseMove: false },
+      zoomLock: true, preventDefaultMouseMove: false },
     { type: 'slider', filterMode: 'weakFilter', start: shown.start, end: shown.end, minSpan: 0.01, height: 20, bottom: 6,
       showDataShadow: false, brushSelect: false, borderColor: theme.line, fillerColor: 'rgba(90,140,200,0.2)',
       textStyle: { color: theme.muted, fontSize: 11 }, labelFormatter: scale_text }

@@ -93,6 +93,14 @@
     if (what === 'all') zoom_to(plot, 0, 100);
   }
 
+  // What is under the pointer stays there.
+  function zoom_by_wheel(plot, event) {
+    var axis = plot.chart.convertFromPixel({ xAxisIndex: 0 }, event.clientX - plot.element.getBoundingClientRect().left);
+    var zoom = plot.view.zoom || whole, span = zoom.end - zoom.start, factor = event.deltaY < 0 ? 0.8 : 1.25;
+    var at = Math.min(Math.max(axis / plot.chart.getOption().xAxis[0].max * 100, zoom.start), zoom.end);
+    zoom_to(plot, at - (at - zoom.start) * factor, span * factor);
+  }
+
   function zoomed(plot) {
     var inside = plot.chart.getOption().dataZoom[0];
     plot.view.zoom = { start: inside.start, end: inside.end };
@@ -121,6 +129,11 @@
       button.addEventListener('click', function () { zoom_by_button(plot, button.dataset.zoom); });
     });
     plot.chart.on('datazoom', function () { zoomed(plot); });
+    plot.element.addEventListener('wheel', function (event) {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      zoom_by_wheel(plot, event);
+    }, { passive: false });
     figure.querySelector('.controls').hidden = false;
     // A browser may remember another choice than the page came with.
     choose_cases(plot, selects);
