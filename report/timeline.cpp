@@ -92,12 +92,13 @@ QueueKey key_of(const Queue& queue) {
 
 /// Of intervals that lie within each other on one thread, the outermost.
 template <class Row>
-std::vector<std::uint32_t> outermost(const std::vector<Row>& table, std::vector<std::uint32_t> rows) {
-  std::ranges::sort(rows, {}, [&](std::uint32_t i) {
+std::vector<std::uint32_t> outermost(const std::vector<Row>& table, const std::vector<std::uint32_t>& rows) {
+  std::vector<std::uint32_t> sorted = rows;
+  std::ranges::sort(sorted, {}, [&](std::uint32_t i) {
     return std::tuple(table[i].thread, table[i].time.start, -table[i].time.end, i);
   });
   std::vector<std::uint32_t> kept;
-  for (const std::uint32_t i : rows) {
+  for (const std::uint32_t i : sorted) {
     const bool inside = !kept.empty() && table[kept.back()].thread == table[i].thread &&
                         table[i].time.end <= table[kept.back()].time.end;
     if (!inside) kept.push_back(i);
@@ -212,7 +213,7 @@ class Builder {
           part == trace::part::prepare || part == trace::part::op || part == trace::part::finish;
       layers_.push_back({range.time, is_stage ? Activity::stage : Activity::layer, name(part), 0});
     }
-    for (const std::uint32_t i : outermost(profile_.ranges, std::move(others))) {
+    for (const std::uint32_t i : outermost(profile_.ranges, others)) {
       const trace::ProfiledRange& range = profile_.ranges[i];
       const std::string& text = profile_.names[range.name];
       // The default domain has no name.

@@ -168,8 +168,12 @@ class Section {
     }
     std::ranges::stable_sort(several, std::ranges::greater(),
                              [&](std::size_t i) { return entries_[i].figures().overlap().value_or(-1); });
-    if (several.size() > most_pairs) several.resize(most_pairs);
     for (const std::size_t i : several) pairs_.push_back(pair_of(i));
+    // A baseline need not stand alone as well.
+    std::set<std::size_t> below;
+    for (const Pair& pair : pairs_) below.insert(pair.against.value_or(entries_.size()));
+    std::erase_if(pairs_, [&](const Pair& pair) { return !pair.against && below.contains(pair.shown); });
+    if (pairs_.size() > most_pairs) pairs_.resize(most_pairs);
     if (!pairs_.empty() || entries_.empty()) return;
     const auto order = [&](std::size_t i) {
       const CaseResult& result = *entries_[i].result;
@@ -273,16 +277,18 @@ std::string change_text(const Entry& shown, const Entry& against) {
 /// { lead, text }: each pair, and then each baseline of theirs once.
 json sentences(const Section& section) {
   json list = json::array();
-  std::set<std::size_t> baselines;
+  std::set<std::size_t> shown_already, baselines;
   for (const Pair& pair : section.pairs()) {
     const Entry& shown = section.entries()[pair.shown];
     const Entry* against = pair.against ? &section.entries()[*pair.against] : nullptr;
+    shown_already.insert(pair.shown);
     if (pair.against) baselines.insert(*pair.against);
     list.push_back({{"lead", lead_text(shown, against)},
                     {"text", own_text(shown.figures()) +
                                  (against == nullptr ? std::string() : change_text(shown, *against))}});
   }
   for (const std::size_t index : baselines) {
+    if (shown_already.contains(index)) continue;
     const Entry& baseline = section.entries()[index];
     list.push_back({{"lead", lead_text(baseline, nullptr)}, {"text", own_text(baseline.figures())}});
   }

@@ -86,10 +86,10 @@ async function with_page(name, { viewport = desk, colorScheme = 'light', hash = 
 
 const overflow = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
-/// What each chart has drawn: its view's rows and points, and its SVG's texts and marks.
+/// What each chart but the timeline, which has its own tests, has drawn: its view's rows and points, and its SVG's texts and marks.
 const charts = page => page.evaluate(() => {
   const views = JSON.parse(document.getElementById('chart-data').textContent);
-  return views.map(view => {
+  return views.filter(view => view.kind !== 'timeline').map(view => {
     const svg = document.querySelector(`[data-chart="${view.id}"] svg`);
     return {
       id: view.id,
@@ -656,6 +656,127 @@ test('the check run says of each variant and tool what was found', () =>
     assert.deepEqual(await row('conv/streams'), ['conv/streams', 'clean', 'cleane', 'clean', 'clean']);
     assert.match(await page.locator('.findings .wrong').first().innerText(), /compute-sanitizer \(memcheck\) found 3 errors/);
   }));
+describe('timeline', () => {
+  const figure = page => page.locator('figure.timeline');
+  // Charts are drawn when they come near the window.
+  const with_timeline = (name, options, use) => with_page(name, options, async page => {
+    await page.evaluate(() => window.mprof_draw_all());
+    await use(page);
+  });
+  const texts = page => page.evaluate(() => [...document.querySelectorAll('figure.timeline svg text')]
+      .map(text => text.textContent));
+  const fills = page => page.evaluate(() => new Set([...document.querySelectorAll('figure.timeline svg path')]
+      .map(path => path.getAttribute('fill'))).size);
+  const shown = page => figure(page).locator('output').textContent();
+
+  for (const [size, viewport] of Object.entries({ phone, desk })) {
+    test(`fits a ${size}`, () => with_timeline('gpu/milestone.html', { viewport }, async page => {
+      const box = await figure(page).locator('svg').boundingBox();
+      assert.ok(box.width > 0 && box.width <= viewport.width, `it is ${box.width} wide`);
+      const drawn = (await texts(page)).map(text => text.replace(/\u00a0/g, ' '));
+      for (const row of ['Layers', 'API calls', 'stream 7', 'stream 8', 'stream 9', 'Overlap']) {
+        assert.equal(drawn.filter(text => text === row).length, 2, `${row} of both cases`);
+      }
+      assert.ok(drawn.some(text => /^conv\/streams, batch 10000: +overlap 12.5 %/.test(text)), drawn.join('|'));
+      assert.ok(await fills(page) > 6, 'kinds differ in colour');
+    }));
+  }
+
+  test('lies below its baseline, until the reader chooses others', () =>
+    with_timeline('gpu/milestone.html', {}, async page => {
+      const heads = async () => (await texts(page)).filter(text => / batch /.test(text)).map(text => text.split(',')[0]);
+      const plot = figure(page).locator('.plot');
+      assert.deepEqual(await heads(), ['conv/streams', 'conv/baseline']);
+      const tall = (await plot.boundingBox()).height;
+      await page.getByLabel('against', { exact: true }).selectOption('');
+      assert.deepEqual(await heads(), ['conv/streams']);
+      assert.ok((await plot.boundingBox()).height < tall, 'one case needs less room');
+      await page.getByLabel('Show', { exact: true }).selectOption({ label: 'conv/baseline, batch 10000' });
+      assert.deepEqual(await heads(), ['conv/baseline']);
+      assert.match(await plot.getAttribute('aria-label'), /^Timeline of conv\/baseline, batch 10000: 6 kernels/);
+      assert.doesNotMatch(await plot.getAttribute('aria-label'), /conv\/streams/);
+    }));
+
+  test('is zoomed with the keyboard alone', () =>
+    with_timeline('gpu/milestone.html', {}, async page => {
+      const press = async name => {
+        await figure(page).getByRole('button', { name, exact: true }).focus();
+        await page.keyboard.press('Enter');
+        await page.waitForTimeout(50);
+      };
+      const spans = async () => (await shown(page)).replace(/\u00a0/g, ' ');
+      assert.equal(await spans(), 'All is shown.');
+      await press('Zoom in');
+      assert.equal(await spans(), '2.500 µs to 7.500 µs');
+      await press('Later');
+      assert.equal(await spans(), '5 µs to 10 µs');
+      assert.ok((await texts(page)).includes('layer2'), 'names stand in what is large enough now');
+      await press('Earlier');
+      await press('Zoom in');
+      assert.equal(await spans(), '3.750 µs to 6.250 µs');
+      await page.getByRole('button', { name: 'Dark theme' }).click();
+      assert.equal(await spans(), '3.750 µs to 6.250 µs', 'a new theme is no reason to start again');
+      await page.setViewportSize(phone);
+      await page.waitForTimeout(200);
+      assert.equal(await spans(), '3.750 µs to 6.250 µs');
+      await press('Zoom out');
+      assert.equal(await spans(), '2.500 µs to 7.500 µs');
+      await press('All');
+      assert.equal(await spans(), 'All is shown.');
+    }));
+
+  test('says of a block what it was', () =>
+    with_timeline('gpu/milestone.html', {}, async page => {
+      const copies = figure(page).locator('svg path[fill="#f2a65a"]');
+      await copies.first().hover({ force: true });  // the last one is the legend's
+      await page.waitForTimeout(200);
+      const tip = (await figure(page).locator('.plot').innerText()).replace(/\u00a0/g, ' ');
+      assert.match(tip, /stream 7\s+Host-to-Device copy \(Pinned to Device\)\s+starts at 420 ns\s+takes 400 ns\s+4\.096 kB, 10\.24 GB\/s/);
+    }));
+
+  test('leaves the wheel to the page, but with Ctrl', () =>
+    with_timeline('gpu/milestone.html', {}, async page => {
+      await figure(page).locator('.plot').scrollIntoViewIfNeeded();
+      const box = await figure(page).locator('.plot').boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      const before = await page.evaluate(() => window.scrollY);
+      await page.mouse.wheel(0, -150);
+      await page.waitForTimeout(300);
+      assert.notEqual(await page.evaluate(() => window.scrollY), before);
+      assert.equal(await shown(page), 'All is shown.');
+      await page.keyboard.down('Control');
+      await page.mouse.wheel(0, -150);
+      await page.keyboard.up('Control');
+      await page.waitForTimeout(100);
+      const ends = (await shown(page)).match(/[\d.]+/g).map(Number);
+      assert.ok(ends[0] > 0 && ends[1] < 10, ends.join(' to '));
+    }));
+
+  for (const [name, colorScheme, viewport] of [['gpu', 'light', desk], ['gpu', 'dark', phone], ['hostile', 'light', phone]]) {
+    test(`${name} stays accessible in ${colorScheme} while it is used`, () =>
+      with_page(`${name}/milestone.html`, { colorScheme, viewport }, async page => {
+        await page.getByLabel('against', { exact: true }).selectOption('');
+        await figure(page).getByRole('button', { name: 'Zoom in' }).click();
+        assert.ok(await overflow(page) <= 0);
+        assert.deepEqual(await serious_findings(page), []);
+      }));
+  }
+
+  test('is left out, with the reason, where nothing was traced', () =>
+    with_page('run_a/milestone.html', {}, async page => {
+      assert.equal(await figure(page).count(), 0);
+      assert.match(await page.locator('section.timeline').innerText(), /No case was traced/);
+    }));
+
+  test('needs scripts, and says so', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(join(folder, 'gpu/milestone.html')).href);
+    assert.match(await figure(page).locator('noscript').innerText(), /The table holds the figures/);
+    assert.equal(await figure(page).locator('select').first().isVisible(), false);
+    await context.close();
+  });
+});
 
 describe('comparison', () => {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
