@@ -160,12 +160,12 @@ function mprof_timeline_heads(rows, theme, width) {
   };
 }
 
-// A wheel scrolls the page, as everywhere else; with Ctrl it zooms.
+// `zoomLock` keeps ECharts from taking every turn of a wheel, which belongs to the page: timeline.js zooms with Ctrl.
 function mprof_timeline_zoom(view, theme, scale_text) {
   var shown = view.zoom || { start: 0, end: 100 };
   return [
     { type: 'inside', filterMode: 'weakFilter', start: shown.start, end: shown.end, minSpan: 0.01,
-      zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, preventDefaultMouseMove: false },
+      zoomLock: true, preventDefaultMouseMove: false },
     { type: 'slider', filterMode: 'weakFilter', start: shown.start, end: shown.end, minSpan: 0.01, height: 20, bottom: 6,
       showDataShadow: false, brushSelect: false, borderColor: theme.line, fillerColor: 'rgba(90,140,200,0.2)',
       textStyle: { color: theme.muted, fontSize: 11 }, labelFormatter: scale_text }
@@ -175,7 +175,7 @@ function mprof_timeline_zoom(view, theme, scale_text) {
 function mprof_timeline_legend_lines(view, width) {
   var lines = 1, used = 0;
   view.series.forEach(function (series) {
-    var item = series.name.length * 6.6 + (view.live ? 34 : 50);
+    var item = series.name.length * 6.6 + (view.live ? 34 : 46);
     if (used > 0 && used + item > width) {
       lines++;
       used = 0;
@@ -186,7 +186,7 @@ function mprof_timeline_legend_lines(view, width) {
 }
 
 function mprof_timeline_height(view, width) {
-  return 34 + 22 * (mprof_timeline_legend_lines(view, width) - 1) + mprof_timeline_row * mprof_timeline_rows(view).length +
+  return 34 + 24 * (mprof_timeline_legend_lines(view, width) - 1) + mprof_timeline_row * mprof_timeline_rows(view).length +
          46 + (view.live ? 34 : 0);
 }
 
@@ -196,7 +196,7 @@ function mprof_timeline(view, theme, width) {
   var unit = mprof_time_units.filter(function (candidate) { return longest >= candidate[0]; })[0], scale = unit[0];
   var option = mprof_frame({ rows: names, axis: { name: view.axis.name + ' (' + unit[1] + ')' } }, theme, width);
   option.grid.right = 14;
-  option.grid.top += 22 * (mprof_timeline_legend_lines(view, width) - 1);
+  option.grid.top += 24 * (mprof_timeline_legend_lines(view, width) - 1);
   option.grid.bottom = 46 + (view.live ? 34 : 0);
   option.xAxis.type = 'value';
   option.xAxis.min = 0;
@@ -213,7 +213,9 @@ function mprof_timeline(view, theme, width) {
   }).filter(function (series) { return series !== null; });
   option.legend.type = 'plain';
   option.legend.width = width;
-  option.legend.itemGap = view.live ? 14 : 30;  // without a browser nobody knows how wide a text is
+  option.legend.itemGap = 14;
+  // Without a browser nobody knows how wide a text is: spaces keep an underrated one off its neighbour.
+  if (!view.live) option.legend.formatter = function (name) { return name + '\u2003'; };
   option.legend.data = option.series.map(function (series) { return { name: series.name, icon: 'rect' }; });
   option.series.push(mprof_timeline_heads(rows, theme, width));
   if (view.live) {

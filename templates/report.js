@@ -124,7 +124,6 @@
     return [...layers.filter(layer => layer !== whole_inference), ...layers.filter(layer => layer === whole_inference)];
   }
 
-<<<<<<< HEAD
   function radios(control, what, legend, values, name_of) {
     const group = element('fieldset', {}, element('legend', { textContent: legend }));
     control.inputs[what] = [every, ...values].map(value => {
@@ -132,48 +131,6 @@
       input.addEventListener('change', () => choose(control, { ...control.choice, [what]: value }, true));
       group.append(element('label', {}, input, element('span', { textContent: value === every ? 'all' : name_of(value) })));
       return input;
-=======
-  function zoom_by_button(plot, what) {
-    var zoom = plot.view.zoom || whole, span = zoom.end - zoom.start;
-    if (what === 'in') zoom_to(plot, zoom.start + span / 4, span / 2);
-    if (what === 'out') zoom_to(plot, zoom.start - span / 2, span * 2);
-    if (what === 'earlier') zoom_to(plot, zoom.start - span / 2, span);
-    if (what === 'later') zoom_to(plot, zoom.start + span / 2, span);
-    if (what === 'all') zoom_to(plot, 0, 100);
-  }
-
-  // What is under the pointer stays there.
-  function zoom_by_wheel(plot, event) {
-    var axis = plot.chart.convertFromPixel({ xAxisIndex: 0 }, event.clientX - plot.element.getBoundingClientRect().left);
-    var zoom = plot.view.zoom || whole, span = zoom.end - zoom.start, factor = event.deltaY < 0 ? 0.8 : 1.25;
-    var at = Math.min(Math.max(axis / plot.chart.getOption().xAxis[0].max * 100, zoom.start), zoom.end);
-    zoom_to(plot, at - (at - zoom.start) * factor, span * factor);
-  }
-
-  function zoomed(plot) {
-    var inside = plot.chart.getOption().dataZoom[0];
-    plot.view.zoom = { start: inside.start, end: inside.end };
-    plot.chart.setOption({ xAxis: { axisLabel: { showMinLabel: inside.start === 0 } } });
-    say_zoom(plot);
-  }
-
-  function choose_cases(plot, selects) {
-    var chosen = selects.map(function (select) { return select.value; });
-    plot.view.shown = chosen.filter(function (value) { return value !== ''; }).map(Number);
-    plot.view.zoom = null;
-    plot.element.setAttribute('aria-label', 'Timeline of ' + plot.view.shown.map(function (index) {
-      return plot.view.cases[index].alt;
-    }).join('. Below it ') + '. The table holds the figures.');
-    draw(plot, theme());
-    say_zoom(plot);
-  }
-
-  function start_timeline(plot) {
-    var figure = plot.element.closest('figure');
-    var selects = Array.prototype.slice.call(figure.querySelectorAll('select'));
-    selects.forEach(function (select) {
-      select.addEventListener('change', function () { choose_cases(plot, selects); });
->>>>>>> s3-timeline
     });
     return group;
   }
@@ -195,7 +152,6 @@
       note.line.hidden = hidden === 0;
       note.text.textContent = `${hidden} ${note.noun}${hidden === 1 ? '' : 's'} hidden by the choice of batch and layer. `;
     });
-<<<<<<< HEAD
   }
 
   function choice_text(control) {
@@ -358,17 +314,6 @@
     });
     window.addEventListener('hashchange', follow_address);
     if (location.hash.length > 1) follow_address();
-=======
-    plot.chart.on('datazoom', function () { zoomed(plot); });
-    plot.element.addEventListener('wheel', function (event) {
-      if (!event.ctrlKey) return;
-      event.preventDefault();
-      zoom_by_wheel(plot, event);
-    }, { passive: false });
-    figure.querySelector('.controls').hidden = false;
-    // A browser may remember another choice than the page came with.
-    choose_cases(plot, selects);
->>>>>>> s3-timeline
   }
 
   // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---

@@ -24,6 +24,14 @@ function mprof_zoom_by_button(plot, what) {
   if (what === 'all') mprof_zoom_to(plot, 0, 100);
 }
 
+// What is under the pointer stays there.
+function mprof_zoom_by_wheel(plot, event) {
+  var axis = plot.chart.convertFromPixel({ xAxisIndex: 0 }, event.clientX - plot.element.getBoundingClientRect().left);
+  var zoom = plot.view.zoom || mprof_whole_window, span = zoom.end - zoom.start, factor = event.deltaY < 0 ? 0.8 : 1.25;
+  var at = Math.min(Math.max(axis / plot.chart.getOption().xAxis[0].max * 100, zoom.start), zoom.end);
+  mprof_zoom_to(plot, at - (at - zoom.start) * factor, span * factor);
+}
+
 function mprof_zoomed(plot) {
   var inside = plot.chart.getOption().dataZoom[0];
   plot.view.zoom = { start: inside.start, end: inside.end };
@@ -52,6 +60,11 @@ function mprof_start_timeline(plot, redraw) {
     button.addEventListener('click', function () { mprof_zoom_by_button(plot, button.dataset.zoom); });
   });
   plot.chart.on('datazoom', function () { mprof_zoomed(plot); });
+  plot.element.addEventListener('wheel', function (event) {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    mprof_zoom_by_wheel(plot, event);
+  }, { passive: false });
   figure.querySelector('.controls').hidden = false;
   // A browser may remember another choice than the page came with.
   mprof_choose_cases(plot, selects, redraw);
