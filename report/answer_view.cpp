@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/format.hpp"
+#include "report/synergy.hpp"
 #include "report/table.hpp"
 #include "report/views.hpp"
 
@@ -39,8 +40,17 @@ std::string without_batch(const std::string& case_id) {
   return format::short_id(case_id.substr(0, case_id.rfind('@')));
 }
 
+/// "26.5× as fast as conv/baseline", where that is another one than its own baseline.
+std::string first_baseline_text(const FamilyResult& family, const Best& best) {
+  const std::string first = first_baseline(family, best.fastest->key.variant);
+  const SpeedUp gain = over_first_baseline(family, *best.fastest, best.op);
+  if (best.fastest->is_baseline || without_batch(best.fastest->baseline) == format::short_id(first) || !gain)
+    return {};
+  return fmt::format("{} as fast as {}", format::times(*gain.factor), format::short_id(first));
+}
+
 /// "1.23 ms, 14.3× as fast as its baseline conv/cpu_naive (95 %: 14.1–14.5×)"
-std::string measured(const Best& best) {
+std::string measured(const FamilyResult& family, const Best& best) {
   std::string text = format::quantity(best.time()->median, Unit::second);
   if (!best.speed_up()) return text + (best.fastest->baseline.empty() ? ", the baseline itself" : "");
   text += fmt::format(", {} as fast as its baseline {}", format::times(*best.speed_up().factor),
@@ -48,7 +58,8 @@ std::string measured(const Best& best) {
   if (const auto& interval = best.speed_up().interval) {
     text += fmt::format(" (95 %: {})", format::times(interval->low, interval->high));
   }
-  return text;
+  const std::string first = first_baseline_text(family, best);
+  return first.empty() ? text : fmt::format("{} and {}", text, first);
 }
 
 /// Who wins where, and by how much at the largest batch.
@@ -74,7 +85,8 @@ std::string sentence_on(const FamilyResult& family, const std::string& op) {
   const Best& largest = *answers.back();
   const std::string where =
       answers.size() == 1 ? "where" : fmt::format("and at batch {}", batch_text(largest.batch));
-  return fmt::format("{}: {}, {} it takes {}.", timed_name(op), format::list(who), where, measured(largest));
+  return fmt::format("{}: {}, {} it takes {}.", timed_name(op), format::list(who), where,
+                     measured(family, largest));
 }
 
 /// The largest batch with an accuracy, and the range over its verified variants.
@@ -148,6 +160,12 @@ Cell over(const Best& best) {
                                    : Cell::missing(best.speed_up().absent);
 }
 
+/// Where its own baseline builds on another one, the way from the beginning is the longer one.
+Cell over_first(const FamilyResult& family, const Best& best) {
+  if (best.fastest->is_baseline) return Cell::words("baseline", Tone::quiet);
+  return Cell::speed_up(over_first_baseline(family, *best.fastest, best.op));
+}
+
 std::string names_of(const std::vector<const CaseResult*>& cases) {
   std::vector<std::string> names;
   for (const CaseResult* other : cases) names.push_back(format::short_id(other->configuration));
@@ -165,19 +183,20 @@ std::string winner_note(const Best& best) {
 Table best_table(const FamilyResult& family, Anchors& anchors) {
   Table table(anchors.make(family.id + " best"), "Best variant for each op and batch");
   table.text("Op").numbers("Batch Size").text("Best variant").numbers("Median time", Unit::second);
-  table.numbers("Speed-up").text("over its baseline").numbers("Of the machine's peak");
+  table.numbers("Speed-up").text("over its baseline").numbers("Over the first baseline");
+  table.numbers("Of the machine's peak");
   for (const Best& best : family.best) {
     const Cell op = Cell::words(timed_name(best.op));
     const Cell batch = Cell::figure(batch_text(best.batch)).valued(static_cast<double>(best.batch));
     if (best.fastest == nullptr) {
       const std::string why = best.time().absent;
       table.row({op, batch, Cell::missing(why), Cell::missing(why), Cell::missing(why), Cell::missing(why),
-                 Cell::missing(why)});
+                 Cell::missing(why), Cell::missing(why)});
       continue;
     }
     table.row({op, batch, Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best)),
                Cell::value(best.time()), over(best), Cell::words(without_batch(best.fastest->baseline)),
-               nearness(best)});
+               over_first(family, best), nearness(best)});
   }
   return table;
 }
@@ -203,6 +222,7 @@ json highlights(const FamilyResult& family) {
                      {"speed_up", best.speed_up() ? format::times(*best.speed_up().factor) : ""},
                      {"interval", interval ? format::times(interval->low, interval->high) : ""},
                      {"baseline", without_batch(best.fastest->baseline)},
+                     {"over_first", first_baseline_text(family, best)},
                      {"is_baseline", best.fastest->is_baseline},
                      {"everywhere", wins_everywhere(answers) ? "and at every other batch" : ""}});
   }

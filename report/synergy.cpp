@@ -95,6 +95,18 @@ SpeedUp speed_up_between(const CaseResult& before, const CaseResult& after, cons
                   : speed_up(first->op_time, second->op_time);
 }
 
+std::string first_baseline(const FamilyResult& family, const std::string& id) {
+  return ancestry(family, id).back();
+}
+
+SpeedUp over_first_baseline(const FamilyResult& family, const CaseResult& result, const std::string& op) {
+  const std::string first = first_baseline(family, result.key.variant);
+  const CaseResult* before = verified_case(family, first, result.key.batch);
+  if (before == nullptr)
+    return {std::nullopt, std::nullopt, fmt::format("{} has no verified time at this batch", first)};
+  return op.empty() ? speed_up(before->total_time, result.total_time) : speed_up_between(*before, result, op);
+}
+
 std::optional<Combination> combination_of(const FamilyResult& family, const VariantResult& variant) {
   if (variant.info.combines.empty()) return std::nullopt;
   Combination result;

@@ -23,6 +23,14 @@ namespace mprof {
 [[nodiscard]] SpeedUp speed_up_between(const CaseResult& before, const CaseResult& after,
                                        const std::string& op);
 
+/// The variant that a chain of baselines begins with; the variant's own id when it declares none.
+[[nodiscard]] std::string first_baseline(const FamilyResult& family, const std::string& id);
+
+/// How many times as fast a case is as that first baseline at the same batch, in an op or, when `op` is
+/// empty, in the whole inference.
+[[nodiscard]] SpeedUp over_first_baseline(const FamilyResult& family, const CaseResult& result,
+                                          const std::string& op);
+
 /// One idea of a combination, on its own.
 struct CombinedIdea {
   std::string variant;
