@@ -223,10 +223,20 @@ class Reader {
     if (parts.system_calls) read_system_calls();
     if (parts.ranges) read_ranges();
     if (parts.attributions) read_attributions();
+    bring_cases_together(profile_.kernels);
+    bring_cases_together(profile_.transfers);
+    bring_cases_together(profile_.calls);
+    bring_cases_together(profile_.system_calls);
+    bring_cases_together(profile_.ranges);
     return std::move(profile_);
   }
 
  private:
+  template <class Row>
+  static void bring_cases_together(std::vector<Row>& rows) {
+    if (!std::ranges::is_sorted(rows, {}, &Row::in_case)) std::ranges::stable_sort(rows, {}, &Row::in_case);
+  }
+
   [[nodiscard]] bool all_cases() const { return query_.cases.empty(); }
 
   /// The case of a row that is wanted, by its correlation id; nullopt when it is not.

@@ -111,6 +111,7 @@ struct ProfileQuery {
   bool with_pauses = false;
 };
 
+/// The rows of each kind stand case by case, and within a case in the order of the file.
 struct Profile {
   std::vector<std::string> names{std::string()};
   std::vector<ProfiledCase> cases{};  ///< in the order of the file

@@ -47,6 +47,14 @@ Value of_possible(const OpResult& op) {
                                                                       : op.memory_throughput;
 }
 
+/// Whether hardware counted work of tensor cores, which the measured FP32 peak says nothing about.
+bool uses_tensor_cores(const Case& c, std::string_view op) {
+  const std::vector<KernelCounters> kernels = kernels_of(c);
+  return std::any_of(kernels.begin(), kernels.end(), [&](const KernelCounters& kernel) {
+    return kernel.op == op && tensor_operations(kernel) > 0;
+  });
+}
+
 /// What only a trace tells.
 Value traced_value(const Case& c, std::string_view metric, std::string_view op = {}) {
   Value value = value_of(c, metric, op);
@@ -65,6 +73,8 @@ OpResult op_result(const Case& c, const OpInfo& info) {
   result.byte_rate = value_of(c, "byte_rate", info.name);
   result.compared_by = comparable_time(c, info.name);
   result.outside_forward = result.compared_by == "layer_time";
+  if (uses_tensor_cores(c, info.name))
+    result.compute_throughput = absent_value("it computes on tensor cores, whose peak was not measured");
   result.of_possible = of_possible(result);
   result.gpu_time = traced_value(c, "gpu_time", info.name);
   result.verification = verification_of(c, info.name);

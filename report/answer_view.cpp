@@ -111,6 +111,37 @@ std::string accuracy_sentence(const FamilyResult& family) {
   return {};
 }
 
+double ops_time(const CaseResult& result) {
+  double sum = 0;
+  for (const OpResult& op : result.ops) {
+    if (!op.op_time || op.outside_forward) return 0;
+    sum += op.op_time->median;
+  }
+  return sum;
+}
+
+/// What the fastest ops leave to win in the whole inference.
+std::string remainder_sentence(const FamilyResult& family) {
+  const CaseResult* fastest = nullptr;
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result =
+        family.batches.empty() ? nullptr : variant.representative(family.batches.back());
+    if (result == nullptr || !result->ok() || !result->total_time || !(ops_time(*result) > 0)) continue;
+    if (fastest == nullptr || ops_time(*result) < ops_time(*fastest)) fastest = result;
+  }
+  if (fastest == nullptr || !(ops_time(*fastest) < fastest->total_time->median)) return {};
+  const double share = ops_time(*fastest) / fastest->total_time->median;
+  return fmt::format(
+      "The ops of {} are the fastest together: {} of the {} that the whole inference takes with it at batch "
+      "{} "
+      "({}). Faster ops alone cannot make that more than {} as fast: the rest is copies, allocation and the "
+      "other "
+      "layers.",
+      format::short_id(fastest->configuration), format::quantity(ops_time(*fastest), Unit::second),
+      format::quantity(fastest->total_time->median, Unit::second), fastest->key.batch, format::percent(share),
+      format::times(1 / (1 - share)));
+}
+
 std::string verification_sentence(const FamilyResult& family) {
   std::size_t checked = 0, passed = 0;
   for (const VariantResult& variant : family.variants) {
@@ -239,8 +270,8 @@ json answer_view(const FamilyResult& family, Anchors& anchors) {
   }
   if (sentences.empty()) sentences.push_back("No case gave a verified time, so there is no best variant.");
   json checks = json::array();
-  for (const std::string& sentence :
-       {accuracy_sentence(family), verification_sentence(family), check_sentence(family.check)}) {
+  for (const std::string& sentence : {remainder_sentence(family), accuracy_sentence(family),
+                                      verification_sentence(family), check_sentence(family.check)}) {
     if (!sentence.empty()) checks.push_back(sentence);
   }
   const json cards = highlights(family);

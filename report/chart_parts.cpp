@@ -30,6 +30,11 @@ void set_subject(json& chart, const std::string& op, std::optional<std::uint64_t
   if (batch) chart["batch"] = std::to_string(*batch);
 }
 
+std::string how_many_are_drawn(std::size_t all) {
+  return all <= most_chart_rows ? std::string()
+                                : fmt::format(" Drawn are the {} best of {}.", most_chart_rows, all);
+}
+
 std::string alternative(const std::string& title, const json& rows) {
   return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
                      format::list(rows.get<std::vector<std::string>>()));

@@ -15,6 +15,12 @@ namespace mprof {
 
 inline constexpr std::size_t longest_chart_label = 32;
 
+/// Rows of a chart: more of them nobody compares, and the tables have all.
+inline constexpr std::size_t most_chart_rows = 40;
+
+/// " Drawn are the 40 best of 125." where not all are; otherwise nothing.
+[[nodiscard]] std::string how_many_are_drawn(std::size_t all);
+
 struct ChartText {
   std::string title;
   std::string caption;

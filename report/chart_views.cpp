@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/metric.hpp"
 #include "report/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/views.hpp"
@@ -38,9 +39,35 @@ std::string of_op(const std::string& op) {
   return op.empty() ? "the whole inference" : format::one_line(op);
 }
 
+/// What is drawn of a variant at the largest batch at which something is.
+double largest_mark(const FamilyResult& family, const VariantResult& variant, const MarkOf& mark_of) {
+  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
+    const CaseResult* result = variant.representative(*batch);
+    if (result == nullptr || !result->ok()) continue;
+    if (const auto mark = mark_of(*result)) return mark->value;
+  }
+  return 0;
+}
+
+/// The rows that there is room for, in the order in which they stand.
+template <class Value>
+void keep_the_best(std::vector<const VariantResult*>& drawn, Better better, Value value) {
+  if (drawn.size() <= most_chart_rows) return;
+  std::vector<double> values;
+  for (const VariantResult* variant : drawn)
+    values.push_back(better == Better::lower ? value(*variant) : -value(*variant));
+  std::vector<double> sorted = values;
+  std::ranges::nth_element(sorted, sorted.begin() + most_chart_rows - 1);
+  std::vector<const VariantResult*> kept;
+  for (std::size_t i = 0; i < drawn.size() && kept.size() < most_chart_rows; ++i) {
+    if (values[i] <= sorted[most_chart_rows - 1]) kept.push_back(drawn[i]);
+  }
+  drawn = std::move(kept);
+}
+
 /// One dot for each variant (row) and batch (series).
 json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
-          const MarkOf& mark_of) {
+          Better better, const MarkOf& mark_of) {
   json rows = json::array(), series = json::array();
   std::vector<const VariantResult*> drawn;
   const auto has_mark = [&](const VariantResult& variant) {
@@ -52,6 +79,9 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
   for (const VariantResult& variant : family.variants) {
     if (has_mark(variant)) drawn.push_back(&variant);
   }
+  const std::string how_many = how_many_are_drawn(drawn.size());
+  keep_the_best(drawn, better,
+                [&](const VariantResult& variant) { return largest_mark(family, variant, mark_of); });
   for (const VariantResult* variant : drawn) rows.push_back(row_label(*variant));
   for (const std::uint64_t batch : family.batches) {
     json points = json::array();
@@ -70,7 +100,7 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
         {{"name", fmt::format("batch {}", batch)}, {"batch", std::to_string(batch)}, {"points", points}});
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
-  json chart = chart_view("dots", id, text);
+  json chart = chart_view("dots", id, {text.title, text.caption + how_many, text.axis});
   chart["axis"]["log"] = true;
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;
@@ -123,18 +153,20 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
       op.empty() ? "Total execution time" : fmt::format("Op time of {}", format::one_line(op)),
       "Median of each variant and batch; further left is faster. Logarithmic axis." + left_out(family, op),
       fmt::format("{} ({})", op.empty() ? "Total execution time" : "Op time", scale.symbol)};
-  json chart = dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
-    const Value* time = time_of(result, op);
-    if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op)) return std::nullopt;
-    const Estimate& estimate = **time;
-    Mark mark{estimate.median / scale.divisor, std::nullopt,
-              with_interval(format::quantity(estimate.median, Unit::second), estimate)};
-    if (estimate.interval && estimate.interval->low > 0) {
-      mark.interval =
-          Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
-    }
-    return mark;
-  });
+  json chart =
+      dots(family, anchors, name, text, Better::lower, [&](const CaseResult& result) -> std::optional<Mark> {
+        const Value* time = time_of(result, op);
+        if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op))
+          return std::nullopt;
+        const Estimate& estimate = **time;
+        Mark mark{estimate.median / scale.divisor, std::nullopt,
+                  with_interval(format::quantity(estimate.median, Unit::second), estimate)};
+        if (estimate.interval && estimate.interval->low > 0) {
+          mark.interval =
+              Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
+        }
+        return mark;
+      });
   set_subject(chart, op);
   return chart;
 }
@@ -145,13 +177,15 @@ json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::str
       fmt::format("Speed-up of {} over the declared baseline", of_op(op)),
       "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
       "Speed-up (×)"};
-  json chart = dots(family, anchors, name, text, [&](const CaseResult& result) -> std::optional<Mark> {
-    const SpeedUp* gain = speed_up_of(result, op);
-    if (gain == nullptr || !*gain) return std::nullopt;
-    std::string words = fmt::format("{} over {}", format::times(*gain->factor),
-                                    format::elide(format::one_line(result.baseline), longest_chart_label));
-    return Mark{*gain->factor, gain->interval, words};
-  });
+  json chart =
+      dots(family, anchors, name, text, Better::higher, [&](const CaseResult& result) -> std::optional<Mark> {
+        const SpeedUp* gain = speed_up_of(result, op);
+        if (gain == nullptr || !*gain) return std::nullopt;
+        std::string words =
+            fmt::format("{} over {}", format::times(*gain->factor),
+                        format::elide(format::one_line(result.baseline), longest_chart_label));
+        return Mark{*gain->factor, gain->interval, words};
+      });
   chart["axis"]["reference"] = 1;
   set_subject(chart, op);
   return chart;
@@ -163,6 +197,7 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
                       std::uint64_t batch) {
   json rows = json::array();
   json compute = json::array(), memory = json::array();
+  std::size_t all = 0;
   const auto point = [](std::size_t row, const Value& value) {
     return json{{"row", row}, {"value", value->median}, {"text", format::percent(value->median / 100)}};
   };
@@ -171,15 +206,19 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
     const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
     if (found == nullptr || found->outside_forward) continue;
     if (!found->compute_throughput && !found->memory_throughput) continue;
+    if (++all > most_chart_rows) continue;
     if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));
     if (found->memory_throughput) memory.push_back(point(rows.size(), found->memory_throughput));
     rows.push_back(row_label(variant));
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
-  const ChartText text{fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch),
-                       "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
-                       "modelled from the op's definition, not counted by hardware.",
-                       "% of the measured peak"};
+  const ChartText text{
+      fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch),
+      "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
+      "modelled from the op's definition, not counted by hardware." +
+          (all > most_chart_rows ? fmt::format(" Drawn are the first {} of {}.", most_chart_rows, all)
+                                 : std::string()),
+      "% of the measured peak"};
   json chart = chart_view("percent_bars", id, text);
   set_subject(chart, op.name, batch);
   chart["modelled"] = true;

@@ -113,8 +113,11 @@ bool is_share_of_answers(std::string_view metric) {
 std::string_view comparable_time(const Case& c, std::string_view op) {
   const Value op_time = value_of(c, "op_time", op);
   const Value gpu_time = value_of(c, "gpu_time", op);
-  const bool works_elsewhere = op_time && gpu_time && gpu_time->median > 2 * op_time->median;
-  return works_elsewhere ? "layer_time" : "op_time";
+  if (op_time && gpu_time) return gpu_time->median > 2 * op_time->median ? "layer_time" : "op_time";
+  // Without a trace: nothing moves an op's bytes at many times the memory's bandwidth, caches included.
+  constexpr double beyond_any_cache = 1000;  // %
+  const Value throughput = value_of(c, "memory_throughput", op);
+  return throughput && throughput->median > beyond_any_cache ? "layer_time" : "op_time";
 }
 
 }  // namespace mprof

@@ -82,7 +82,8 @@ inline constexpr double tolerated_accuracy_loss = 0.002;
 [[nodiscard]] bool is_share_of_answers(std::string_view metric);
 
 /// The name of the time by which an op is compared: "op_time", or "layer_time" when the op's work happens
-/// outside forward() (its kernels, by the trace, ran at least twice as long as its op_time).
+/// outside forward(): its kernels, by the trace, ran at least twice as long as its op_time; or, without a
+/// trace, its bytes would have moved at more than ten times the measured bandwidth.
 [[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);
 
 }  // namespace mprof

@@ -18,9 +18,7 @@ constexpr std::size_t most_reasons = 3;
 template <class Row>
 std::optional<Spread> spread_in(const std::vector<Row>& rows, const ProfileScope& scope) {
   std::vector<std::int64_t> times;
-  for (const Row& row : rows) {
-    if (scope.has(row.in_case)) times.push_back(row.time.length());
-  }
+  for (const Row& row : scope.of(rows)) times.push_back(row.time.length());
   if (times.empty()) return std::nullopt;
   return spread_of(times);
 }

@@ -136,7 +136,9 @@ std::string comparison_text(const KernelsAndCalls& n) {
 }
 
 bool waits(const std::string& call) {
-  return call.find("Memcpy") != std::string::npos || call.find("Synchronize") != std::string::npos;
+  const bool returns_at_once = call.find("Async") != std::string::npos;
+  return !returns_at_once &&
+         (call.find("Memcpy") != std::string::npos || call.find("Synchronize") != std::string::npos);
 }
 
 std::string calls_text(const KernelsAndCalls& n) {

@@ -74,6 +74,12 @@ std::string shortfall(const Expectation& expectation, const Estimate& before, co
                      format::plain_times(*expectation.factor));
 }
 
+/// What does not add up is a value of one kernel: the longest of the baseline's, and its op on both sides.
+std::string op_to_compare(const std::string& op, const std::string& metric, const CaseResult& baseline) {
+  const bool of_one_kernel = op.empty() && is_of_kernels(metric) && !adds_up(metric);
+  return of_one_kernel ? op_of_longest_kernel(*baseline.source, metric) : op;
+}
+
 ExpectationCheck check_at(const Expectation& expectation, const CaseResult& result,
                           const FamilyResult& family) {
   ExpectationCheck check;
@@ -85,8 +91,9 @@ ExpectationCheck check_at(const Expectation& expectation, const CaseResult& resu
   }
   const bool by_layer_time = needs_layer_time(expectation, *baseline, result);
   const std::string metric = by_layer_time ? "layer_time" : expectation.metric;
-  const Reading before = reading_for(*baseline, metric, expectation.op);
-  const Reading after = reading_for(result, metric, expectation.op);
+  const std::string op = op_to_compare(expectation.op, metric, *baseline);
+  const Reading before = reading_for(*baseline, metric, op);
+  const Reading after = reading_for(result, metric, op);
   check.before = before.value;
   check.after = after.value;
   check.before_evidence =

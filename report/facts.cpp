@@ -27,14 +27,16 @@ bool contains(std::string_view text, std::string_view part) {
 }
 
 std::string number_text(std::string_view group, std::string_view name, double value) {
-  const bool counts = contains(name, "count") || name.ends_with("caches");
-  const bool bytes =
-      group == "memory" || contains(name, "memory") || contains(name, "cache") || contains(name, "bytes");
-  if (bytes && !counts) return format::about(value, Unit::byte);
+  // A memory clock is a clock first.
   if (contains(name, "frequency") || contains(name, "clock")) {
     return value >= 1e9 ? format::significant(value / 1e9, 3) + " GHz"
                         : format::significant(value / 1e6, 4) + " MHz";
   }
+  if (contains(name, "power")) return format::about(value, Unit::watt);
+  const bool counts = contains(name, "count") || name.ends_with("caches");
+  const bool bytes =
+      group == "memory" || contains(name, "memory") || contains(name, "cache") || contains(name, "bytes");
+  if (bytes && !counts) return format::about(value, Unit::byte);
   return value == std::floor(value) ? format::fixed(value, 0) : format::significant(value);
 }
 

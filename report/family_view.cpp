@@ -268,12 +268,32 @@ Table counter_table(const FamilyResult& family, const std::vector<std::string>& 
   return table;
 }
 
+/// What GPU kernels counted stands under Speed of Light.
+bool has_cpu_variant(const FamilyResult& family) {
+  return std::ranges::any_of(family.variants,
+                             [](const auto& variant) { return variant.info.device == "cpu"; });
+}
+
+/// "25.1 GFLOP and 1.32 GB at batch 10000": what the op's definition needs at the largest batch.
+std::string size_text(const FamilyResult& family, const std::string& op) {
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result =
+        family.batches.empty() ? nullptr : variant.representative(family.batches.back());
+    const OpResult* found = result == nullptr ? nullptr : result->find_op(op);
+    if (found == nullptr || !(found->info.flops > 0)) continue;
+    return fmt::format("{} and {} at batch {}", format::about(found->info.flops, Unit::flop),
+                       format::about(found->info.bytes, Unit::byte), family.batches.back());
+  }
+  return {};
+}
+
 json op_views(const FamilyResult& family) {
   json list = json::array();
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
     list.push_back({{"number", std::to_string(i + 1)},
                     {"name", format::one_line(family.ops[i].name)},
-                    {"title", format::one_line(family.ops[i].title)}});
+                    {"title", format::one_line(family.ops[i].title)},
+                    {"size", size_text(family, family.ops[i].name)}});
   }
   return list;
 }
@@ -391,7 +411,9 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), anchors)},
       {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
-      {"counters", view_unless_empty(counter_table(family, variant_anchors, anchors))}};
+      {"counters", has_cpu_variant(family)
+                       ? view_unless_empty(counter_table(family, variant_anchors, anchors))
+                       : json(false)}};
 }
 
 }  // namespace mprof

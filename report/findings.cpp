@@ -209,7 +209,7 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
                                    always ? "at every batch" : at_batches(batches)));
       }
       if (slow.empty()) continue;
-      findings.push_back({Severity::caution, fmt::format("Slower than the baseline in {}: {}.",
+      findings.push_back({Severity::caution, fmt::format("Slower than its own baseline in {}: {}.",
                                                          format::short_id(op.name), format::list(slow))});
     }
   }

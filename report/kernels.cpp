@@ -85,6 +85,9 @@ Reading sum_of(const std::vector<Part>& parts) {
     sum += part.value->median * part.launches.value_or(1);
     all_known = all_known && part.launches;
     plain = plain && part.launches == 1;
+    if (std::any_of(parts.begin(), parts.end(),
+                    [&](const Part& other) { return &other < &part && other.kernel == part.kernel; }))
+      continue;  // the same kernel in another op
     const bool once = part.launches.value_or(1) == 1;
     names.push_back(once
                         ? short_name(part.kernel)
@@ -160,6 +163,13 @@ bool is_known_by_kernel(const Case& c, std::string_view metric, std::string_view
     return std::any_of(pass.measurements.begin(), pass.measurements.end(),
                        [&](const Measurement& m) { return is_part(m, metric, op); });
   });
+}
+
+std::string op_of_longest_kernel(const Case& c, std::string_view metric) {
+  const std::vector<Part> parts = parts_of(c, metric, "");
+  const auto longest = std::max_element(parts.begin(), parts.end(),
+                                        [](const Part& a, const Part& b) { return a.time < b.time; });
+  return longest == parts.end() ? std::string() : longest->op;
 }
 
 Reading value_over_kernels(const Case& c, std::string_view metric, std::string_view op) {

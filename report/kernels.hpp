@@ -44,6 +44,9 @@ struct Reading {
 /// Whether there is a measurement of the metric for some kernel of the op; of any op when `op` is empty.
 [[nodiscard]] bool is_known_by_kernel(const Case& c, std::string_view metric, std::string_view op);
 
+/// The op in which the kernel with the metric that took the longest was; empty when there is none.
+[[nodiscard]] std::string op_of_longest_kernel(const Case& c, std::string_view metric);
+
 /// The op (all ops when `op` is empty) by its kernels: their sum for what adds up, all launches counted;
 /// otherwise the value of the kernel that took the longest.
 [[nodiscard]] Reading value_over_kernels(const Case& c, std::string_view metric, std::string_view op);

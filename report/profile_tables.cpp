@@ -96,9 +96,7 @@ std::map<std::string, std::vector<std::int64_t>> by_name(const Profile& profile,
                                                          const ProfileScope& scope, const Name& name,
                                                          const Value& value) {
   std::vector<std::vector<std::int64_t>> values(profile.names.size());
-  for (const Row& row : rows) {
-    if (scope.has(row.in_case)) values[name(row)].push_back(value(row));
-  }
+  for (const Row& row : scope.of(rows)) values[name(row)].push_back(value(row));
   std::map<std::string, std::vector<std::int64_t>> groups;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i].empty()) groups.emplace(profile.names[i], std::move(values[i]));
@@ -159,10 +157,8 @@ std::string size_text(const Size& size) {
 
 ProfileTable kernel_size_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
   std::map<std::tuple<trace::NameIndex, Size, Size>, std::vector<std::int64_t>> times;
-  for (const trace::ProfiledKernel& kernel : profile.kernels) {
-    if (scope.has(kernel.in_case))
-      times[{kernel.name, kernel.grid, kernel.block}].push_back(kernel.time.length());
-  }
+  for (const trace::ProfiledKernel& kernel : scope.of(profile.kernels))
+    times[{kernel.name, kernel.grid, kernel.block}].push_back(kernel.time.length());
   std::vector<Summed> groups;
   for (auto& [key, durations] : times) {
     const auto& [name, grid, block] = key;
@@ -256,9 +252,8 @@ struct Work {
 std::vector<Work> work_in_order(const Profile& profile, const ProfileScope& scope) {
   std::vector<Work> work;
   const auto add = [&](const auto& rows, bool is_kernel) {
-    for (std::uint32_t i = 0; i < rows.size(); ++i) {
-      if (scope.has(rows[i].in_case)) work.push_back({rows[i].time.start, i, is_kernel});
-    }
+    std::uint32_t index = scope.first_of(rows);
+    for (const auto& row : scope.of(rows)) work.push_back({row.time.start, index++, is_kernel});
   };
   add(profile.kernels, true);
   add(profile.transfers, false);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,7 +42,19 @@ struct ProfileTable {
 /// All of a profile, or one of its cases.
 struct ProfileScope {
   std::optional<trace::CaseIndex> only{};
-  [[nodiscard]] bool has(trace::CaseIndex index) const { return !only || *only == index; }
+
+  /// The rows of a profile's table that it holds: those of a case stand together there.
+  template <class Row>
+  [[nodiscard]] std::span<const Row> of(const std::vector<Row>& rows) const {
+    if (!only) return rows;
+    const auto found = std::ranges::equal_range(rows, *only, {}, &Row::in_case);
+    return {found.begin(), found.end()};
+  }
+  /// The index of the first of them.
+  template <class Row>
+  [[nodiscard]] std::uint32_t first_of(const std::vector<Row>& rows) const {
+    return static_cast<std::uint32_t>(of(rows).data() - rows.data());
+  }
 };
 
 /// A kind of table that there is.

@@ -37,14 +37,13 @@ using Calls = std::unordered_map<CallKey, std::uint32_t, CallKeyHash>;
 
 Calls calls_by_key(const Profile& profile, const ProfileScope& scope) {
   Calls calls;
-  calls.reserve(profile.calls.size());
-  for (std::uint32_t i = 0; i < profile.calls.size(); ++i) {
-    const ProfiledCall& call = profile.calls[i];
-    if (!scope.has(call.in_case)) continue;
+  calls.reserve(scope.of(profile.calls).size());
+  for (std::uint32_t i = scope.first_of(profile.calls); const ProfiledCall& call : scope.of(profile.calls)) {
     const auto [entry, is_new] = calls.try_emplace({process_of(call.thread), call.correlation}, i);
     const bool outer =
         call.api == trace::Api::runtime && profile.calls[entry->second].api == trace::Api::driver;
     if (!is_new && outer) entry->second = i;
+    ++i;
   }
   return calls;
 }
@@ -78,9 +77,9 @@ class OpenRanges {
 std::map<std::int64_t, std::vector<std::uint32_t>> ranges_by_thread(const Profile& profile,
                                                                     const ProfileScope& scope) {
   std::map<std::int64_t, std::vector<std::uint32_t>> threads;
-  for (std::uint32_t i = 0; i < profile.ranges.size(); ++i) {
-    if (scope.has(profile.ranges[i].in_case)) threads[profile.ranges[i].thread].push_back(i);
-  }
+  for (std::uint32_t i = scope.first_of(profile.ranges);
+       const ProfiledRange& range : scope.of(profile.ranges))
+    threads[range.thread].push_back(i++);
   for (auto& [thread, ranges] : threads) {
     std::ranges::stable_sort(ranges, {}, [&](std::uint32_t i) { return profile.ranges[i].time.start; });
   }
@@ -117,12 +116,12 @@ void add_thread(const Profile& profile, std::span<const Launch> of_thread, std::
 /// Kernels whose call is lost are in no range and on no thread.
 void add_orphans(const Profile& profile, const ProfileScope& scope, std::span<const Launch> all,
                  std::map<Key, Members>& groups) {
-  std::vector<bool> launched(profile.kernels.size(), false);
-  for (const Launch& launch : all) launched[launch.kernel] = true;
-  for (std::size_t i = 0; i < launched.size(); ++i) {
-    const trace::ProfiledKernel& kernel = profile.kernels[i];
-    if (launched[i] || !scope.has(kernel.in_case)) continue;
-    groups[{0, std::nullopt, 0, kernel.name}].times.push_back(kernel.time.length());
+  const std::span<const trace::ProfiledKernel> kernels = scope.of(profile.kernels);
+  const std::uint32_t first = scope.first_of(profile.kernels);
+  std::vector<bool> launched(kernels.size(), false);
+  for (const Launch& launch : all) launched[launch.kernel - first] = true;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (!launched[i]) groups[{0, std::nullopt, 0, kernels[i].name}].times.push_back(kernels[i].time.length());
   }
 }
 
@@ -153,11 +152,11 @@ std::int64_t distinct(std::vector<std::uint32_t>& indices) {
 std::vector<Launch> launches(const Profile& profile, const ProfileScope& scope) {
   const Calls calls = calls_by_key(profile, scope);
   std::vector<Launch> found;
-  for (std::uint32_t i = 0; i < profile.kernels.size(); ++i) {
-    const trace::ProfiledKernel& kernel = profile.kernels[i];
-    if (!scope.has(kernel.in_case)) continue;
+  for (std::uint32_t i = scope.first_of(profile.kernels);
+       const trace::ProfiledKernel& kernel : scope.of(profile.kernels)) {
     const auto call = calls.find({kernel.process, kernel.correlation});
     if (call != calls.end()) found.push_back({i, call->second});
+    ++i;
   }
   std::ranges::stable_sort(found, {}, [&](const Launch& launch) {
     const ProfiledCall& call = profile.calls[launch.call];

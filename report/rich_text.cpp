@@ -213,6 +213,19 @@ Document placed(std::string_view markdown, const RichTextPlace& place, Form form
   return document;
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Wide parts scroll by themselves. No tag of the author's is among those, since they are shown as text.
+std::string with_scrolling(std::string html) {
+  replace_all(html, "<table>", "<div class=\"scroll\"><table>");
+  replace_all(html, "</table>", "</table></div>");
+  replace_all(html, "<pre>", "<pre class=\"scroll\">");
+  return html;
+}
+
 std::string owned(char* text) {
   const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
   return text == nullptr ? std::string() : std::string(text);
@@ -224,8 +237,8 @@ RichText rich_text(std::string_view markdown, const RichTextPlace& place) {
   const Document html = placed(markdown, place, Form::html);
   const Document text = placed(markdown, place, Form::markdown);
   constexpr int no_wrapping = 0;
-  return {owned(cmark_render_html(html.root.get(), Document::options,
-                                  cmark_parser_get_syntax_extensions(html.parser.get()))),
+  return {with_scrolling(owned(cmark_render_html(html.root.get(), Document::options,
+                                                 cmark_parser_get_syntax_extensions(html.parser.get())))),
           owned(cmark_render_commonmark(text.root.get(), Document::options, no_wrapping))};
 }
 

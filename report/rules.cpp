@@ -716,7 +716,7 @@ const std::vector<Rule> table{
      slower,
      layer_time,
      {least("host_time", share_of_time, 0.05)},
-     "The GPU waits for the host's own work, such as filling page-locked buffers: {}.",
+     "The GPU waits for the host's own work between CUDA calls: {}.",
      {pair("host_time")},
      by_time("host_time"),
      transfers},

@@ -24,6 +24,19 @@ std::vector<const KernelResult*> longest_kernels(const SpeedOfLight& sol, const 
   return kernels;
 }
 
+/// The shortest of them, as many as there is room for, in the order in which they stand.
+std::vector<const KernelResult*> shortest(std::vector<const KernelResult*> kernels) {
+  if (kernels.size() <= most_chart_rows) return kernels;
+  std::vector<double> times;
+  for (const KernelResult* kernel : kernels) times.push_back(kernel->counters.time());
+  std::ranges::nth_element(times, times.begin() + most_chart_rows - 1);
+  std::erase_if(kernels, [&](const KernelResult* kernel) {
+    return kernel->counters.time() > times[most_chart_rows - 1];
+  });
+  kernels.resize(std::min(kernels.size(), most_chart_rows));
+  return kernels;
+}
+
 std::string kernel_label(const KernelResult& kernel) {
   return format::elide(format::one_line(kernel.counters.kernel), longest_chart_label);
 }
@@ -114,8 +127,10 @@ json roof_view(const SpeedOfLight& sol, const format::Scale& scale) {
 
 json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, const std::string& id) {
   json rows = json::array(), compute = json::array(), memory = json::array();
-  for (const KernelResult* kernel : longest_kernels(sol, op)) {
-    if (!kernel->bottleneck) continue;
+  std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
+  std::erase_if(kernels, [](const KernelResult* kernel) { return !kernel->bottleneck; });
+  const std::string how_many = how_many_are_drawn(kernels.size());
+  for (const KernelResult* kernel : shortest(std::move(kernels))) {
     compute.push_back(throughput_point(rows.size(), *kernel, &Bottleneck::compute));
     memory.push_back(throughput_point(rows.size(), *kernel, &Bottleneck::memory));
     rows.push_back(row_label(*kernel->variant));
@@ -124,7 +139,8 @@ json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, con
   const ChartText text{
       fmt::format("SM and memory throughput of {} at batch {}", format::one_line(op), sol.batch),
       "Counted by hardware: the kernel that takes the longest. A stroke marks where its baseline's kernel "
-      "stood; in brackets the change in percentage points.",
+      "stood; in brackets the change in percentage points." +
+          how_many,
       "% of the GPU's peak"};
   json chart = chart_view("percent_bars", id, text);
   set_subject(chart, op, sol.batch);
@@ -138,6 +154,8 @@ json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, con
 json stall_chart(const SpeedOfLight& sol, const std::string& op, const std::string& id) {
   std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
   std::erase_if(kernels, [](const KernelResult* kernel) { return kernel->stalls.empty(); });
+  const std::string how_many = how_many_are_drawn(kernels.size());
+  kernels = shortest(std::move(kernels));
   const std::vector<std::string> reasons = top_reasons(kernels);
   if (reasons.empty()) return json::object();
   json rows = json::array(), series = json::array();
@@ -165,7 +183,8 @@ json stall_chart(const SpeedOfLight& sol, const std::string& op, const std::stri
   series.push_back({{"name", "other"}, {"points", others}});
   const ChartText text{fmt::format("Why warps waited in {} at batch {}", format::one_line(op), sol.batch),
                        "Counted by hardware: cycles that a warp waits for each instruction it issues, in the "
-                       "kernel that takes the longest. Shorter is better.",
+                       "kernel that takes the longest. Shorter is better." +
+                           how_many,
                        "Cycles per issued instruction"};
   json chart = chart_view("stacked_bars", id, text);
   set_subject(chart, op, sol.batch);

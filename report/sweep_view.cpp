@@ -328,7 +328,8 @@ Cell possible_cell(const SweepPoint& point, const OpSweep& op) {
 
 Cell value_cell(const SweepAxis& axis, std::size_t index) {
   const std::string value = format::short_id(axis.values[index]);
-  return axis.scale == AxisScale::categories ? Cell::words(value) : Cell::figure(value);
+  return axis.scale == AxisScale::categories ? Cell::words(value)
+                                             : Cell::figure(value).valued(axis.position(index));
 }
 
 /// As other tables of times head their columns.

@@ -63,9 +63,12 @@ std::vector<std::optional<double>> product_of(const std::vector<CombinedIdea>& i
   return product;
 }
 
-double seconds_of(const Case& c, std::string_view metric, const std::string& op) {
-  const Value value = value_of(c, metric, op);
-  return value ? value->median : 0;
+/// What would be gone if kernels took no time: copies beside them would go on.
+Value kernels_alone(const Case& c, const OpResult& op) {
+  const Value copies = value_of(c, "copy_time", op.info.name);
+  const Value beside = value_of(c, "copy_overlap", op.info.name);
+  if (!op.gpu_time || !copies || !beside) return op.gpu_time;
+  return derived_value(std::max(0.0, op.gpu_time->median - beside->median * copies->median));
 }
 
 }  // namespace
@@ -161,17 +164,16 @@ std::vector<const VariantResult*> built_on(const FamilyResult& family, const Var
 std::vector<RemainingGain> remaining_gains(const CaseResult& result) {
   std::vector<RemainingGain> gains;
   for (const OpResult& op : result.ops) {
+    const Case& c = *result.source;
     RemainingGain gain{
-        op.info.name, op.layer_time, op.outside_forward ? op.gpu_time : op.op_time, {}, {}, {}};
+        op.info.name, op.layer_time, op.outside_forward ? kernels_alone(c, op) : op.op_time, {}, {}, {}};
     if (gain.layer_time && gain.op_time && gain.layer_time->median > 0) {
       gain.share = std::min(1.0, gain.op_time->median / gain.layer_time->median);
       if (*gain.share < 1) gain.limit = 1 / (1 - *gain.share);
-      if (op.gpu_time) {
-        const double copies = seconds_of(*result.source, "copy_in_time", op.info.name) +
-                              seconds_of(*result.source, "copy_out_time", op.info.name);
-        gain.copies = copies / gain.layer_time->median;
-      }
     }
+    const Value copying = value_of(c, "gpu_copy_only_time", op.info.name);
+    const Value traced = value_of(c, "traced_layer_time", op.info.name);
+    if (copying && traced && traced->median > 0) gain.copies = copying->median / traced->median;
     gains.push_back(std::move(gain));
   }
   return gains;

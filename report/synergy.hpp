@@ -69,10 +69,10 @@ struct Step {
 struct RemainingGain {
   std::string op;
   Value layer_time;
-  Value op_time;                 ///< GPU time where the work happens outside forward()
+  Value op_time;  ///< where the work happens outside forward(): GPU time that no copy runs beside
   std::optional<double> share;   ///< of the layer time
   std::optional<double> limit;   ///< how many times as fast the layer would be if the op took no time
-  std::optional<double> copies;  ///< share of copies between host and device, by the trace
+  std::optional<double> copies;  ///< share of the traced layer time in which the GPU only copied
 };
 
 [[nodiscard]] std::vector<RemainingGain> remaining_gains(const CaseResult& result);

@@ -49,22 +49,28 @@ Table combination_table(const FamilyResult& family, const VariantResult& variant
   return table;
 }
 
-/// Less, as much, or more than the product: within a tenth is as much.
-constexpr double level_within = 0.1;
+/// Less, as much, or more than the product: within a twentieth is as much.
+constexpr double level_within = 0.05;
 
 std::string combination_sentence(const FamilyResult& family, const Combination& found) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
     if (!found.product[i] || !found.together[i].factor) continue;
-    const double ratio = *found.together[i].factor / *found.product[i];
-    const std::string_view how = ratio < 1 - level_within   ? "less than the product of the ideas alone"
-                                 : ratio > 1 + level_within ? "more than that product"
-                                                            : "about that product";
-    parts.push_back(fmt::format("in {} together they give {}, {} ({})", format::short_id(family.ops[i].name),
-                                format::times(*found.together[i].factor), how,
-                                format::times(*found.product[i])));
+    const double together = *found.together[i].factor, ratio = together / *found.product[i];
+    const std::string_view how = ratio < 1 - level_within   ? "less than"
+                                 : ratio > 1 + level_within ? "more than"
+                                                            : "about";
+    std::string part = fmt::format("{}: {} together, {} the product of the ideas alone, {}",
+                                   format::short_id(family.ops[i].name), format::times(together), how,
+                                   format::times(*found.product[i]));
+    for (const CombinedIdea& idea : found.ideas) {
+      if (idea.alone[i].factor && together < *idea.alone[i].factor)
+        part += fmt::format(", and less than {} gives alone, {}", format::short_id(idea.variant),
+                            format::times(*idea.alone[i].factor));
+    }
+    parts.push_back(std::move(part));
   }
-  return parts.empty() ? "" : format::sentence_case(fmt::format("{}.", fmt::join(parts, "; ")));
+  return parts.empty() ? "" : fmt::format("In {}.", fmt::join(parts, "; in "));
 }
 
 Table step_table(const FamilyResult& family, const VariantResult& variant, const std::vector<Step>& steps,
@@ -107,13 +113,13 @@ Table remaining_table(const VariantResult& variant, const CaseResult& result, co
       page.anchors->make(variant.info.id + " remaining"),
       fmt::format("What is left to win by a faster op, at batch {} (Amdahl's law)", result.key.batch));
   table.text("Op").numbers("Layer Time", Unit::second).numbers("of it the op");
-  table.numbers("of it copies").numbers("Layer at most");
+  table.numbers("of it copying alone").numbers("Layer at most");
   for (const RemainingGain& gain : remaining_gains(result)) {
     const std::string why = gain.op_time ? gain.layer_time.absent : gain.op_time.absent;
     Cell share =
         gain.share ? Cell::figure(format::percent(*gain.share)).valued(*gain.share) : Cell::missing(why);
     if (gain.share && result.find_op(gain.op)->outside_forward)
-      share.note = "its GPU time, which overlaps copies";
+      share.note = "its GPU time without copies beside it";
     table.row(
         {Cell::words(gain.op), Cell::bare(gain.layer_time), share,
          gain.copies ? Cell::figure(format::percent(*gain.copies)).valued(*gain.copies)

@@ -437,7 +437,8 @@ Cell time_cell(std::int64_t ns) {
 }
 
 Cell share_cell(std::int64_t part, const OverlapFigures& figures) {
-  return Cell::figure(format::percent(ratio(part, figures.window)));
+  const double share = ratio(part, figures.window);
+  return Cell::figure(format::percent(share)).valued(share);
 }
 
 json table_view(const Section& section, Anchors& anchors) {
@@ -450,9 +451,10 @@ json table_view(const Section& section, Anchors& anchors) {
   for (const Entry& entry : section.entries()) {
     const OverlapFigures& f = entry.figures();
     const auto overlap = f.overlap();
-    table.row({Cell::words(entry.id()), Cell::words(entry.batch()), Cell::figure(format::count(f.streams)),
+    table.row({Cell::words(entry.id()), Cell::words(entry.batch()),
+               Cell::figure(format::count(f.streams)).valued(static_cast<double>(f.streams)),
                time_cell(f.window), time_cell(f.kernels), time_cell(f.copies),
-               overlap ? Cell::figure(format::percent(*overlap))
+               overlap ? Cell::figure(format::percent(*overlap)).valued(*overlap)
                        : Cell::missing(fmt::format("the trace has {}", overlap_text(f))),
                share_cell(f.several, f), share_cell(f.kernels, f), share_cell(f.copying_only, f),
                share_cell(f.window - f.busy(), f)});

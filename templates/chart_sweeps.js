@@ -36,7 +36,7 @@ function mprof_curve_line(view, series, theme, index) {
       value: [view.axis.ticks[point.row], Math.log10(point.value)], title: point.title, words: point.hover,
       symbolSize: (point.best ? 14 : 8) + 3 * excess,
       itemStyle: { color: color, opacity: 1, borderColor: point.best ? theme.text : color, borderWidth: point.best ? 2.5 : 1 },
-      label: { show: point.best && view.series.length === 1, position: 'bottom', distance: 9, color: theme.text,
+      label: { show: point.best && view.series.length === 1, position: 'top', distance: 9, color: theme.text,
                fontSize: 12, fontWeight: 'bold', formatter: point.text, textBorderColor: theme.ground, textBorderWidth: 4 }
     };
   });

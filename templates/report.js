@@ -93,6 +93,8 @@
       const place = document.querySelector(`[data-chart="${view.id}"]`);
       if (!place) return;
       place.style.height = mprof_height(view, place.clientWidth || 300) + 'px';
+      const controls = place.closest('figure').querySelector('.controls');
+      if (controls) controls.hidden = false;
       plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, batch: '' });
       seen.observe(place);
     });
@@ -323,11 +325,13 @@
       const scrolls = box.scrollWidth > box.clientWidth;
       box.classList.toggle('scrolls', scrolls);
       box.classList.toggle('fits', !scrolls && box.clientWidth > 0);
-      if (scrolls) {
-        const figure = box.closest('figure');
+      if (scrolls || box.scrollHeight > box.clientHeight + 1) {
+        const figure = box.closest('figure'), summary = box.parentElement.querySelector('summary');
         box.setAttribute('tabindex', '0');
         box.setAttribute('role', 'region');
-        box.setAttribute('aria-label', figure ? figure.querySelector('figcaption').textContent : 'Command');
+        box.setAttribute('aria-label',
+                         figure ? figure.querySelector('figcaption').textContent :
+                         summary ? summary.textContent : box.tagName === 'PRE' ? 'Command or code' : 'Table');
       } else {
         ['tabindex', 'role', 'aria-label'].forEach(name => box.removeAttribute(name));
       }

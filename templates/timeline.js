@@ -65,7 +65,6 @@ function mprof_start_timeline(plot, redraw) {
     event.preventDefault();
     mprof_zoom_by_wheel(plot, event);
   }, { passive: false });
-  figure.querySelector('.controls').hidden = false;
   // A browser may remember another choice than the page came with.
   mprof_choose_cases(plot, selects, redraw);
 }

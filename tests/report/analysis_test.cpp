@@ -126,7 +126,7 @@ TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
   EXPECT_TRUE(says(analysis, Severity::incomplete, "The run was interrupted: 1 of 14 cases still to do"));
   EXPECT_TRUE(says(analysis, Severity::incomplete, "FP32 FLOP rate of the CPU was not measured"));
   EXPECT_TRUE(
-      says(analysis, Severity::caution, "Slower than the baseline in layer1: conv/slow (at batch 100)"));
+      says(analysis, Severity::caution, "Slower than its own baseline in layer1: conv/slow (at batch 100)"));
   EXPECT_TRUE(says(analysis, Severity::caution, "the widest: ±4.2\u00a0%, conv/slow@100"));
   EXPECT_TRUE(says(analysis, Severity::caution, "too few samples for a 95 % interval"));
   EXPECT_TRUE(says(analysis, Severity::caution, "uncommitted changes"));

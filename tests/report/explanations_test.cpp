@@ -566,7 +566,7 @@ const std::vector<Situation> situations{
     {"host_work_more",
      {},
      {{"gpu_idle_host_time", 2e-3}},
-     "The GPU waits for the host's own work, such as filling page-locked buffers: 0.2 → 2.1 ms.",
+     "The GPU waits for the host's own work between CUDA calls: 0.2 → 2.1 ms.",
      On::gpu_by_layer},
     {"more_cores",
      {},

@@ -104,6 +104,7 @@ const Register registered{Declaration{
     .references =
         {"W. Hwu, D. Kirk, I. El Hajj: Programming Massively Parallel Processors, 4th edition, chapters 5, 7 "
          "and 16"},
+    .combines = {"conv/constant_mask", "conv/unroll_matmul"},
     .make = [](const Parameters&) { return std::make_unique<ConstantMatmul>(); },
 }};
 

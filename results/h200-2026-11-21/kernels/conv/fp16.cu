@@ -2,10 +2,11 @@
 //
 // Idea        Half the bytes in the inner loop. One kernel converts the input to half, the convolution
 //             reads 2-byte inputs and weights and multiplies with __hfma, one kernel converts its output
-//             to float. A half has 11 significant bits, so long sums in half lose what is added late.
-//             Here a chain in half is one mask row, K products; the rows are added in float. That keeps
-//             the error of an image at about 1e-3, with a tolerance of 5e-3; sums of 196 products in half
-//             would have several times that.
+//             to float; both conversions (half_conversion.cuh) take two elements a step. A half has 11
+//             significant bits, so long sums in half lose what is added late. Here a chain in half is one
+//             mask row, K products; the rows are added in float. That keeps the error of an image at
+//             about 1e-3, with a tolerance of 5e-3; sums of 196 products in half would have several times
+//             that.
 //
 // Cost        Input and output travel through DRAM twice more: in layer 1 2.6 GB instead of 1.3. And
 //             nothing becomes faster for it: __hfma on one value has the rate of a float multiply-add, a
@@ -25,6 +26,7 @@
 #include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/half_conversion.cuh"
 
 namespace mprof::conv {
 namespace {
@@ -37,25 +39,6 @@ std::vector<unsigned short> halves_of(const float* values, std::size_t count) {
   std::transform(values, values + count, halves.begin(),
                  [](float value) { return __half_as_ushort(__float2half_rn(value)); });
   return halves;
-}
-
-/// Two elements a step; an odd last one is left to the first thread.
-__global__ void fp16_from_float(const float* __restrict__ from, __half* __restrict__ to, std::size_t count) {
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = first; i < count / 2; i += step) {
-    reinterpret_cast<__half2*>(to)[i] = __float22half2_rn(reinterpret_cast<const float2*>(from)[i]);
-  }
-  if (first == 0 && count % 2 != 0) to[count - 1] = __float2half_rn(from[count - 1]);
-}
-
-__global__ void fp16_to_float(const __half* __restrict__ from, float* __restrict__ to, std::size_t count) {
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = first; i < count / 2; i += step) {
-    reinterpret_cast<float2*>(to)[i] = __half22float2(reinterpret_cast<const __half2*>(from)[i]);
-  }
-  if (first == 0 && count % 2 != 0) to[count - 1] = __half2float(from[count - 1]);
 }
 
 __global__ void conv_fp16(const __half* input, __half* output, DeviceShape s) {
@@ -79,14 +62,6 @@ __global__ void conv_fp16(const __half* input, __half* output, DeviceShape s) {
   output[s.output(b, m, y, x)] = __float2half_rn(sum);
 }
 
-constexpr unsigned convert_threads = 256;
-
-/// Blocks that convert `count` elements, at least one. Each of their threads takes some more steps when there
-/// are very many.
-unsigned convert_blocks(std::size_t count) {
-  return static_cast<unsigned>(std::clamp<std::size_t>(blocks_for(count / 2, convert_threads), 1, 1U << 16U));
-}
-
 class Fp16 final : public DeviceConvolution {
  protected:
   void allocate(const float* host_mask) override {
@@ -98,8 +73,7 @@ class Fp16 final : public DeviceConvolution {
 
   void launch() override {
     const Shape& s = shape();
-    fp16_from_float<<<convert_blocks(s.input_size()), convert_threads>>>(input(), half_input_.data(),
-                                                                         s.input_size());
+    to_half(input(), half_input_.data(), s.input_size());
     cuda::check_launch();
     const dim3 block(16, 16);
     const std::size_t tiles = blocks_for(s.out_width(), block.x) * blocks_for(s.out_height(), block.y);
@@ -107,8 +81,7 @@ class Fp16 final : public DeviceConvolution {
                     static_cast<unsigned>(s.batch));
     conv_fp16<<<grid, block>>>(half_input_.data(), half_output_.data(), DeviceShape(s));
     cuda::check_launch();
-    fp16_to_float<<<convert_blocks(s.output_size()), convert_threads>>>(half_output_.data(), output(),
-                                                                        s.output_size());
+    to_float(half_output_.data(), output(), s.output_size());
   }
 
   void release() override {

@@ -14,7 +14,6 @@
 // The profile should show
 //             about half of fp16's instructions in the convolution and nearly half its time, the two
 //             conversions unchanged and now a visible part of the op in layer 1.
-#include <algorithm>
 #include <vector>
 
 #include <cuda_fp16.h>
@@ -22,6 +21,7 @@
 #include "kernels/conv/constant_memory.cuh"
 #include "kernels/conv/device_convolution.hpp"
 #include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/half_conversion.cuh"
 
 namespace mprof::conv {
 namespace {
@@ -49,26 +49,6 @@ __device__ __half2 half2_of(unsigned bits) {
   return halves;
 }
 
-/// Two elements a step; an odd last one is left to the first thread.
-__global__ void fp16x2_from_float(const float* __restrict__ from, __half* __restrict__ to,
-                                  std::size_t count) {
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = first; i < count / 2; i += step) {
-    reinterpret_cast<__half2*>(to)[i] = __float22half2_rn(reinterpret_cast<const float2*>(from)[i]);
-  }
-  if (first == 0 && count % 2 != 0) to[count - 1] = __float2half_rn(from[count - 1]);
-}
-
-__global__ void fp16x2_to_float(const __half* __restrict__ from, float* __restrict__ to, std::size_t count) {
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = first; i < count / 2; i += step) {
-    reinterpret_cast<float2*>(to)[i] = __half22float2(reinterpret_cast<const __half2*>(from)[i]);
-  }
-  if (first == 0 && count % 2 != 0) to[count - 1] = __half2float(from[count - 1]);
-}
-
 __global__ void conv_fp16x2(const __half* input, __half* output, DeviceShape s) {
   const unsigned tiles_x = (s.out_width + blockDim.x - 1) / blockDim.x;
   const unsigned x = blockIdx.y % tiles_x * blockDim.x + threadIdx.x;
@@ -94,14 +74,6 @@ __global__ void conv_fp16x2(const __half* input, __half* output, DeviceShape s) 
   if (m + 1 < s.maps) output[s.output(b, m + 1, y, x)] = __float2half_rn(sum.y);
 }
 
-constexpr unsigned convert_threads = 256;
-
-/// Blocks that convert `count` elements, at least one. Each of their threads takes some more steps when there
-/// are very many.
-unsigned convert_blocks(std::size_t count) {
-  return static_cast<unsigned>(std::clamp<std::size_t>(blocks_for(count / 2, convert_threads), 1, 1U << 16U));
-}
-
 class Fp16x2 final : public DeviceConvolution {
  protected:
   void allocate(const float* host_mask) override {
@@ -113,8 +85,7 @@ class Fp16x2 final : public DeviceConvolution {
 
   void launch() override {
     const Shape& s = shape();
-    fp16x2_from_float<<<convert_blocks(s.input_size()), convert_threads>>>(input(), half_input_.data(),
-                                                                           s.input_size());
+    to_half(input(), half_input_.data(), s.input_size());
     cuda::check_launch();
     const dim3 block(16, 16);
     const std::size_t tiles = blocks_for(s.out_width(), block.x) * blocks_for(s.out_height(), block.y);
@@ -122,8 +93,7 @@ class Fp16x2 final : public DeviceConvolution {
                     static_cast<unsigned>(s.batch));
     conv_fp16x2<<<grid, block>>>(half_input_.data(), half_output_.data(), DeviceShape(s));
     cuda::check_launch();
-    fp16x2_to_float<<<convert_blocks(s.output_size()), convert_threads>>>(half_output_.data(), output(),
-                                                                          s.output_size());
+    to_float(half_output_.data(), output(), s.output_size());
   }
 
   void release() override {
