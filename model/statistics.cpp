@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <vector>
 
 #include <boost/math/distributions/binomial.hpp>
@@ -27,11 +28,19 @@ double median_of_sorted(std::span<const double> samples) {
 /// The largest rank k (from 1) for which [x(k), x(n + 1 - k)] covers the median with 95 %: the interval
 /// misses on one side when fewer than k samples lie below the median, so P(Binomial(n, 1/2) <= k - 1) may
 /// be 2.5 % at the most.
-std::size_t rank_of_lower_end(std::size_t count) {
+std::size_t compute_rank_of_lower_end(std::size_t count) {
   const boost::math::binomial_distribution<double> below(static_cast<double>(count), 0.5);
   std::size_t rank = 0;
   while (2 * rank < count && boost::math::cdf(below, static_cast<double>(rank)) <= tail) ++rank;
   return rank;
+}
+
+/// A report asks for the same few numbers of samples thousands of times.
+std::size_t rank_of_lower_end(std::size_t count) {
+  thread_local std::unordered_map<std::size_t, std::size_t> known;
+  const auto [entry, is_new] = known.try_emplace(count, 0);
+  if (is_new) entry->second = compute_rank_of_lower_end(count);
+  return entry->second;
 }
 
 }  // namespace
