@@ -47,8 +47,8 @@ struct ProfileScope {
   template <class Row>
   [[nodiscard]] std::span<const Row> of(const std::vector<Row>& rows) const {
     if (!only) return rows;
-    const auto found = std::ranges::equal_range(rows, *only, {}, &Row::in_case);
-    return {found.begin(), found.end()};
+    return {std::ranges::lower_bound(rows, *only, {}, &Row::in_case),
+            std::ranges::upper_bound(rows, *only, {}, &Row::in_case)};
   }
   /// The index of the first of them.
   template <class Row>
