@@ -173,6 +173,8 @@ Cell nearness(const Best& best) {
   const Value& compute = op->compute_throughput;
   const Value& memory = op->memory_throughput;
   if (!compute && !memory) return Cell::missing(compute.absent);
+  if (compute && compute->median > 100)
+    return Cell::missing("it computes on tensor cores or in half precision, whose peak was not measured");
   const bool by_compute = compute && (!memory || compute->median >= memory->median);
   const double nearer = (by_compute ? compute : memory)->median;
   Cell cell = Cell::figure(format::percent(nearer / 100), by_compute ? "compute" : "memory").valued(nearer);

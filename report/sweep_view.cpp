@@ -280,7 +280,7 @@ json trouble_views(const Sweep& sweep) {
 
 Cell standing_cell(const SweepPoint& point) {
   const std::string factor =
-      point.to_best ? fmt::format("{} the best's time", format::times(*point.to_best)) : "";
+      point.to_best ? fmt::format("{} the best time", format::times(*point.to_best)) : "";
   switch (point.standing) {
     case Standing::best:
       return Cell::words("best", Tone::best);

@@ -104,6 +104,10 @@ std::string first_baseline(const FamilyResult& family, const std::string& id) {
 
 SpeedUp over_first_baseline(const FamilyResult& family, const CaseResult& result, const std::string& op) {
   const std::string first = first_baseline(family, result.key.variant);
+  const VariantResult* variant = find_variant_result(family, result.key.variant);
+  const OpResult* found = op.empty() ? nullptr : result.find_op(op);
+  if (variant != nullptr && variant->info.baseline == first && (op.empty() || found != nullptr))
+    return op.empty() ? result.total_speed_up : found->speed_up;
   const CaseResult* before = verified_case(family, first, result.key.batch);
   if (before == nullptr)
     return {std::nullopt, std::nullopt, fmt::format("{} has no verified time at this batch", first)};
