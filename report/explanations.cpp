@@ -387,7 +387,7 @@ Explanations explain(const FamilyResult& family, const VariantResult& variant) {
   for (Explanation& small : explain_case(family, *smallest)) {
     if (!tells_another_story(small, main)) continue;
     // What it is told for.
-    std::ranges::stable_partition(small.against, is_of_launching);
+    std::stable_partition(small.against.begin(), small.against.end(), is_of_launching);
     explanations.of_ops.push_back(std::move(small));
   }
   return explanations;

@@ -15,7 +15,6 @@ using enum Look;
 using enum Relation;
 
 // Sources. Facts are from there; the thresholds are ours.
-constexpr std::string_view ncu = "Nsight Compute documentation, Profiling Guide";
 constexpr std::string_view ncu_stalls = "Nsight Compute documentation, Profiling Guide: warp stall reasons";
 constexpr std::string_view ncu_sol = "Nsight Compute documentation, Profiling Guide: Speed of Light";
 constexpr std::string_view best_practices = "CUDA C++ Best Practices Guide: memory optimizations";
