@@ -82,5 +82,20 @@ TEST(Notes, OfAHostileKindDoNoHarm) {
   EXPECT_EQ(text.find("\n<script"), std::string::npos);
 }
 
+TEST(ReportText, OfAHostileKindDoesNoHarm) {
+  const test::TemporaryDirectory directory;
+  const std::string attack =
+      "</title><script>alert(1)</script> | `code` [x](javascript:y)\n# heading " + std::string(2000, 't');
+  ReportOptions options{{"md", "html"}, directory.path(), {}, {}};
+  options.text = {attack, attack};
+  write_report(samples::healthy(), options);
+  const std::string html = read_file(directory.path() / "milestone.html");
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)"), std::string::npos) << "it is shown as the text that it is";
+  const std::string text = read_file(directory.path() / "milestone.md");
+  EXPECT_EQ(text.find("\n# heading"), std::string::npos);
+  EXPECT_EQ(text.find("[x](javascript"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mprof
