@@ -75,7 +75,7 @@ struct VariantInfo {
   std::vector<Expectation> expectations{};
   std::vector<std::string> references{};
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
-  std::string source_file{};  ///< below kernels/, for example conv/cpu_naive.cpp
+  std::string source_file{};            ///< below kernels/, for example conv/cpu_naive.cpp
   bool operator==(const VariantInfo&) const = default;
 };
 
