@@ -119,14 +119,12 @@ bool at_defaults(const CaseResult& result, const VariantInfo& info) {
 
 /// The baseline's case at a batch: with its default parameters, or its fastest one when those were not run.
 const CaseResult* baseline_case(const FamilyResult& family, const std::string& id, std::uint64_t batch) {
-  for (const VariantResult& variant : family.variants) {
-    if (variant.info.id != id) continue;
-    for (const CaseResult& result : variant.cases) {
-      if (result.key.batch == batch && at_defaults(result, variant.info)) return &result;
-    }
-    return variant.representative(batch);
+  const VariantResult* variant = family.find_variant(id);
+  if (variant == nullptr) return nullptr;
+  for (const CaseResult& result : variant->cases) {
+    if (result.key.batch == batch && at_defaults(result, variant->info)) return &result;
   }
-  return nullptr;
+  return variant->representative(batch);
 }
 
 /// Why no speed-up of `result` may be shown; empty when one may.
@@ -311,6 +309,12 @@ const CaseResult* FamilyResult::find(std::string_view case_id) const {
     }
   }
   return nullptr;
+}
+
+const VariantResult* FamilyResult::find_variant(std::string_view id) const {
+  const auto found = std::find_if(variants.begin(), variants.end(),
+                                  [&](const VariantResult& variant) { return variant.info.id == id; });
+  return found == variants.end() ? nullptr : &*found;
 }
 
 RunAnalysis analyse(const Run& run, const Check* check) {

@@ -63,6 +63,9 @@ struct CaseResult {
 
 enum class Outcome { met, not_met, not_measurable };
 
+/// "met", "not met", "not measurable".
+[[nodiscard]] std::string_view to_string(Outcome outcome);
+
 /// An expectation at one batch.
 struct ExpectationCheck {
   std::uint64_t batch = 0;
@@ -115,9 +118,13 @@ struct FamilyResult {
   CheckSummary check{};
 
   [[nodiscard]] const CaseResult* find(std::string_view case_id) const;
+  /// By id; nullptr when the family has none.
+  [[nodiscard]] const VariantResult* find_variant(std::string_view id) const;
 };
 
 enum class Severity { wrong, broken, incomplete, caution };
+
+[[nodiscard]] std::string_view to_string(Severity severity);
 
 /// Something the reader must know before using the numbers.
 struct Finding {

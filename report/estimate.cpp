@@ -110,6 +110,12 @@ bool is_share_of_answers(std::string_view metric) {
   return metric == "accuracy" || metric == "prediction_agreement";
 }
 
+Verdict verdict_of(const SpeedUp& speed_up) {
+  if (!speed_up.interval) return Verdict::inconclusive;
+  if (speed_up.interval->low > 1) return Verdict::faster;
+  return speed_up.interval->high < 1 ? Verdict::slower : Verdict::inconclusive;
+}
+
 std::string_view comparable_time(const Case& c, std::string_view op) {
   const Value op_time = value_of(c, "op_time", op);
   const Value gpu_time = value_of(c, "gpu_time", op);

@@ -61,6 +61,9 @@ enum class Verdict { faster, slower, same, inconclusive };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
+/// Faster or slower beyond doubt (the 95 % interval of the speed-up is clear of 1), otherwise inconclusive.
+[[nodiscard]] Verdict verdict_of(const SpeedUp& speed_up);
+
 struct Judgement {
   Verdict verdict = Verdict::inconclusive;
   std::string reason;  ///< why it is inconclusive; otherwise empty

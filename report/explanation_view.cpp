@@ -53,13 +53,13 @@ bool lacks_interval(const Explanation& explanation) {
   return explanation.speed_up && !explanation.speed_up.interval;
 }
 
-std::string_view word(TimeChange change) {
+std::string_view word(Verdict change) {
   switch (change) {
-    case TimeChange::faster:
+    case Verdict::faster:
       return "faster";
-    case TimeChange::slower:
+    case Verdict::slower:
       return "slower";
-    case TimeChange::open:
+    case Verdict::inconclusive:
       break;
   }
   return "undecided";
@@ -87,7 +87,7 @@ std::string missing_text(const Explanation& explanation) {
 std::string silence(const Explanation& explanation) {
   if (!explanation.speed_up || !explanation.reasons.empty()) return {};
   if (lacks_interval(explanation)) return "There is no verdict to explain, and no rule found a change.";
-  if (explanation.change == TimeChange::open)
+  if (explanation.change == Verdict::inconclusive)
     return "The measurement cannot tell the two times apart, and no rule found a change worth telling.";
   constexpr double small = 1.03;
   const double factor = *explanation.speed_up.factor;
@@ -98,12 +98,12 @@ std::string silence(const Explanation& explanation) {
 
 std::string_view head_of_reasons(const Explanation& explanation) {
   if (lacks_interval(explanation)) return "What changed; there are too few samples for a verdict on the time";
-  return explanation.change == TimeChange::open ? "What changed, though the times cannot be told apart"
+  return explanation.change == Verdict::inconclusive ? "What changed, though the times cannot be told apart"
                                                 : "Because";
 }
 
 json item_view(const Explanation& explanation) {
-  const bool open = explanation.change == TimeChange::open;
+  const bool open = explanation.change == Verdict::inconclusive;
   const double change = explanation.speed_up ? std::abs(std::log(*explanation.speed_up.factor)) : 0;
   json lists = json::array();
   const auto add = [&](std::string_view head, const std::vector<Reason>& reasons, std::size_t most,

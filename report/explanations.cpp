@@ -232,9 +232,9 @@ void add(Explanation& explanation, Reason reason, double change) {
   const Effect effect = reason.rule->effect;
   if (effect == Effect::context) {
     explanation.context.push_back(std::move(reason));
-  } else if (explanation.change == TimeChange::open) {
+  } else if (explanation.change == Verdict::inconclusive) {
     explanation.reasons.push_back(std::move(reason));
-  } else if ((effect == Effect::faster) == (explanation.change == TimeChange::faster)) {
+  } else if ((effect == Effect::faster) == (explanation.change == Verdict::faster)) {
     reason.strength = std::min(reason.strength, change);
     explanation.reasons.push_back(std::move(reason));
   } else {
@@ -245,12 +245,6 @@ void add(Explanation& explanation, Reason reason, double change) {
 /// Stable, so that the order of the table decides between equals.
 void rank(std::vector<Reason>& reasons) {
   std::ranges::stable_sort(reasons, std::ranges::greater{}, &Reason::strength);
-}
-
-TimeChange change_of(const SpeedUp& speed_up) {
-  if (!speed_up.interval) return TimeChange::open;
-  if (speed_up.interval->low > 1) return TimeChange::faster;
-  return speed_up.interval->high < 1 ? TimeChange::slower : TimeChange::open;
 }
 
 /// The kinds of evidence by the metric that stands for each.
@@ -276,9 +270,8 @@ const Value& time_of(const OpResult& op, const std::string& time) {
 }
 
 bool runs_on_gpu(const FamilyResult& family, const CaseResult& result) {
-  return std::ranges::any_of(family.variants, [&](const VariantResult& variant) {
-    return variant.info.id == result.key.variant && variant.info.device == "cuda";
-  });
+  const VariantResult* variant = family.find_variant(result.key.variant);
+  return variant != nullptr && variant->info.device == "cuda";
 }
 
 Explanation explain_time(const FamilyResult& family, const CaseResult& baseline, const CaseResult& result,
@@ -291,7 +284,7 @@ Explanation explain_time(const FamilyResult& family, const CaseResult& baseline,
   explanation.after = time_of(op, time);
   explanation.speed_up = speed_up(explanation.before, explanation.after);
   if (!explanation.speed_up) return explanation;
-  explanation.change = change_of(explanation.speed_up);
+  explanation.change = verdict_of(explanation.speed_up);
   const OpComparison sides{{family, baseline, op.info.name},
                            {family, result, op.info.name},
                            std::max(explanation.before->median, explanation.after->median),
@@ -307,8 +300,8 @@ Explanation explain_time(const FamilyResult& family, const CaseResult& baseline,
   return explanation;
 }
 
-bool contradicts(TimeChange a, TimeChange b) {
-  return a != TimeChange::open && b != TimeChange::open && a != b;
+bool contradicts(Verdict a, Verdict b) {
+  return a != Verdict::inconclusive && b != Verdict::inconclusive && a != b;
 }
 
 /// Layer times vary from run to run with the host's copies.
@@ -327,7 +320,7 @@ std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResu
     explanations.push_back(explain_time(family, *baseline, result, op, op.compared_by));
     if (op.compared_by == "layer_time") continue;
     const SpeedUp of_layer = speed_up(baseline->find_op(op.info.name)->layer_time, op.layer_time);
-    if (contradicts(explanations.back().change, change_of(of_layer)) && is_worth_telling(of_layer))
+    if (contradicts(explanations.back().change, verdict_of(of_layer)) && is_worth_telling(of_layer))
       explanations.push_back(explain_time(family, *baseline, result, op, "layer_time"));
   }
   return explanations;

@@ -20,7 +20,7 @@ struct Reason {
 };
 
 /// What became of the time, as far as the measurement can tell.
-enum class TimeChange {
+enum class Verdict {
   faster,  ///< the 95 % interval of the speed-up lies above 1
   slower,  ///< below 1
   open     ///< it holds 1, or there is none: nothing is claimed
@@ -34,7 +34,7 @@ struct Explanation {
   Value before;
   Value after;
   SpeedUp speed_up;
-  TimeChange change = TimeChange::open;
+  Verdict change = Verdict::inconclusive;
   /// The longest kernels of baseline and variant; empty when one of them was not counted.
   std::string kernel_before;
   std::string kernel_after;

@@ -114,46 +114,6 @@ ordered_json case_json(const CaseResult& result) {
           {"ops", ops}};
 }
 
-std::string_view word(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::met:
-      return "met";
-    case Outcome::not_met:
-      return "not met";
-    case Outcome::not_measurable:
-      return "not measurable";
-  }
-  return "";
-}
-
-std::string_view word(Severity severity) {
-  switch (severity) {
-    case Severity::wrong:
-      return "wrong";
-    case Severity::broken:
-      return "broken";
-    case Severity::incomplete:
-      return "incomplete";
-    case Severity::caution:
-      return "caution";
-  }
-  return "";
-}
-
-std::string_view word(Bound bound) {
-  switch (bound) {
-    case Bound::compute:
-      return "compute";
-    case Bound::memory:
-      return "memory";
-    case Bound::balanced:
-      return "balanced";
-    case Bound::latency:
-      return "latency";
-  }
-  return "";
-}
-
 ordered_json check_json(const ExpectationCheck& check, const std::string& metric) {
   // Where the case itself came to nothing, no side was looked at.
   const auto side = [&](Value value) {
@@ -161,7 +121,7 @@ ordered_json check_json(const ExpectationCheck& check, const std::string& metric
     return metric_json(value, metric);
   };
   return {{"batch", check.batch},
-          {"outcome", word(check.outcome)},
+          {"outcome", to_string(check.outcome)},
           {"reason", text_or_null(check.reason)},
           {"before", side(check.before)},
           {"before_evidence", text_or_null(check.before_evidence)},
@@ -211,7 +171,7 @@ ordered_json best_json(const Best& best) {
 
 ordered_json bottleneck_json(const std::optional<Bottleneck>& bottleneck) {
   if (!bottleneck) return nullptr;
-  return {{"bound", word(bottleneck->bound)},
+  return {{"bound", to_string(bottleneck->bound)},
           {"near_limit", bottleneck->near_limit},
           {"under_one_wave", bottleneck->under_one_wave},
           {"compute_throughput", bottleneck->compute},
@@ -319,7 +279,7 @@ std::string analysis_json(const ExportScope& scope) {
   const RunAnalysis& analysis = *scope.analysis;
   ordered_json findings = ordered_json::array(), families = ordered_json::array();
   for (const Finding& finding : analysis.findings)
-    findings.push_back({{"severity", word(finding.severity)}, {"text", finding.text}});
+    findings.push_back({{"severity", to_string(finding.severity)}, {"text", finding.text}});
   for (const FamilyResult& family : analysis.families) families.push_back(family_json(family, scope));
   const ordered_json document{{"schema_version", export_schema_version},
                               {"run", run_json(*analysis.run)},

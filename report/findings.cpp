@@ -189,7 +189,7 @@ std::vector<std::uint64_t> slower_at(const VariantResult& variant, const FamilyR
     const CaseResult* result = variant.representative(batch);
     if (result == nullptr) continue;
     const bool slower = std::any_of(result->ops.begin(), result->ops.end(), [&](const OpResult& measured) {
-      return measured.info.name == op && measured.speed_up.interval && measured.speed_up.interval->high < 1;
+      return measured.info.name == op && verdict_of(measured.speed_up) == Verdict::slower;
     });
     if (slower) batches.push_back(batch);
   }

@@ -21,20 +21,6 @@ std::string family_names(const RunAnalysis& analysis) {
   return names.empty() ? "Empty run" : format::list(names);
 }
 
-std::string_view severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::wrong:
-      return "wrong";
-    case Severity::broken:
-      return "broken";
-    case Severity::incomplete:
-      return "incomplete";
-    case Severity::caution:
-      break;
-  }
-  return "caution";
-}
-
 std::string_view severity_word(Severity severity) {
   switch (severity) {
     case Severity::wrong:
@@ -52,7 +38,7 @@ std::string_view severity_word(Severity severity) {
 json finding_views(const std::vector<Finding>& findings) {
   json list = json::array();
   for (const Finding& finding : findings) {
-    list.push_back({{"severity", severity_name(finding.severity)},
+    list.push_back({{"severity", to_string(finding.severity)},
                     {"word", severity_word(finding.severity)},
                     {"text", format::one_line(finding.text)}});
   }

@@ -27,18 +27,6 @@ std::string_view word(Direction direction) {
   return "unchanged";
 }
 
-std::string_view word(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::met:
-      return "met";
-    case Outcome::not_met:
-      return "not met";
-    case Outcome::not_measurable:
-      break;
-  }
-  return "not measurable";
-}
-
 Tone tone_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::met:
@@ -68,7 +56,7 @@ std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& d
       if (check.outcome == outcome && check.batch != decided.batch)
         batches.push_back(std::to_string(check.batch));
     }
-    if (!batches.empty()) parts.push_back(fmt::format("{} at {}", word(outcome), format::list(batches)));
+    if (!batches.empty()) parts.push_back(fmt::format("{} at {}", to_string(outcome), format::list(batches)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -107,7 +95,7 @@ Table expectation_table(const VariantResult& variant, Anchors& anchors) {
     if (result.checks.empty()) continue;
     const ExpectationCheck& check = deciding_check(result);
     const std::string& metric = result.expectation.metric;
-    Cell outcome = Cell::words(word(check.outcome), tone_of(check.outcome));
+    Cell outcome = Cell::words(to_string(check.outcome), tone_of(check.outcome));
     outcome.note = format::one_line(check.reason);
     table.row({Cell::words(expected_text(result.expectation)), outcome, batch_cell(check.batch),
                quantity_cell(check.before, metric, check.before_evidence, check.reason),

@@ -20,6 +20,8 @@ struct CaseResult;
 /// What holds a kernel back.
 enum class Bound { compute, memory, balanced, latency };
 
+[[nodiscard]] std::string_view to_string(Bound bound);
+
 struct Bottleneck {
   Bound bound = Bound::latency;
   bool near_limit = false;      ///< the higher of the two is above 80 %: only less work makes it faster

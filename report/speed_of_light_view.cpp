@@ -312,20 +312,6 @@ json uncounted_views(const SpeedOfLight& sol) {
   return list;
 }
 
-std::string_view word(Bound bound) {
-  switch (bound) {
-    case Bound::compute:
-      return "compute";
-    case Bound::memory:
-      return "memory";
-    case Bound::balanced:
-      return "balanced";
-    case Bound::latency:
-      break;
-  }
-  return "latency";
-}
-
 /// The throughput that the verdict rests on, or both.
 std::string figures(const Bottleneck& bottleneck) {
   if (bottleneck.bound == Bound::compute) return format::whole_percent(bottleneck.compute);
@@ -338,10 +324,10 @@ std::string figures(const Bottleneck& bottleneck) {
 std::string bottleneck_change(const KernelResult& kernel) {
   if (!kernel.bottleneck) return {};
   const Bottleneck& now = *kernel.bottleneck;
-  std::string text = fmt::format("{} {}", word(now.bound), figures(now));
+  std::string text = fmt::format("{} {}", to_string(now.bound), figures(now));
   if (kernel.before && kernel.before->bottleneck) {
     const Bottleneck& before = *kernel.before->bottleneck;
-    text = fmt::format("{} {} → {}", word(before.bound), figures(before),
+    text = fmt::format("{} {} → {}", to_string(before.bound), figures(before),
                        before.bound == now.bound ? figures(now) : text);
   }
   if (now.near_limit) text += ", near the limit";

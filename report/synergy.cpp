@@ -4,23 +4,19 @@
 
 #include <fmt/format.h>
 
+#include "report/quantities.hpp"
+
 namespace mprof {
 namespace {
 
 /// A chain of baselines this long goes in a circle.
 constexpr std::size_t longest_chain = 64;
 
-const VariantResult* find_variant_result(const FamilyResult& family, std::string_view id) {
-  const auto found = std::ranges::find_if(
-      family.variants, [&](const VariantResult& variant) { return variant.info.id == id; });
-  return found == family.variants.end() ? nullptr : &*found;
-}
-
 /// The variant, its baseline, the baseline of that, and so on to the first.
 std::vector<std::string> ancestry(const FamilyResult& family, const std::string& id) {
   std::vector<std::string> ids{id};
   while (ids.size() < longest_chain) {
-    const VariantResult* variant = find_variant_result(family, ids.back());
+    const VariantResult* variant = family.find_variant(ids.back());
     if (variant == nullptr || variant->info.baseline.empty()) break;
     ids.push_back(variant->info.baseline);
   }
@@ -41,7 +37,7 @@ std::string common_ancestor(const FamilyResult& family, const std::vector<std::s
 
 /// What stands for a variant at a batch, when its output was right.
 const CaseResult* verified_case(const FamilyResult& family, std::string_view id, std::uint64_t batch) {
-  const VariantResult* variant = find_variant_result(family, id);
+  const VariantResult* variant = family.find_variant(id);
   const CaseResult* result = variant == nullptr ? nullptr : variant->representative(batch);
   return result != nullptr && result->ok() ? result : nullptr;
 }
@@ -64,21 +60,15 @@ std::vector<std::optional<double>> product_of(const std::vector<CombinedIdea>& i
 }
 
 /// What would be gone if kernels took no time: copies beside them would go on.
-Value kernels_alone(const Case& c, const OpResult& op) {
-  const Value copies = value_of(c, "copy_time", op.info.name);
-  const Value beside = value_of(c, "copy_overlap", op.info.name);
-  if (!op.gpu_time || !copies || !beside) return op.gpu_time;
-  return derived_value(std::max(0.0, op.gpu_time->median - beside->median * copies->median));
+Value kernels_alone(const OpReadings& op) {
+  const Value& kernels = op.of("gpu_time").value;
+  const Value& copies_beside = op.of("hidden_copy_time").value;
+  if (!kernels) return kernels;
+  if (!copies_beside) return copies_beside;
+  return derived_value(std::max(0.0, kernels->median - copies_beside->median));
 }
 
 }  // namespace
-
-Verdict verdict_of(const SpeedUp& speed_up) {
-  if (!speed_up.interval) return Verdict::inconclusive;
-  if (speed_up.interval->low > 1) return Verdict::faster;
-  if (speed_up.interval->high < 1) return Verdict::slower;
-  return Verdict::inconclusive;
-}
 
 std::optional<std::uint64_t> largest_timed_batch(const FamilyResult& family, const VariantResult& variant) {
   for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
@@ -104,7 +94,7 @@ std::string first_baseline(const FamilyResult& family, const std::string& id) {
 
 SpeedUp over_first_baseline(const FamilyResult& family, const CaseResult& result, const std::string& op) {
   const std::string first = first_baseline(family, result.key.variant);
-  const VariantResult* variant = find_variant_result(family, result.key.variant);
+  const VariantResult* variant = family.find_variant(result.key.variant);
   const OpResult* found = op.empty() ? nullptr : result.find_op(op);
   if (variant != nullptr && variant->info.baseline == first && (op.empty() || found != nullptr))
     return op.empty() ? result.total_speed_up : found->speed_up;
@@ -152,7 +142,7 @@ std::vector<Step> steps_to(const FamilyResult& family, const VariantResult& vari
     const CaseResult* after = verified_case(family, ids[i], *batch);
     if (before == nullptr || after == nullptr) return {};
     steps.push_back(
-        {find_variant_result(family, ids[i]), over(family, *before, *after), over(family, *first, *after)});
+        {family.find_variant(ids[i]), over(family, *before, *after), over(family, *first, *after)});
   }
   return steps;
 }
@@ -165,19 +155,18 @@ std::vector<const VariantResult*> built_on(const FamilyResult& family, const Var
   return found;
 }
 
-std::vector<RemainingGain> remaining_gains(const CaseResult& result) {
+std::vector<RemainingGain> remaining_gains(const FamilyResult& family, const CaseResult& result) {
   std::vector<RemainingGain> gains;
   for (const OpResult& op : result.ops) {
-    const Case& c = *result.source;
-    RemainingGain gain{
-        op.info.name, op.layer_time, op.outside_forward ? kernels_alone(c, op) : op.op_time, {}, {}, {}};
+    const OpReadings readings(family, result, op.info.name);
+    RemainingGain gain{.op = op.info.name,
+                       .layer_time = op.layer_time,
+                       .op_time = op.outside_forward ? kernels_alone(readings) : op.op_time};
     if (gain.layer_time && gain.op_time && gain.layer_time->median > 0) {
       gain.share = std::min(1.0, gain.op_time->median / gain.layer_time->median);
       if (*gain.share < 1) gain.limit = 1 / (1 - *gain.share);
     }
-    const Value copying = value_of(c, "gpu_copy_only_time", op.info.name);
-    const Value traced = value_of(c, "traced_layer_time", op.info.name);
-    if (copying && traced && traced->median > 0) gain.copies = copying->median / traced->median;
+    if (const Value& copying = readings.of("copy_only_share").value) gain.copies = copying->median / 100;
     gains.push_back(std::move(gain));
   }
   return gains;

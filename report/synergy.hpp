@@ -11,9 +11,6 @@
 /// ideas gives against what they give alone, and how much of a layer's time there is left to win.
 namespace mprof {
 
-/// Faster or slower beyond doubt (the 95 % interval of the speed-up is clear of 1), or neither.
-[[nodiscard]] Verdict verdict_of(const SpeedUp& speed_up);
-
 /// The largest batch at which the variant has a verified time; nullopt: at none.
 [[nodiscard]] std::optional<std::uint64_t> largest_timed_batch(const FamilyResult& family,
                                                                const VariantResult& variant);
@@ -70,11 +67,11 @@ struct RemainingGain {
   std::string op;
   Value layer_time;
   Value op_time;  ///< where the work happens outside forward(): GPU time that no copy runs beside
-  std::optional<double> share;   ///< of the layer time
-  std::optional<double> limit;   ///< how many times as fast the layer would be if the op took no time
-  std::optional<double> copies;  ///< share of the traced layer time in which the GPU only copied
+  std::optional<double> share{};   ///< of the layer time
+  std::optional<double> limit{};   ///< how many times as fast the layer would be if the op took no time
+  std::optional<double> copies{};  ///< share of the traced layer time in which the GPU only copied
 };
 
-[[nodiscard]] std::vector<RemainingGain> remaining_gains(const CaseResult& result);
+[[nodiscard]] std::vector<RemainingGain> remaining_gains(const FamilyResult& family, const CaseResult& result);
 
 }  // namespace mprof

@@ -108,13 +108,13 @@ std::string built_on_sentence(const FamilyResult& family, const VariantResult& o
                        : fmt::format("{} builds on it: {}, at batch {}.", id, format::list(gains), *batch);
 }
 
-Table remaining_table(const VariantResult& variant, const CaseResult& result, const PageContext& page) {
+Table remaining_table(const FamilyResult& family, const CaseResult& result, const PageContext& page) {
   Table table(
       page.anchors->make(variant.info.id + " remaining"),
       fmt::format("What is left to win by a faster op, at batch {} (Amdahl's law)", result.key.batch));
   table.text("Op").numbers("Layer Time", Unit::second).numbers("of it the op");
   table.numbers("of it copying alone").numbers("Layer at most");
-  for (const RemainingGain& gain : remaining_gains(result)) {
+  for (const RemainingGain& gain : remaining_gains(family, result)) {
     const std::string why = gain.op_time ? gain.layer_time.absent : gain.op_time.absent;
     Cell share =
         gain.share ? Cell::figure(format::percent(*gain.share)).valued(*gain.share) : Cell::missing(why);
@@ -130,9 +130,9 @@ Table remaining_table(const VariantResult& variant, const CaseResult& result, co
 }
 
 /// Of the whole inference, which holds what no op does: the rest of the network.
-std::string whole_sentence(const CaseResult& result) {
+std::string whole_sentence(const FamilyResult& family, const CaseResult& result) {
   double ops = 0;
-  for (const RemainingGain& gain : remaining_gains(result)) {
+  for (const RemainingGain& gain : remaining_gains(family, result)) {
     if (!gain.op_time) return {};
     ops += gain.op_time->median;
   }
@@ -166,9 +166,9 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
   if (steps.size() > 1) view["steps"] = step_table(family, variant, steps, page).view();
   if (const auto batch = largest_timed_batch(family, variant)) {
     const CaseResult& result = *variant.representative(*batch);
-    const Table remaining = remaining_table(variant, result, page);
+    const Table remaining = remaining_table(family, result, page);
     if (!remaining.empty()) view["remaining"] = remaining.view();
-    if (const std::string sentence = whole_sentence(result); !sentence.empty()) whole.push_back(sentence);
+    if (const std::string sentence = whole_sentence(family, result); !sentence.empty()) whole.push_back(sentence);
   }
   view["sentences"] = sentences;
   view["whole"] = whole;

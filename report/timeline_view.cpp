@@ -115,9 +115,8 @@ class Section {
       const auto baseline = profile_.find_case(traced->result->baseline);
       const CaseResult* result = family.find(traced->result->baseline);
       if (!baseline || result == nullptr) continue;
-      const auto owner = std::ranges::find(family.variants, result->key.variant,
-                                           [](const VariantResult& v) { return v.info.id; });
-      if (owner != family.variants.end()) add({&*owner, result, *baseline});
+      if (const VariantResult* owner = family.find_variant(result->key.variant))
+        add({owner, result, *baseline});
     }
   }
 

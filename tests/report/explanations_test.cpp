@@ -754,7 +754,7 @@ TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
 TEST(ExplanationThresholds, NothingFiresOfWhatDidNotChange) {
   for (const On on : {On::gpu, On::gpu_by_layer, On::cpu}) {
     const Explanation explanation = explanation_of({"", {}, {}, "", on});
-    EXPECT_EQ(explanation.change, TimeChange::open);
+    EXPECT_EQ(explanation.change, Verdict::inconclusive);
     EXPECT_TRUE(all_reasons(explanation).empty());
   }
 }
@@ -797,7 +797,7 @@ TEST(ExplanationEvidence, TheCpusCoresExplainNoKernel) {
 TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
   const Explanation explanation = explanation_of(
       {"", {}, {{"op_time", 2e-3}, {instructions, 396e6}, {cycles, 4e6}, {"gpu_time", 2e-3}}, ""});
-  EXPECT_EQ(explanation.change, TimeChange::slower);
+  EXPECT_EQ(explanation.change, Verdict::slower);
   EXPECT_NE(find(explanation.reasons, "issue_rate_lower"), nullptr);
   EXPECT_NE(find(explanation.against, "fewer_instructions"), nullptr);
   EXPECT_EQ(find(explanation.reasons, "fewer_instructions"), nullptr);
@@ -805,7 +805,7 @@ TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
 
 TEST(ExplanationVerdict, NothingIsClaimedOfATimeThatCannotBeToldApart) {
   const Explanation explanation = explanation_of({"", {}, {{instructions, 396e6}}, ""});
-  EXPECT_EQ(explanation.change, TimeChange::open);
+  EXPECT_EQ(explanation.change, Verdict::inconclusive);
   EXPECT_NE(find(explanation.reasons, "fewer_instructions"), nullptr);
   EXPECT_TRUE(explanation.against.empty());
 }
@@ -906,7 +906,7 @@ TEST(ExplanationBatches, TheSmallestIsToldWhereTheTimeWentTheOtherWay) {
   const Situation small{"", {}, {{"op_time", 2e-3}, {"gpu_time", 2e-3}}, ""};
   const Explanations all = explanations_of(at_two_batches(large, small));
   ASSERT_EQ(all.of_ops.size(), 2U);
-  EXPECT_EQ(all.of_ops[1].change, TimeChange::slower);
+  EXPECT_EQ(all.of_ops[1].change, Verdict::slower);
 }
 
 TEST(ExplanationBatches, ALayerThatWentTheOtherWayIsExplainedBesideItsOp) {
@@ -917,7 +917,7 @@ TEST(ExplanationBatches, ALayerThatWentTheOtherWayIsExplainedBesideItsOp) {
               ""}));
   ASSERT_EQ(all.of_ops.size(), 2U);
   EXPECT_EQ(all.of_ops[1].time, "layer_time");
-  EXPECT_EQ(all.of_ops[1].change, TimeChange::slower);
+  EXPECT_EQ(all.of_ops[1].change, Verdict::slower);
   EXPECT_EQ(all.of_ops[1].reasons.front().rule->id, "copies_slower");
 }
 
