@@ -1,5 +1,3 @@
-#include "report/compare.hpp"
-
 #include <charconv>
 #include <cstdio>
 
@@ -7,9 +5,11 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
-#include "model/suggest.hpp"
+#include "report/page/comparison_page.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {

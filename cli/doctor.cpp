@@ -7,8 +7,8 @@
 #include "cli/options.hpp"
 #include "device/probe.hpp"
 #include "kernels/registry.hpp"
-#include "model/error.hpp"
-#include "runner/sanitizer.hpp"
+#include "runner/sanitize/compute_sanitizer.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cli {
 namespace {

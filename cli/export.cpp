@@ -1,13 +1,13 @@
-#include "report/export.hpp"
+#include "report/export/export.hpp"
 
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
-#include "report/format.hpp"
+#include "report/text/format.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cli {
 namespace {

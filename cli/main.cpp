@@ -9,9 +9,9 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "model/error.hpp"
-#include "model/suggest.hpp"
 #include "model/version.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {

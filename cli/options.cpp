@@ -6,8 +6,8 @@
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
-#include "model/error.hpp"
-#include "model/suggest.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {

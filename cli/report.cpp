@@ -1,11 +1,11 @@
-#include "report/report.hpp"
+#include "report/page/report.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
-#include "model/suggest.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {

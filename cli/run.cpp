@@ -15,14 +15,14 @@
 #include "collectors/collector.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
-#include "model/error.hpp"
 #include "model/metric_presets.hpp"
-#include "model/suggest.hpp"
 #include "model/version.hpp"
-#include "report/summary.hpp"
+#include "report/views/summary.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/plan.hpp"
 #include "runner/result_directory.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {

@@ -6,13 +6,14 @@
 #include <fnmatch.h>
 
 #include "cli/options.hpp"
-#include "model/error.hpp"
-#include "model/profile.hpp"
 #include "model/run_file.hpp"
-#include "model/suggest.hpp"
-#include "report/evidence.hpp"
-#include "report/profile_tables.hpp"
-#include "report/profile_text.hpp"
+#include "model/trace/profile.hpp"
+#include "report/analysis/evidence.hpp"
+#include "report/trace/profile_tables.hpp"
+#include "report/trace/profile_text.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {

@@ -27,10 +27,12 @@ function(mprof_configure_target target)
   endif()
 endfunction()
 
-# mprof_static_library(NAME PUBLIC ... PRIVATE ...): every .cpp of the folder NAME.
-function(mprof_static_library name)
+# mprof_static_library(FOLDER PUBLIC ... PRIVATE ...): every .cpp of the folder and of those in it, as the target
+# mprof_FOLDER, with _ for each /.
+function(mprof_static_library folder)
   cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  string(REPLACE "/" "_" name ${folder})
   add_library(mprof_${name} STATIC ${sources})
   target_link_libraries(mprof_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   mprof_configure_target(mprof_${name})

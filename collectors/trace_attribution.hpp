@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof::trace {
 

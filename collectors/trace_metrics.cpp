@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "model/interval_set.hpp"
 #include "model/kernel_name.hpp"
 #include "model/statistics.hpp"
+#include "model/trace/interval_set.hpp"
 
 namespace mprof::trace {
 namespace {

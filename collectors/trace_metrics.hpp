@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "model/run.hpp"
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof::trace {
 

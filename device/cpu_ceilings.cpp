@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "device/clock.hpp"
 #include "device/fma_chains.hpp"
 #include "device/fma_chains_avx512.hpp"
 #include "device/thread_team.hpp"
+#include "system/clock.hpp"
 
 namespace mprof {
 namespace {

@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
 #include "model/fields.hpp"
+#include "system/error.hpp"
 
 /// JSON of any struct that has a `fields` function: to_json(value) and from_json<T>(json, where).
 namespace mprof::json {

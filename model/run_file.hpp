@@ -25,34 +25,4 @@ namespace mprof {
 /// writable.
 void write_run(const Run& run, const std::filesystem::path& directory);
 
-/// Writes any file in the same way, bit by bit, for what is too much to hold: it stands under its name only
-/// after commit(). Without one the file of that name stays as it was. The directory is made when it is
-/// missing.
-class FileWriter {
- public:
-  explicit FileWriter(std::filesystem::path path);
-  ~FileWriter();
-  FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
-
-  /// Throws Error(environment) when the disk is full; then nothing is left behind.
-  void write(std::string_view contents);
-  void commit();
-
- private:
-  void flush();
-  [[noreturn]] void give_up(int error);
-
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  std::string buffer_;
-  int file_ = -1;  ///< descriptor; -1: not open any more
-};
-
-/// The same of a text at hand.
-void write_file(const std::filesystem::path& path, std::string_view contents);
-
-/// The whole file; throws Error(usage) that says why it cannot be read.
-[[nodiscard]] std::string read_file(const std::filesystem::path& path);
-
 }  // namespace mprof

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "model/error.hpp"
-#include "runner/worker_process.hpp"
+#include "system/error.hpp"
+#include "system/process.hpp"
 
 namespace mprof {
 namespace {
@@ -39,7 +39,7 @@ void shuffle(std::vector<T>& values, std::mt19937_64& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
-std::string with_last_words(const std::string& sentence, WorkerProcess& worker) {
+std::string with_last_words(const std::string& sentence, Process& worker) {
   const std::string words = worker.last_words();
   return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }
@@ -107,12 +107,12 @@ class Coordinator {
     std::set<std::string> devices{"cpu"};
     for (const VariantInfo& variant : run_.variants) devices.insert(variant.device);
     job.devices.assign(devices.begin(), devices.end());
-    WorkerProcess worker(context_.worker_command, to_line(job));
+    Process worker(context_.worker_command, to_line(job));
     const auto event =
         worker.next(context_.clock, context_.clock.now() + survey_timeout, context_.interrupt_fd);
-    if (event.kind == WorkerProcess::Event::Kind::interrupted) return Outcome::interrupted;
+    if (event.kind == Process::Event::Kind::interrupted) return Outcome::interrupted;
     try {
-      if (event.kind != WorkerProcess::Event::Kind::line) {
+      if (event.kind != Process::Event::Kind::line) {
         worker.kill();
         throw Error(ExitCode::fault,
                     with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
@@ -129,13 +129,13 @@ class Coordinator {
 
   /// Gives the job to a worker and takes from the job the cases that are done with, whatever became of them.
   Outcome measure(Job& job) {
-    WorkerProcess worker(context_.worker_command, to_line(job));
+    Process worker(context_.worker_command, to_line(job));
     double deadline = context_.clock.now() + run_.plan.timeout;
     const std::size_t given = job.cases.size();
     bool begun = false;  // the first of the cases that are left
     while (!job.cases.empty()) {
       const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);
-      using Kind = WorkerProcess::Event::Kind;
+      using Kind = Process::Event::Kind;
       switch (event.kind) {
         case Kind::interrupted:
           worker.kill();

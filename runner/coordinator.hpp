@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "device/clock.hpp"
 #include "model/run.hpp"
 #include "runner/protocol.hpp"
 #include "runner/result_directory.hpp"
+#include "system/clock.hpp"
 
 namespace mprof {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include "model/error.hpp"
-#include "model/suggest.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof {
 namespace {

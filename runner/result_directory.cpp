@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "kernels/sources.hpp"
-#include "model/check_file.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
+#include "model/sanitizer_file.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof {
 namespace {

@@ -11,10 +11,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "model/error.hpp"
 #include "model/version.hpp"
 #include "runner/measure.hpp"
 #include "runner/protocol.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {

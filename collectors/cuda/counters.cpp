@@ -19,8 +19,8 @@
 #include "cuda/profiler_host.hpp"
 #include "cuda/range_profiler.hpp"
 #include "device/probe.hpp"
-#include "model/error.hpp"
 #include "model/metric_presets.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cuda/cupti.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {

@@ -9,7 +9,7 @@
 #include <cupti.h>
 
 #include "collectors/cuda/cupti_records.hpp"
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof {
 

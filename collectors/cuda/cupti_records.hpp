@@ -8,7 +8,7 @@
 
 #include <cupti_activity.h>
 
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof {
 

@@ -19,7 +19,7 @@
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
-#include "model/trace_file.hpp"
+#include "model/trace/trace_file.hpp"
 
 namespace mprof {
 namespace {

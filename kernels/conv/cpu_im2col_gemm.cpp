@@ -24,9 +24,9 @@
 
 #include <cblas.h>
 
-#include "kernels/conv/host_convolution.hpp"
-#include "kernels/conv/parallel.hpp"
-#include "model/error.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {

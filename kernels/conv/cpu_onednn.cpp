@@ -23,7 +23,7 @@
 #include <fmt/core.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "kernels/conv/host_convolution.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
 
 namespace mprof::conv {
 namespace {

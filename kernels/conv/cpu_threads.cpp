@@ -23,9 +23,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "kernels/conv/host_convolution.hpp"
-#include "kernels/conv/parallel.hpp"
-#include "kernels/conv/vector.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
+#include "kernels/conv/lenet/vector.hpp"
 
 namespace mprof::conv {
 namespace {

@@ -23,9 +23,9 @@
 #include <cublas_v2.h>
 
 #include "cuda/shared_library.hpp"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/im2col.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/im2col.cuh"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {

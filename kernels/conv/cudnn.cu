@@ -23,9 +23,9 @@
 #include <string>
 
 #include "cuda/shared_library.hpp"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "system/error.hpp"
 
 #if __has_include(<cudnn.h>)  // which does not come with the CUDA toolkit
 

@@ -17,10 +17,10 @@
 //             shared memory pipe as the limit. More instructions than unroll_matmul's product alone.
 #include <string>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/divisor.cuh"
-#include "kernels/conv/tile_width.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/device/divisor.cuh"
+#include "kernels/conv/device/tile_width.cuh"
 
 namespace mprof::conv {
 namespace {

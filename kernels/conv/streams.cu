@@ -36,9 +36,9 @@
 
 #include "cuda/fill.hpp"
 #include "cuda/handles.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/parallel.hpp"
-#include "kernels/conv/variant.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/lenet/variant.hpp"
 
 namespace mprof::conv {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/trace_file.hpp"
+#include "model/trace/trace_file.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "collectors/trace_attribution.hpp"
-#include "model/error.hpp"
-#include "model/profile.hpp"
-#include "model/sqlite.hpp"
+#include "model/trace/profile.hpp"
+#include "model/trace/sqlite.hpp"
+#include "system/error.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/trace_reader.hpp"

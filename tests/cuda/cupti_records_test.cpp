@@ -8,7 +8,7 @@
 
 #include "collectors/trace_attribution.hpp"
 #include "collectors/trace_metrics.hpp"
-#include "model/trace_file.hpp"
+#include "model/trace/trace_file.hpp"
 #include "tests/support/measurements.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"

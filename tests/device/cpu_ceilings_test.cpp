@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "device/clock.hpp"
 #include "device/device.hpp"
 #include "device/fma_chains.hpp"
 #include "device/thread_team.hpp"
-#include "model/error.hpp"
+#include "system/clock.hpp"
+#include "system/error.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
 

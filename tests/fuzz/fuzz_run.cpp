@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "model/error.hpp"
 #include "model/run_file.hpp"
+#include "system/error.hpp"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,7 +8,7 @@
 #include "cuda/fill.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/kernel_launch.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/measurements.hpp"

@@ -4,10 +4,11 @@
 #include <map>
 #include <string>
 
-#include "model/check_file.hpp"
 #include "model/run_file.hpp"
-#include "report/compare.hpp"
-#include "report/report.hpp"
+#include "model/sanitizer_file.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/report.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace {

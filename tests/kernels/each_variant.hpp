@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/conv/variant.hpp"
-#include "kernels/conv/verification.hpp"
+#include "kernels/conv/lenet/variant.hpp"
+#include "kernels/conv/lenet/verification.hpp"
 #include "kernels/registry.hpp"
 #include "tests/kernels/support.hpp"
 

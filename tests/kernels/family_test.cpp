@@ -1,5 +1,5 @@
 // The family on real images: against PyTorch's numbers, and on inputs that are missing or wrong.
-#include "kernels/conv/family.hpp"
+#include "kernels/conv/lenet/family.hpp"
 
 #include <array>
 #include <filesystem>
@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "inputs/safetensors.hpp"
-#include "kernels/conv/execution.hpp"
-#include "kernels/conv/reference.hpp"
+#include "kernels/conv/lenet/execution.hpp"
+#include "kernels/conv/lenet/reference.hpp"
 #include "kernels/registry.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 #include "tests/kernels/support.hpp"
 #include "tests/support/temporary_directory.hpp"
 

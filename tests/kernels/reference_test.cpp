@@ -1,11 +1,11 @@
-#include "kernels/conv/reference.hpp"
+#include "kernels/conv/lenet/reference.hpp"
 
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/conv/network.hpp"
+#include "kernels/conv/lenet/network.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace mprof::conv {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
 #include "model/metric.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/conv/inputs.hpp"
-#include "kernels/conv/lenet.hpp"
+#include "kernels/conv/lenet/inputs.hpp"
+#include "kernels/conv/lenet/lenet.hpp"
 #include "model/data_paths.hpp"
 
 namespace mprof::conv::test {

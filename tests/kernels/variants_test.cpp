@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/conv/parallel.hpp"
-#include "kernels/conv/variant.hpp"
-#include "model/error.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/lenet/variant.hpp"
+#include "system/error.hpp"
 #include "tests/kernels/each_variant.hpp"
 
 namespace mprof::conv {

@@ -1,5 +1,5 @@
 // Variants that are wrong on purpose: each must be found out, and by what is wrong with it.
-#include "kernels/conv/verification.hpp"
+#include "kernels/conv/lenet/verification.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,9 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/conv/execution.hpp"
-#include "kernels/conv/host_convolution.hpp"
-#include "kernels/conv/reference.hpp"
+#include "kernels/conv/lenet/execution.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
+#include "kernels/conv/lenet/reference.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace mprof::conv {

@@ -9,9 +9,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "model/error.hpp"
 #include "model/json_archive.hpp"
 #include "sample_run.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "model/metric.hpp"
-#include "model/suggest.hpp"
 #include "sample_run.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/analysis.hpp"
+#include "report/analysis/analysis.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
-#include "report/charts.hpp"
+#include "report/page/charts.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "report/analysis.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/views/views.hpp"
+#include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
-#include "report/compare.hpp"
+#include "report/page/comparison_page.hpp"
+#include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
-#include "report/report.hpp"
+#include "report/page/report.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "report/estimate.hpp"
+#include "report/analysis/estimate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/explanations.hpp"
+#include "report/analysis/explanations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "model/metric.hpp"
-#include "model/run_file.hpp"
-#include "report/quantities.hpp"
-#include "report/readings.hpp"
-#include "report/views.hpp"
+#include "report/analysis/quantities.hpp"
+#include "report/analysis/readings.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {

@@ -1,4 +1,4 @@
-#include "report/export.hpp"
+#include "report/export/export.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +13,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
-#include "model/run_file.hpp"
-#include "model/trace_file.hpp"
-#include "report/csv.hpp"
-#include "report/format.hpp"
-#include "report/slice_lanes.hpp"
+#include "model/trace/trace_file.hpp"
+#include "report/text/csv.hpp"
+#include "report/text/format.hpp"
+#include "report/trace/slice_lanes.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"

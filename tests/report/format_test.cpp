@@ -1,4 +1,4 @@
-#include "report/format.hpp"
+#include "report/text/format.hpp"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "report/notes.hpp"
+#include "report/materials/notes.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "model/run_file.hpp"
-#include "report/report.hpp"
+#include "report/page/report.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

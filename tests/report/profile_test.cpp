@@ -1,4 +1,4 @@
-#include "model/profile.hpp"
+#include "model/trace/profile.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "model/sqlite.hpp"
-#include "model/trace_file.hpp"
-#include "report/evidence.hpp"
-#include "report/profile_tables.hpp"
-#include "report/profile_text.hpp"
-#include "report/range_kernels.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/trace_file.hpp"
+#include "report/analysis/evidence.hpp"
+#include "report/trace/profile_tables.hpp"
+#include "report/trace/profile_text.hpp"
+#include "report/trace/range_kernels.hpp"
+#include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -1,8 +1,8 @@
-#include "report/rich_text.hpp"
+#include "report/text/rich_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
+#include "system/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/trace_file.hpp"
+#include "model/trace/trace_file.hpp"
 #include "tests/support/sample_trace.hpp"
 
 namespace mprof::samples {

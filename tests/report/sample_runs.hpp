@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/check.hpp"
 #include "model/run.hpp"
-#include "model/trace.hpp"
+#include "model/sanitizer.hpp"
+#include "model/trace/trace.hpp"
 
 /// Runs made up for tests: every number follows from its place, so they are the same on every machine.
 namespace mprof::samples {

@@ -1,11 +1,11 @@
-#include "report/speed_of_light.hpp"
+#include "report/analysis/speed_of_light.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "report/analysis.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/views/views.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {

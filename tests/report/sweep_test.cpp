@@ -1,13 +1,13 @@
-#include "report/sweep.hpp"
+#include "report/analysis/sweep.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
-#include "report/report.hpp"
-#include "report/views.hpp"
+#include "report/page/report.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "report/synergy.hpp"
+#include "report/analysis/synergy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -84,7 +84,8 @@ TEST(Synergy, AmdahlSaysWhatAFasterOpCanDo) {
   mprof::Run run = combined_run(0.4, 0.2, 0.08);
   samples::set_samples(run.cases[1], "layer_time", "layer1", {0.5});
   const RunAnalysis analysis = analyse(run);
-  const auto gains = remaining_gains(analysis.families.front().variants[1].cases.front());
+  const FamilyResult& family = analysis.families.front();
+  const auto gains = remaining_gains(family, family.variants[1].cases.front());
   ASSERT_EQ(gains.size(), 2U);
   EXPECT_NEAR(*gains[0].share, 0.8, 1e-3);
   EXPECT_NEAR(*gains[0].limit, 5, 0.02);

@@ -1,4 +1,4 @@
-#include "report/timeline.hpp"
+#include "report/trace/timeline.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "report/charts.hpp"
-#include "report/views.hpp"
+#include "report/page/charts.hpp"
+#include "report/views/views.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

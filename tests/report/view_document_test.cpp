@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "model/run_file.hpp"
-#include "report/analysis.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {

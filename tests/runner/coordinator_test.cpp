@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "fake_workload.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
+#include "system/error.hpp"
 #include "tests/support/sanitizer.hpp"
 #include "tests/support/temporary_directory.hpp"
 

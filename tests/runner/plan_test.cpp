@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 #include "tests/support/fake_device.hpp"
 
 namespace mprof {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof::test {
 

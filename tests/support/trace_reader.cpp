@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "model/nsys_schema.hpp"
-#include "model/sqlite.hpp"
-#include "model/trace_tables.hpp"
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/trace_tables.hpp"
 
 namespace mprof::test {
 namespace {

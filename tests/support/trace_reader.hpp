@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof::test {
 

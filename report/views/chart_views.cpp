@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/text/format.hpp"
+#include "report/views/chart_parts.hpp"
+#include "report/views/views.hpp"
+
+/// What charts.js draws. Numbers are scaled here and every label is finished, so that the scripts only place
+/// marks.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+/// A value to draw and what a tooltip says of it; nullopt leaves a gap.
+struct Mark {
+  double value = 0;
+  std::optional<Interval> interval;
+  std::string text;
+};
+using MarkOf = std::function<std::optional<Mark>(const CaseResult&)>;
+
+const Value* time_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_time;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? nullptr : &found->op_time;
+}
+
+const SpeedUp* speed_up_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_speed_up;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? nullptr : &found->speed_up;
+}
+
+std::string of_op(const std::string& op) {
+  return op.empty() ? "the whole inference" : format::one_line(op);
+}
+
+/// What is drawn of a variant at the largest batch at which something is.
+double largest_mark(const FamilyResult& family, const VariantResult& variant, const MarkOf& mark_of) {
+  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
+    const CaseResult* result = variant.representative(*batch);
+    if (result == nullptr || !result->ok()) continue;
+    if (const auto mark = mark_of(*result)) return mark->value;
+  }
+  return 0;
+}
+
+/// The rows that there is room for, in the order in which they stand.
+template <class Value>
+void keep_the_best(std::vector<const VariantResult*>& drawn, Better better, Value value) {
+  if (drawn.size() <= most_chart_rows) return;
+  std::vector<double> values;
+  for (const VariantResult* variant : drawn)
+    values.push_back(better == Better::lower ? value(*variant) : -value(*variant));
+  std::vector<double> sorted = values;
+  std::ranges::nth_element(sorted, sorted.begin() + most_chart_rows - 1);
+  std::vector<const VariantResult*> kept;
+  for (std::size_t i = 0; i < drawn.size() && kept.size() < most_chart_rows; ++i) {
+    if (values[i] <= sorted[most_chart_rows - 1]) kept.push_back(drawn[i]);
+  }
+  drawn = std::move(kept);
+}
+
+/// One dot for each variant (row) and batch (series).
+json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
+          Better better, const MarkOf& mark_of) {
+  json rows = json::array(), series = json::array();
+  std::vector<const VariantResult*> drawn;
+  const auto has_mark = [&](const VariantResult& variant) {
+    return std::any_of(family.batches.begin(), family.batches.end(), [&](std::uint64_t batch) {
+      const CaseResult* result = variant.representative(batch);
+      return result != nullptr && result->ok() && mark_of(*result).has_value();
+    });
+  };
+  for (const VariantResult& variant : family.variants) {
+    if (has_mark(variant)) drawn.push_back(&variant);
+  }
+  const std::string how_many = how_many_are_drawn(drawn.size());
+  keep_the_best(drawn, better,
+                [&](const VariantResult& variant) { return largest_mark(family, variant, mark_of); });
+  for (const VariantResult* variant : drawn) rows.push_back(row_label(*variant));
+  for (const std::uint64_t batch : family.batches) {
+    json points = json::array();
+    for (std::size_t row = 0; row < drawn.size(); ++row) {
+      const CaseResult* result = drawn[row]->representative(batch);
+      const auto mark = result != nullptr && result->ok() ? mark_of(*result) : std::nullopt;
+      if (!mark) continue;
+      const Interval interval = mark->interval.value_or(Interval{mark->value, mark->value});
+      points.push_back({{"row", row},
+                        {"value", mark->value},
+                        {"low", interval.low},
+                        {"high", interval.high},
+                        {"text", mark->text}});
+    }
+    series.push_back(
+        {{"name", fmt::format("batch {}", batch)}, {"batch", std::to_string(batch)}, {"points", points}});
+  }
+  const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
+  json chart = chart_view("dots", id, {text.title, text.caption + how_many, text.axis});
+  chart["axis"]["log"] = true;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = series;
+  return chart;
+}
+
+bool is_empty(const json& chart) {
+  return chart["rows"].empty();
+}
+
+/// The prefix in which most of the drawn times read well.
+format::Scale time_scale(const FamilyResult& family, const std::string& op) {
+  std::vector<double> times;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      const Value* time = time_of(result, op);
+      if (time != nullptr && *time) times.push_back((*time)->median);
+    }
+  }
+  return format::scale_for(Unit::second, times.empty() ? 1 : median(times));
+}
+
+std::string with_interval(const std::string& text, const Estimate& estimate) {
+  const auto width = relative_half_width(estimate);
+  return width ? fmt::format("{} {}", text, format::plus_minus(*width)) : text;
+}
+
+bool works_outside(const CaseResult& result, const std::string& op) {
+  const OpResult* found = result.find_op(op);
+  return found != nullptr && found->outside_forward;
+}
+
+/// An op time near zero beside real ones would look like a triumph.
+std::string left_out(const FamilyResult& family, const std::string& op) {
+  std::vector<std::string> names;
+  for (const VariantResult& variant : family.variants) {
+    const bool outside = std::any_of(variant.cases.begin(), variant.cases.end(),
+                                     [&](const CaseResult& result) { return works_outside(result, op); });
+    if (outside) names.push_back(row_label(variant));
+  }
+  return names.empty() ? ""
+                       : fmt::format(" Left out for working outside forward(): {}.", format::list(names));
+}
+
+json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
+                const std::string& name) {
+  const format::Scale scale = time_scale(family, op);
+  const ChartText text{
+      op.empty() ? "Total execution time" : fmt::format("Op time of {}", format::one_line(op)),
+      "Median of each variant and batch; further left is faster. Logarithmic axis." + left_out(family, op),
+      fmt::format("{} ({})", op.empty() ? "Total execution time" : "Op time", scale.symbol)};
+  json chart =
+      dots(family, anchors, name, text, Better::lower, [&](const CaseResult& result) -> std::optional<Mark> {
+        const Value* time = time_of(result, op);
+        if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op))
+          return std::nullopt;
+        const Estimate& estimate = **time;
+        Mark mark{estimate.median / scale.divisor, std::nullopt,
+                  with_interval(format::quantity(estimate.median, Unit::second), estimate)};
+        if (estimate.interval && estimate.interval->low > 0) {
+          mark.interval =
+              Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
+        }
+        return mark;
+      });
+  set_subject(chart, op);
+  return chart;
+}
+
+json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
+                    const std::string& name) {
+  const ChartText text{
+      fmt::format("Speed-up of {} over the declared baseline", of_op(op)),
+      "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
+      "Speed-up (×)"};
+  json chart =
+      dots(family, anchors, name, text, Better::higher, [&](const CaseResult& result) -> std::optional<Mark> {
+        const SpeedUp* gain = speed_up_of(result, op);
+        if (gain == nullptr || !*gain) return std::nullopt;
+        std::string words =
+            fmt::format("{} over {}", format::times(*gain->factor),
+                        format::elide(format::one_line(result.baseline), longest_chart_label));
+        return Mark{*gain->factor, gain->interval, words};
+      });
+  chart["axis"]["reference"] = 1;
+  set_subject(chart, op);
+  return chart;
+}
+
+/// What the machine could do is a limit, so a bar that fills towards it reads best; hatched, for it is
+/// modelled.
+json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo& op, const std::string& name,
+                      std::uint64_t batch) {
+  json rows = json::array();
+  json compute = json::array(), memory = json::array();
+  std::size_t all = 0;
+  const auto point = [](std::size_t row, const Value& value) {
+    return json{{"row", row}, {"value", value->median}, {"text", format::percent(value->median / 100)}};
+  };
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = variant.representative(batch);
+    const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
+    if (found == nullptr || found->outside_forward) continue;
+    if (!found->compute_throughput && !found->memory_throughput) continue;
+    if (++all > most_chart_rows) continue;
+    if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));
+    if (found->memory_throughput) memory.push_back(point(rows.size(), found->memory_throughput));
+    rows.push_back(row_label(variant));
+  }
+  const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
+  const ChartText text{
+      fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch),
+      "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
+      "modelled from the op's definition, not counted by hardware." +
+          (all > most_chart_rows ? fmt::format(" Drawn are the first {} of {}.", most_chart_rows, all)
+                                 : std::string()),
+      "% of the measured peak"};
+  json chart = chart_view("percent_bars", id, text);
+  set_subject(chart, op.name, batch);
+  chart["modelled"] = true;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = {{{"name", "FP32 peak"}, {"points", compute}},
+                     {{"name", "memory bandwidth"}, {"points", memory}}};
+  return chart;
+}
+
+/// The largest batch with a verified time: what a machine can do shows best there.
+std::optional<std::uint64_t> largest_measured_batch(const FamilyResult& family) {
+  std::optional<std::uint64_t> largest;
+  for (const Best& best : family.best) {
+    if (best.fastest != nullptr) largest = std::max(largest.value_or(0), best.batch);
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::vector<json> family_charts(const FamilyResult& family, Anchors& anchors) {
+  std::vector<json> charts;
+  const auto add = [&](json chart) {
+    if (!is_empty(chart)) charts.push_back(std::move(chart));
+  };
+  const auto numbered = [](std::string_view what, std::size_t op) {
+    return fmt::format("{} {}", what, op + 1);
+  };
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    add(time_chart(family, anchors, family.ops[i].name, numbered("op time", i)));
+  }
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    add(speed_up_chart(family, anchors, family.ops[i].name, numbered("speed-up", i)));
+  }
+  add(time_chart(family, anchors, "", "total time"));
+  add(speed_up_chart(family, anchors, "", "total speed-up"));
+  const auto batch = largest_measured_batch(family);
+  for (std::size_t i = 0; batch && i < family.ops.size(); ++i) {
+    add(throughput_chart(family, anchors, family.ops[i], numbered("throughput", i), *batch));
+  }
+  return charts;
+}
+
+}  // namespace mprof
