@@ -25,7 +25,7 @@ enum class CheckStatus { clean, errors, failed, timeout, skipped };
 struct CheckResult {
   std::string variant{};
   CheckTool tool = CheckTool::memcheck;
-  std::uint64_t batch = 0;
+  Problem problem{};
   CheckStatus status = CheckStatus::skipped;
   std::string reason{};  ///< why, when neither clean nor errors
   std::uint32_t errors = 0;

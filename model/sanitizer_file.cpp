@@ -14,7 +14,7 @@ template <class Archive, Fields<CheckResult> S>
 void fields(Archive& a, S& s) {
   a.field("variant", s.variant);
   a.field("tool", s.tool);
-  a.field("batch", s.batch);
+  a.field("problem", s.problem);
   a.field("status", s.status);
   a.optional_field("reason", s.reason);
   a.optional_field("errors", s.errors);
