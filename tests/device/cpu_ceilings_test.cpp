@@ -1,7 +1,10 @@
 #include "device/cpu_ceilings.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -34,12 +37,37 @@ TEST(FmaChains, OfTheWidestVectorsReachTheirFixedPoint) {
   EXPECT_EQ(work.flops(1000), 2.0 * 1000 * static_cast<double>(work.lanes()));
 }
 
-TEST(Ceilings, OfTheCpuAreMeasuredWithinTheirTime) {
+/// The seconds of each round, on a clock of its own, of which measuring may take `seconds`.
+BestRate best_of(std::vector<double> rounds, double seconds) {
+  test::FakeClock clock;
+  std::size_t next = 0;
+  return best_rate(12, seconds, clock, [&] {
+    const double took = rounds.at(next++);
+    clock.advance(took);
+    return took;
+  });
+}
+
+TEST(BestRate, IsThatOfTheShortestRound) {
+  const BestRate best = best_of({4, 2, 3, 3}, 13);
+  EXPECT_EQ(best.rate, 12.0 / 2);
+  EXPECT_EQ(best.rounds, 4U);
+}
+
+TEST(BestRate, BeginsNoRoundThatWouldNotEndInTime) {
+  EXPECT_EQ(best_of({3, 3, 3}, 11.5).rounds, 3U);
+  EXPECT_EQ(best_of({3, 3, 3, 3}, 12.5).rounds, 4U);
+}
+
+TEST(BestRate, TakesTwoRoundsWhateverTheTime) {
+  EXPECT_EQ(best_of({3, 3}, 1).rounds, 2U);
+  EXPECT_EQ(best_of({3, 3}, 0).rounds, 2U);
+}
+
+TEST(Ceilings, OfTheCpuAreMeasured) {
   const Device* const cpu = Devices::instance().find("cpu");
   ASSERT_NE(cpu, nullptr);
-  const double begin = steady_clock().now();
-  const auto ceilings = cpu->measure_ceilings(1.0);
-  EXPECT_LT(steady_clock().now() - begin, 5.0);  // a busy machine may stretch the last rounds
+  const auto ceilings = cpu->measure_ceilings(0.1);
   ASSERT_EQ(ceilings.size(), 2U);
   EXPECT_EQ(ceilings[0].id, "fp32_flop_rate");
   EXPECT_EQ(ceilings[1].id, "memory_bandwidth");
@@ -47,9 +75,8 @@ TEST(Ceilings, OfTheCpuAreMeasuredWithinTheirTime) {
     ASSERT_TRUE(ceiling.value.has_value()) << ceiling.absent;
     EXPECT_EQ(ceiling.device, "cpu");
     EXPECT_FALSE(ceiling.method.empty());
-    // Between a single slow core and the largest server there is.
-    EXPECT_GT(*ceiling.value, 1e8) << ceiling.id;
-    EXPECT_LT(*ceiling.value, 1e14) << ceiling.id;
+    EXPECT_GT(*ceiling.value, 0) << ceiling.id;
+    EXPECT_TRUE(std::isfinite(*ceiling.value)) << ceiling.id;
   }
 }
 
@@ -82,11 +109,13 @@ TEST(CpuDevice, TimesWithTheHostClock) {
   const Device* const cpu = Devices::instance().find("cpu");
   ASSERT_NE(cpu, nullptr);
   const auto timer = cpu->make_timer();
+  const double before = steady_clock().now();
   timer->start();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   timer->stop();
+  const double around = steady_clock().now() - before;
   EXPECT_GE(timer->seconds(), 0.020);
-  EXPECT_LT(timer->seconds(), 2.0);
+  EXPECT_LE(timer->seconds(), around);
   cpu->flush_cache();
   cpu->synchronize();
 }

@@ -89,26 +89,35 @@ export function words_of(line) {
   return [...line.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)].map(([word]) => word.toLowerCase());
 }
 
-const declarations = [
-  /\.name = "(\w+)",\s*\.plural = "(\w+)"/g, // an axis
-  /\.(?:item|items|whole|group|groups) = "(\w+)"/g, // a noun
-];
+const axis = /\.name = "(\w+)",\s*\.plural = "(\w+)"/g;
+const noun = /\.(?:item|items|whole|group|groups) = "(\w+)"/g;
 
-/** The words that are the families' own: each one's folder, the axes and nouns that it declares, as word → family. */
-export function declared_words(root) {
+/** [file, family] for each file of code of a family: in a folder of its own below kernels/. */
+function family_files(root) {
+  return files_below(root, ["kernels"])
+    .map((file) => [file, ...file.split("/").slice(1)])
+    .filter(([file, family, below]) => below && family !== "common" && cpp.has(extname(file)));
+}
+
+export const families = (root) => new Set(family_files(root).map(([, family]) => family));
+
+/** The words that match in the families' sources, as word → family. */
+function declared(root, pattern) {
   const words = new Map();
-  for (const file of files_below(root, ["kernels"])) {
-    const [, family, below] = file.split("/");
-    if (!below || family === "common" || !cpp.has(extname(file))) continue;
-    words.set(family, family);
-    const text = readFileSync(join(root, file), "utf8");
-    for (const pattern of declarations) {
-      for (const [, ...found] of text.matchAll(pattern)) {
-        for (const word of found.flatMap(words_of)) words.set(word, family);
-      }
+  for (const [file, family] of family_files(root)) {
+    for (const [, ...found] of readFileSync(join(root, file), "utf8").matchAll(pattern)) {
+      for (const word of found.flatMap(words_of)) words.set(word, family);
     }
   }
   return words;
+}
+
+export const declared_axes = (root) => declared(root, axis);
+
+/** The words that are the families' own: each one's folder, the axes and nouns that it declares, as word → family. */
+export function declared_words(root) {
+  const names = [...families(root)].flatMap((family) => words_of(family).map((word) => [word, family]));
+  return new Map([...names, ...declared_axes(root), ...declared(root, noun)]);
 }
 
 /** The words to look for, as word → whose it is: what families declare, and `known`, less the `ordinary` ones. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { declared_words, family_words, find_words, source, words_of } from "./house.mjs";
+import { declared_axes, declared_words, families, family_words, find_words, source, words_of } from "./house.mjs";
 import { with_tree } from "./trees.mjs";
 
 // The rooms that know no family: what one of them says of a run, it has from the family's declaration or from the record.
@@ -57,6 +57,13 @@ test("no room but kernels/ knows a family", () => {
   const files = new Set(wrong.map((line) => line.split(":")[0]));
   assert.equal(wrong.length, 0, `${wrong.length} words of a family in ${files.size} files:\n${wrong.join("\n")}`);
   assert.deepEqual(unused, [], "exceptions that except nothing: remove them");
+});
+
+test("each family's axes are found", () => {
+  const found = new Set(declared_axes(source).values());
+  for (const family of families(source)) {
+    assert.ok(found.has(family), `kernels/${family}/ declares no axis as '.name = "…", .plural = "…"'`);
+  }
 });
 
 // --- The test itself ---
