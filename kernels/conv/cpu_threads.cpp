@@ -21,9 +21,9 @@
 //             of one), an op time that is lower by that and by the number of cores, and a FLOP rate of most
 //             of the peak.
 #include <algorithm>
-#include <charconv>
 
 #include "kernels/common/parallel.hpp"
+#include "kernels/common/threads_parameter.hpp"
 #include "kernels/common/vector.hpp"
 #include "kernels/conv/lenet/host_convolution.hpp"
 
@@ -157,21 +157,12 @@ class CpuThreads final : public HostConvolution {
   std::size_t threads_;
 };
 
-std::size_t parse_threads(const std::string& text) {
-  std::size_t threads = hardware_threads();
-  if (text != "all") std::from_chars(text.data(), text.data() + text.size(), threads);
-  return threads;
-}
-
 const Register registered{Declaration{
     .title = "Threads and vectors",
     .idea = "Direct convolution with a block of output in registers: four maps by 24 columns, all cores.",
     .device = "cpu",
     .baseline = "conv/cpu_naive",
-    .parameters = {{.name = "threads",
-                    .meaning = "threads that share the images; all: as many as the machine runs at once",
-                    .default_value = "all",
-                    .values = {"all", "1", "2", "4", "8", "16", "32", "64"}}},
+    .parameters = {threads_parameter("the images")},
     .expectations =
         {{.metric = "op_time",
           .op = "layer1",
@@ -188,10 +179,7 @@ const Register registered{Declaration{
     .references =
         {"E. Georganas et al.: Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures, "
          "SC 2018, https://arxiv.org/abs/1808.05567"},
-    .make =
-        [](const Parameters& parameters) {
-          return std::make_unique<CpuThreads>(parse_threads(parameters.at("threads")));
-        },
+    .make = [](const Parameters& parameters) { return std::make_unique<CpuThreads>(threads_of(parameters)); },
 }};
 
 }  // namespace
