@@ -14,6 +14,7 @@ struct Coordinate {
   std::string axis{};
   std::uint64_t value = 0;
   bool operator==(const Coordinate&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 that <=> is compared with for a pointer
   auto operator<=>(const Coordinate&) const = default;
 };
 

@@ -33,12 +33,14 @@
 #if defined(__AVX2__) && __GLIBC_PREREQ(2, 35)  // the first that has a tangent
 #define MPROF_HAS_VECTOR_FUNCTIONS
 // libmvec's names, by the vector function ABI: AVX2, no mask, eight lanes, one vector.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
-mprof::Vec _ZGVdN8v_logf(mprof::Vec);  // NOLINT(bugprone-reserved-identifier)
-mprof::Vec _ZGVdN8v_cosf(mprof::Vec);  // NOLINT(bugprone-reserved-identifier)
-mprof::Vec _ZGVdN8v_sinf(mprof::Vec);  // NOLINT(bugprone-reserved-identifier)
-mprof::Vec _ZGVdN8v_tanf(mprof::Vec);  // NOLINT(bugprone-reserved-identifier)
+mprof::Vec _ZGVdN8v_logf(mprof::Vec);
+mprof::Vec _ZGVdN8v_cosf(mprof::Vec);
+mprof::Vec _ZGVdN8v_sinf(mprof::Vec);
+mprof::Vec _ZGVdN8v_tanf(mprof::Vec);
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 #endif
 
 namespace mprof::elementwise {
