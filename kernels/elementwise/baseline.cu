@@ -11,9 +11,9 @@
 //             load takes some 700: 20 to 25 ms for 8192 x 8192 and 5 iterations.
 //
 // The profile should show
-//             achieved occupancy and issue utilization of a few percent, every byte of each sector used (data
-//             bytes a sector 32), DRAM nearly idle, and the stall wait or short and long scoreboard in front:
-//             latency, and nothing else. Blocks of 64 or 32 threads spread the same warps over more
+//             an occupancy of an eighth on the multiprocessors that have a block at all, every byte of each
+//             sector used (data bytes a sector 32), DRAM nearly idle, a third of a warp's threads active, and
+//             the stall wait or the scoreboards in front: latency, and nothing else. Blocks of 64 or 32 threads spread the same warps over more
 //             multiprocessors, and change little, since each warp waits for itself.
 #include <string>
 

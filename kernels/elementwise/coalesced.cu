@@ -10,9 +10,10 @@
 //             used: 1.6 to 1.8 ms.
 //
 // The profile should show
-//             against baseline, the same number of instructions and of sectors, occupancy and issue
-//             utilization up from a few percent to most of what there is. Of a warp's 32 threads about 11 are
-//             active in an average instruction. DRAM throughput stays below a tenth.
+//             against baseline, about the same number of instructions and of sectors; occupancy up from an
+//             eighth to nearly full, and that on all multiprocessors in place of a quarter of them; issue
+//             utilization with it. Still a third of a warp's threads are active in an average instruction.
+//             DRAM throughput stays below a tenth.
 #include "kernels/common/device/blocks.hpp"
 #include "kernels/elementwise/device/device_map.hpp"
 #include "kernels/elementwise/device/functions.cuh"
