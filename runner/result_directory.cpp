@@ -116,9 +116,9 @@ void ResultDirectory::save(const Run& run) const {
   write_run(run, path_);
 }
 
-void ResultDirectory::remove_check() const {
+void ResultDirectory::remove_sanitizer_record() const {
   std::error_code ignored;  // there is none, mostly
-  fs::remove(check_file(path_), ignored);
+  fs::remove(sanitizer_file(path_), ignored);
 }
 
 fs::path default_result_path(const std::string& utc_time, const std::string& device_name) {

@@ -29,8 +29,8 @@ class ResultDirectory {
   void save_sources(const std::vector<VariantInfo>& variants) const;
   /// Durable: after it returns, kill -9 or a power cut leaves this record or a later one.
   void save(const Run& run) const;
-  /// Removes what `mprof check` found in a run that this one replaces.
-  void remove_check() const;
+  /// Removes what `mprof sanitize` found in a run that this one replaces.
+  void remove_sanitizer_record() const;
 
  private:
   void lock();
