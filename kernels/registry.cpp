@@ -38,7 +38,7 @@ Registry& Registry::instance() {
 }
 
 void Registry::add(std::unique_ptr<Family> family) {
-  if (this->family(family->id()) != nullptr) fail_twice("families", family->id());
+  if (this->family(family->info().id) != nullptr) fail_twice("families", family->info().id);
   families_.push_back(std::move(family));
 }
 
@@ -48,7 +48,8 @@ void Registry::add(RegisteredVariant variant) {
 }
 
 const Family* Registry::family(std::string_view id) const {
-  const auto found = std::ranges::find_if(families_, [&](const auto& family) { return family->id() == id; });
+  const auto found =
+      std::ranges::find_if(families_, [&](const auto& family) { return family->info().id == id; });
   return found == families_.end() ? nullptr : found->get();
 }
 
@@ -71,7 +72,7 @@ std::vector<const RegisteredVariant*> Registry::variants() const {
 std::vector<const Family*> Registry::families() const {
   std::vector<const Family*> result;
   for (const auto& family : families_) result.push_back(family.get());
-  std::ranges::sort(result, {}, [](const Family* family) { return family->id(); });
+  std::ranges::sort(result, {}, [](const Family* family) { return family->info().id; });
   return result;
 }
 

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "system/error.hpp"
 #include "system/process.hpp"
+#include "system/programs.hpp"
 
 namespace mprof {
 namespace {
@@ -153,7 +152,7 @@ std::string version_in(const std::vector<std::string>& lines) {
   return {};
 }
 
-/// Asks the program for its version; what else goes wrong then would go wrong with every check.
+/// Asks the program for its version; what else goes wrong then would go wrong with every variant.
 void ask_version(Sanitizer& sanitizer, const Clock& clock) {
   std::vector<std::string> lines;
   try {
@@ -176,34 +175,28 @@ void ask_version(Sanitizer& sanitizer, const Clock& clock) {
 
 }  // namespace
 
-std::vector<std::string> sanitizer_folders() {
-  std::vector<std::string> folders;
-  if (const char* path = std::getenv("PATH")) {
-    std::istringstream parts(path);
-    for (std::string folder; std::getline(parts, folder, ':');) folders.push_back(folder);
-  }
-  std::vector<std::string> toolkits;
+std::vector<fs::path> sanitizer_folders() {
+  std::vector<fs::path> folders = search_path(environment_variable("PATH"));
+  std::vector<fs::path> toolkits;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) toolkits.emplace_back(root);
+    if (const std::string root = environment_variable(variable); !root.empty()) toolkits.emplace_back(root);
   }
 #ifdef MPROF_CUDA_TOOLKIT
   toolkits.emplace_back(MPROF_CUDA_TOOLKIT);
 #endif
   toolkits.emplace_back("/usr/local/cuda");
-  for (const std::string& root : toolkits) {
-    folders.push_back(root + "/bin");
-    folders.push_back(root + "/compute-sanitizer");
+  for (const fs::path& root : toolkits) {
+    folders.push_back(root / "bin");
+    folders.push_back(root / "compute-sanitizer");
   }
   return folders;
 }
 
-Sanitizer find_sanitizer(const std::vector<std::string>& folders, const Clock& clock) {
+Sanitizer find_sanitizer(const std::vector<fs::path>& folders, const Clock& clock) {
   Sanitizer sanitizer;
-  for (const std::string& folder : folders) {
-    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / program_name;
+  if (const auto program = find_program(program_name, folders)) {
     std::error_code error;
-    if (::access(candidate.c_str(), X_OK) != 0 || !fs::is_regular_file(candidate, error)) continue;
-    sanitizer.program = fs::absolute(candidate, error).string();
+    sanitizer.program = fs::absolute(*program, error).string();
     ask_version(sanitizer, clock);
     return sanitizer;
   }

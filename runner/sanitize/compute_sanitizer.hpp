@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,10 @@ struct Sanitizer {
 
 /// The folders in which it is looked for, in order: those of PATH, then the CUDA toolkit of the environment
 /// (CUDA_HOME, CUDA_PATH), that of this build, and the one that is installed for all.
-[[nodiscard]] std::vector<std::string> sanitizer_folders();
+[[nodiscard]] std::vector<std::filesystem::path> sanitizer_folders();
 
 /// The first of the folders' programs, asked for its version.
-[[nodiscard]] Sanitizer find_sanitizer(const std::vector<std::string>& folders, const Clock& clock);
+[[nodiscard]] Sanitizer find_sanitizer(const std::vector<std::filesystem::path>& folders, const Clock& clock);
 
 /// What a log of compute-sanitizer says, of whichever tool.
 struct SanitizerLog {

@@ -1,33 +1,33 @@
 #include "runner/sanitize/sanitize.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
+#include <map>
 #include <set>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include "model/sanitizer_file.hpp"
 #include "model/version.hpp"
-#include "runner/plan.hpp"
 #include "runner/protocol.hpp"
 #include "runner/result_directory.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/glob.hpp"
 #include "system/process.hpp"
 #include "system/suggest.hpp"
+#include "system/temporary_folder.hpp"
 
 namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The checked execution and one sample behind it: under compute-sanitizer a kernel takes many times as long,
-/// and its times mean nothing.
+/// The verified execution and one sample behind it: under compute-sanitizer a kernel takes many times as
+/// long, and its times mean nothing.
 constexpr Stopping one_sample{
     .min_samples = 1, .max_samples = 1, .max_seconds = 1e-3, .relative_half_width = 1};
 
@@ -36,43 +36,67 @@ constexpr const char* error_exit_code = "99";
 /// Reports that compute-sanitizer writes; it counts them all.
 constexpr const char* most_reports = "100";
 
-/// The ids of the variants that have cases, in the order of the plan.
+/// The ids of the variants that have cases, in the order of the run.
 std::vector<std::string> variants_in(const Run& run) {
   std::vector<std::string> ids;
+  std::set<std::string_view> seen;
   for (const Case& c : run.cases) {
-    if (std::find(ids.begin(), ids.end(), c.key.variant) == ids.end()) ids.push_back(c.key.variant);
+    if (seen.insert(c.key.variant).second) ids.push_back(c.key.variant);
   }
   return ids;
 }
 
-std::vector<std::string> select(const Run& run, const std::vector<std::string>& patterns) {
+/// Those of the run's variants that were asked for, as it describes them.
+std::vector<const VariantInfo*> select(const Run& run, const std::vector<std::string>& patterns) {
   const std::vector<std::string> known = variants_in(run);
-  if (patterns.empty()) return known;
-  std::set<std::string> chosen;
   for (const std::string& pattern : patterns) {
-    bool matched = false;
-    for (const std::string& id : known) {
-      if (fnmatch(pattern.c_str(), id.c_str(), 0) != 0) continue;
-      chosen.insert(id);
-      matched = true;
-    }
-    if (!matched) {
-      throw Error(ExitCode::usage,
-                  fmt::format("--variant {}: the run has no such variant.{} It has {}.", pattern,
-                              did_you_mean(pattern, known), fmt::join(known, ", ")));
-    }
+    if (std::ranges::any_of(known, [&](const std::string& id) { return matches(pattern, id); })) continue;
+    throw Error(ExitCode::usage, fmt::format("--variant {}: the run has no such variant.{} It has {}.",
+                                             pattern, did_you_mean(pattern, known), fmt::join(known, ", ")));
   }
-  std::vector<std::string> ids;
-  std::copy_if(known.begin(), known.end(), std::back_inserter(ids),
-               [&](const std::string& id) { return chosen.contains(id); });
-  return ids;
+  std::vector<const VariantInfo*> chosen;
+  for (const std::string& id : known) {
+    const auto asked = [&](const std::string& pattern) { return matches(pattern, id); };
+    if (!patterns.empty() && std::ranges::none_of(patterns, asked)) continue;
+    const VariantInfo* info = find_variant(run, id);
+    if (info == nullptr) throw Error(ExitCode::usage, "the run does not describe its variant " + id);
+    chosen.push_back(info);
+  }
+  return chosen;
 }
 
-std::uint64_t smallest_batch(const Run& run) {
-  const auto smallest =
-      std::min_element(run.cases.begin(), run.cases.end(),
-                       [](const Case& a, const Case& b) { return a.key.batch < b.key.batch; });
-  return smallest == run.cases.end() ? 0 : smallest->key.batch;
+/// Throws Error(usage) for values that these variants' families, as far as this build has them, do not take.
+void require_values(const AxisValues& values, const std::vector<const VariantInfo*>& variants,
+                    const Registry& registry) {
+  for (const auto& [axis, chosen] : values) {
+    if (chosen.size() == 1) continue;
+    throw Error(ExitCode::usage, fmt::format("{} {}: each family is run with one problem; give one value.",
+                                             axis, fmt::join(chosen, ",")));
+  }
+  std::vector<const Family*> families;
+  for (const VariantInfo* variant : variants) {
+    const Family* family = registry.family(variant->family);
+    if (family != nullptr && std::ranges::find(families, family) == families.end())
+      families.push_back(family);
+  }
+  if (!families.empty()) require_axes(values, families);
+}
+
+/// The smallest problem that the run has of each family, with the values that were asked for.
+std::map<std::string, Problem> problems_of(const Run& run, const AxisValues& values) {
+  std::map<std::string, Problem> problems;
+  for (const Case& c : run.cases) {
+    const VariantInfo* info = find_variant(run, c.key.variant);
+    if (info == nullptr) continue;
+    const auto [smallest, is_first] = problems.emplace(info->family, c.key.problem);
+    if (!is_first) smallest->second = std::min(smallest->second, c.key.problem);
+  }
+  for (auto& [family, problem] : problems) {
+    for (Coordinate& c : problem.coordinates) {
+      if (const auto asked = values.find(c.axis); asked != values.end()) c.value = asked->second.front();
+    }
+  }
+  return problems;
 }
 
 std::string why_not(const VariantInfo& info, const Registry& registry, const Devices& devices,
@@ -85,68 +109,35 @@ std::string why_not(const VariantInfo& info, const Registry& registry, const Dev
   return sanitizer.absent;
 }
 
-/// The variant's cases at this batch, whether the run has that batch or not.
-std::vector<Case> cases_of(const Run& run, const VariantInfo& info, std::uint64_t batch,
-                           const Registry& registry) {
-  const Family* family = registry.family(info.family);
+/// One case for each point of the variant's parameters, whether the run has it with this problem or not.
+std::vector<CaseKey> cases_of(const Run& run, const VariantInfo& info, const Problem& problem) {
   std::set<Parameters> points;
-  std::vector<Case> cases;
+  std::vector<CaseKey> cases;
   for (const Case& c : run.cases) {
     if (c.key.variant != info.id || !points.insert(c.key.parameters).second) continue;
-    Case& small = cases.emplace_back();
-    small.key = {info.id, c.key.parameters, batch};
-    small.id = case_id(small.key, info);
-    if (family != nullptr) small.ops = family->ops(batch);
+    cases.push_back({info.id, c.key.parameters, problem});
   }
   return cases;
 }
 
-void require_batch(std::uint64_t batch, const VariantInfo& info, const Registry& registry) {
-  const Family* family = registry.family(info.family);
-  if (family == nullptr || (batch >= 1 && batch <= family->max_batch())) return;
-  throw Error(ExitCode::usage, fmt::format("--batch {}: the {} family takes 1 to {} images.", batch,
-                                           family->id(), family->max_batch()));
+/// compute-sanitizer's log; empty when it wrote none.
+std::string text_of(const fs::path& log) {
+  std::error_code error;
+  return fs::is_regular_file(log, error) ? read_file(log) : "";
 }
-
-/// A file for compute-sanitizer's log, gone with its folder at the end.
-class LogFile {
- public:
-  LogFile() {
-    std::string folder = (fs::temp_directory_path() / "mprof-check-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) {
-      throw Error(ExitCode::environment,
-                  fmt::format("cannot make a folder for compute-sanitizer's log, {}: {}. Set TMPDIR to one "
-                              "that can be written.",
-                              folder, std::strerror(errno)));
-    }
-    folder_ = folder;
-  }
-  ~LogFile() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-  [[nodiscard]] fs::path path() const { return folder_ / "log"; }
-  /// Empty when nothing was written.
-  [[nodiscard]] std::string text() const {
-    std::error_code error;
-    return fs::is_regular_file(path(), error) ? read_file(path()) : "";
-  }
-
- private:
-  fs::path folder_;
-};
 
 /// What a worker under compute-sanitizer came to.
 struct Answers {
   Process::Event::Kind ending = Process::Event::Kind::ended;
+  bool begun = false;  ///< the first case
   std::vector<PassResult> results;
   std::string stray;  ///< the first line that was no message
 };
 
-Answers listen(Process& process, const Clock& clock, double deadline, int interrupt_fd) {
+/// `timeout`, s: from when the worker begins its first case.
+Answers listen(Process& process, const Clock& clock, double timeout, int interrupt_fd) {
   Answers answers;
+  double deadline = clock.now() + worker_start_limit;
   while (true) {
     const Process::Event event = process.next(clock, deadline, interrupt_fd);
     if (event.kind != Process::Event::Kind::line) {
@@ -155,6 +146,7 @@ Answers listen(Process& process, const Clock& clock, double deadline, int interr
     }
     try {
       Message message = parse_message(event.line);
+      if (!std::exchange(answers.begun, true)) deadline = clock.now() + timeout;
       if (message.result) answers.results.push_back(std::move(*message.result));
     } catch (const Error&) {
       // The tool itself may write here; that a result is missing is noticed at the end.
@@ -169,7 +161,7 @@ std::string reported(const SanitizerLog& log, std::string_view lead) {
 }
 
 /// What went wrong in the worker itself; empty when every case of the step was right.
-std::string wrong_in(const Answers& answers, const CheckStep& step) {
+std::string wrong_in(const Answers& answers, const SanitizeStep& step) {
   for (const PassResult& result : answers.results) {
     if (result.status == Status::ok) continue;
     return fmt::format("the variant itself came to nothing: {}: {}", to_string(result.status), result.reason);
@@ -192,18 +184,18 @@ bool saw_nothing(const SanitizerLog& log) {
   return log.first_report.find("before first instrumented API call") != std::string::npos;
 }
 
-void fail(CheckResult& result, std::string reason) {
-  result.status = CheckStatus::failed;
+void fail(SanitizerResult& result, std::string reason) {
+  result.status = SanitizerStatus::failed;
   result.reason = std::move(reason);
 }
 
 /// From a log that compute-sanitizer brought to its end.
-void judge_summary(CheckResult& result, const SanitizerLog& log, const Answers& answers,
-                   const CheckStep& step, Process& process) {
+void judge_summary(SanitizerResult& result, const SanitizerLog& log, const Answers& answers,
+                   const SanitizeStep& step, Process& process) {
   result.errors = log.errors;
   result.warnings = log.warnings;
   if (log.errors + log.warnings > 0) result.first_report = log.first_report;
-  result.status = log.errors > 0 ? CheckStatus::errors : CheckStatus::clean;
+  result.status = log.errors > 0 ? SanitizerStatus::errors : SanitizerStatus::clean;
   if (log.errors > 0) return;
   // No error in what was not executed to its end says nothing.
   if (const std::string wrong = wrong_in(answers, step); !wrong.empty()) {
@@ -214,13 +206,15 @@ void judge_summary(CheckResult& result, const SanitizerLog& log, const Answers& 
   }
 }
 
-void judge(CheckResult& result, const SanitizerLog& log, const Answers& answers, const CheckStep& step,
+void judge(SanitizerResult& result, const SanitizerLog& log, const Answers& answers, const SanitizeStep& step,
            Process& process, double timeout) {
   using Kind = Process::Event::Kind;
   if (answers.ending == Kind::deadline) {
-    result.status = CheckStatus::timeout;
-    result.reason = fmt::format("took longer than {:g} s (--timeout){}", timeout,
-                                reported(log, "; until then the tool had reported: "));
+    result.status = SanitizerStatus::timeout;
+    result.reason =
+        (answers.begun ? fmt::format("took longer than {:g} s (--timeout)", timeout)
+                       : fmt::format("its worker did not begin within {:g} s", worker_start_limit)) +
+        reported(log, "; until then the tool had reported: ");
   } else if (answers.ending == Kind::flooded) {
     fail(result, "its worker wrote without end");
   } else if (log.has_summary) {
@@ -235,25 +229,31 @@ void judge(CheckResult& result, const SanitizerLog& log, const Answers& answers,
                              reported(log, ". Its log says: ")));
   }
   // A result that is no count has none.
-  if (result.status != CheckStatus::failed && result.status != CheckStatus::timeout) return;
+  if (result.status != SanitizerStatus::failed && result.status != SanitizerStatus::timeout) return;
   result.errors = result.warnings = 0;
   result.first_report.clear();
 }
 
-class Checker {
+class Session {
  public:
-  Checker(const Run& run, Check& record, const std::vector<CheckStep>& steps, const CheckContext& context)
-      : run_(run), record_(record), steps_(steps), context_(context) {}
+  Session(const Run& run, SanitizerRecord& record, const std::vector<SanitizeStep>& steps,
+          const SanitizeContext& context)
+      : plan_(run.plan), record_(record), steps_(steps), context_(context) {
+    for (const std::string& id : variants_in(run)) order_.emplace(id, order_.size());
+    plan_.stopping = one_sample;
+    plan_.hot = false;
+    plan_.inputs = context.inputs;
+  }
 
-  CheckOutcome run() {
-    CheckOutcome outcome;
-    for (const CheckStep& step : steps_) {
+  SanitizeOutcome run() {
+    SanitizeOutcome outcome;
+    for (const SanitizeStep& step : steps_) {
       context_.progress.step_begins(step);
-      CheckResult result = begun(step);
-      outcome.completed = !step.skipped.empty() || check(step, result);
+      SanitizerResult result = begun(step);
+      outcome.completed = !step.skipped.empty() || execute(step, result);
       if (!outcome.completed) break;
       put(result);
-      write_check(record_, context_.file);
+      write_sanitizer_record(record_, context_.file);
       context_.progress.step_ends(result);
       outcome.results.push_back(std::move(result));
     }
@@ -261,18 +261,18 @@ class Checker {
   }
 
  private:
-  [[nodiscard]] static CheckResult begun(const CheckStep& step) {
-    CheckResult result;
+  [[nodiscard]] static SanitizerResult begun(const SanitizeStep& step) {
+    SanitizerResult result;
     result.variant = step.variant;
     result.tool = step.tool;
-    result.batch = step.batch;
+    result.problem = step.problem;
     result.reason = step.skipped;
     result.started = utc_now();
     result.mprof = {version, revision};
     return result;
   }
 
-  [[nodiscard]] std::vector<std::string> command(CheckTool tool, const fs::path& log) const {
+  [[nodiscard]] std::vector<std::string> command(SanitizerTool tool, const fs::path& log) const {
     // A worker loads its inputs before the first CUDA call; compute-sanitizer gives up waiting after seconds.
     const auto patience = static_cast<std::uint64_t>(std::ceil(std::min(context_.timeout, 1e6)));
     std::vector<std::string> words{context_.sanitizer.program,
@@ -291,67 +291,65 @@ class Checker {
   }
 
   /// False when it was interrupted.
-  bool check(const CheckStep& step, CheckResult& result) const {
-    const LogFile log;
+  bool execute(const SanitizeStep& step, SanitizerResult& result) const {
+    const TemporaryFolder folder("mprof-sanitize");
+    const fs::path log = folder.path() / "log";
     result.device = step.device;
     result.sanitizer = context_.sanitizer.version;
-    result.command = command(step.tool, log.path());
-    const Job job{.cases = step.cases,
-                  .stopping = one_sample,
-                  .images = context_.data.images.string(),
-                  .weights = context_.data.weights.string(),
-                  .through_tool = true};
+    result.command = command(step.tool, log);
     const double start = context_.clock.now();
-    Process process(result.command, to_line(job));
-    const Answers answers = listen(process, context_.clock, start + context_.timeout, context_.interrupt_fd);
+    Process process(result.command, to_line({.plan = plan_, .cases = step.cases, .through_tool = true}));
+    const Answers answers = listen(process, context_.clock, context_.timeout, context_.interrupt_fd);
     if (answers.ending == Process::Event::Kind::interrupted) return false;
     if (answers.ending != Process::Event::Kind::ended) process.kill();
-    judge(result, parse_sanitizer_log(log.text()), answers, step, process, context_.timeout);
+    judge(result, parse_sanitizer_log(text_of(log)), answers, step, process, context_.timeout);
     result.seconds = context_.clock.now() - start;
     return true;
   }
 
   /// In its place: variants in the run's order, and tools in theirs.
-  void put(const CheckResult& result) {
-    std::vector<CheckResult>& results = record_.results;
-    const auto is_same = [&](const CheckResult& other) {
+  void put(const SanitizerResult& result) {
+    std::vector<SanitizerResult>& results = record_.results;
+    const auto is_same = [&](const SanitizerResult& other) {
       return other.variant == result.variant && other.tool == result.tool;
     };
     const auto known = std::find_if(results.begin(), results.end(), is_same);
-    const bool says_more = known != results.end() && known->status != CheckStatus::skipped &&
-                           result.status == CheckStatus::skipped;
+    const bool says_more = known != results.end() && known->status != SanitizerStatus::skipped &&
+                           result.status == SanitizerStatus::skipped;
     if (says_more) return;
     std::erase_if(results, is_same);
-    const auto place = [&](const CheckResult& other) {
-      const auto variant = std::find_if(run_.cases.begin(), run_.cases.end(),
-                                        [&](const Case& c) { return c.key.variant == other.variant; });
-      return std::pair(variant - run_.cases.begin(), other.tool);
+    const auto place = [&](const SanitizerResult& other) {
+      const auto variant = order_.find(other.variant);
+      return std::pair(variant == order_.end() ? order_.size() : variant->second, other.tool);
     };
-    const auto behind = std::find_if(results.begin(), results.end(),
-                                     [&](const CheckResult& other) { return place(other) > place(result); });
+    const auto behind = std::find_if(results.begin(), results.end(), [&](const SanitizerResult& other) {
+      return place(other) > place(result);
+    });
     results.insert(behind, result);
   }
 
-  const Run& run_;
-  Check& record_;
-  const std::vector<CheckStep>& steps_;
-  const CheckContext& context_;
+  Plan plan_;                                              ///< the run's, as far as it holds here
+  std::map<std::string, std::size_t, std::less<>> order_;  ///< of the run's variants
+  SanitizerRecord& record_;
+  const std::vector<SanitizeStep>& steps_;
+  const SanitizeContext& context_;
 };
 
 }  // namespace
 
-std::vector<CheckStep> plan_check(const Run& run, const CheckSelection& selection, const Registry& registry,
-                                  const Devices& devices, const Sanitizer& sanitizer) {
-  const std::uint64_t batch = selection.batch.value_or(smallest_batch(run));
-  std::vector<CheckStep> steps;
-  for (const std::string& id : select(run, selection.patterns)) {
-    const VariantInfo* info = find_variant(run, id);
-    if (info == nullptr) throw Error(ExitCode::usage, "the run does not describe its variant " + id);
-    if (selection.batch) require_batch(batch, *info, registry);
-    CheckStep step{.variant = id, .batch = batch, .cases = cases_of(run, *info, batch, registry)};
+std::vector<SanitizeStep> plan_sanitize(const Run& run, const SanitizeRequest& request,
+                                        const Registry& registry, const Devices& devices,
+                                        const Sanitizer& sanitizer) {
+  const std::vector<const VariantInfo*> variants = select(run, request.patterns);
+  require_values(request.values, variants, registry);
+  const std::map<std::string, Problem> problems = problems_of(run, request.values);
+  std::vector<SanitizeStep> steps;
+  for (const VariantInfo* info : variants) {
+    const Problem& problem = problems.at(info->family);
+    SanitizeStep step{.variant = info->id, .problem = problem, .cases = cases_of(run, *info, problem)};
     step.skipped = why_not(*info, registry, devices, sanitizer);
     if (step.skipped.empty()) step.device = devices.find(info->device)->name();
-    for (const CheckTool tool : selection.tools) {
+    for (const SanitizerTool tool : request.tools) {
       step.tool = tool;
       steps.push_back(step);
     }
@@ -359,9 +357,9 @@ std::vector<CheckStep> plan_check(const Run& run, const CheckSelection& selectio
   return steps;
 }
 
-CheckOutcome run_check(const Run& run, Check& record, const std::vector<CheckStep>& steps,
-                       const CheckContext& context) {
-  return Checker(run, record, steps, context).run();
+SanitizeOutcome sanitize(const Run& run, SanitizerRecord& record, const std::vector<SanitizeStep>& steps,
+                         const SanitizeContext& context) {
+  return Session(run, record, steps, context).run();
 }
 
 }  // namespace mprof

@@ -36,7 +36,7 @@ constexpr const char* three_errors =
     "========= ERROR SUMMARY: 3 errors\\n";
 
 /// Tells what it is told, and writes into a pipe when a variant begins under a tool.
-class Recorder final : public CheckProgress {
+class Recorder final : public SanitizeProgress {
  public:
   Recorder() {
     if (::pipe(ends_) != 0) throw std::runtime_error("pipe");
@@ -45,46 +45,45 @@ class Recorder final : public CheckProgress {
     ::close(ends_[0]);
     ::close(ends_[1]);
   }
-  void step_begins(const CheckStep& step) override {
+  void step_begins(const SanitizeStep& step) override {
     began.push_back(step.variant + " " + std::string(to_string(step.tool)));
     if (began.back() == interrupt_at && ::write(ends_[1], "x", 1) != 1) throw std::runtime_error("write");
   }
-  void step_ends(const CheckResult& result) override {
+  void step_ends(const SanitizerResult& result) override {
     if (on_end) on_end(result);
   }
   [[nodiscard]] int fd() const { return ends_[0]; }
 
   std::string interrupt_at;
   std::vector<std::string> began;
-  std::function<void(const CheckResult&)> on_end;
+  std::function<void(const SanitizerResult&)> on_end;
 
  private:
   int ends_[2] = {-1, -1};
 };
 
-class CheckTest : public ::testing::Test {
+class SanitizeTest : public ::testing::Test {
  protected:
-  CheckTest() : file(check_file(temporary.path())) {
+  SanitizeTest() : file(sanitizer_file(temporary.path())) {
     auto gpu = std::make_unique<test::FakeDevice>(clock, "cuda");
     device = gpu.get();
     devices.add(std::move(gpu), 10);
-    registry.add(std::make_unique<test::FakeFamily>(
-        std::map<std::string, std::function<test::Script(std::uint64_t)>>{}));
+    registry.add(std::make_unique<test::FakeFamily>());
   }
 
-  /// A run of these variants of the worker at batches 2 and 3.
+  /// A run of these variants of the worker at sizes 2 and 3.
   mprof::Run run_of(const std::vector<std::string>& variants) {
     mprof::Run run;
     run.plan.variants = variants;
-    run.plan.batches = {2, 3};
+    run.plan.problems["fake"] = {test::size_of(2), test::size_of(3)};
     for (const std::string& id : variants) {
       RegisteredVariant variant = test::fake_variant(id);
       variant.info.device = "cuda";
       run.variants.push_back(variant.info);
       if (registry.variant(id) == nullptr) registry.add(variant);
-      for (const std::uint64_t batch : {3U, 2U}) {
+      for (const std::uint64_t size : {3U, 2U}) {
         Case c;
-        c.key = {id, {}, batch};
+        c.key = {id, {}, test::size_of(size)};
         c.id = case_id(c.key, variant.info);
         run.cases.push_back(c);
       }
@@ -109,26 +108,27 @@ class CheckTest : public ::testing::Test {
     sanitizer_does("\"$@\"\nprintf '" + log + "' >\"$log\"\nexit " + std::to_string(exit_code) + "\n");
   }
 
-  CheckOutcome check(const mprof::Run& run, CheckSelection selection = {{}, {CheckTool::memcheck}, {}}) {
-    const std::vector<CheckStep> steps = plan_check(run, selection, registry, devices, sanitizer);
-    record = read_check(file).value_or(Check{});
-    CheckOutcome done = run_check(run, record, steps,
-                                  {.sanitizer = sanitizer,
-                                   .worker_command = {worker},
-                                   .file = file,
-                                   .data = {},
-                                   .timeout = timeout,
-                                   .clock = steady_clock(),
-                                   .progress = progress,
-                                   .interrupt_fd = progress.fd()});
+  SanitizeOutcome sanitized(const mprof::Run& run,
+                            const SanitizeRequest& request = {{}, {SanitizerTool::memcheck}, {}}) {
+    const std::vector<SanitizeStep> steps = plan_sanitize(run, request, registry, devices, sanitizer);
+    record = read_sanitizer_record(file).value_or(SanitizerRecord{});
+    SanitizeOutcome done = sanitize(run, record, steps,
+                                    {.sanitizer = sanitizer,
+                                     .worker_command = {worker},
+                                     .file = file,
+                                     .inputs = {},
+                                     .timeout = timeout,
+                                     .clock = steady_clock(),
+                                     .progress = progress,
+                                     .interrupt_fd = progress.fd()});
     if (fs::exists(file)) {
-      EXPECT_EQ(*read_check(file), record) << "the record on disk is not the one in memory";
+      EXPECT_EQ(*read_sanitizer_record(file), record) << "the record on disk is not the one in memory";
     }
     return done;
   }
 
-  CheckResult only(const std::string& variant) {
-    const CheckOutcome done = check(run_of({variant}));
+  SanitizerResult only(const std::string& variant) {
+    const SanitizeOutcome done = sanitized(run_of({variant}));
     EXPECT_EQ(done.results.size(), 1U);
     return done.results.at(0);
   }
@@ -140,26 +140,26 @@ class CheckTest : public ::testing::Test {
   test::FakeDevice* device = nullptr;
   Registry registry;
   Sanitizer sanitizer;
-  Check record;
+  SanitizerRecord record;
   Recorder progress;
   double timeout = 30;
 };
 
-TEST_F(CheckTest, RunsEachVariantUnderEachToolAndKeepsWhatItFound) {
+TEST_F(SanitizeTest, RunsEachVariantUnderEachToolAndKeepsWhatItFound) {
   sanitizer_does(
       "\"$@\"\n"
       "if [[ $tool == racecheck ]]; then\n"
       "  printf '========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\\n' >\"$log\"\n"
       "else printf '========= ERROR SUMMARY: 0 errors\\n' >\"$log\"; fi\n");
-  const CheckOutcome done = check(run_of({"fake/right", "fake/slow"}), {{}, check_tools(), {}});
+  const SanitizeOutcome done = sanitized(run_of({"fake/right", "fake/slow"}), {{}, sanitizer_tools(), {}});
   EXPECT_TRUE(done.completed);
   ASSERT_EQ(done.results.size(), 8U);
   EXPECT_EQ(record.results, done.results);
   EXPECT_EQ(progress.began.at(1), "fake/right racecheck");
   EXPECT_EQ(progress.began.at(4), "fake/slow memcheck");
-  for (const CheckResult& result : done.results) {
-    EXPECT_EQ(result.status, CheckStatus::clean) << result.reason;
-    EXPECT_EQ(result.batch, 2U) << "the smallest of the run";
+  for (const SanitizerResult& result : done.results) {
+    EXPECT_EQ(result.status, SanitizerStatus::clean) << result.reason;
+    EXPECT_EQ(result.problem, test::size_of(2)) << "the smallest of the run";
     EXPECT_EQ(result.sanitizer, "2025.3.1.0");
     EXPECT_EQ(result.device, "Fake device");
     EXPECT_GT(result.seconds.value(), 0);
@@ -169,21 +169,22 @@ TEST_F(CheckTest, RunsEachVariantUnderEachToolAndKeepsWhatItFound) {
   }
 }
 
-TEST_F(CheckTest, TheWorkerRunsTheBatchThatIsAskedFor) {
+TEST_F(SanitizeTest, TheWorkerRunsTheProblemThatIsAskedFor) {
   sanitizer_writes(clean);
   const mprof::Run run = run_of({"fake/wrong_at_large"});
-  EXPECT_EQ(check(run).results.at(0).status, CheckStatus::clean);
-  const CheckResult at_three = check(run, {{}, {CheckTool::memcheck}, 3}).results.at(0);
-  EXPECT_EQ(at_three.batch, 3U);
-  EXPECT_EQ(at_three.status, CheckStatus::failed);
-  EXPECT_NE(at_three.reason.find("came to nothing: wrong: layer1: relative error 0.5"), std::string::npos)
+  EXPECT_EQ(sanitized(run).results.at(0).status, SanitizerStatus::clean);
+  const SanitizerResult at_three =
+      sanitized(run, {{}, {SanitizerTool::memcheck}, {{"size", {3}}}}).results.at(0);
+  EXPECT_EQ(at_three.problem, test::size_of(3));
+  EXPECT_EQ(at_three.status, SanitizerStatus::failed);
+  EXPECT_NE(at_three.reason.find("came to nothing: wrong: op1: relative error 0.5"), std::string::npos)
       << at_three.reason;
 }
 
-TEST_F(CheckTest, ErrorsAreCountedAndTheFirstIsKept) {
+TEST_F(SanitizeTest, ErrorsAreCountedAndTheFirstIsKept) {
   sanitizer_writes(three_errors, 99);
-  const CheckResult result = only("fake/right");
-  EXPECT_EQ(result.status, CheckStatus::errors);
+  const SanitizerResult result = only("fake/right");
+  EXPECT_EQ(result.status, SanitizerStatus::errors);
   EXPECT_EQ(result.errors, 3U);
   EXPECT_EQ(result.first_report,
             "Invalid __global__ write of size 4 bytes at conv_x+0x120 by thread (0,0,0) in block (0,0,0)");
@@ -191,53 +192,53 @@ TEST_F(CheckTest, ErrorsAreCountedAndTheFirstIsKept) {
 }
 
 /// As after an illegal access, which ends the variant too.
-TEST_F(CheckTest, ErrorsCountAlsoWhenTheVariantFails) {
+TEST_F(SanitizeTest, ErrorsCountAlsoWhenTheVariantFails) {
   sanitizer_writes(three_errors, 99);
-  EXPECT_EQ(only("fake/throws").status, CheckStatus::errors);
+  EXPECT_EQ(only("fake/throws").status, SanitizerStatus::errors);
 }
 
-TEST_F(CheckTest, WarningsAloneAreClean) {
+TEST_F(SanitizeTest, WarningsAloneAreClean) {
   sanitizer_writes(
       "========= Warning: Race reported between Read access at a()+0x260\\n"
       "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\\n",
       99);
-  const CheckResult result = only("fake/right");
-  EXPECT_EQ(result.status, CheckStatus::clean);
+  const SanitizerResult result = only("fake/right");
+  EXPECT_EQ(result.status, SanitizerStatus::clean);
   EXPECT_EQ(result.warnings, 1U);
   EXPECT_EQ(result.first_report, "Race reported between Read access at a()+0x260");
 }
 
-TEST_F(CheckTest, NoErrorInWhatDidNotRunIsNoCleanResult) {
+TEST_F(SanitizeTest, NoErrorInWhatDidNotRunIsNoCleanResult) {
   sanitizer_does("printf '" + std::string(clean) + "' >\"$log\"\n");  // never starts the worker
-  const CheckResult idle = only("fake/right");
-  EXPECT_EQ(idle.status, CheckStatus::failed);
+  const SanitizerResult idle = only("fake/right");
+  EXPECT_EQ(idle.status, SanitizerStatus::failed);
   EXPECT_NE(idle.reason.find("the worker gave 0 of 1 results"), std::string::npos) << idle.reason;
 
   sanitizer_writes(clean);
-  const CheckResult thrown = only("fake/throws");
-  EXPECT_EQ(thrown.status, CheckStatus::failed);
+  const SanitizerResult thrown = only("fake/throws");
+  EXPECT_EQ(thrown.status, SanitizerStatus::failed);
   EXPECT_NE(thrown.reason.find("failed: CUDA error 700"), std::string::npos) << thrown.reason;
 
-  const CheckResult gone = only("fake/early_exit");
-  EXPECT_EQ(gone.status, CheckStatus::failed);
+  const SanitizerResult gone = only("fake/early_exit");
+  EXPECT_EQ(gone.status, SanitizerStatus::failed);
   EXPECT_NE(gone.reason.find("the worker gave 0 of 1 results"), std::string::npos) << gone.reason;
 }
 
-TEST_F(CheckTest, AnExitCodeThatNothingExplainsIsNoCleanResult) {
+TEST_F(SanitizeTest, AnExitCodeThatNothingExplainsIsNoCleanResult) {
   sanitizer_writes(clean, 7);
-  const CheckResult result = only("fake/right");
-  EXPECT_EQ(result.status, CheckStatus::failed);
+  const SanitizerResult result = only("fake/right");
+  EXPECT_EQ(result.status, SanitizerStatus::failed);
   EXPECT_NE(result.reason.find("counts no error, and yet it ended with exit code 7"), std::string::npos)
       << result.reason;
 }
 
-TEST_F(CheckTest, WithoutASummaryTheReasonIsInTheLogAndTheLastWords) {
+TEST_F(SanitizeTest, WithoutASummaryTheReasonIsInTheLogAndTheLastWords) {
   sanitizer_does(
       "echo 'cannot open libInterceptor.so' >&2\nprintf '========= Internal Sanitizer Error: no\\n' "
       ">\"$log\"\n"
       "exit 1\n");
-  const CheckResult result = only("fake/right");
-  EXPECT_EQ(result.status, CheckStatus::failed);
+  const SanitizerResult result = only("fake/right");
+  EXPECT_EQ(result.status, SanitizerStatus::failed);
   EXPECT_EQ(
       result.reason,
       "compute-sanitizer left no summary: exit code 1. Its last words: cannot open libInterceptor.so. Its "
@@ -247,16 +248,16 @@ TEST_F(CheckTest, WithoutASummaryTheReasonIsInTheLogAndTheLastWords) {
   EXPECT_NE(only("fake/right").reason.find("saw no CUDA call"), std::string::npos);
 
   sanitizer_does("\"$@\"\nhead -c 100000 /dev/urandom >\"$log\"\n");
-  EXPECT_EQ(only("fake/right").status, CheckStatus::failed);
+  EXPECT_EQ(only("fake/right").status, SanitizerStatus::failed);
 
   sanitizer_does("\"$@\"\n");
   EXPECT_EQ(only("fake/right").reason, "compute-sanitizer left no summary: exit code 0");
 }
 
-TEST_F(CheckTest, WhatTheToolPrintsItselfDoesNoHarm) {
+TEST_F(SanitizeTest, WhatTheToolPrintsItselfDoesNoHarm) {
   sanitizer_does("echo '========= COMPUTE-SANITIZER'\n\"$@\"\nprintf '" + std::string(clean) +
                  "' >\"$log\"\n");
-  EXPECT_EQ(only("fake/right").status, CheckStatus::clean);
+  EXPECT_EQ(only("fake/right").status, SanitizerStatus::clean);
 }
 
 /// The ids of the processes that run this program.
@@ -274,15 +275,15 @@ std::vector<pid_t> processes_of(const std::string& text) {
 
 /// Waits for them to go: a process that was killed takes a moment.
 void expect_gone(const std::string& text) {
-  for (int i = 0; i < 500 && !processes_of(text).empty(); ++i) ::usleep(10'000);
+  for (int i = 0; i < 6000 && !processes_of(text).empty(); ++i) ::usleep(10'000);
   EXPECT_TRUE(processes_of(text).empty()) << "a process was left behind";
 }
 
-TEST_F(CheckTest, AHangEndsAtTheTimeLimitAndLeavesNoProcess) {
+TEST_F(SanitizeTest, AHangEndsAtTheTimeLimitAndLeavesNoProcess) {
   sanitizer_does("printf '" + std::string(three_errors) + "' | head -n 4 >\"$log\"\n\"$@\"\n");
   timeout = 0.7;
-  const CheckResult result = only("fake/hang");
-  EXPECT_EQ(result.status, CheckStatus::timeout);
+  const SanitizerResult result = only("fake/hang");
+  EXPECT_EQ(result.status, SanitizerStatus::timeout);
   EXPECT_EQ(
       result.reason,
       "took longer than 0.7 s (--timeout); until then the tool had reported: Invalid __global__ write of "
@@ -292,93 +293,95 @@ TEST_F(CheckTest, AHangEndsAtTheTimeLimitAndLeavesNoProcess) {
 }
 
 /// A tool that starts the worker in a session of its own escapes the signal to the process group.
-TEST_F(CheckTest, AWorkerOutsideOfTheGroupEndsWithItsReader) {
+TEST_F(SanitizeTest, AWorkerOutsideOfTheGroupEndsWithItsReader) {
   const std::string log = (temporary.path() / "pid").string();
   sanitizer_does("setsid bash -c 'echo $$ >" + log + "; exec \"$@\"' sh \"$@\" <&0 &\nwait\n");
   timeout = 0.7;
-  EXPECT_EQ(only("fake/hang").status, CheckStatus::timeout);
+  EXPECT_EQ(only("fake/hang").status, SanitizerStatus::timeout);
   pid_t pid = 0;
   std::ifstream(log) >> pid;
   ASSERT_GT(pid, 0);
-  for (int i = 0; i < 500 && ::kill(pid, 0) == 0; ++i) ::usleep(10'000);
+  for (int i = 0; i < 6000 && ::kill(pid, 0) == 0; ++i) ::usleep(10'000);
   EXPECT_NE(::kill(pid, 0), 0) << "the worker was left behind";
 }
 
-TEST_F(CheckTest, AnInterruptKeepsWhatIsFinished) {
+TEST_F(SanitizeTest, AnInterruptKeepsWhatIsFinished) {
   sanitizer_writes(clean);
   progress.interrupt_at = "fake/hang memcheck";
-  const CheckOutcome done = check(run_of({"fake/right", "fake/hang", "fake/slow"}));
+  const SanitizeOutcome done = sanitized(run_of({"fake/right", "fake/hang", "fake/slow"}));
   EXPECT_FALSE(done.completed);
   ASSERT_EQ(done.results.size(), 1U);
-  const Check kept = *read_check(file);
+  const SanitizerRecord kept = *read_sanitizer_record(file);
   ASSERT_EQ(kept.results.size(), 1U);
   EXPECT_EQ(kept.results[0].variant, "fake/right");
   expect_gone(temporary.path().string());
 }
 
-TEST_F(CheckTest, EachResultIsOnDiskBeforeTheNextBegins) {
+TEST_F(SanitizeTest, EachResultIsOnDiskBeforeTheNextBegins) {
   sanitizer_writes(clean);
   std::size_t done = 0;
-  progress.on_end = [&](const CheckResult&) { EXPECT_EQ(read_check(file)->results.size(), ++done); };
-  check(run_of({"fake/right"}), {{}, {CheckTool::memcheck, CheckTool::synccheck}, {}});
+  progress.on_end = [&](const SanitizerResult&) {
+    EXPECT_EQ(read_sanitizer_record(file)->results.size(), ++done);
+  };
+  sanitized(run_of({"fake/right"}), {{}, {SanitizerTool::memcheck, SanitizerTool::synccheck}, {}});
   EXPECT_EQ(done, 2U);
   EXPECT_FALSE(fs::exists(file.string() + ".tmp"));
 }
 
-TEST_F(CheckTest, WhatIsAskedForIsDoneAgainAndTheRestStays) {
+TEST_F(SanitizeTest, WhatIsAskedForIsDoneAgainAndTheRestStays) {
   sanitizer_writes(clean);
   const mprof::Run run = run_of({"fake/right", "fake/slow"});
-  check(run, {{}, {CheckTool::synccheck, CheckTool::memcheck}, {}});
-  const Check before = record;
+  sanitized(run, {{}, {SanitizerTool::synccheck, SanitizerTool::memcheck}, {}});
+  const SanitizerRecord before = record;
   sanitizer_writes(three_errors, 99);
-  check(run, {{"fake/slow"}, {CheckTool::memcheck}, {}});
+  sanitized(run, {{"fake/slow"}, {SanitizerTool::memcheck}, {}});
   ASSERT_EQ(record.results.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const bool again =
-        before.results[i].variant == "fake/slow" && before.results[i].tool == CheckTool::memcheck;
-    EXPECT_EQ(record.results[i].status, again ? CheckStatus::errors : CheckStatus::clean);
+        before.results[i].variant == "fake/slow" && before.results[i].tool == SanitizerTool::memcheck;
+    EXPECT_EQ(record.results[i].status, again ? SanitizerStatus::errors : SanitizerStatus::clean);
     EXPECT_TRUE(again || record.results[i] == before.results[i]);
   }
-  EXPECT_EQ(before.results[0].tool, CheckTool::memcheck) << "in the order of the tools";
+  EXPECT_EQ(before.results[0].tool, SanitizerTool::memcheck) << "in the order of the tools";
 }
 
-TEST_F(CheckTest, WhatCannotBeCheckedHereIsSkippedAndReplacesNothing) {
+TEST_F(SanitizeTest, WhatCannotRunUnderItHereIsSkippedAndReplacesNothing) {
   sanitizer_writes(clean);
   mprof::Run run = run_of({"fake/right", "fake/slow"});
   run.variants[1].device = "cpu";
-  const CheckOutcome first = check(run);
-  EXPECT_EQ(first.results[0].status, CheckStatus::clean);
-  EXPECT_EQ(first.results[1].status, CheckStatus::skipped);
+  const SanitizeOutcome first = sanitized(run);
+  EXPECT_EQ(first.results[0].status, SanitizerStatus::clean);
+  EXPECT_EQ(first.results[1].status, SanitizerStatus::skipped);
   EXPECT_EQ(first.results[1].reason, "compute-sanitizer reads CUDA code only");
   EXPECT_FALSE(first.results[1].seconds);
 
   device->unavailable_reason = "no NVIDIA driver";
-  const CheckOutcome second = check(run);
-  EXPECT_EQ(second.results[0].status, CheckStatus::skipped);
+  const SanitizeOutcome second = sanitized(run);
+  EXPECT_EQ(second.results[0].status, SanitizerStatus::skipped);
   EXPECT_EQ(second.results[0].reason, "no NVIDIA driver");
-  EXPECT_EQ(record.results[0].status, CheckStatus::clean) << "what was found on another machine stays";
+  EXPECT_EQ(record.results[0].status, SanitizerStatus::clean) << "what was found on another machine stays";
 
   device->unavailable_reason.reset();
   sanitizer = {"", "", "compute-sanitizer is not here"};
-  EXPECT_EQ(check(run).results[0].reason, "compute-sanitizer is not here");
+  EXPECT_EQ(sanitized(run).results[0].reason, "compute-sanitizer is not here");
 
   run.variants[0].id = run.cases[0].key.variant = run.cases[1].key.variant = "fake/of_another_build";
-  EXPECT_EQ(check(run).results[0].reason, "this build of mprof has no such variant");
+  EXPECT_EQ(sanitized(run).results[0].reason, "this build of mprof has no such variant");
 }
 
-TEST_F(CheckTest, EveryPointOfASweepIsChecked) {
+TEST_F(SanitizeTest, EveryPointOfASweepIsRun) {
   sanitizer_writes(clean);
   mprof::Run run = run_of({"fake/right"});
   const std::vector<ParameterInfo> parameters{{"tile", "", "8", {"8", "16"}}};
   run.variants[0].parameters = parameters;
   run.cases[0].key.parameters = {{"tile", "8"}};
   run.cases[1].key.parameters = {{"tile", "16"}};
-  const auto steps = plan_check(run, {{}, {CheckTool::memcheck}, {}}, registry, devices, sanitizer);
+  const auto steps = plan_sanitize(run, {{}, {SanitizerTool::memcheck}, {}}, registry, devices, sanitizer);
   ASSERT_EQ(steps.size(), 1U);
   ASSERT_EQ(steps[0].cases.size(), 2U);
-  EXPECT_EQ(steps[0].cases[0].id, "fake/right@2");
-  EXPECT_EQ(steps[0].cases[1].id, "fake/right[tile=16]@2");
-  EXPECT_EQ(check(run).results[0].status, CheckStatus::clean);
+  EXPECT_EQ(case_id(steps[0].cases[0], run.variants[0]), "fake/right@2");
+  EXPECT_EQ(case_id(steps[0].cases[1], run.variants[0]), "fake/right[tile=16]@2");
+  EXPECT_EQ(sanitized(run).results[0].status, SanitizerStatus::clean);
 }
 
 std::string refused(const std::function<void()>& work) {
@@ -391,26 +394,28 @@ std::string refused(const std::function<void()>& work) {
   return "";
 }
 
-TEST_F(CheckTest, AnUnknownVariantOrBatchIsRefused) {
+TEST_F(SanitizeTest, AnUnknownVariantOrValueIsRefused) {
   const mprof::Run run = run_of({"fake/right", "fake/slow"});
-  const auto plan = [&](const std::vector<std::string>& patterns, std::optional<std::uint64_t> batch) {
-    return plan_check(run, {patterns, {CheckTool::memcheck}, batch}, registry, devices, sanitizer);
+  const auto plan = [&](const std::vector<std::string>& patterns, const AxisValues& values = {}) {
+    return plan_sanitize(run, {patterns, {SanitizerTool::memcheck}, values}, registry, devices, sanitizer);
   };
-  EXPECT_EQ(plan({"fake/*"}, {}).size(), 2U);
-  EXPECT_EQ(plan({"fake/slow"}, {}).at(0).variant, "fake/slow");
-  const std::string unknown = refused([&] { static_cast<void>(plan({"fake/rigth"}, {})); });
-  EXPECT_NE(unknown.find("no such variant. Did you mean fake/right?"), std::string::npos) << unknown;
-  EXPECT_NE(refused([&] {
-              static_cast<void>(plan({}, 1001));
-            }).find("--batch 1001: the fake family takes 1 to 1000"),
-            std::string::npos);
-  EXPECT_NE(refused([&] { static_cast<void>(plan({}, 0)); }), "");
+  const auto refusal = [&](const std::vector<std::string>& patterns, const AxisValues& values = {}) {
+    return refused([&] { static_cast<void>(plan(patterns, values)); });
+  };
+  EXPECT_EQ(plan({"fake/*"}).size(), 2U);
+  EXPECT_EQ(plan({"fake/slow"}).at(0).variant, "fake/slow");
+  EXPECT_NE(refusal({"fake/rigth"}).find("no such variant. Did you mean fake/right?"), std::string::npos);
+  EXPECT_EQ(refusal({}, {{"size", {1001}}}), "size 1001: the family fake takes 1 to 1000 (elements).");
+  EXPECT_NE(refusal({}, {{"size", {0}}}), "");
+  EXPECT_EQ(refusal({}, {{"size", {1, 2}}}),
+            "size 1,2: each family is run with one problem; give one value.");
+  EXPECT_NE(refusal({}, {{"siez", {1}}}).find("Did you mean size?"), std::string::npos);
 }
 
-TEST_F(CheckTest, AFullDiskEndsItWithTheOldRecord) {
+TEST_F(SanitizeTest, AFullDiskEndsItWithTheOldRecord) {
   sanitizer_writes(clean);
   fs::create_directories(file.string() + ".tmp/in the way");
-  EXPECT_THROW(check(run_of({"fake/right"})), Error);
+  EXPECT_THROW(sanitized(run_of({"fake/right"})), Error);
   EXPECT_FALSE(fs::exists(file));
 }
 
