@@ -56,19 +56,18 @@ int compare_runs(const Arguments& arguments) {
 }  // namespace
 
 Verb compare_verb() {
-  return {
-      .name = "compare",
-      .positional = "A B",
-      .summary = "what got faster, slower, or cannot be told between two runs",
-      .description =
-          "Pairs the cases of the result directories A (before) and B (after). Exits with 1 when B has a\n"
-          "regression: a case slower beyond doubt, less accurate, or no longer right.",
-      .options = {{"format", "NAME", "text", "text, md, html or json."},
-                  {"out", "FILE", "", "Write there instead of standard output."},
-                  {"threshold", "PERCENT", "5", "Changes up to this size count as the same."},
-                  {"allow-different-machines", "", "",
-                   "Compare although the runs come from different machines."}},
-      .run = compare_runs};
+  return {.name = "compare",
+          .positional = "A B",
+          .summary = "what got faster, slower, or cannot be told between two runs",
+          .description =
+              "Pairs the cases of the result directories A (before) and B (after). Exits with 1 when B has a "
+              "regression: a case slower beyond doubt, of lesser quality, or no longer right.",
+          .options = {{"format", "NAME", "text", "text, md, html or json."},
+                      {"out", "FILE", "", "Write there instead of standard output."},
+                      {"threshold", "PERCENT", "5", "Changes up to this size count as the same."},
+                      {"allow-different-machines", "", "",
+                       "Compare although the runs come from different machines."}},
+          .run = compare_runs};
 }
 
 }  // namespace mprof::cli

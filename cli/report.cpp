@@ -46,9 +46,9 @@ Verb report_verb() {
       .summary = "write the milestone report of a run",
       .description =
           "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
-          "it,\n"
+          "it, "
           "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
-          "bytes.\n"
+          "bytes. "
           "For milestone.pdf, the same page on paper, Chromium must be installed, or CHROMIUM name one.",
       .options = {{"format", "LIST", "md,html", "What to write: md, html, pdf."},
                   {"out", "DIR", "", "Where to write; without it into the result directory itself."},

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/data_location.hpp"
+#include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<CheckTool> parse_tools(const std::string& text) {
-  std::vector<CheckTool> tools;
-  for (const std::string& name : text.empty() ? std::vector{text} : split(text)) {
-    CheckTool tool{};
+std::vector<SanitizerTool> parse_tools(const std::string& text) {
+  std::vector<SanitizerTool> tools;
+  for (const std::string& name : split(text)) {
+    SanitizerTool tool{};
     if (!from_string(name, tool)) {
       throw Error(
           ExitCode::usage,
@@ -39,68 +39,52 @@ std::vector<CheckTool> parse_tools(const std::string& text) {
   return tools;
 }
 
-CheckSelection parse_selection(const Arguments& arguments) {
-  CheckSelection selection;
-  selection.tools = parse_tools(arguments.text("tool"));
+SanitizeRequest parse_request(const Arguments& arguments) {
+  SanitizeRequest request;
+  request.tools = parse_tools(arguments.text("tool"));
   for (const std::string& list : arguments.texts("variant")) {
-    for (const std::string& pattern : split(list)) selection.patterns.push_back(pattern);
+    for (const std::string& pattern : split(list)) request.patterns.push_back(pattern);
   }
-  if (arguments.given("variant") && selection.patterns.empty()) {
-    throw Error(ExitCode::usage, "--variant needs the name of a variant of the run, or a pattern.");
-  }
-  if (!arguments.given("batch")) return selection;
-  selection.batch = parse_whole(arguments.text("batch"));
-  if (!selection.batch) {
-    throw Error(ExitCode::usage,
-                fmt::format("--batch {}: give one whole number of images.", arguments.text("batch")));
-  }
-  return selection;
+  request.values = axis_values(arguments);
+  return request;
 }
 
-/// Where the run's inputs are: as asked for, where the run read them, or where a new run would.
-DataPaths inputs_of(const Run& run, const Arguments& arguments) {
-  std::error_code error;
-  const bool asked = arguments.given("data") || arguments.given("weights");
-  if (!asked && fs::exists(run.plan.images, error) && fs::exists(run.plan.weights, error)) {
-    return {run.plan.images, run.plan.weights};
-  }
-  return locate_data(arguments.text("data"), arguments.text("weights"));
-}
-
-/// Missing or corrupt inputs end the check before it begins, unless nothing would read them.
-void validate_inputs(const Run& run, const std::vector<CheckStep>& steps, const DataPaths& data) {
+/// Missing or corrupt inputs end it before it begins, unless nothing would read them.
+void validate_inputs(const Run& run, const std::vector<SanitizeStep>& steps, const InputPaths& inputs) {
   std::set<std::string> families;
-  for (const CheckStep& step : steps) {
+  for (const SanitizeStep& step : steps) {
     if (step.skipped.empty()) families.insert(find_variant(run, step.variant)->family);
   }
-  for (const std::string& family : families) Registry::instance().family(family)->validate(data);
+  for (const std::string& family : families) {
+    static_cast<void>(Registry::instance().family(family)->validate(inputs));
+  }
 }
 
-std::string outcome(const CheckResult& result) {
+std::string outcome(const SanitizerResult& result) {
   switch (result.status) {
-    case CheckStatus::clean:
+    case SanitizerStatus::clean:
       if (result.warnings == 0) return "clean";
       return fmt::format("clean, {} warning{}, the first: {}", result.warnings,
                          result.warnings == 1 ? "" : "s", result.first_report);
-    case CheckStatus::errors:
+    case SanitizerStatus::errors:
       return fmt::format("{} error{}, the first: {}", result.errors, result.errors == 1 ? "" : "s",
                          result.first_report);
-    case CheckStatus::failed:
-    case CheckStatus::timeout:
-    case CheckStatus::skipped:
+    case SanitizerStatus::failed:
+    case SanitizerStatus::timeout:
+    case SanitizerStatus::skipped:
       break;
   }
   return fmt::format("{}: {}", to_string(result.status), result.reason.substr(0, result.reason.find('\n')));
 }
 
-/// A line for each check that was made, and one for each reason why others were not. On a terminal also one
-/// for the check that goes on, since a tool can take a minute over a variant.
-class Lines final : public CheckProgress {
+/// A line for each result, and one for each reason why there is none. On a terminal also one for what goes
+/// on, since a tool can take a minute over a variant.
+class Lines final : public SanitizeProgress {
  public:
   Lines(std::size_t steps, bool quiet)
       : steps_(steps), quiet_(quiet), live_(!quiet && stderr_is_terminal()) {}
 
-  void step_begins(const CheckStep& step) override {
+  void step_begins(const SanitizeStep& step) override {
     ++done_;
     if (!live_ || !step.skipped.empty()) return;
     const std::string line =
@@ -109,9 +93,9 @@ class Lines final : public CheckProgress {
     std::fflush(stderr);
   }
 
-  void step_ends(const CheckResult& result) override {
-    if (result.status == CheckStatus::skipped && !skip_reasons_.insert(result.reason).second) return;
-    if (quiet_ && result.status == CheckStatus::clean) return;
+  void step_ends(const SanitizerResult& result) override {
+    if (result.status == SanitizerStatus::skipped && !skip_reasons_.insert(result.reason).second) return;
+    if (quiet_ && result.status == SanitizerStatus::clean) return;
     if (live_) fmt::print(stderr, "\r\x1b[2K");
     const std::string seconds = result.seconds ? fmt::format(", {:.0f} s", std::ceil(*result.seconds)) : "";
     fmt::print(stderr, "[{}/{}] {} {}{}: {}\n", done_, steps_, result.variant, to_string(result.tool),
@@ -126,66 +110,67 @@ class Lines final : public CheckProgress {
   std::set<std::string> skip_reasons_;
 };
 
-std::size_t number_of(const std::vector<CheckResult>& results, CheckStatus status) {
-  return static_cast<std::size_t>(std::count_if(
-      results.begin(), results.end(), [&](const CheckResult& result) { return result.status == status; }));
+std::size_t number_of(const std::vector<SanitizerResult>& results, SanitizerStatus status) {
+  return static_cast<std::size_t>(
+      std::count_if(results.begin(), results.end(),
+                    [&](const SanitizerResult& result) { return result.status == status; }));
 }
 
-/// "72 checks: 70 clean, 1 with errors, 1 skipped."
-std::string summary(const std::vector<CheckResult>& results) {
+/// "72 results: 70 clean, 1 with errors, 1 skipped."
+std::string summary(const std::vector<SanitizerResult>& results) {
   std::vector<std::string> parts;
-  const auto add = [&](CheckStatus status, std::string_view words) {
+  const auto add = [&](SanitizerStatus status, std::string_view words) {
     if (const std::size_t n = number_of(results, status)) parts.push_back(fmt::format("{} {}", n, words));
   };
-  add(CheckStatus::clean, "clean");
-  add(CheckStatus::errors, "with errors");
-  add(CheckStatus::failed, "failed");
-  add(CheckStatus::timeout, "over the time limit");
-  add(CheckStatus::skipped, "skipped");
-  return fmt::format("{} check{}: {}.", results.size(), results.size() == 1 ? "" : "s",
+  add(SanitizerStatus::clean, "clean");
+  add(SanitizerStatus::errors, "with errors");
+  add(SanitizerStatus::failed, "failed");
+  add(SanitizerStatus::timeout, "over the time limit");
+  add(SanitizerStatus::skipped, "skipped");
+  return fmt::format("{} result{}: {}.", results.size(), results.size() == 1 ? "" : "s",
                      fmt::join(parts, ", "));
 }
 
-ExitCode exit_code_of(const CheckOutcome& outcome) {
+ExitCode exit_code_of(const SanitizeOutcome& outcome) {
   if (!outcome.completed) return ExitCode::interrupted;
-  if (number_of(outcome.results, CheckStatus::errors) > 0) return ExitCode::wrong_output;
-  const bool any = std::any_of(outcome.results.begin(), outcome.results.end(), is_checked);
+  if (number_of(outcome.results, SanitizerStatus::errors) > 0) return ExitCode::wrong_output;
+  const bool any = std::any_of(outcome.results.begin(), outcome.results.end(), is_conclusive);
   return any ? ExitCode::success : ExitCode::environment;
 }
 
-int check(const Arguments& arguments) {
-  const CheckSelection selection = parse_selection(arguments);
+int sanitize(const Arguments& arguments) {
+  const SanitizeRequest request = parse_request(arguments);
   const double timeout = parse_timeout(arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
   const Run run = read_run(path);
   const ResultDirectory directory(path, ResultDirectory::Mode::resume);
-  const fs::path file = check_file(path);
-  Check record = read_check(file).value_or(Check{});
+  const fs::path file = sanitizer_file(path);
+  SanitizerRecord record = read_sanitizer_record(file).value_or(SanitizerRecord{});
   const Sanitizer sanitizer = find_sanitizer(sanitizer_folders(), steady_clock());
-  const std::vector<CheckStep> steps =
-      plan_check(run, selection, Registry::instance(), Devices::instance(), sanitizer);
+  const std::vector<SanitizeStep> steps =
+      plan_sanitize(run, request, Registry::instance(), Devices::instance(), sanitizer);
   if (steps.empty()) throw Error(ExitCode::usage, path.string() + " holds a run without a case.");
-  const DataPaths data = inputs_of(run, arguments);
-  validate_inputs(run, steps, data);
+  const InputPaths inputs = locate_inputs(arguments, Registry::instance(), run.plan.inputs);
+  validate_inputs(run, steps, inputs);
 
   const Interrupts interrupts;
   Lines lines(steps.size(), arguments.flag("quiet"));
   const std::string program = fs::read_symlink("/proc/self/exe").string();
-  const CheckOutcome done = run_check(run, record, steps,
-                                      {.sanitizer = sanitizer,
-                                       .worker_command = {program, "worker"},
-                                       .file = file,
-                                       .data = data,
-                                       .timeout = timeout,
-                                       .clock = steady_clock(),
-                                       .progress = lines,
-                                       .interrupt_fd = interrupts.fd()});
+  const SanitizeOutcome done = mprof::sanitize(run, record, steps,
+                                               {.sanitizer = sanitizer,
+                                                .worker_command = {program, "worker"},
+                                                .file = file,
+                                                .inputs = inputs,
+                                                .timeout = timeout,
+                                                .clock = steady_clock(),
+                                                .progress = lines,
+                                                .interrupt_fd = interrupts.fd()});
   const ExitCode code = exit_code_of(done);
   if (!done.results.empty()) fmt::print("{}\n", summary(done.results));
   if (code == ExitCode::interrupted) {
     fmt::print("Interrupted; what was finished is in {}.\n", file.string());
   } else if (code == ExitCode::environment) {
-    fmt::print("Nothing could be checked; {} says why. `mprof doctor` tells more of this machine.\n",
+    fmt::print("Nothing could be run under it; {} says why. `mprof doctor` tells more of this machine.\n",
                file.string());
   } else {
     fmt::print("Result: {}. Next: mprof report {}\n", file.string(), path.string());
@@ -195,32 +180,28 @@ int check(const Arguments& arguments) {
 
 }  // namespace
 
-Verb check_verb() {
+Verb sanitize_verb() {
+  std::vector<Option> options{
+      {"tool", "LIST", "memcheck,racecheck,initcheck,synccheck",
+       "Which tools: memcheck (accesses out of bounds or misaligned), racecheck (hazards in shared "
+       "memory), initcheck (reads of memory that was never written), synccheck (invalid barriers)."},
+      {"variant", "LIST", "", "Only these variants of the run; patterns like '*/fp*' too.", true},
+      {"timeout", "S", "600", "Time limit of a variant under a tool, in seconds, from when it begins."},
+      {"quiet", "", "", "Print only what is not clean, and where the result is."},
+  };
+  add_axis_options(options, Registry::instance(), AxisUse::single);
+  add_input_options(options, Registry::instance());
   return {
-      .name = "check",
+      .name = "sanitize",
       .positional = "DIR",
       .summary = "run the variants under NVIDIA's compute-sanitizer",
       .description =
-          "Runs each CUDA variant of the run in DIR, at a small batch, under NVIDIA's compute-sanitizer, one "
-          "tool\n"
-          "after another, and keeps what it found in DIR/check.json, which `mprof report` shows. Exits with "
-          "3\n"
-          "when errors were found, and with 5 when nothing could be checked. What is not asked for stays as\n"
-          "an earlier check left it.",
-      .options =
-          {
-              {"tool", "LIST", "memcheck,racecheck,initcheck,synccheck",
-               "Which tools: memcheck (accesses out of bounds or misaligned), racecheck (hazards in shared "
-               "memory), initcheck (reads of memory that was never written), synccheck (invalid barriers)."},
-              {"variant", "LIST", "", "Only these variants of the run; patterns like 'conv/fp*' too.", true},
-              {"batch", "N", "", "Images; without it the smallest batch of the run."},
-              {"timeout", "S", "600", "Time limit of a variant under a tool, in seconds."},
-              {"data", "DIR", "",
-               "Folder with the Fashion-MNIST files; else where the run read them, else as for `mprof run`."},
-              {"weights", "FILE", "", "Weights; found likewise."},
-              {"quiet", "", "", "Print only what is not clean, and where the result is."},
-          },
-      .run = check};
+          "Runs each CUDA variant of the run in DIR, on a small problem, under NVIDIA's compute-sanitizer, "
+          "one tool after another, and keeps what it found in DIR/sanitizer.json, which `mprof report` "
+          "shows. Exits with 3 when errors were found, and with 5 when nothing could be run under it. What "
+          "is not asked for stays as it was found before.",
+      .options = std::move(options),
+      .run = sanitize};
 }
 
 }  // namespace mprof::cli

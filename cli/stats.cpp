@@ -104,7 +104,7 @@ Verb stats_verb() {
           .positional = "DIR",
           .summary = "tables of the trace, in the columns of nsys stats",
           .description =
-              "Prints tables of the trace in the result directory DIR, with the names, columns and units of\n"
+              "Prints tables of the trace in the result directory DIR, with the names, columns and units of "
               "`nsys stats`. DIR can also be a database that `nsys export --type sqlite` made.",
           .options = {{"report", "LIST", "usual",
                        fmt::format(
@@ -112,7 +112,7 @@ Verb stats_verb() {
                            "gpukernsum, are as good.",
                            report_names())},
                       {"format", "NAME", "table", "table, csv or json."},
-                      {"case", "GLOB", "", "Only the cases that match, like 'conv/streams@*'."},
+                      {"case", "GLOB", "", "Only the cases that match, like '*@100'."},
                       {"with-pauses", "", "",
                        "Also what mprof itself does between two ops, such as flushing the caches."},
                       {"out", "FILE", "", "Write there instead of standard output."}},

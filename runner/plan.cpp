@@ -326,11 +326,10 @@ std::vector<Contradiction> contradictions(const RunRequest& request, const Plan&
                                           const Registry& registry, const Devices& devices) {
   std::vector<Contradiction> out;
   const auto compare = [&](const std::string& what, const std::string& asked, const std::string& planned) {
-    if (asked != planned) out.push_back({what, asked, planned});
+    if (asked != planned) out.push_back({what, asked, planned.empty() ? "none" : planned});
   };
   if (request.all || !request.patterns.empty()) {
-    compare(request.all ? "all" : "variant", list(ids(select(request, registry, devices))),
-            list(plan.variants));
+    compare("variants", list(ids(select(request, registry, devices))), list(plan.variants));
   }
   for (const auto& [axis, values] : request.values) {
     compare(axis, list(ascending(values)), list(values_on(plan, axis)));

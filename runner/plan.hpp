@@ -40,7 +40,7 @@ struct RunRequest {
 
 /// Something that was asked for and is otherwise in a plan; all as a user writes it.
 struct Contradiction {
-  std::string what{};  ///< an option, an axis or an input
+  std::string what{};  ///< a setting, an axis or an input
   std::string asked{};
   std::string planned{};
 };

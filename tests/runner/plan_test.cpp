@@ -226,8 +226,8 @@ TEST_F(ContradictionsTest, EachDifferenceIsNamedWithBothItsSides) {
   other.timeout = 2.5;
   other.inputs = {{"numbers", "m.txt"}, {"others", "o.txt"}};
   EXPECT_EQ(of(other), (std::vector<std::string>{
-                           "variant: fake/plain, not fake/gpu,fake/plain,fake/tiled,pair/plain",
-                           "depth: 1, not ",
+                           "variants: fake/plain, not fake/gpu,fake/plain,fake/tiled,pair/plain",
+                           "depth: 1, not none",
                            "size: 7, not 2,5",
                            "set: tile=32, not tile=8,16",
                            "passes: timing, not timing,counters",
