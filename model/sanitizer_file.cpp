@@ -2,13 +2,16 @@
 
 #include <system_error>
 
-#include <fmt/core.h>
-
 #include "model/json_archive.hpp"
-#include "system/error.hpp"
+#include "model/migrate/migrate.hpp"
 #include "system/files.hpp"
 
 namespace mprof {
+namespace {
+
+constexpr const char* older_name = "check.json";  // of schema version 1
+
+}  // namespace
 
 template <class Archive, Fields<SanitizerResult> S>
 void fields(Archive& a, S& s) {
@@ -39,23 +42,7 @@ std::string sanitizer_record_to_json(const SanitizerRecord& record) {
 }
 
 SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
-  const json::Json document = json::parse(text, name);
-  if (!document.is_object() || !document.contains("schema_version")) {
-    throw Error(ExitCode::usage,
-                name +
-                    ": this is JSON, but no record of `mprof sanitize` (it has no schema_version). Move it "
-                    "away, and make a new one with `mprof sanitize`.");
-  }
-  int version = 0;
-  json::read(document["schema_version"], name + ".schema_version", version);
-  if (version != sanitizer_schema_version) {
-    throw Error(ExitCode::usage, fmt::format("{}: schema version {}, and this mprof reads version {}: {}",
-                                             name, version, sanitizer_schema_version,
-                                             version > sanitizer_schema_version
-                                                 ? "use the newer mprof that wrote it"
-                                                 : "run the variants again with `mprof sanitize`"));
-  }
-  return json::from_json<SanitizerRecord>(document, name);
+  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(json::parse(text, name), name), name);
 }
 
 std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {
@@ -64,8 +51,12 @@ std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {
 
 std::optional<SanitizerRecord> read_sanitizer_record(const std::filesystem::path& file) {
   std::error_code error;
-  if (file.empty() || !std::filesystem::exists(file, error)) return std::nullopt;
-  return parse_sanitizer_record(read_file(file), file.string());
+  if (file.empty()) return std::nullopt;
+  for (const auto& candidate : {file, file.parent_path() / older_name}) {
+    if (!std::filesystem::exists(candidate, error)) continue;
+    return parse_sanitizer_record(read_file_within(file.parent_path(), candidate), candidate.string());
+  }
+  return std::nullopt;
 }
 
 void write_sanitizer_record(const SanitizerRecord& record, const std::filesystem::path& file) {

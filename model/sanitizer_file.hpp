@@ -19,7 +19,8 @@ namespace mprof {
 /// Where `mprof sanitize` keeps the record of the run in `directory`.
 [[nodiscard]] std::filesystem::path sanitizer_file(const std::filesystem::path& directory);
 
-/// Reads the file; nullopt when there is none. Throws Error(usage) when it is there and is no such record.
+/// Reads the file, or the check.json beside it that an older mprof wrote; nullopt when there is neither.
+/// Throws Error(usage) when it is no such record, or a symbolic link that leads out of its directory.
 [[nodiscard]] std::optional<SanitizerRecord> read_sanitizer_record(const std::filesystem::path& file);
 
 /// Writes the file durably, as write_run() does.
