@@ -12,6 +12,26 @@ namespace mprof::trace::nsys {
 /// 8 bits hardware, 8 bits machine, 24 bits process, 24 bits thread.
 inline constexpr int process_shift = 24;
 inline constexpr std::int64_t thread_mask = 0xFFFFFF;
+/// mprof's own traces are of one machine.
+inline constexpr std::int64_t own_machine = std::int64_t{1} << 48;
+
+constexpr std::int64_t global_process(std::uint32_t process) {
+  return own_machine | std::int64_t{process} << process_shift;
+}
+constexpr std::int64_t global_thread(std::int64_t of_process, std::uint32_t thread) {
+  return of_process | (std::int64_t{thread} & thread_mask);
+}
+/// The global id of the process that a thread, or a process itself, belongs to.
+constexpr std::int64_t process_of(std::int64_t global) {
+  return global & ~thread_mask;
+}
+/// The ids by which the operating system knows them.
+constexpr std::int64_t native_process(std::int64_t global) {
+  return (global >> process_shift) & thread_mask;
+}
+constexpr std::int64_t native_thread(std::int64_t global) {
+  return global & thread_mask;
+}
 
 /// eventType of NVTX_EVENTS.
 inline constexpr int mark = 34;

@@ -55,6 +55,7 @@ inline constexpr Table overheads{
     "CUPTI_ACTIVITY_KIND_OVERHEAD",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER, correlationId "
     "INTEGER, nameId INTEGER NOT NULL, overheadType INTEGER NOT NULL"};
+inline constexpr Table system_calls{"OSRT_API", ""};  // read alone: mprof records none
 inline constexpr Table ranges{
     "NVTX_EVENTS",
     "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, "

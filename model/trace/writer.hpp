@@ -10,7 +10,7 @@
 /// (TARGET_INFO_SESSION_START_TIME). What Nsight Systems does not know is in tables MPROF_...
 namespace mprof::trace {
 
-/// Adds the trace of a case, in place of an older one of that case, in one transaction: killed at any
+/// Adds the trace of its one case, in place of an older one of that case, in one transaction: killed at any
 /// moment, the file has all of it or nothing. Throws Error(environment) when the file cannot be written.
 void write_trace(const std::filesystem::path& file, const Trace& trace);
 

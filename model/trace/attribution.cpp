@@ -1,4 +1,4 @@
-#include "collectors/trace_attribution.hpp"
+#include "model/trace/attribution.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -27,7 +27,7 @@ class OpenRanges {
   }
 
   /// The innermost range that was open at `time` on `thread`; on any thread, when this one never had a range.
-  [[nodiscard]] const Range* innermost(std::uint32_t thread, std::int64_t time) const {
+  [[nodiscard]] const Range* innermost(std::int64_t thread, std::int64_t time) const {
     const bool any_thread = !threads_.contains(thread);
     const Range* innermost = nullptr;
     for (const Range* range : ranges_) {
@@ -40,18 +40,19 @@ class OpenRanges {
 
  private:
   std::vector<const Range*> ranges_;  // by start; a handful a case
-  std::set<std::uint32_t> threads_;
+  std::set<std::int64_t> threads_;
   std::unordered_map<std::uint64_t, const Range*> by_id_;
 };
 
 /// The place of each correlation id.
 class Attribution {
  public:
-  explicit Attribution(Trace& trace) : trace_(trace), open_(trace) {
-    for (const ExternalCorrelation& row : trace.external_correlations) {
+  explicit Attribution(Recording& recording)
+      : trace_(recording.trace), counts_(trace_.cases.at(0).counts), open_(trace_) {
+    for (const ExternalCorrelation& row : recording.external_correlations) {
       if (const Range* range = open_.with_id(row.external)) external_[row.correlation] = range;
     }
-    for (const ApiCall& call : trace.calls) {
+    for (const Call& call : trace_.calls) {
       // The outermost call is the one that the user's code made; a runtime call makes driver calls.
       const auto [first, is_new] = calls_.try_emplace(call.correlation, &call);
       if (!is_new && call.time.start < first->second->time.start) first->second = &call;
@@ -59,32 +60,33 @@ class Attribution {
   }
 
   void fill() {
+    counts_.unattributed = 0;
+    counts_.disagreements = 0;
     for (const auto& [correlation, call] : calls_) compare(correlation, *call);
-    for (ApiCall& call : trace_.calls) call.place = place(call.correlation);
+    for (Call& call : trace_.calls) call.place = place(call.correlation);
     for (Synchronization& row : trace_.synchronizations) row.place = place(row.correlation);
-    for (Kernel& kernel : trace_.kernels) fill(kernel.work);
-    for (Copy& copy : trace_.copies) fill(copy.work);
-    for (Set& set : trace_.sets) fill(set.work);
+    for (Kernel& kernel : trace_.kernels) fill(kernel);
+    for (Transfer& transfer : trace_.transfers) fill(transfer);
   }
 
  private:
-  [[nodiscard]] const Range* external(std::uint32_t correlation) const {
+  [[nodiscard]] const Range* external(std::int64_t correlation) const {
     const auto found = external_.find(correlation);
     return found == external_.end() ? nullptr : found->second;
   }
 
-  [[nodiscard]] const Range* by_thread_and_time(const ApiCall& call) const {
+  [[nodiscard]] const Range* by_thread_and_time(const Call& call) const {
     return open_.innermost(call.thread, call.time.start);
   }
 
-  void compare(std::uint32_t correlation, const ApiCall& call) {
+  void compare(std::int64_t correlation, const Call& call) {
     const Range* const told = external(correlation);
     if (told == nullptr) return;
     const Range* const seen = by_thread_and_time(call);
-    if (seen == nullptr || seen->place != told->place) ++trace_.counts.disagreements;
+    if (seen == nullptr || seen->place != told->place) ++counts_.disagreements;
   }
 
-  [[nodiscard]] PlaceIndex place(std::uint32_t correlation) const {
+  [[nodiscard]] PlaceIndex place(std::int64_t correlation) const {
     if (const Range* told = external(correlation)) return told->place;
     const auto call = calls_.find(correlation);
     if (call == calls_.end()) return nowhere;
@@ -92,23 +94,23 @@ class Attribution {
     return seen != nullptr ? seen->place : nowhere;
   }
 
-  void fill(GpuWork& work) {
+  template <class Work>
+  void fill(Work& work) {
     work.place = place(work.correlation);
-    if (work.place == nowhere) ++trace_.counts.unattributed;
+    if (work.place == nowhere) ++counts_.unattributed;
   }
 
   Trace& trace_;
+  Counts& counts_;
   OpenRanges open_;
-  std::unordered_map<std::uint32_t, const Range*> external_;
-  std::unordered_map<std::uint32_t, const ApiCall*> calls_;
+  std::unordered_map<std::int64_t, const Range*> external_;
+  std::unordered_map<std::int64_t, const Call*> calls_;
 };
 
 }  // namespace
 
-void attribute(Trace& trace) {
-  trace.counts.unattributed = 0;
-  trace.counts.disagreements = 0;
-  Attribution(trace).fill();
+void attribute(Recording& recording) {
+  Attribution(recording).fill();
 }
 
 }  // namespace mprof::trace

@@ -1,5 +1,3 @@
-#include "model/trace/trace_file.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,9 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collectors/trace_attribution.hpp"
-#include "model/trace/profile.hpp"
+#include "model/trace/attribution.hpp"
+#include "model/trace/reader.hpp"
 #include "model/trace/sqlite.hpp"
+#include "model/trace/writer.hpp"
 #include "system/error.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -23,6 +22,7 @@ namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
+using trace::Interval;
 using trace::Trace;
 
 const fs::path golden = fs::path(MPROF_SOURCE_DIR) / "tests/golden/trace";
@@ -57,71 +57,56 @@ std::int64_t count(const fs::path& file, const std::string& sql) {
   return row.step() ? row.integer(0) : -1;
 }
 
-/// Places are numbered as they are met; a trace that was read can have others.
-std::vector<trace::Place> places_of_work(const Trace& trace) {
-  std::vector<trace::Place> places;
-  for (const trace::Kernel& kernel : trace.kernels) places.push_back(trace.places.at(kernel.work.place));
-  for (const trace::Copy& copy : trace.copies) places.push_back(trace.places.at(copy.work.place));
-  for (const trace::Set& set : trace.sets) places.push_back(trace.places.at(set.work.place));
-  for (const trace::ApiCall& call : trace.calls) places.push_back(trace.places.at(call.place));
-  for (const auto& row : trace.synchronizations) places.push_back(trace.places.at(row.place));
-  return places;
-}
-
-/// The ranges with their places in the open, mprof's own first.
-std::vector<std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::string, std::string, std::uint32_t,
-                       std::string, std::string>>
-ranges_of(const Trace& trace) {
-  decltype(ranges_of(trace)) ranges;
-  for (const bool own : {true, false}) {
-    for (const trace::Range& range : trace.ranges) {
-      if ((range.id != 0) != own) continue;
-      const trace::Place& place = trace.places.at(range.place);
-      ranges.emplace_back(range.id, range.time.start, range.time.end, range.name, range.domain, range.thread,
-                          place.op, place.part);
+/// A trace with the numbers that another one has for its names and places, and its rows in order of time.
+Trace numbered_like(Trace trace, const Trace& other) {
+  const trace::Names names = std::exchange(trace.names, other.names);
+  const std::vector<trace::Place> places = std::exchange(trace.places, other.places);
+  const auto rename = [&](auto&... indices) { ((indices = trace.names.index(names[indices])), ...); };
+  const auto order = [&](auto& rows) {
+    for (auto& row : rows) {
+      if constexpr (requires { row.place; }) row.place = trace.index_of(places.at(row.place));
     }
-  }
-  return ranges;
-}
-
-/// The rows without their places.
-template <class Row>
-std::vector<Row> unplaced(std::vector<Row> rows) {
-  for (Row& row : rows) {
-    if constexpr (requires { row.work; }) {
-      row.work.place = trace::nowhere;
-    } else {
-      row.place = trace::nowhere;
-    }
-  }
-  return rows;
+    std::ranges::stable_sort(rows, {},
+                             [](const auto& row) { return std::pair(row.time.start, row.time.end); });
+  };
+  for (trace::Kernel& kernel : trace.kernels) rename(kernel.name, kernel.short_name, kernel.mangled);
+  for (trace::Call& call : trace.calls) rename(call.name, call.versioned_name);
+  for (trace::Range& range : trace.ranges) rename(range.name, range.domain);
+  order(trace.kernels);
+  order(trace.transfers);
+  order(trace.calls);
+  order(trace.ranges);
+  order(trace.synchronizations);
+  order(trace.overheads);
+  return trace;
 }
 
 class TraceFile : public ::testing::Test {
  protected:
-  TraceFile() { trace::attribute(sample); }
+  static Trace attributed_sample() {
+    trace::Recording recording = test::sample_recording();
+    trace::attribute(recording);
+    return std::move(recording.trace);
+  }
 
   [[nodiscard]] Trace read(const std::string& case_id) const {
-    const auto found = test::read_trace(file, case_id);
+    const auto found = test::read_by_sql(file, case_id);
     EXPECT_TRUE(found.has_value()) << case_id;
     return found.value_or(Trace{});
   }
 
-  static void expect_same(const Trace& read, const Trace& written) {
-    EXPECT_EQ(read.case_id, written.case_id);
-    EXPECT_EQ(read.process, written.process);
-    EXPECT_EQ(read.window, written.window);
-    EXPECT_EQ(read.counts, written.counts);
-    EXPECT_EQ(read.symbols, written.symbols);
+  static void expect_same_rows(const Trace& read, const Trace& written) {
+    EXPECT_EQ(read.cases, written.cases);
     EXPECT_EQ(read.gpus, written.gpus);
-    EXPECT_EQ(unplaced(read.kernels), unplaced(written.kernels));
-    EXPECT_EQ(unplaced(read.copies), unplaced(written.copies));
-    EXPECT_EQ(unplaced(read.sets), unplaced(written.sets));
-    EXPECT_EQ(unplaced(read.calls), unplaced(written.calls));
-    EXPECT_EQ(unplaced(read.synchronizations), unplaced(written.synchronizations));
+    EXPECT_EQ(read.kernels, written.kernels);
+    EXPECT_EQ(read.transfers, written.transfers);
+    EXPECT_EQ(read.calls, written.calls);
+    EXPECT_EQ(read.ranges, written.ranges);
+    EXPECT_EQ(read.synchronizations, written.synchronizations);
     EXPECT_EQ(read.overheads, written.overheads);
-    EXPECT_EQ(ranges_of(read), ranges_of(written));
-    EXPECT_EQ(places_of_work(read), places_of_work(written));
+  }
+  static void expect_same(const Trace& read, const Trace& written) {
+    expect_same_rows(numbered_like(read, written), numbered_like(written, written));
   }
 
   /// The sample as another case, so much later.
@@ -131,22 +116,56 @@ class TraceFile : public ::testing::Test {
 
   test::TemporaryDirectory directory;
   fs::path file = directory.path() / "trace.sqlite";
-  Trace sample = test::sample_trace();
+  Trace sample = attributed_sample();
 };
 
 TEST_F(TraceFile, ReadsWhatWasWritten) {
   trace::write_trace(file, sample);
-  EXPECT_EQ(trace::profiled_cases(file), std::vector<std::string>{sample.case_id});
-  expect_same(read(sample.case_id), sample);
-  EXPECT_FALSE(test::read_trace(file, "another").has_value());
+  EXPECT_EQ(trace::traced_cases(file), std::vector<std::string>{sample.cases[0].id});
+  expect_same(read(sample.cases[0].id), sample);
+  EXPECT_FALSE(test::read_by_sql(file, "another").has_value());
+}
+
+/// With times from the first case's start, and correlation ids that are new in the file.
+TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
+  trace::write_trace(file, another("conv/first@1", -50'000));
+  trace::write_trace(file, sample);
+  Trace read = trace::read_trace(file, {.parts = {.kernels = true,
+                                                  .transfers = true,
+                                                  .calls = true,
+                                                  .ranges = true,
+                                                  .synchronizations = true,
+                                                  .overheads = true},
+                                        .cases = {sample.cases[0].id},
+                                        .with_pauses = true});
+  const std::int64_t first = read.kernels.at(0).correlation - sample.kernels[0].correlation;
+  EXPECT_GT(first, 0);
+  const auto move = [&](auto& rows) {
+    for (auto& row : rows) {
+      row.time = {row.time.start + read.epoch, row.time.end + read.epoch};
+      if constexpr (requires { row.correlation; }) row.correlation -= first;
+    }
+  };
+  move(read.kernels);
+  move(read.transfers);
+  move(read.calls);
+  move(read.ranges);
+  move(read.synchronizations);
+  move(read.overheads);
+  Interval& window = read.cases.at(0).window;
+  window = {window.start + read.epoch, window.end + read.epoch};
+  std::erase_if(sample.ranges,
+                [](const trace::Range& range) { return range.style == trace::RangeStyle::mark; });
+  expect_same(read, sample);
+  EXPECT_EQ(trace::read_trace(file).cases.size(), 2U);
 }
 
 TEST_F(TraceFile, HoldsManyCasesWhoseCorrelationIdsDiffer) {
   const Trace second = another("conv/second@1000", 20'000);  // of the same process, with the same ids
   trace::write_trace(file, sample);
   trace::write_trace(file, second);
-  expect_same(read(sample.case_id), sample);
-  expect_same(read(second.case_id), second);
+  expect_same(read(sample.cases[0].id), sample);
+  expect_same(read(second.cases[0].id), second);
   EXPECT_EQ(count(file,
                   "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r "
                   "USING (correlationId) WHERE r.eventClass = 0"),
@@ -155,16 +174,15 @@ TEST_F(TraceFile, HoldsManyCasesWhoseCorrelationIdsDiffer) {
 
 TEST_F(TraceFile, ACaseThatIsTracedAgainReplacesItself) {
   const Trace second = another("conv/second@1000", 20'000);
-  Trace again = another(sample.case_id, 40'000);
+  Trace again = another(sample.cases[0].id, 40'000);
   again.kernels.resize(1);
-  again.symbols.resize(1);
-  again.copies.clear();
+  std::erase_if(again.transfers, [](const trace::Transfer& row) { return !row.is_set(); });
   trace::write_trace(file, sample);
   trace::write_trace(file, second);
   trace::write_trace(file, again);
-  expect_same(read(second.case_id), second);
-  expect_same(read(sample.case_id), again);
-  EXPECT_EQ(trace::profiled_cases(file), (std::vector<std::string>{second.case_id, sample.case_id}));
+  expect_same(read(second.cases[0].id), second);
+  expect_same(read(sample.cases[0].id), again);
+  EXPECT_EQ(trace::traced_cases(file), (std::vector<std::string>{second.cases[0].id, sample.cases[0].id}));
   EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), 6 + 1);
   EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY"), 2);
   EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
@@ -174,19 +192,19 @@ TEST_F(TraceFile, ACaseThatIsTracedAgainReplacesItself) {
 TEST_F(TraceFile, TablesExistOnlyWhenTheyHaveRows) {
   trace::write_trace(file, sample);
   EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'"), 1);
-  sample.sets.clear();
+  std::erase_if(sample.transfers, [](const trace::Transfer& row) { return row.is_set(); });
   trace::write_trace(file, sample);
   EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'"), 0);
-  expect_same(read(sample.case_id), sample);
+  expect_same(read(sample.cases[0].id), sample);
   EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'OSRT_API'"), 0);
 }
 
 TEST_F(TraceFile, OfAnEmptyTraceHasTheCase) {
   Trace empty;
-  empty.case_id = "conv/empty@1";
-  empty.window = test::at(0, 10);
+  empty.cases.push_back(
+      {.id = "conv/empty@1", .process = sample.cases[0].process, .window = test::at(0, 10)});
   trace::write_trace(file, empty);
-  expect_same(read(empty.case_id), empty);
+  expect_same(read(empty.cases[0].id), empty);
 }
 
 /// Writes without end until it is killed, at some moment or other.
@@ -209,9 +227,9 @@ TEST_F(TraceFile, IsWholeWhenItsWriterIsKilled) {
     int status = 0;
     ASSERT_EQ(::waitpid(writer, &status, 0), writer);
     EXPECT_EQ(csv(file, "PRAGMA integrity_check"), "integrity_check\nok\n");
-    expect_same(read(sample.case_id), sample);
-    for (const std::string& id : trace::profiled_cases(file)) {
-      if (id == larger.case_id) {
+    expect_same(read(sample.cases[0].id), sample);
+    for (const std::string& id : trace::traced_cases(file)) {
+      if (id == larger.cases[0].id) {
         EXPECT_EQ(read(id).kernels.size(), larger.kernels.size());
       }
     }
@@ -231,7 +249,7 @@ TEST_F(TraceFile, ThatCannotBeWrittenIsNamedWithTheNextStep) {
   const fs::path text =
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
   EXPECT_THROW(trace::write_trace(text, sample), Error);
-  EXPECT_THROW((void)test::read_trace(directory.path() / "none.sqlite", "a"), Error);
+  EXPECT_THROW((void)test::read_by_sql(directory.path() / "none.sqlite", "a"), Error);
 }
 
 /// Queries as people have them for exports of Nsight Systems: tests/golden/trace/NAME.sql, and their results.

@@ -1,4 +1,4 @@
-#include "model/trace/trace_file.hpp"
+#include "model/trace/writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/sqlite.hpp"
-#include "model/trace/trace_tables.hpp"
+#include "model/trace/tables.hpp"
 #include "model/version.hpp"
 
 namespace mprof::trace {
@@ -27,19 +27,9 @@ using sqlite::Statement;
 
 using namespace nsys;
 
-/// There is one machine.
-constexpr std::int64_t machine = std::int64_t{1} << 48;
-
 /// The tables whose rows belong to a case by their correlation id.
 constexpr std::array correlated{tables::kernels,          tables::calls,    tables::copies, tables::sets,
                                 tables::synchronizations, tables::overheads};
-
-std::int64_t global_pid(std::uint32_t process) {
-  return machine | std::int64_t{process} << process_shift;
-}
-std::int64_t global_tid(std::uint32_t process, std::uint32_t thread) {
-  return global_pid(process) | (std::int64_t{thread} & thread_mask);
-}
 
 void create(Database& database, const tables::Table& table) {
   database.execute(fmt::format("CREATE TABLE IF NOT EXISTS {} ({})", table.name, table.columns));
@@ -87,18 +77,34 @@ std::optional<std::int64_t> unless_zero(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
 
-template <class Visit>
-void for_each_work(const Trace& trace, const Visit& visit) {
-  for (const Kernel& kernel : trace.kernels) visit(kernel.work);
-  for (const Copy& copy : trace.copies) visit(copy.work);
-  for (const Set& set : trace.sets) visit(set.work);
+template <class Kind>
+int number(Kind kind) {
+  return static_cast<int>(kind);
+}
+template <class Kind>
+std::optional<int> number(const std::optional<Kind>& kind) {
+  if (!kind) return std::nullopt;
+  return number(*kind);
+}
+
+int event_type(RangeStyle style) {
+  switch (style) {
+    case RangeStyle::push_pop:
+      return push_pop_range;
+    case RangeStyle::start_end:
+      return start_end_range;
+    case RangeStyle::mark:
+      return mark;
+  }
+  return push_pop_range;
 }
 
 /// Calls visit(correlation, place) for every record that has both.
 template <class Visit>
 void for_each_correlation(const Trace& trace, const Visit& visit) {
-  for_each_work(trace, [&](const GpuWork& work) { visit(work.correlation, work.place); });
-  for (const ApiCall& call : trace.calls) visit(call.correlation, call.place);
+  for (const Kernel& kernel : trace.kernels) visit(kernel.correlation, kernel.place);
+  for (const Transfer& transfer : trace.transfers) visit(transfer.correlation, transfer.place);
+  for (const Call& call : trace.calls) visit(call.correlation, call.place);
   for (const Synchronization& row : trace.synchronizations) visit(row.correlation, row.place);
 }
 
@@ -106,7 +112,7 @@ void for_each_correlation(const Trace& trace, const Visit& visit) {
 class Writer {
  public:
   Writer(Database& database, const Trace& trace)
-      : database_(database), trace_(trace), process_(global_pid(trace.process)), strings_(database) {
+      : database_(database), trace_(trace), of_(trace.cases.at(0)), strings_(database) {
     describe_file();
     remove_older();
     write_case();
@@ -115,8 +121,7 @@ class Writer {
   void write_all() {
     write_gpus();
     write_kernels();
-    write_copies();
-    write_sets();
+    write_transfers();
     write_calls();
     write_synchronizations();
     write_overheads();
@@ -126,16 +131,16 @@ class Writer {
   }
 
  private:
-  [[nodiscard]] std::int64_t correlation(std::uint32_t id) const { return first_correlation_ + id; }
-  [[nodiscard]] std::int64_t time(std::int64_t since_epoch) const { return since_epoch - session_start_; }
-  [[nodiscard]] std::int64_t thread(std::uint32_t id) const { return global_tid(trace_.process, id); }
+  [[nodiscard]] std::int64_t correlation(std::int64_t id) const { return first_correlation_ + id; }
+  [[nodiscard]] std::int64_t time(std::int64_t time) const { return trace_.epoch + time - session_start_; }
 
   void describe_file() {
     if (!database_.has_table(tables::session_start.name)) {
+      const std::int64_t start = trace_.epoch + of_.window.start;
       const auto seconds = std::chrono::floor<std::chrono::seconds>(
-          std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(trace_.window.start)));
+          std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start)));
       insert_into(database_, tables::session_start)
-          .run(trace_.window.start, fmt::format("{:%Y-%m-%dT%H:%M:%S}", seconds), nullptr);
+          .run(start, fmt::format("{:%Y-%m-%dT%H:%M:%S}", seconds), nullptr);
       Statement insert = insert_into(database_, tables::metadata);
       insert.run("EXPORT_SCHEMA_VERSION", "3.16.1");
       insert.run("EXPORT_SCHEMA_VERSION_MAJOR", "3");
@@ -154,7 +159,7 @@ class Writer {
     Statement older = database_.prepare(
         "SELECT id, globalPid, start, end, firstCorrelationId, lastCorrelationId FROM MPROF_CASE "
         "WHERE caseId = ?");
-    if (!older.bind(trace_.case_id).step()) return;
+    if (!older.bind(of_.id).step()) return;
     for (const tables::Table& table : correlated) {
       if (!database_.has_table(table.name)) continue;
       database_.prepare(fmt::format("DELETE FROM {} WHERE correlationId BETWEEN ? AND ?", table.name))
@@ -180,17 +185,17 @@ class Writer {
       case_ = last.integer(0) + 1;
       first_correlation_ = last.integer(1) + 1;
     }
-    std::uint32_t largest = 0;
-    for_each_correlation(trace_, [&](std::uint32_t id, PlaceIndex) { largest = std::max(largest, id); });
+    std::int64_t largest = 0;
+    for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex) { largest = std::max(largest, id); });
     for (const Overhead& overhead : trace_.overheads) largest = std::max(largest, overhead.correlation);
-    Interval window = trace_.window;
+    Interval window = of_.window;
     for (const Range& range : trace_.ranges) {
       window.start = std::min(window.start, range.time.start);
       window.end = std::max(window.end, range.time.end);
     }
-    const Counts& counts = trace_.counts;
+    const Counts& counts = of_.counts;
     insert_into(database_, tables::cases)
-        .run(case_, trace_.case_id, process_, time(window.start), time(window.end), first_correlation_,
+        .run(case_, of_.id, of_.process, time(window.start), time(window.end), first_correlation_,
              correlation(largest), counts.dropped, counts.zero_time, counts.reversed, counts.unattributed,
              counts.disagreements);
   }
@@ -206,60 +211,66 @@ class Writer {
     }
   }
 
+  /// The id of a text of the trace in StringIds.
+  std::int64_t string(NameIndex name) {
+    const auto [entry, is_new] = string_ids_.try_emplace(name);
+    if (is_new) entry->second = strings_.id(trace_.names[name]);
+    return entry->second;
+  }
+
   void write_kernels() {
     if (trace_.kernels.empty()) return;
     write_enumeration(database_, launch_types);
-    struct Ids {
-      std::int64_t demangled, short_name, mangled;
-    };
-    std::vector<Ids> names;
-    for (const KernelSymbol& symbol : trace_.symbols) {
-      names.push_back(
-          {strings_.id(symbol.demangled), strings_.id(symbol.short_name), strings_.id(symbol.mangled)});
-    }
     Statement insert = insert_into(database_, tables::kernels);
     for (const Kernel& k : trace_.kernels) {
-      const Ids& name = names.at(k.symbol);
-      insert.run(time(k.work.time.start), time(k.work.time.end), k.work.device, k.work.context, nullptr,
-                 k.work.stream, correlation(k.work.correlation), process_, name.demangled, name.short_name,
-                 name.mangled, k.launch_type + 1, k.cache_config, k.registers_per_thread, k.grid[0],
-                 k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.static_shared_memory,
-                 k.dynamic_shared_memory, k.local_memory_per_thread, k.local_memory_total, k.grid_id,
-                 k.shared_memory_executed, unless_zero(k.work.graph_node), k.shared_memory_limit);
+      const Size grid = k.grid.value_or(Size{}), block = k.block.value_or(Size{});
+      insert.run(time(k.time.start), time(k.time.end), k.queue.device, k.queue.context, nullptr,
+                 k.queue.stream, correlation(k.correlation), of_.process, string(k.name),
+                 string(k.short_name), string(k.mangled), k.launch_type, k.cache_config,
+                 k.registers_per_thread, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                 k.static_shared_memory, k.dynamic_shared_memory, k.local_memory_per_thread,
+                 k.local_memory_total, k.grid_id, k.shared_memory_executed, unless_zero(k.graph_node),
+                 k.shared_memory_limit);
     }
   }
 
-  void write_copies() {
-    if (trace_.copies.empty()) return;
-    write_enumeration(database_, copy_kinds);
+  /// A table exists only when it has rows.
+  void write_transfers() {
+    if (trace_.transfers.empty()) return;
     write_enumeration(database_, memory_kinds);
-    Statement insert = insert_into(database_, tables::copies);
-    for (const Copy& c : trace_.copies) {
-      insert.run(time(c.work.time.start), time(c.work.time.end), c.work.device, c.work.context, nullptr,
-                 c.work.stream, correlation(c.work.correlation), process_, c.bytes, static_cast<int>(c.kind),
-                 nullptr, static_cast<int>(c.source), static_cast<int>(c.destination), nullptr, nullptr,
-                 nullptr, nullptr, nullptr, unless_zero(c.work.graph_node), nullptr, c.count);
+    std::optional<Statement> insert_copy, insert_set;
+    for (const Transfer& transfer : trace_.transfers) {
+      if (transfer.is_set()) {
+        if (!insert_set) insert_set = insert_into(database_, tables::sets);
+        write_set(*insert_set, transfer);
+      } else {
+        if (!insert_copy) insert_copy = insert_into(database_, tables::copies);
+        write_copy(*insert_copy, transfer);
+      }
     }
+    if (insert_copy) write_enumeration(database_, copy_kinds);
   }
 
-  void write_sets() {
-    if (trace_.sets.empty()) return;
-    write_enumeration(database_, memory_kinds);
-    Statement insert = insert_into(database_, tables::sets);
-    for (const Set& s : trace_.sets) {
-      insert.run(time(s.work.time.start), time(s.work.time.end), s.work.device, s.work.context, nullptr,
-                 s.work.stream, correlation(s.work.correlation), process_, s.value, s.bytes,
-                 unless_zero(s.work.graph_node), static_cast<int>(s.memory));
-    }
+  void write_copy(Statement& insert, const Transfer& t) {
+    insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
+               correlation(t.correlation), of_.process, t.bytes, number(t.kind), nullptr, number(t.source),
+               number(t.destination), nullptr, nullptr, nullptr, nullptr, nullptr, unless_zero(t.graph_node),
+               nullptr, t.count);
+  }
+
+  void write_set(Statement& insert, const Transfer& t) {
+    insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
+               correlation(t.correlation), of_.process, t.value, t.bytes, unless_zero(t.graph_node),
+               number(t.source));
   }
 
   void write_calls() {
     if (trace_.calls.empty()) return;
     write_enumeration(database_, event_classes);
     Statement insert = insert_into(database_, tables::calls);
-    for (const ApiCall& c : trace_.calls) {
-      insert.run(time(c.time.start), time(c.time.end), static_cast<int>(c.api), thread(c.thread),
-                 correlation(c.correlation), strings_.id(c.name), c.result, nullptr);
+    for (const Call& c : trace_.calls) {
+      insert.run(time(c.time.start), time(c.time.end), static_cast<int>(c.api), c.thread,
+                 correlation(c.correlation), string(c.versioned_name), c.result, nullptr);
     }
   }
 
@@ -268,11 +279,12 @@ class Writer {
     write_enumeration(database_, synchronization_kinds);
     // CUPTI names the context only; nsys shows its device as well.
     std::map<std::uint32_t, std::uint32_t> device_of;
-    for_each_work(trace_, [&](const GpuWork& work) { device_of[work.context] = work.device; });
+    for (const Kernel& kernel : trace_.kernels) device_of[kernel.queue.context] = kernel.queue.device;
+    for (const Transfer& row : trace_.transfers) device_of[row.queue.context] = row.queue.device;
     Statement insert = insert_into(database_, tables::synchronizations);
     for (const Synchronization& s : trace_.synchronizations) {
       insert.run(time(s.time.start), time(s.time.end), device_of[s.context], s.context, nullptr, s.stream,
-                 correlation(s.correlation), process_, static_cast<int>(s.kind), s.event);
+                 correlation(s.correlation), of_.process, static_cast<int>(s.kind), s.event);
     }
   }
 
@@ -283,7 +295,7 @@ class Writer {
     for (const Overhead& o : trace_.overheads) {
       const auto row = std::ranges::find(overhead_kinds.rows, static_cast<int>(o.kind), &EnumRow::id);
       const std::string_view label = row == overhead_kinds.rows.end() ? "Unknown" : row->label;
-      insert.run(time(o.time.start), time(o.time.end), nullptr, thread(o.thread), correlation(o.correlation),
+      insert.run(time(o.time.start), time(o.time.end), nullptr, o.thread, correlation(o.correlation),
                  strings_.id(std::string(label)), o.kind);
     }
   }
@@ -297,18 +309,16 @@ class Writer {
         "VALUES (?, ?, ?, ?, ?, ?, ?)");
     Statement insert_own = insert_into(database_, tables::own_ranges);
     for (const Range& range : trace_.ranges) {
-      const bool is_mark = range.time.length() == 0 && range.id == 0;
+      const bool is_mark = range.style == RangeStyle::mark;
       const bool one_thread = range.thread == range.end_thread;
       insert.run(time(range.time.start), is_mark ? std::nullopt : std::optional(time(range.time.end)),
-                 is_mark      ? mark
-                 : one_thread ? push_pop_range
-                              : start_end_range,
-                 range.name, thread(range.thread),
-                 one_thread ? std::nullopt : std::optional(thread(range.end_thread)), domain(range.domain));
+                 event_type(range.style), trace_.text_of(range), range.thread,
+                 one_thread ? std::nullopt : std::optional(range.end_thread),
+                 domain(trace_.names[range.domain]));
       if (range.id == 0) continue;
       const Place& place = trace_.places.at(range.place);
-      insert_own.run(case_, range.id, time(range.time.start), time(range.time.end), range.name,
-                     thread(range.thread), place.op, place.part);
+      insert_own.run(case_, range.id, time(range.time.start), time(range.time.end), trace_.text_of(range),
+                     range.thread, place.op, place.part);
     }
   }
 
@@ -328,14 +338,14 @@ class Writer {
           .prepare(
               "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) "
               "VALUES (?, ?, ?, ?, ?)")
-          .run(time(trace_.window.start), domain_created, name, process_, id);
+          .run(time(of_.window.start), domain_created, name, of_.process, id);
     }
     return domains_[name] = id;
   }
 
   void write_attribution() {
-    std::map<std::uint32_t, PlaceIndex> places;
-    for_each_correlation(trace_, [&](std::uint32_t id, PlaceIndex place) {
+    std::map<std::int64_t, PlaceIndex> places;
+    for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex place) {
       if (place != nowhere) places[id] = place;
     });
     Statement insert = insert_into(database_, tables::attribution);
@@ -358,8 +368,9 @@ class Writer {
 
   Database& database_;
   const Trace& trace_;
-  std::int64_t process_;
+  const CaseInfo& of_;
   Strings strings_;
+  std::unordered_map<NameIndex, std::int64_t> string_ids_;  // by the trace's own numbers
   std::int64_t session_start_ = 0;
   std::int64_t case_ = 1;
   std::int64_t first_correlation_ = 0;
