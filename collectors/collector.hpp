@@ -24,8 +24,9 @@ struct CaseContext {
   std::filesystem::path trace_file{};  ///< where the trace pass adds its records; empty: nowhere
 };
 
-/// Watches the samples of one case in one pass. Begin and end calls nest: sample > stage. A pause lies
-/// between two stages of a sample: what the runner does there (flushing caches) belongs to no measurement.
+/// Watches the samples of one case in one pass, and stores what it saw: what follows from that is derive()'s
+/// to compute, on reading. Begin and end calls nest: sample > stage. A pause lies between two stages of a
+/// sample: what the runner does there (flushing caches) belongs to no measurement.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -50,7 +51,7 @@ struct CollectorKind {
   std::string id;
   Pass pass = Pass::timing;
   std::string device;  ///< "cpu", "cuda"; empty: any
-  int order = 0;       ///< lower ones begin first and end last; derived values come last
+  int order = 0;       ///< lower ones begin first and end last
   /// Why it cannot run here, or nullopt. A pass whose collectors are all unavailable is skipped with these
   /// reasons.
   std::function<std::optional<std::string>()> unavailable;

@@ -72,7 +72,7 @@ std::vector<const RegisteredVariant*> Registry::variants() const {
 std::vector<const Family*> Registry::families() const {
   std::vector<const Family*> result;
   for (const auto& family : families_) result.push_back(family.get());
-  std::ranges::sort(result, {}, [](const Family* family) { return family->info().id; });
+  std::ranges::sort(result, {}, [](const Family* family) { return std::string_view(family->info().id); });
   return result;
 }
 

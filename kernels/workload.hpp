@@ -72,6 +72,8 @@ struct InputInfo {
   /// Where it is looked for, unless the user says where it is: the first that exists, otherwise the first.
   /// Relative ones are relative to the folder of the program.
   std::vector<std::filesystem::path> places{};
+  /// A file that must be in a folder for this to count as existing; empty: the place itself must.
+  std::filesystem::path file{};
 };
 
 /// Where each input is, by its name.

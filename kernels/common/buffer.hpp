@@ -7,7 +7,7 @@
 
 #include "kernels/common/parallel.hpp"
 
-namespace mprof::conv {
+namespace mprof {
 
 /// Floats whose pages are in memory: they are written once here, so that no later write pays for a page
 /// fault.
@@ -35,4 +35,4 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace mprof::conv
+}  // namespace mprof

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace mprof::conv {
+namespace mprof {
 namespace {
 
 constexpr std::size_t ranges_per_thread = 8;
@@ -48,4 +48,4 @@ void parallel_for(std::size_t count, std::size_t threads,
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace mprof::conv
+}  // namespace mprof

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace mprof::conv {
+namespace mprof {
 
 /// Threads that can run at the same time here; at least 1.
 [[nodiscard]] std::size_t hardware_threads();
@@ -15,4 +15,4 @@ namespace mprof::conv {
 void parallel_for(std::size_t count, std::size_t threads,
                   const std::function<void(std::size_t begin, std::size_t end)>& body);
 
-}  // namespace mprof::conv
+}  // namespace mprof

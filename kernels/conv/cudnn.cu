@@ -4,7 +4,7 @@
 //             Each is run on the shape at hand, with its own workspace, and the fastest is kept, as its
 //             documentation recommends: here by timing whole ops, conversions included, in the first
 //             prepare() for a shape. Descriptors, the choice and the workspace stay for all later
-//             executions, so neither op_time nor (from the second execution on) layer_time contains the
+//             executions, so neither op_time nor (from the second execution on) group_time contains the
 //             search.
 //
 //             math=fp32 permits FMA only (CUDNN_FMA_MATH; the default would be TF32). math=tf32 also permits

@@ -106,7 +106,7 @@ const Register registered{Declaration{
           .direction = Direction::decreases,
           .factor = 1.2,
           .because = "The time of im2col and permute is gone, for some integer arithmetic in the product."},
-         {.metric = "layer_time",
+         {.metric = "group_time",
           .direction = Direction::decreases,
           .because = "There is no section of 1.3 GB to allocate and to free."}},
     .references =

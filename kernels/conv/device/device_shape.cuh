@@ -2,14 +2,10 @@
 
 #include <cstddef>
 
+#include "kernels/common/device/blocks.hpp"
 #include "kernels/conv/lenet/shape.hpp"
 
 namespace mprof::conv {
-
-/// Blocks of `size` that cover `count`.
-[[nodiscard]] constexpr std::size_t blocks_for(std::size_t count, std::size_t size) {
-  return (count + size - 1) / size;
-}
 
 /// A Shape as kernels take it, by value: sizes of one image fit 32 bits, and 32-bit arithmetic is what a GPU
 /// is fast at. Whatever counts elements of the whole batch is std::size_t.

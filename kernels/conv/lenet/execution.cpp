@@ -19,7 +19,7 @@ double share(std::size_t part, std::size_t whole) {
 LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declaration,
                                const Parameters& parameters)
     : inputs_(inputs),
-      tolerance_(tolerance(declaration, parameters)),
+      tolerance_(tolerance(declaration, parameters, single_precision_tolerance)),
       convolutions_{declaration.make(parameters), declaration.make(parameters)},
       classifier_(inputs.weights),
       convolved_(
@@ -27,17 +27,18 @@ LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declarat
       pooled_(inputs.batch * layers[0].pooled_size()),
       logits_(inputs.batch * classes) {}
 
-InferenceResult LenetExecution::infer(StageObserver& observer) {
-  return run(observer, nullptr);
+std::vector<QualityValue> LenetExecution::run(StageObserver& observer) {
+  return infer(observer, nullptr);
 }
 
 CheckedResult LenetExecution::check(StageObserver& observer) {
   CheckedResult result;
-  result.inference = run(observer, &result.verification);
+  result.qualities = infer(observer, &result.verification);
   return result;
 }
 
-InferenceResult LenetExecution::run(StageObserver& observer, std::vector<Verification>* verification) {
+std::vector<QualityValue> LenetExecution::infer(StageObserver& observer,
+                                                std::vector<Verification>* verification) {
   run_convolution(0, inputs_.images.data(), observer, verification);
   pool_first_layer();
   run_convolution(1, pooled_.data(), observer, verification);
@@ -51,12 +52,9 @@ void LenetExecution::run_convolution(std::size_t layer, const float* input, Stag
   const std::vector<float>& mask = inputs_.weights.masks[layer];
   const std::span<float> output = convolved_.span().first(shape.output_size());
   Convolution& convolution = *convolutions_[layer];
-
-  if (verification != nullptr) poison(output);
-  observer.stage(op, Stage::prepare, [&] { convolution.prepare(shape, input, mask.data(), output.data()); });
-  if (verification != nullptr) convolution.poison_output(poison_pattern);
-  observer.stage(op, Stage::forward, [&] { convolution.forward(); });
-  observer.stage(op, Stage::finish, [&] { convolution.finish(); });
+  run_stages(
+      op, convolution, [&] { convolution.prepare(shape, input, mask.data(), output.data()); }, output,
+      verification != nullptr, observer);
   if (verification != nullptr) {
     verification->push_back(verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_));
   }
@@ -72,7 +70,7 @@ void LenetExecution::pool_first_layer() {
   });
 }
 
-InferenceResult LenetExecution::classify() {
+std::vector<QualityValue> LenetExecution::classify() {
   constexpr const Layer& layer = layers[1];
   constexpr const Shape& shape = layer.one_image;
   const std::vector<std::uint8_t>& expected = inputs_.reference_predictions;
@@ -90,9 +88,9 @@ InferenceResult LenetExecution::classify() {
       if (!expected.empty() && predicted == expected[b]) ++agreed;
     }
   });
-  return {.accuracy = share(right, inputs_.batch),
-          .agreement = share(agreed, inputs_.batch),
-          .has_agreement = !expected.empty()};
+  std::vector<QualityValue> qualities{{"accuracy", share(right, inputs_.batch)}};
+  if (!expected.empty()) qualities.push_back({"prediction_agreement", share(agreed, inputs_.batch)});
+  return qualities;
 }
 
 }  // namespace mprof::conv

@@ -20,20 +20,20 @@ class LenetExecution final : public Execution {
   /// `inputs` must outlive the execution. `parameters` has a value for each declared parameter.
   LenetExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
 
-  InferenceResult infer(StageObserver& observer) override;
+  std::vector<QualityValue> run(StageObserver& observer) override;
   CheckedResult check(StageObserver& observer) override;
 
-  /// [batch][10], of the last inference.
+  /// [batch][10], of the last run.
   [[nodiscard]] std::span<const float> logits() const { return logits_.span(); }
 
  private:
   /// The whole network; verifies each convolution when `verification` is given.
-  InferenceResult run(StageObserver& observer, std::vector<Verification>* verification);
+  std::vector<QualityValue> infer(StageObserver& observer, std::vector<Verification>* verification);
   void run_convolution(std::size_t layer, const float* input, StageObserver& observer,
                        std::vector<Verification>* verification);
   void pool_first_layer();
   /// Pools the second layer's output and classifies it, image by image.
-  InferenceResult classify();
+  std::vector<QualityValue> classify();
 
   const Inputs& inputs_;
   double tolerance_;

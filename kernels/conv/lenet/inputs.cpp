@@ -10,16 +10,19 @@
 
 #include <fmt/format.h>
 
+#include "inputs/checksum.hpp"
 #include "inputs/idx.hpp"
 #include "inputs/resize.hpp"
 #include "inputs/safetensors.hpp"
+#include "kernels/common/poison.hpp"
 #include "kernels/conv/lenet/reference.hpp"
-#include "kernels/conv/lenet/verification.hpp"
 #include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {
 
+const std::string data_input = "data";
+const std::string weights_input = "weights";
 constexpr std::string_view image_file = "t10k-images-idx3-ubyte.gz";
 constexpr std::string_view label_file = "t10k-labels-idx1-ubyte.gz";
 constexpr std::size_t pixels = pixel_side * pixel_side;
@@ -108,6 +111,15 @@ std::filesystem::path vectors_path(const std::filesystem::path& weights) {
   return path;
 }
 
+/// With size and checksum.
+InputFile input_file(const std::string& input, const std::filesystem::path& path) {
+  return {.family = "conv",
+          .name = input,
+          .path = path.string(),
+          .size = std::filesystem::file_size(path),
+          .checksum = sha256_of_file(path)};
+}
+
 bool all_near(std::span<const float> a, std::span<const float> b, float tolerance) {
   return std::ranges::equal(a, b, [&](float x, float y) { return std::abs(x - y) <= tolerance; });
 }
@@ -149,26 +161,51 @@ Weights load_weights(const std::filesystem::path& path) {
   return weights;
 }
 
-Inputs load_inputs(std::size_t batch, const DataPaths& data) {
-  const DataSet set = read_data_set(data.images);
+Inputs load_inputs(std::size_t batch, const InputPaths& paths) {
+  const std::filesystem::path folder = paths.at(data_input);
+  const std::filesystem::path weights = paths.at(weights_input);
+  const DataSet set = read_data_set(folder);
   if (batch > set.labels.values.size()) {
-    fail_images(data.images / image_file,
+    fail_images(folder / image_file,
                 fmt::format("{} images, expected at least the batch of {}", set.labels.values.size(), batch));
   }
   Inputs inputs;
   inputs.batch = batch;
-  inputs.weights = load_weights(data.weights);
+  inputs.weights = load_weights(weights);
   inputs.images = resize_images(set, batch);
   inputs.labels.assign(set.labels.values.begin(),
                        set.labels.values.begin() + static_cast<std::ptrdiff_t>(batch));
   inputs.reference_predictions = load_reference_predictions(
-      vectors_path(data.weights), inputs.images.span().first(image_pixels), inputs.weights, batch);
+      vectors_path(weights), inputs.images.span().first(image_pixels), inputs.weights, batch);
   return inputs;
 }
 
-void validate_inputs(const DataPaths& data) {
-  static_cast<void>(read_data_set(data.images));
-  static_cast<void>(load_weights(data.weights));
+std::vector<InputInfo> declared_inputs() {
+  return {{.name = data_input,
+           .value_name = "DIR",
+           .meaning = "Folder with the Fashion-MNIST test images",
+           .places = {"/usr/share/datasets/fashion-mnist", "../share/mprof"},
+           .file = image_file},
+          {.name = weights_input,
+           .value_name = "FILE",
+           .meaning = "Trained weights of the LeNet, in safetensors format",
+           .places = {"../share/mprof/lenet.safetensors",  // a bundle: bin/mprof
+                      "../../data/lenet.safetensors"}}};   // a build: build/<preset>/mprof
+}
+
+std::vector<InputFile> validate_inputs(const InputPaths& paths) {
+  const std::filesystem::path folder = paths.at(data_input);
+  const std::filesystem::path weights = paths.at(weights_input);
+  static_cast<void>(read_data_set(folder));
+  static_cast<void>(load_weights(weights));
+  std::vector<InputFile> files{input_file(data_input, folder / image_file),
+                               input_file(data_input, folder / label_file),
+                               input_file(weights_input, weights)};
+  std::error_code error;
+  if (const auto vectors = vectors_path(weights); std::filesystem::exists(vectors, error)) {
+    files.push_back(input_file(weights_input, vectors));
+  }
+  return files;
 }
 
 }  // namespace mprof::conv

@@ -6,7 +6,7 @@
 
 #include "kernels/common/buffer.hpp"
 #include "kernels/conv/lenet/lenet.hpp"
-#include "model/data_paths.hpp"
+#include "kernels/workload.hpp"
 
 namespace mprof::conv {
 
@@ -25,9 +25,12 @@ struct Inputs {
 [[nodiscard]] Weights load_weights(const std::filesystem::path& path);
 
 /// Reads, checks and resizes the first `batch` test images. Throws Error(usage) that names the file at fault.
-[[nodiscard]] Inputs load_inputs(std::size_t batch, const DataPaths& data);
+[[nodiscard]] Inputs load_inputs(std::size_t batch, const InputPaths& paths);
+
+/// The folder of test images and the file of weights that load_inputs() reads.
+[[nodiscard]] std::vector<InputInfo> declared_inputs();
 
 /// Reads and checks the same files, and resizes nothing.
-void validate_inputs(const DataPaths& data);
+[[nodiscard]] std::vector<InputFile> validate_inputs(const InputPaths& paths);
 
 }  // namespace mprof::conv

@@ -1,12 +1,12 @@
 #include "kernels/conv/lenet/network.hpp"
 
-#include "kernels/conv/lenet/vector.hpp"
+#include "kernels/common/vector.hpp"
 
 namespace mprof::conv {
 namespace {
 
-constexpr std::size_t hidden_vectors = hidden / lanes;
-static_assert(hidden % lanes == 0);
+constexpr std::size_t hidden_vectors = hidden / vector_lanes;
+static_assert(hidden % vector_lanes == 0);
 
 }  // namespace
 
@@ -22,15 +22,16 @@ Classifier::Classifier(const Weights& weights)
 
 std::array<float, classes> Classifier::logits(const float* image_features) const {
   std::array<Vec, hidden_vectors> sums;
-  for (std::size_t v = 0; v < hidden_vectors; ++v) sums[v] = load(fc1_bias_.data() + v * lanes);
+  for (std::size_t v = 0; v < hidden_vectors; ++v) sums[v] = load_vector(fc1_bias_.data() + v * vector_lanes);
   for (std::size_t i = 0; i < features; ++i) {
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < hidden_vectors; ++v) {
-      sums[v] += image_features[i] * load(fc1_.data() + i * hidden + v * lanes);
+      sums[v] += image_features[i] * load_vector(fc1_.data() + i * hidden + v * vector_lanes);
     }
   }
   std::array<float, hidden> activations;
-  for (std::size_t v = 0; v < hidden_vectors; ++v) store(activations.data() + v * lanes, sums[v]);
+  for (std::size_t v = 0; v < hidden_vectors; ++v)
+    store_vector(activations.data() + v * vector_lanes, sums[v]);
   for (float& activation : activations) activation = std::max(activation, 0.0F);
 
   std::array<float, classes> result;

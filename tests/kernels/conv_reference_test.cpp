@@ -1,12 +1,11 @@
-#include "kernels/conv/lenet/reference.hpp"
-
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernels/conv/lenet/network.hpp"
-#include "tests/kernels/support.hpp"
+#include "kernels/conv/lenet/reference.hpp"
+#include "tests/kernels/lenet_support.hpp"
 
 namespace mprof::conv {
 namespace {

@@ -7,36 +7,23 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/common/poison.hpp"
+#include "kernels/conv/lenet/lenet.hpp"
 #include "kernels/conv/lenet/variant.hpp"
 #include "kernels/conv/lenet/verification.hpp"
-#include "kernels/registry.hpp"
 #include "tests/kernels/support.hpp"
 
 /// What every variant of the family conv must do, on whatever device, on sizes that no tile divides. A test
-/// program includes this once and instantiates EachVariant for the variants of its device.
+/// program includes this once and instantiates EachConvolution for the variants of its device.
 namespace mprof::conv {
 namespace {
-
-/// The product's variants of a device; not those that tests register.
-std::vector<std::string> variants_of(const std::string& device) {
-  std::vector<std::string> ids;
-  for (const RegisteredVariant* variant : Registry::instance().variants()) {
-    if (variant->info.device == device && !variant->info.id.starts_with("conv/test_"))
-      ids.push_back(variant->info.id);
-  }
-  return ids;
-}
-
-std::string name_of(const ::testing::TestParamInfo<std::string>& parameter) {
-  return parameter.param.substr(parameter.param.find('/') + 1);
-}
 
 /// Runs one convolution as a check does, with forward() `times` times, and compares it with the reference.
 /// Input and output are exactly as large as they must be, so that the sanitizer sees what reads or writes
 /// beyond them.
 Verification run(Convolution& convolution, const Shape& shape, double tolerance, int times = 1) {
-  const std::vector<float> input = test::random_values(shape.input_size(), 1);
-  const std::vector<float> mask = test::random_values(shape.mask_size(), 2);
+  const std::vector<float> input = mprof::test::random_values(shape.input_size(), 1);
+  const std::vector<float> mask = mprof::test::random_values(shape.mask_size(), 2);
   std::vector<float> output(shape.output_size());
   poison(output);
   convolution.prepare(shape, input.data(), mask.data(), output.data());
@@ -52,12 +39,12 @@ std::string text(const Shape& s) {
          std::to_string(s.mask) + " S " + std::to_string(s.stride);
 }
 
-class EachVariant : public ::testing::TestWithParam<std::string> {
+class EachConvolution : public ::testing::TestWithParam<std::string> {
  protected:
-  [[nodiscard]] const Declaration& declaration() const { return *find_declaration(GetParam()); }
+  [[nodiscard]] const Declaration& declaration() const { return declaration_of<Convolution>(GetParam()); }
   [[nodiscard]] std::unique_ptr<Convolution> make(const Parameters& given = {}) {
-    const Parameters parameters = resolve_parameters(declaration(), GetParam(), given);
-    tolerance_ = tolerance(declaration(), parameters);
+    const Parameters parameters = resolve_parameters(declaration().parameters, GetParam(), given);
+    tolerance_ = mprof::tolerance(declaration(), parameters, single_precision_tolerance);
     return declaration().make(parameters);
   }
   void expect_right(Convolution& convolution, const Shape& shape, int times = 1) const {
@@ -70,7 +57,7 @@ class EachVariant : public ::testing::TestWithParam<std::string> {
   double tolerance_ = 0;  ///< of what was made last
 };
 
-TEST_P(EachVariant, IsRightAtOddSizes) {
+TEST_P(EachConvolution, IsRightAtOddSizes) {
   const std::unique_ptr<Convolution> convolution = make();
   for (const std::size_t batch : {1U, 3U, 37U}) {
     for (const auto& [height, width] : {std::pair{29U, 31U}, std::pair{31U, 29U}}) {
@@ -87,12 +74,12 @@ TEST_P(EachVariant, IsRightAtOddSizes) {
   }
 }
 
-TEST_P(EachVariant, IsRightAtTheNetworksSizes) {
+TEST_P(EachConvolution, IsRightAtTheNetworksSizes) {
   const std::unique_ptr<Convolution> convolution = make();
   for (const Layer& layer : layers) expect_right(*convolution, layer.shape(5));
 }
 
-TEST_P(EachVariant, IsRightWhenTheOutputIsNarrowerThanAVector) {
+TEST_P(EachConvolution, IsRightWhenTheOutputIsNarrowerThanAVector) {
   const std::unique_ptr<Convolution> convolution = make();
   for (std::size_t width = 7; width <= 7 + 8; ++width) {
     expect_right(*convolution,
@@ -102,7 +89,7 @@ TEST_P(EachVariant, IsRightWhenTheOutputIsNarrowerThanAVector) {
 }
 
 /// Row ends of every width between one block of the register kernel and two.
-TEST_P(EachVariant, IsRightAtEveryWidth) {
+TEST_P(EachConvolution, IsRightAtEveryWidth) {
   const std::unique_ptr<Convolution> convolution = make();
   for (std::size_t width = 10; width <= 70; ++width) {
     expect_right(*convolution,
@@ -110,13 +97,13 @@ TEST_P(EachVariant, IsRightAtEveryWidth) {
   }
 }
 
-TEST_P(EachVariant, ForwardCanBeRepeated) {
+TEST_P(EachConvolution, ForwardCanBeRepeated) {
   const std::unique_ptr<Convolution> convolution = make();
   expect_right(*convolution, {.batch = 3, .channels = 3, .height = 29, .width = 31, .maps = 5, .mask = 5}, 3);
 }
 
 /// Batches around the sizes at which variants cut theirs.
-TEST_P(EachVariant, IsRightAtBatchesThatNoSectionDivides) {
+TEST_P(EachConvolution, IsRightAtBatchesThatNoSectionDivides) {
   const std::unique_ptr<Convolution> convolution = make();
   for (const std::size_t batch : {63U, 64U, 65U, 127U, 129U}) {
     expect_right(*convolution,
@@ -124,7 +111,7 @@ TEST_P(EachVariant, IsRightAtBatchesThatNoSectionDivides) {
   }
 }
 
-TEST_P(EachVariant, IsRightWithEveryValueOfItsParameters) {
+TEST_P(EachConvolution, IsRightWithEveryValueOfItsParameters) {
   for (const ParameterInfo& parameter : declaration().parameters) {
     for (const std::string& value : parameter.values) {
       SCOPED_TRACE(parameter.name + "=" + value);

@@ -1,6 +1,4 @@
 // Variants that are wrong on purpose: each must be found out, and by what is wrong with it.
-#include "kernels/conv/lenet/verification.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -11,10 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/common/poison.hpp"
 #include "kernels/conv/lenet/execution.hpp"
 #include "kernels/conv/lenet/host_convolution.hpp"
 #include "kernels/conv/lenet/reference.hpp"
-#include "tests/kernels/support.hpp"
+#include "kernels/conv/lenet/verification.hpp"
+#include "tests/kernels/lenet_support.hpp"
 
 namespace mprof::conv {
 namespace {
