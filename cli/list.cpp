@@ -63,8 +63,8 @@ std::string described(const AxisInfo& axis) {
 }
 
 std::string described(const QualityInfo& quality) {
-  return fmt::format("{}: {} ({} is better)", quality.label, quality.meaning,
-                     quality.better == Better::higher ? "higher" : "lower");
+  return fmt::format("{}: {} {} is better.", quality.label, quality.meaning,
+                     quality.better == Better::higher ? "Higher" : "Lower");
 }
 
 std::string described(const std::vector<Problem>& problems) {

@@ -68,7 +68,7 @@ class Workload {
 struct InputInfo {
   std::string name{};        ///< also the option's: --data; and MPROF_DATA's
   std::string value_name{};  ///< "DIR" or "FILE", as help writes it
-  std::string meaning{};     ///< one sentence: what it holds
+  std::string meaning{};     ///< what it holds, as help begins a sentence with it
   /// Where it is looked for, unless the user says where it is: the first that exists, otherwise the first.
   /// Relative ones are relative to the folder of the program.
   std::vector<std::filesystem::path> places{};

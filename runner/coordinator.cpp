@@ -1,12 +1,10 @@
 #include "runner/coordinator.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 #include <set>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -60,7 +58,6 @@ class Coordinator {
   void run() {
     run_.state = RunState::running;
     save();
-    remove_stale_trace();
     if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
     const std::vector<Task> tasks = schedule(run_);
     announce(tasks);
@@ -71,26 +68,13 @@ class Coordinator {
   }
 
  private:
-  /// The record as it is before anything ran: what is skipped is known already.
+  /// The record as it is before anything runs. A resumed run may skip what it still had to do before.
   void save() {
     context_.directory.save(run_);
     for (const Case& c : run_.cases) {
-      const bool skipped = std::ranges::any_of(
+      const bool skips = std::ranges::any_of(
           c.passes, [](const PassResult& pass) { return pass.status == Status::skipped; });
-      if (skipped) context_.directory.save(c);
-    }
-  }
-
-  /// A run that replaces another one has nothing to do with that one's trace.
-  void remove_stale_trace() const {
-    const bool has_traces = std::any_of(run_.cases.begin(), run_.cases.end(), [](const Case& c) {
-      const PassResult* result = mprof::find_pass(c, Pass::trace);
-      return result != nullptr && result->status == Status::ok;
-    });
-    if (has_traces) return;
-    for (const char* suffix : {"", "-journal"}) {
-      std::error_code ignored;  // there is none, or the trace pass will say what is wrong
-      std::filesystem::remove(context_.directory.trace_file() += suffix, ignored);
+      if (skips) context_.directory.save(c);
     }
   }
 

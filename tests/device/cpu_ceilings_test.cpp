@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "device/fma_chains.hpp"
 #include "device/thread_team.hpp"
+#include "model/facts.hpp"
 #include "system/clock.hpp"
 #include "system/error.hpp"
 #include "tests/support/fake_clock.hpp"
@@ -99,6 +100,18 @@ TEST(CpuDevice, DescribesThisMachine) {
   const Environment facts = cpu->fingerprint();
   EXPECT_GT(std::get<double>(facts.at("memory").at("total")), 1e8);
   EXPECT_FALSE(std::get<std::string>(facts.at("os").at("kernel")).empty());
+}
+
+/// What tells a machine from another one must be in the record, or no two are ever told apart.
+TEST(CpuDevice, WritesTheFactsThatTellMachinesApart) {
+  const Environment facts = Devices::instance().find("cpu")->fingerprint();
+  int written = 0;
+  for (const FactName& asked : identifying_facts) {
+    if (std::string_view(asked.group) != fact::cpu) continue;
+    EXPECT_NE(find_fact(facts, asked.group, asked.name), nullptr) << asked.name;
+    ++written;
+  }
+  EXPECT_GT(written, 0);
 }
 
 TEST(Devices, PreferTheHighestThatIsAvailable) {

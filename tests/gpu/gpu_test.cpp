@@ -1,6 +1,9 @@
+#include <string_view>
+
 #include <gtest/gtest.h>
 
 #include "device/device.hpp"
+#include "model/facts.hpp"
 
 namespace mprof {
 namespace {
@@ -25,6 +28,10 @@ TEST(CudaDevice, IsPreferredAndKnown) {
        {"name", "UUID", "compute capability", "multiprocessors", "driver", "CUDA runtime", "CUPTI",
         "SM clock", "SM clock maximum", "memory clock", "power limit", "ECC", "MIG", "PCIe generation"}) {
     ASSERT_NE(find_fact(facts, "gpu", name), nullptr) << name;
+  }
+  for (const FactName& asked : identifying_facts) {
+    if (std::string_view(asked.group) != fact::gpu) continue;
+    EXPECT_NE(find_fact(facts, asked.group, asked.name), nullptr) << asked.name;
   }
   EXPECT_GT(std::get<double>(*find_fact(facts, "gpu", "multiprocessors")), 0);
 }

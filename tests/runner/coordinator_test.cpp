@@ -93,7 +93,7 @@ class CoordinatorTest : public ::testing::Test {
         c.key = {id, {}, problem.problem};
         c.id = case_id(c.key, run.variants.back());
         c.ops = problem.ops;
-        c.passes = {{.pass = Pass::timing}};
+        c.passes = {{.pass = Pass::timing, .reason = "not run yet"}};
         run.cases.push_back(c);
       }
     }
@@ -287,8 +287,7 @@ TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
   }
 }
 
-TEST_F(CoordinatorTest, ATraceKnowsItsCaseAndReplacesAnotherRunsTrace) {
-  std::ofstream(directory.trace_file()) << "of the run that this one overwrites\n";
+TEST_F(CoordinatorTest, ATraceKnowsItsCaseAndWhereToWrite) {
   mprof::Run run = run_of({"fake/right"});
   run.plan.passes = {Pass::timing, Pass::trace};
   for (Case& c : run.cases) c.passes.push_back({.pass = Pass::trace});
