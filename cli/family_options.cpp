@@ -141,10 +141,10 @@ void add_input_options(std::vector<Option>& options, const Registry& registry) {
     if (is_option(options, name)) continue;
     std::set<std::string> meanings;
     for (const InputInfo& input : inputs) meanings.insert(input.meaning);
-    options.push_back(
-        {name, inputs.front().value_name, "",
-         fmt::format("{} Else {}, else where it usually is.", fmt::join(meanings, " "), variable_of(name)),
-         false, Option::Origin::input});
+    options.push_back({name, inputs.front().value_name, "",
+                       fmt::format("{}; without it {}, or where it usually is.", fmt::join(meanings, "; "),
+                                   variable_of(name)),
+                       false, Option::Origin::input});
   }
 }
 

@@ -157,7 +157,7 @@ test("a report in PDF is a whole one", { skip: !has_chromium && "Chromium was no
 
 const record_damage = {
   "a truncated run.json": [(text) => text.slice(0, text.length / 2), /run\.json: not valid JSON at line \d+, column \d+/],
-  "a run.json of a newer schema": [(text) => text.replace('"schema_version": 1', '"schema_version": 2'), /schema version 2.*newer mprof/],
+  "a run.json of a newer schema": [(text) => text.replace(/"schema_version": \d+/, '"schema_version": 99'), /schema version 99.*newer mprof/],
   "a run.json with a wrong type": [(text) => text.replace(/"seed": \d+/, '"seed": "one"'), /plan\.seed: expected a whole number.*"one"/],
   "a run.json with NaN": [(text) => text.replace(/"timeout": [\d.]+/, '"timeout": NaN'), /run\.json: not valid JSON at line/],
   "an empty run.json": [() => "", /run\.json: not valid JSON/],

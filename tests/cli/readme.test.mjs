@@ -38,6 +38,8 @@ test("its exit codes are those of the help", () => {
 });
 
 test("it names every verb", () => {
-  const shown = [...readme.matchAll(/^mprof ([a-z]+) /gm)].map((match) => match[1]);
-  assert.deepEqual(shown, [...mprof(["--help"]).out.matchAll(/^  mprof ([a-z]+)/gm)].map((match) => match[1]));
+  const overview = readme.split("```")[1];
+  const shown = [...overview.matchAll(/^mprof ([a-z]+)/gm)].map((match) => match[1]);
+  const verbs = [...mprof(["--help"]).out.matchAll(/^  mprof ([a-z]+)/gm)].map((match) => match[1]);
+  assert.deepEqual(shown.sort(), verbs.sort());
 });
