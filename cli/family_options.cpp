@@ -44,7 +44,7 @@ std::string values_on(const std::vector<Problem>& problems, const std::string& a
   return fmt::format("{}", fmt::join(values, ","));
 }
 
-/// "conv: images of one inference; without it 100,1000, with --quick 100"
+/// "family: what it means; without it 100,1000, with --quick 100"
 std::string axis_meaning(const Family& family, const AxisInfo& axis, AxisUse use) {
   const std::string meaning = fmt::format("{}: {}", family.info().id, axis.meaning);
   if (use == AxisUse::single) return meaning + "; without it the smallest of the run";

@@ -77,7 +77,7 @@ bool is_negative_number(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) != 0;
 }
 
-/// "--batch -1" as "--batch=-1": a number is never an option, so it shall reach the check that says what is
+/// "--size -1" as "--size=-1": a number is never an option, so it shall reach what says what is
 /// wrong.
 std::vector<std::string> with_numbers_attached(const std::vector<std::string>& words) {
   std::vector<std::string> out;

@@ -24,7 +24,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// A name without its family is as good as the whole one: "cpu_naiv" is near "conv/cpu_naive".
+/// A name without its family is as good as the whole one: "cpu_naiv" is near "family/cpu_naive".
 std::size_t distance_to_name(std::string_view text, std::string_view name) {
   const std::size_t slash = name.find('/');
   const std::size_t whole = edit_distance(text, name);
