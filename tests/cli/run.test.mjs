@@ -24,7 +24,7 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
     assert.equal(verification.length, 2);
     for (const v of verification) {
       assert.ok(v.passed && v.relative_l2 <= v.tolerance && v.non_finite === 0 && v.never_written === 0);
-      assert.ok(v.elements === c.key.problem.batch * (v.op === "layer1" ? 4 * 80 * 80 : 16 * 34 * 34));
+      assert.ok(v.elements === c.problem.batch * (v.op === "layer1" ? 4 * 80 * 80 : 16 * 34 * 34));
     }
     for (const op of ["layer1", "layer2"]) {
       const samples = measurements.find((m) => m.metric === "op_time" && m.op === op).samples;
@@ -194,10 +194,10 @@ test("two families run side by side, each on its own problems", { skip }, (t) =>
   assert.ok(run.families.length > 1);
   for (const family of run.families) {
     const ids = run.variants.filter((v) => v.family === family.id && v.device === "cpu").map((v) => v.id);
-    const cases = run.cases.filter((c) => ids.includes(c.key.variant));
+    const cases = run.cases.filter((c) => ids.includes(c.variant));
     assert.ok(cases.length >= ids.length, family.id);
     for (const c of cases) {
-      assert.deepEqual(Object.keys(c.key.problem), family.axes.map((axis) => axis.name));
+      assert.deepEqual(Object.keys(c.problem), family.axes.map((axis) => axis.name));
       assert.equal(timing(c).status, "ok", timing(c).reason);
     }
   }
