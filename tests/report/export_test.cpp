@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "model/trace/trace_file.hpp"
+#include "model/trace/writer.hpp"
 #include "report/text/csv.hpp"
 #include "report/text/format.hpp"
 #include "report/trace/slice_lanes.hpp"
