@@ -98,14 +98,18 @@ ordered_json problem_json(const Problem& problem) {
   return json;
 }
 
+ordered_json change_json(const CaseResult& result, const QualityResult& quality) {
+  if (quality.change) return {{"change", *quality.change}};
+  return {{"change", nullptr}, {"absent", why_no_change(result, quality)}};
+}
+
 ordered_json qualities_json(const CaseResult& result) {
   ordered_json qualities = ordered_json::array();
   for (const QualityResult& quality : result.qualities) {
     qualities.push_back({{"quality", quality.info->metric},
                          {"label", quality.info->label},
                          {"value", value_json(quality.value, unit_symbol(quality.info->unit))},
-                         {"change", or_null(quality.change)},
-                         {"change_absent", text_or_null(why_no_change(result, quality))}});
+                         {"over_baseline", change_json(result, quality)}});
   }
   return qualities;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/trace/reader.hpp"
+#include "model/trace/trace.hpp"
 
 /// When a traced case did what: lanes of blocks on an axis of time, and how much of its work on the GPU went
 /// on side by side.
