@@ -7,7 +7,7 @@
 
 #include "cli/options.hpp"
 #include "model/run_file.hpp"
-#include "model/trace/profile.hpp"
+#include "model/trace/reader.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/trace/profile_tables.hpp"
 #include "report/trace/profile_text.hpp"
@@ -53,7 +53,7 @@ fs::path trace_in(const fs::path& given) {
 /// The cases that a glob matches. An id with parameters has brackets, which a glob takes for something else,
 /// so an id itself is as good as a pattern.
 std::vector<std::string> matching_cases(const fs::path& trace, const std::string& glob) {
-  const std::vector<std::string> known = trace::profiled_cases(trace);
+  const std::vector<std::string> known = trace::traced_cases(trace);
   if (known.empty()) {
     throw Error(ExitCode::usage,
                 fmt::format("--case {}: {} does not say which cases it has, as no export of Nsight "
@@ -75,10 +75,10 @@ int stats(const Arguments& arguments) {
   const std::string format = arguments.text("format");
   require_profile_format(format);
   const fs::path trace = trace_in(arguments.text("DIR"));
-  trace::ProfileQuery query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
+  trace::Query query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
   for (const ProfileReport* report : reports) query.parts |= report->reads;
   if (arguments.given("case")) query.cases = matching_cases(trace, arguments.text("case"));
-  const trace::Profile profile = trace::read_profile(trace, query);
+  const trace::Trace profile = trace::read_trace(trace, query);
   std::vector<ProfileTable> tables;
   for (const ProfileReport* report : reports) tables.push_back(report->table(profile));
   const std::string text = render_profile(tables, format);

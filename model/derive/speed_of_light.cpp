@@ -64,7 +64,7 @@ Measurement modelled(const char* metric, const std::string& op, const Value& val
 
 }  // namespace
 
-std::vector<Measurement> speed_of_light(const Case& subject, std::string_view device,
+std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
                                         std::span<const Ceiling> ceilings) {
   std::vector<Measurement> rows;
   for (const OpInfo& op : subject.ops) {

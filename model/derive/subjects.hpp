@@ -13,7 +13,7 @@ namespace mprof {
 /// Achieved rates of a case's ops and their share of the measured peaks, modelled: from the FLOPs, bytes and
 /// special-function operations that an op's definition needs, not from what the hardware counted. Of ops
 /// without a row of op_time nothing.
-[[nodiscard]] std::vector<Measurement> speed_of_light(const Case& subject, std::string_view device,
+[[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
                                                       std::span<const Ceiling> ceilings);
 
 /// What the trace says of a case: the rows "from the trace" of the metric catalogue, one sample each. Per op:

@@ -46,10 +46,13 @@ std::optional<CaseIndex> Trace::find_case(std::string_view id) const {
   return static_cast<CaseIndex>(found - cases.begin());
 }
 
-std::string Trace::operation(TransferKind kind) const {
-  if (kind == TransferKind::set) return "[CUDA memset]";
+std::string Trace::way(TransferKind kind) const {
   const std::string way = label(transfer_labels, nsys::copy_kinds, static_cast<std::uint8_t>(kind));
-  return fmt::format("[CUDA memcpy {}]", way.empty() ? "Unknown" : way);
+  return way.empty() ? "Unknown" : way;
+}
+
+std::string Trace::operation(TransferKind kind) const {
+  return kind == TransferKind::set ? "[CUDA memset]" : fmt::format("[CUDA memcpy {}]", way(kind));
 }
 
 std::string Trace::memory(const std::optional<MemoryKind>& kind) const {

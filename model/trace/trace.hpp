@@ -280,6 +280,8 @@ struct Trace {
   [[nodiscard]] PlaceIndex index_of(const Place& place);
   /// nullopt when the trace has no such case.
   [[nodiscard]] std::optional<CaseIndex> find_case(std::string_view id) const;
+  /// "Host-to-Device", of a copy.
+  [[nodiscard]] std::string way(TransferKind kind) const;
   /// "[CUDA memcpy Host-to-Device]", "[CUDA memset]"
   [[nodiscard]] std::string operation(TransferKind kind) const;
   /// "Pageable"; empty when it is not known.

@@ -23,7 +23,7 @@ std::optional<Spread> spread_in(const std::vector<Row>& rows, const ProfileScope
   return spread_of(times);
 }
 
-void add_launching(const trace::Profile& profile, const ProfileScope& scope, KernelsAndCalls& numbers) {
+void add_launching(const trace::Trace& profile, const ProfileScope& scope, KernelsAndCalls& numbers) {
   std::set<std::uint32_t> calls;  // each once, however many kernels of a graph it launched
   for (const Launch& launch : launches(profile, scope)) calls.insert(launch.call);
   if (calls.empty()) return;
@@ -42,9 +42,7 @@ void add_launching(const trace::Profile& profile, const ProfileScope& scope, Ker
 Evidence read_evidence(const Run& run, const std::filesystem::path& trace) {
   std::error_code error;
   if (trace.empty() || !std::filesystem::exists(trace, error)) return {std::nullopt, why_not_traced(run)};
-  trace::ProfileParts parts = trace::all_parts;
-  parts.system_calls = false;
-  trace::Profile profile = trace::read_profile(trace, {.parts = parts});
+  trace::Trace profile = trace::read_trace(trace);
   if (profile.cases.empty()) return {std::nullopt, "trace.sqlite holds no case of this run"};
   return {std::move(profile), ""};
 }
@@ -77,21 +75,21 @@ std::string why_not_traced(const Run& run) {
 }
 
 std::optional<TracedCase> largest_traced(const FamilyResult& family, const VariantResult& variant,
-                                         const trace::Profile& profile) {
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    const CaseResult* chosen = variant.representative(*batch);
+                                         const trace::Trace& profile) {
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* chosen = variant.representative(*problem);
     if (chosen != nullptr) {
       if (const auto index = profile.find_case(chosen->id)) return TracedCase{chosen, *index};
     }
     for (const CaseResult& result : variant.cases) {
-      if (result.key.batch != *batch) continue;
+      if (result.key.problem != *problem) continue;
       if (const auto index = profile.find_case(result.id)) return TracedCase{&result, *index};
     }
   }
   return std::nullopt;
 }
 
-KernelsAndCalls kernels_and_calls(const trace::Profile& profile, const ProfileScope& scope) {
+KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScope& scope) {
   KernelsAndCalls numbers;
   numbers.kernels = spread_in(profile.kernels, scope);
   numbers.calls = spread_in(profile.calls, scope);

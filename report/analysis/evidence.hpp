@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/run.hpp"
-#include "model/trace/profile.hpp"
+#include "model/trace/reader.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/trace/profile_tables.hpp"
 
@@ -15,7 +15,7 @@
 namespace mprof {
 
 struct Evidence {
-  std::optional<trace::Profile> profile;
+  std::optional<trace::Trace> profile;
   std::string absent;  ///< the reason, without a profile
 };
 
@@ -31,10 +31,10 @@ struct TracedCase {
   trace::CaseIndex index = trace::no_case;
 };
 
-/// The case that stands for a variant at the largest batch at which it was traced.
+/// The case that stands for a variant at the largest problem at which it was traced.
 [[nodiscard]] std::optional<TracedCase> largest_traced(const FamilyResult& family,
                                                        const VariantResult& variant,
-                                                       const trace::Profile& profile);
+                                                       const trace::Trace& profile);
 
 /// What sets kernels and API calls apart, in numbers. Times in ns.
 struct KernelsAndCalls {
@@ -47,6 +47,6 @@ struct KernelsAndCalls {
   std::optional<std::int64_t> transferring;  ///< in copies and memsets, on the GPU
 };
 
-[[nodiscard]] KernelsAndCalls kernels_and_calls(const trace::Profile& profile, const ProfileScope& scope);
+[[nodiscard]] KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScope& scope);
 
 }  // namespace mprof

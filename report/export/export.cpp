@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include "model/trace/reader.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
@@ -53,8 +55,21 @@ void require_match(const std::string& pattern, const std::vector<const CaseResul
                                            known.empty() ? "" : ", such as " + known.front())));
 }
 
+/// The axes of all families, in their order: a column each, whatever cases were chosen.
+std::vector<std::string> axes_of(const RunAnalysis& analysis) {
+  std::vector<std::string> axes;
+  for (const FamilyResult& family : analysis.families) {
+    for (const Problem& problem : family.problems) {
+      for (const Coordinate& coordinate : problem.coordinates) {
+        if (std::ranges::find(axes, coordinate.axis) == axes.end()) axes.push_back(coordinate.axis);
+      }
+    }
+  }
+  return axes;
+}
+
 ExportScope scope_of(const RunAnalysis& analysis, const std::vector<std::string>& patterns) {
-  ExportScope scope{&analysis, all_cases(analysis), patterns.empty()};
+  ExportScope scope{&analysis, all_cases(analysis), patterns.empty(), axes_of(analysis)};
   for (const std::string& pattern : patterns) require_match(pattern, scope.cases);
   if (scope.whole) return scope;
   std::erase_if(scope.cases, [&](const CaseResult* result) {
@@ -76,18 +91,19 @@ void sort_out(const std::vector<Row>& rows, std::vector<ExportedCase>& cases,
   }
 }
 
-/// The profile's cases that are in the scope, in its order.
-std::vector<ExportedCase> sorted_out(const ExportScope& scope, const trace::Profile& profile) {
-  std::vector<ExportedCase> in_file(profile.cases.size());
-  sort_out(profile.kernels, in_file, &ExportedCase::kernels);
-  sort_out(profile.transfers, in_file, &ExportedCase::transfers);
-  sort_out(profile.calls, in_file, &ExportedCase::calls);
-  sort_out(profile.ranges, in_file, &ExportedCase::ranges);
+/// The trace's cases that are in the scope, in its order.
+std::vector<ExportedCase> sorted_out(const ExportScope& scope, const trace::Trace& trace) {
+  std::vector<ExportedCase> in_file(trace.cases.size());
+  sort_out(trace.kernels, in_file, &ExportedCase::kernels);
+  sort_out(trace.transfers, in_file, &ExportedCase::transfers);
+  sort_out(trace.calls, in_file, &ExportedCase::calls);
+  sort_out(trace.ranges, in_file, &ExportedCase::ranges);
+  const auto indices = trace::case_indices(trace);
   std::vector<ExportedCase> cases;
   for (const CaseResult* result : scope.cases) {
-    const auto index = profile.find_case(result->id);
-    if (!index) continue;
-    cases.push_back(std::move(in_file[*index]));
+    const auto index = indices.find(result->id);
+    if (index == indices.end()) continue;
+    cases.push_back(std::move(in_file[index->second]));
     cases.back().result = result;
   }
   return cases;
@@ -102,21 +118,18 @@ struct TraceOrReason {
 TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
   std::error_code error;
   if (file.empty() || !fs::exists(file, error)) return {std::nullopt, why_not_traced(scope.run())};
-  trace::ProfileQuery query;
-  query.parts = trace::all_parts;
-  query.parts.system_calls = false;
-  query.parts.attributions = true;
-  query.with_pauses = true;
-  const std::vector<std::string> in_file = trace::profiled_cases(file);
+  trace::Query query{.with_pauses = true};
+  const std::vector<std::string> listed = trace::traced_cases(file);
+  const std::unordered_set<std::string_view> in_file(listed.begin(), listed.end());
   for (const CaseResult* result : scope.cases) {
-    if (std::ranges::find(in_file, result->id) != in_file.end()) query.cases.push_back(result->id);
+    if (in_file.contains(result->id)) query.cases.push_back(result->id);
   }
   if (query.cases.empty()) {
     return {std::nullopt, scope.whole ? "trace.sqlite holds no case of this run"
                                       : "trace.sqlite holds none of the cases that were chosen"};
   }
-  ExportedTrace traced{trace::read_profile(file, query), {}};
-  traced.cases = sorted_out(scope, traced.profile);
+  ExportedTrace traced{trace::read_trace(file, query), {}};
+  traced.cases = sorted_out(scope, traced.rows);
   return {std::move(traced), {}};
 }
 
@@ -155,7 +168,7 @@ Exported write_export(const Run& run, const ExportOptions& options) {
   if (wants(options, "csv")) {
     add(exported.written, write_run_tables(scope, options.out));
     if (trace.traced) {
-      add(exported.written, write_trace_tables(*trace.traced, options.out));
+      add(exported.written, write_trace_tables(scope, *trace.traced, options.out));
     } else {
       add(exported.left_out, trace_table_names());
     }
@@ -172,11 +185,11 @@ std::string_view verification_word(const std::optional<Verification>& verificati
   return verification->passed ? "passed" : "failed";
 }
 
-std::string why_no_accuracy_change(const CaseResult& result) {
-  if (result.accuracy_change) return {};
+std::string why_no_change(const CaseResult& result, const QualityResult& quality) {
+  if (quality.change) return {};
   if (!result.total_speed_up.absent.empty() && result.baseline.empty()) return result.total_speed_up.absent;
-  if (!result.accuracy) return result.accuracy.absent;
-  return "its baseline has no accuracy";
+  if (!quality.value) return quality.value.absent;
+  return "its baseline has no such value";
 }
 
 SpeedUp gpu_speed_up_of(const OpResult& op) {

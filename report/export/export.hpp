@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "model/run.hpp"
-#include "model/trace/profile.hpp"
+#include "model/trace/trace.hpp"
 #include "report/analysis/analysis.hpp"
 
 /// What a run holds, in files for other programs: Perfetto, pandas, whatever reads JSON. docs/export.md
 /// explains every file and field.
 namespace mprof {
 
-inline constexpr int export_schema_version = 1;
+inline constexpr int export_schema_version = 2;
 
 struct ExportOptions {
   std::vector<std::string> formats;  ///< "perfetto", "csv", "json"
@@ -45,10 +45,11 @@ struct ExportScope {
   const RunAnalysis* analysis = nullptr;
   std::vector<const CaseResult*> cases;  ///< those that were asked for
   bool whole = true;                     ///< all of them were
+  std::vector<std::string> axes{};       ///< of all families of the run, each once
   [[nodiscard]] const Run& run() const { return *analysis->run; }
 };
 
-/// The rows of a trace that belong to a case, by their places in the profile, in the order of the file.
+/// The rows of a trace that belong to a case, by their places there, in the order of the file.
 struct ExportedCase {
   const CaseResult* result = nullptr;
   std::int64_t start = std::numeric_limits<std::int64_t>::max();  ///< of the first thing in it
@@ -60,7 +61,7 @@ struct ExportedCase {
 
 /// A trace, its cases in run order.
 struct ExportedTrace {
-  trace::Profile profile;
+  trace::Trace rows;
   std::vector<ExportedCase> cases;
 };
 
@@ -71,7 +72,7 @@ void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, const
 std::vector<std::filesystem::path> write_run_tables(const ExportScope& scope,
                                                     const std::filesystem::path& directory);
 /// kernels.csv, transfers.csv and api_calls.csv; returns their paths.
-std::vector<std::filesystem::path> write_trace_tables(const ExportedTrace& traced,
+std::vector<std::filesystem::path> write_trace_tables(const ExportScope& scope, const ExportedTrace& traced,
                                                       const std::filesystem::path& directory);
 /// Their names.
 [[nodiscard]] std::vector<std::string> trace_table_names();
@@ -81,8 +82,8 @@ std::vector<std::filesystem::path> write_trace_tables(const ExportedTrace& trace
 
 /// How an output check ended, in a word: "passed", "failed", or "not checked".
 [[nodiscard]] std::string_view verification_word(const std::optional<Verification>& verification);
-/// Why a case's accuracy has no change; empty when it has one.
-[[nodiscard]] std::string why_no_accuracy_change(const CaseResult& result);
+/// Why a quality of a case has no change; empty when it has one.
+[[nodiscard]] std::string why_no_change(const CaseResult& result, const QualityResult& quality);
 /// The speed-up in GPU time, with a reason in any case where there is none.
 [[nodiscard]] SpeedUp gpu_speed_up_of(const OpResult& op);
 

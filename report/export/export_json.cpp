@@ -63,13 +63,16 @@ ordered_json op_json(const OpResult& op) {
           {"title", op.info.title},
           {"flops", op.info.flops},
           {"bytes", op.info.bytes},
+          {"special_operations", op.info.special_operations},
           {"op_time", metric_json(op.op_time, "op_time")},
-          {"layer_time", metric_json(op.layer_time, "layer_time")},
+          {"group_time", metric_json(op.group_time, "group_time")},
           {"gpu_time", metric_json(op.gpu_time, "gpu_time")},
           {"flop_rate", metric_json(op.flop_rate, "flop_rate")},
           {"byte_rate", metric_json(op.byte_rate, "byte_rate")},
           {"compute_throughput", metric_json(op.compute_throughput, "compute_throughput")},
           {"memory_throughput", metric_json(op.memory_throughput, "memory_throughput")},
+          {"special_rate", metric_json(op.special_rate, "special_rate")},
+          {"special_throughput", metric_json(op.special_throughput, "special_throughput")},
           {"of_possible", value_json(op.of_possible, unit_symbol(Unit::percent))},
           {"outside_forward", op.outside_forward},
           {"compared_by", op.compared_by},
@@ -88,9 +91,27 @@ ordered_json sampling_json(const std::optional<Sampling>& sampling) {
           {"disturbance", text_or_null(sampling->disturbance)}};
 }
 
-ordered_json accuracy_change_json(const CaseResult& result) {
-  if (result.accuracy_change) return {{"change", *result.accuracy_change}};
-  return {{"change", nullptr}, {"absent", why_no_accuracy_change(result)}};
+/// { axis: value }, in the family's order.
+ordered_json problem_json(const Problem& problem) {
+  ordered_json json = ordered_json::object();
+  for (const Coordinate& coordinate : problem.coordinates) json[coordinate.axis] = coordinate.value;
+  return json;
+}
+
+ordered_json change_json(const CaseResult& result, const QualityResult& quality) {
+  if (quality.change) return {{"change", *quality.change}};
+  return {{"change", nullptr}, {"absent", why_no_change(result, quality)}};
+}
+
+ordered_json qualities_json(const CaseResult& result) {
+  ordered_json qualities = ordered_json::array();
+  for (const QualityResult& quality : result.qualities) {
+    qualities.push_back({{"quality", quality.info->metric},
+                         {"label", quality.info->label},
+                         {"value", value_json(quality.value, unit_symbol(quality.info->unit))},
+                         {"over_baseline", change_json(result, quality)}});
+  }
+  return qualities;
 }
 
 ordered_json case_json(const CaseResult& result) {
@@ -99,15 +120,14 @@ ordered_json case_json(const CaseResult& result) {
   return {{"case", result.id},
           {"variant", result.key.variant},
           {"parameters", result.key.parameters},
-          {"batch", result.key.batch},
+          {"problem", problem_json(result.key.problem)},
           {"status", to_string(result.status)},
           {"reason", text_or_null(result.reason)},
           {"is_baseline", result.is_baseline},
           {"baseline", text_or_null(result.baseline)},
           {"total_time", metric_json(result.total_time, "total_time")},
           {"total_speed_up", speed_up_json(result.total_speed_up)},
-          {"accuracy", metric_json(result.accuracy, "accuracy")},
-          {"accuracy_change", accuracy_change_json(result)},
+          {"qualities", qualities_json(result)},
           {"cores_busy", value_json(result.cores_busy, unit_symbol(Unit::ratio))},
           {"trace_overhead", metric_json(result.trace_overhead, "trace_overhead")},
           {"sampling", sampling_json(result.sampling)},
@@ -120,7 +140,7 @@ ordered_json check_json(const ExpectationCheck& check, const std::string& metric
     if (!value && value.absent.empty()) value.absent = check.reason;
     return metric_json(value, metric);
   };
-  return {{"batch", check.batch},
+  return {{"problem", problem_json(check.problem)},
           {"outcome", to_string(check.outcome)},
           {"reason", text_or_null(check.reason)},
           {"before", side(check.before)},
@@ -161,7 +181,7 @@ ordered_json ids_json(const std::vector<const CaseResult*>& cases) {
 
 ordered_json best_json(const Best& best) {
   return {{"op", text_or_null(best.op)},
-          {"batch", best.batch},
+          {"problem", problem_json(best.problem)},
           {"case", best.fastest == nullptr ? ordered_json(nullptr) : ordered_json(best.fastest->id)},
           {"time", value_json(best.time(), unit_symbol(Unit::second))},
           {"speed_up", speed_up_json(best.speed_up())},
@@ -227,7 +247,7 @@ ordered_json speed_of_light_json(const SpeedOfLight& sol, const ExportScope& sco
   }
   for (const Uncounted& one : sol.uncounted)
     uncounted.push_back({{"variant", one.variant->info.id}, {"reason", one.reason}});
-  return {{"batch", sol.kernels.empty() ? ordered_json(nullptr) : ordered_json(sol.batch)},
+  return {{"problem", sol.kernels.empty() ? ordered_json(nullptr) : problem_json(sol.problem)},
           {"absent", text_or_null(sol.absent)},
           {"peak_flop_rate", or_null(sol.peak_flop_rate)},
           {"peak_bandwidth", or_null(sol.peak_bandwidth)},
@@ -236,9 +256,10 @@ ordered_json speed_of_light_json(const SpeedOfLight& sol, const ExportScope& sco
 }
 
 ordered_json family_json(const FamilyResult& family, const ExportScope& scope) {
-  ordered_json ops = ordered_json::array(), variants = ordered_json::array(), best = ordered_json::array(),
-               cases = ordered_json::array();
+  ordered_json ops = ordered_json::array(), problems = ordered_json::array(),
+               variants = ordered_json::array(), best = ordered_json::array(), cases = ordered_json::array();
   for (const OpInfo& op : family.ops) ops.push_back({{"op", op.name}, {"title", op.title}});
+  for (const Problem& problem : family.problems) problems.push_back(problem_json(problem));
   for (const VariantResult& variant : family.variants) {
     variants.push_back(variant_json(variant));
     for (const CaseResult& result : variant.cases) {
@@ -248,7 +269,7 @@ ordered_json family_json(const FamilyResult& family, const ExportScope& scope) {
   for (const Best& one : family.best) best.push_back(best_json(one));
   return {{"family", family.id},
           {"ops", ops},
-          {"batches", family.batches},
+          {"problems", problems},
           {"best", best},
           {"variants", variants},
           {"cases", cases},

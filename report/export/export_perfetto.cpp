@@ -25,11 +25,11 @@ namespace {
 
 using trace::Interval;
 using trace::NameIndex;
-using trace::Profile;
+using trace::Trace;
 
 enum class Kind : std::uint8_t { range, call, kernel, transfer };
 
-/// Something with a beginning and an end, by its place in the profile.
+/// Something with a beginning and an end, by its place in the trace.
 struct Slice {
   Interval time{};
   std::uint32_t index = 0;
@@ -54,27 +54,52 @@ std::string json_string(std::string_view text) {
   return nlohmann::json(format::one_line(text)).dump();
 }
 
-/// The texts of a profile as JSON strings, each made once.
+/// The texts of a trace as JSON strings, each made once.
 class QuotedNames {
  public:
-  explicit QuotedNames(const Profile& profile) : profile_(profile), texts_(profile.names.size()) {}
+  explicit QuotedNames(const Trace& trace) : trace_(trace), texts_(trace.names.size()) {
+    for (const trace::Place& place : trace.places) places_.push_back(place_text(place));
+  }
 
   const std::string& operator[](NameIndex index) {
     std::string& text = texts_[index];
-    if (text.empty()) text = json_string(profile_.names[index]);
+    if (text.empty()) text = json_string(trace_.names[index]);
+    return text;
+  }
+  const std::string& operation(trace::TransferKind kind) {
+    std::string& text = operations_[kind];
+    if (text.empty()) text = json_string(trace_.operation(kind));
+    return text;
+  }
+  /// Empty when it is not known.
+  const std::string& memory(const std::optional<trace::MemoryKind>& kind) {
+    const auto [entry, is_new] = memory_.try_emplace(kind);
+    const std::string text = is_new ? trace_.memory(kind) : std::string();
+    if (!text.empty()) entry->second = json_string(text);
+    return entry->second;
+  }
+  /// As arguments that follow others; empty for what could not be attributed.
+  [[nodiscard]] const std::string& place(trace::PlaceIndex index) const { return places_[index]; }
+
+ private:
+  static std::string place_text(const trace::Place& place) {
+    std::string text;
+    if (!place.op.empty()) text += fmt::format(R"(,"op":{})", json_string(place.op));
+    if (!place.part.empty()) text += fmt::format(R"(,"part":{})", json_string(place.part));
     return text;
   }
 
- private:
-  const Profile& profile_;
+  const Trace& trace_;
   std::vector<std::string> texts_;
+  std::vector<std::string> places_;
+  std::map<trace::TransferKind, std::string> operations_;
+  std::map<std::optional<trace::MemoryKind>, std::string> memory_;
 };
 
 /// What a slice of a kernel is called: its own name, with template arguments only where two are called alike.
-std::unordered_map<NameIndex, std::string> short_kernel_names(const Profile& profile) {
+std::unordered_map<NameIndex, std::string> short_kernel_names(const Trace& trace) {
   std::map<NameIndex, std::string> whole;
-  for (const trace::ProfiledKernel& kernel : profile.kernels)
-    whole.try_emplace(kernel.name, profile.names[kernel.name]);
+  for (const trace::Kernel& kernel : trace.kernels) whole.try_emplace(kernel.name, trace.names[kernel.name]);
   std::vector<KernelName> all;
   for (const auto& [index, name] : whole) all.push_back(kernel_name_of_demangled(name));
   const std::vector<std::string> names = distinct_names(all);
@@ -84,17 +109,10 @@ std::unordered_map<NameIndex, std::string> short_kernel_names(const Profile& pro
   return quoted_names;
 }
 
-std::int64_t native_id(std::int64_t global, int shift) {
-  return (global >> shift) & trace::nsys::thread_mask;
-}
-
 class PerfettoFile {
  public:
   PerfettoFile(const ExportedTrace& traced, const std::filesystem::path& path)
-      : profile_(traced.profile),
-        names_(profile_),
-        kernel_names_(short_kernel_names(profile_)),
-        file_(path) {}
+      : trace_(traced.rows), names_(trace_), kernel_names_(short_kernel_names(trace_)), file_(path) {}
 
   void begin(const Run& run) {
     // Perfetto ignores what follows a key that it does not know.
@@ -161,46 +179,44 @@ class PerfettoFile {
   [[nodiscard]] std::vector<Row> rows_of(const ExportedCase& one) const {
     std::map<std::int64_t, std::vector<Slice>> threads, free_ranges;
     for (const std::uint32_t i : one.ranges) {
-      const trace::ProfiledRange& range = profile_.ranges[i];
+      const trace::Range& range = trace_.ranges[i];
       auto& into = range.style == trace::RangeStyle::push_pop ? threads : free_ranges;
       into[range.thread].push_back({range.time, i, Kind::range});
     }
     for (const std::uint32_t i : one.calls)
-      threads[profile_.calls[i].thread].push_back({profile_.calls[i].time, i, Kind::call});
+      threads[trace_.calls[i].thread].push_back({trace_.calls[i].time, i, Kind::call});
     std::vector<Row> rows;
     for (auto& [thread, slices] : threads)
-      rows.push_back(
-          {fmt::format("host thread {}", native_id(thread, 0)), Nesting::allowed, std::move(slices)});
+      rows.push_back({fmt::format("host thread {}", trace::nsys::native_thread(thread)), Nesting::allowed,
+                      std::move(slices)});
     for (Row& row : rows) sort_for_nesting(row.slices);
     // The thread that began first is the one that runs the case.
     std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.slices.front().time.start; });
     for (auto& [thread, slices] : free_ranges) {
       sort_for_nesting(slices);
-      rows.push_back({fmt::format("start/end ranges of thread {}", native_id(thread, 0)), Nesting::allowed,
-                      std::move(slices)});
+      rows.push_back({fmt::format("start/end ranges of thread {}", trace::nsys::native_thread(thread)),
+                      Nesting::allowed, std::move(slices)});
     }
     return rows;
   }
 
   /// The rows of the GPUs: one for each stream.
   [[nodiscard]] std::vector<Row> queues_of(const ExportedCase& one) const {
-    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-    std::map<Key, std::vector<Slice>> queues;
+    std::map<trace::Queue, std::vector<Slice>> queues;
     const auto add = [&](const auto& row, std::uint32_t index, Kind kind) {
-      queues[{row.queue.device, row.queue.context, row.queue.stream}].push_back({row.time, index, kind});
+      queues[row.queue].push_back({row.time, index, kind});
     };
-    for (const std::uint32_t i : one.kernels) add(profile_.kernels[i], i, Kind::kernel);
-    for (const std::uint32_t i : one.transfers) add(profile_.transfers[i], i, Kind::transfer);
-    std::map<std::int64_t, std::set<std::int64_t>> contexts;  // by device
-    for (const auto& [key, slices] : queues) contexts[std::get<0>(key)].insert(std::get<1>(key));
+    for (const std::uint32_t i : one.kernels) add(trace_.kernels[i], i, Kind::kernel);
+    for (const std::uint32_t i : one.transfers) add(trace_.transfers[i], i, Kind::transfer);
+    std::map<std::uint32_t, std::set<std::uint32_t>> contexts;  // by device
+    for (const auto& [queue, slices] : queues) contexts[queue.device].insert(queue.context);
     std::vector<Row> rows;
-    for (auto& [key, slices] : queues) {
-      const auto& [device, context, stream] = key;
+    for (auto& [queue, slices] : queues) {
       const std::string of_context =
-          contexts[device].size() > 1 ? fmt::format(", context {}", context) : std::string();
+          contexts[queue.device].size() > 1 ? fmt::format(", context {}", queue.context) : std::string();
       sort_for_nesting(slices);
-      rows.push_back(
-          {fmt::format("GPU {}{}, stream {}", device, of_context, stream), Nesting::none, std::move(slices)});
+      rows.push_back({fmt::format("GPU {}{}, stream {}", queue.device, of_context, queue.stream),
+                      Nesting::none, std::move(slices)});
     }
     return rows;
   }
@@ -228,13 +244,13 @@ class PerfettoFile {
   void add_slice(const Slice& slice, std::uint64_t tid) {
     switch (slice.kind) {
       case Kind::range:
-        return add_range(profile_.ranges[slice.index], tid);
+        return add_range(trace_.ranges[slice.index], tid);
       case Kind::call:
-        return add_call(profile_.calls[slice.index], tid);
+        return add_call(trace_.calls[slice.index], tid);
       case Kind::kernel:
-        return add_kernel(profile_.kernels[slice.index], tid);
+        return add_kernel(trace_.kernels[slice.index], tid);
       case Kind::transfer:
-        return add_transfer(profile_.transfers[slice.index], tid);
+        return add_transfer(trace_.transfers[slice.index], tid);
     }
   }
 
@@ -245,15 +261,15 @@ class PerfettoFile {
           name, pid_, tid, at(time.start), format::microseconds(time.length()), arguments);
   }
 
-  void add_range(const trace::ProfiledRange& range, std::uint64_t tid) {
+  void add_range(const trace::Range& range, std::uint64_t tid) {
     add_complete("nvtx", names_[range.name], range.time, tid, "");
   }
 
-  void add_call(const trace::ProfiledCall& call, std::uint64_t tid) {
+  void add_call(const trace::Call& call, std::uint64_t tid) {
     const bool runtime = call.api == trace::Api::runtime;
     std::string arguments = fmt::format(R"("correlation":{})", call.correlation);
     if (call.result) arguments += fmt::format(R"(,"result":{})", *call.result);
-    arguments += place_of(call.correlation);
+    arguments += names_.place(call.place);
     add_complete(runtime ? "cuda_runtime" : "cuda_driver", names_[call.name], call.time, tid, arguments);
     const auto [entry, is_new] =
         calls_.try_emplace(call.correlation, DrawnCall{tid, call.time.start, runtime});
@@ -261,7 +277,7 @@ class PerfettoFile {
     if (!is_new && runtime && !entry->second.runtime) entry->second = {tid, call.time.start, runtime};
   }
 
-  void add_kernel(const trace::ProfiledKernel& kernel, std::uint64_t tid) {
+  void add_kernel(const trace::Kernel& kernel, std::uint64_t tid) {
     std::string arguments = fmt::format(R"("kernel":{})", names_[kernel.name]);
     const auto add_size = [&](std::string_view key, const auto& size) {
       if (size) arguments += fmt::format(R"(,"{}":[{},{},{}])", key, (*size)[0], (*size)[1], (*size)[2]);
@@ -277,7 +293,7 @@ class PerfettoFile {
     add_work("kernel", kernel_names_.at(kernel.name), kernel, tid, arguments);
   }
 
-  void add_transfer(const trace::ProfiledTransfer& transfer, std::uint64_t tid) {
+  void add_transfer(const trace::Transfer& transfer, std::uint64_t tid) {
     std::string arguments = fmt::format(R"("bytes":{})", transfer.bytes);
     if (transfer.time.length() > 0) {
       const double seconds = static_cast<double>(transfer.time.length()) * 1e-9;
@@ -286,10 +302,12 @@ class PerfettoFile {
     } else {
       arguments += R"(,"bytes_per_second_absent":"it took no time that the clock shows")";
     }
-    if (transfer.source != 0) arguments += fmt::format(R"(,"source_memory":{})", names_[transfer.source]);
-    if (transfer.destination != 0)
-      arguments += fmt::format(R"(,"destination_memory":{})", names_[transfer.destination]);
-    add_work("transfer", names_[transfer.operation], transfer, tid, arguments);
+    const auto add_memory = [&](std::string_view key, const std::string& memory) {
+      if (!memory.empty()) arguments += fmt::format(R"(,"{}":{})", key, memory);
+    };
+    add_memory("source_memory", names_.memory(transfer.source));
+    add_memory("destination_memory", names_.memory(transfer.destination));
+    add_work("transfer", names_.operation(transfer.kind), transfer, tid, arguments);
   }
 
   /// A slice of a GPU's stream, with an arrow from the call that asked for it.
@@ -298,7 +316,7 @@ class PerfettoFile {
                 std::string arguments) {
     arguments +=
         fmt::format(R"(,"device":{},"context":{},"stream":{},"correlation":{}{})", work.queue.device,
-                    work.queue.context, work.queue.stream, work.correlation, place_of(work.correlation));
+                    work.queue.context, work.queue.stream, work.correlation, names_.place(work.place));
     add_complete(category, name, work.time, tid, arguments);
     const auto call = calls_.find(work.correlation);
     // Clocks of CPU and GPU differ a little: an arrow that ends before it starts is none.
@@ -310,16 +328,7 @@ class PerfettoFile {
           arrows_, pid_, tid, at(work.time.start));
   }
 
-  std::string place_of(std::int64_t correlation) {
-    const trace::Attribution* place = profile_.find_attribution(correlation);
-    if (place == nullptr) return {};
-    std::string text;
-    if (place->op != 0) text += fmt::format(R"(,"op":{})", names_[place->op]);
-    if (place->part != 0) text += fmt::format(R"(,"part":{})", names_[place->part]);
-    return text;
-  }
-
-  const Profile& profile_;
+  const Trace& trace_;
   QuotedNames names_;
   std::unordered_map<NameIndex, std::string> kernel_names_;
   FileWriter file_;

@@ -15,7 +15,7 @@ std::string csv_field(std::string_view text) {
   return field + "\"";
 }
 
-CsvFile::CsvFile(const std::filesystem::path& path, std::initializer_list<std::string_view> columns)
+CsvFile::CsvFile(const std::filesystem::path& path, const std::vector<std::string>& columns)
     : file_(path), columns_(columns.size()) {
   for (const std::string_view column : columns) text(column);
   end_row();

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "system/files.hpp"
 
@@ -21,7 +21,7 @@ namespace mprof {
 /// only after commit().
 class CsvFile {
  public:
-  CsvFile(const std::filesystem::path& path, std::initializer_list<std::string_view> columns);
+  CsvFile(const std::filesystem::path& path, const std::vector<std::string>& columns);
 
   /// The fields of a row, in order. Text from outside is made fit for one line (format::one_line()).
   CsvFile& text(std::string_view value);

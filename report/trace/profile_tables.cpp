@@ -19,7 +19,7 @@
 namespace mprof {
 namespace {
 
-using trace::Profile;
+using trace::Trace;
 
 constexpr double bytes_per_megabyte = 1e6;  // as in nsys: MB, not MiB
 constexpr std::size_t total_time_column = 1;
@@ -90,79 +90,90 @@ ProfileTable summary(const ProfileReport& report, const std::string& count, std:
   return with_rows(std::move(table), std::move(rows));
 }
 
-/// Groups of rows in the scope by a name.
-template <class Row, class Name, class Value>
-std::map<std::string, std::vector<std::int64_t>> by_name(const Profile& profile, const std::vector<Row>& rows,
-                                                         const ProfileScope& scope, const Name& name,
-                                                         const Value& value) {
-  std::vector<std::vector<std::int64_t>> values(profile.names.size());
-  for (const Row& row : scope.of(rows)) values[name(row)].push_back(value(row));
+/// Groups of rows in the scope by a small number, under what the numbers are called.
+template <class Row, class Number, class Text, class Value>
+std::map<std::string, std::vector<std::int64_t>> grouped(std::span<const Row> rows, const Number& number,
+                                                         const Text& text, const Value& value) {
+  std::vector<std::vector<std::int64_t>> values;
+  for (const Row& row : rows) {
+    const auto at = static_cast<std::size_t>(number(row));
+    if (at >= values.size()) values.resize(at + 1);
+    values[at].push_back(value(row));
+  }
   std::map<std::string, std::vector<std::int64_t>> groups;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i].empty()) groups.emplace(profile.names[i], std::move(values[i]));
+    if (values[i].empty()) continue;
+    std::vector<std::int64_t>& group = groups[text(i)];
+    group.insert(group.end(), values[i].begin(), values[i].end());
   }
   return groups;
 }
 
-template <class Row, class Name>
-std::vector<Summed> times_by_name(const Profile& profile, const std::vector<Row>& rows,
-                                  const ProfileScope& scope, const Name& name) {
-  std::vector<Summed> groups;
-  for (auto& [text, times] :
-       by_name(profile, rows, scope, name, [](const Row& row) { return row.time.length(); })) {
-    groups.push_back({spread_of(times), {text}});
-  }
-  return groups;
+constexpr auto duration = [](const auto& row) { return row.time.length(); };
+
+std::vector<Summed> summed(std::map<std::string, std::vector<std::int64_t>> groups) {
+  std::vector<Summed> sums;
+  for (auto& [text, values] : groups) sums.push_back({spread_of(values), {text}});
+  return sums;
 }
 
-ProfileTable api_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
-  return summary(report, "Num Calls", {words("Name")},
-                 times_by_name(profile, profile.calls, scope, [](const auto& call) { return call.name; }));
+/// The times of rows that have a name.
+template <class Row>
+std::vector<Summed> times_by_name(const Trace& trace, std::span<const Row> rows) {
+  return summed(grouped(
+      rows, [](const Row& row) { return row.name; },
+      [&](std::size_t name) { return trace.names[static_cast<trace::NameIndex>(name)]; }, duration));
 }
 
-ProfileTable system_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
-  return summary(
-      report, "Num Calls", {words("Name")},
-      times_by_name(profile, profile.system_calls, scope, [](const auto& call) { return call.name; }));
+/// Times or sizes of transfers by what they are.
+template <class Value>
+std::vector<Summed> by_operation(const Trace& trace, const ProfileScope& scope, const Value& value) {
+  return summed(grouped(
+      scope.of(trace.transfers), [](const trace::Transfer& row) { return row.kind; },
+      [&](std::size_t kind) { return trace.operation(static_cast<trace::TransferKind>(kind)); }, value));
 }
 
-ProfileTable kernel_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
-  return summary(
-      report, "Instances", {words("Name")},
-      times_by_name(profile, profile.kernels, scope, [](const auto& kernel) { return kernel.name; }));
+ProfileTable api_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  return summary(report, "Num Calls", {words("Name")}, times_by_name(trace, scope.of(trace.calls)));
 }
 
-ProfileTable memory_time_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
-  return summary(
-      report, "Count", {words("Operation")},
-      times_by_name(profile, profile.transfers, scope, [](const auto& row) { return row.operation; }));
+ProfileTable system_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  return summary(report, "Num Calls", {words("Name")}, times_by_name(trace, scope.of(trace.system_calls)));
 }
 
-ProfileTable push_pop_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
-  std::vector<trace::ProfiledRange> ranges;
-  std::ranges::copy_if(profile.ranges, std::back_inserter(ranges),
+ProfileTable kernel_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  return summary(report, "Instances", {words("Name")}, times_by_name(trace, scope.of(trace.kernels)));
+}
+
+ProfileTable memory_time_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  return summary(report, "Count", {words("Operation")}, by_operation(trace, scope, duration));
+}
+
+ProfileTable push_pop_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  std::vector<trace::Range> ranges;
+  std::ranges::copy_if(scope.of(trace.ranges), std::back_inserter(ranges),
                        [](const auto& range) { return range.style == trace::RangeStyle::push_pop; });
   return summary(report, "Instances", {words("Range")},
-                 times_by_name(profile, ranges, scope, [](const auto& range) { return range.name; }));
+                 times_by_name(trace, std::span<const trace::Range>(ranges)));
 }
 
 // --- Kernels by configuration ---
 
-using Size = std::optional<std::array<std::int32_t, 3>>;
+using Size = std::optional<trace::Size>;
 
 /// As nsys prints them, so that figures stand under each other.
 std::string size_text(const Size& size) {
   return size ? fmt::format("{:4} {:4} {:4}", (*size)[0], (*size)[1], (*size)[2]) : std::string();
 }
 
-ProfileTable kernel_size_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
+ProfileTable kernel_size_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::map<std::tuple<trace::NameIndex, Size, Size>, std::vector<std::int64_t>> times;
-  for (const trace::ProfiledKernel& kernel : scope.of(profile.kernels))
+  for (const trace::Kernel& kernel : scope.of(trace.kernels))
     times[{kernel.name, kernel.grid, kernel.block}].push_back(kernel.time.length());
   std::vector<Summed> groups;
   for (auto& [key, durations] : times) {
     const auto& [name, grid, block] = key;
-    groups.push_back({spread_of(durations), {size_text(grid), size_text(block), profile.names[name]}});
+    groups.push_back({spread_of(durations), {size_text(grid), size_text(block), trace.names[name]}});
   }
   return summary(report, "Instances", {whole("GridXYZ"), whole("BlockXYZ"), words("Name")},
                  std::move(groups));
@@ -177,14 +188,9 @@ double megabytes(std::int64_t bytes) {
   return megabytes(static_cast<double>(bytes));
 }
 
-ProfileTable memory_size_sum(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
-  using Row = trace::ProfiledTransfer;
-  std::vector<Summed> groups;
-  for (auto& [text, sizes] : by_name(
-           profile, profile.transfers, scope, [](const Row& row) { return row.operation; },
-           [](const Row& row) { return static_cast<std::int64_t>(row.bytes); })) {
-    groups.push_back({spread_of(sizes), {text}});
-  }
+ProfileTable memory_size_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  std::vector<Summed> groups = by_operation(
+      trace, scope, [](const trace::Transfer& row) { return static_cast<std::int64_t>(row.bytes); });
   sort_by_total(groups);
   ProfileTable table = empty_table(report);
   table.columns = {rounded("Total", "MB", 3),  whole("Count"),          rounded("Avg", "MB", 3),
@@ -209,9 +215,8 @@ ProfileCell style_cell(const std::optional<trace::RangeStyle>& style) {
   return *style == trace::RangeStyle::push_pop ? "PushPop" : "StartEnd";
 }
 
-ProfileTable range_kernel_sum(const ProfileReport& report, const Profile& profile,
-                              const ProfileScope& scope) {
-  std::vector<RangeKernels> groups = kernels_of_ranges(profile, scope);
+ProfileTable range_kernel_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  std::vector<RangeKernels> groups = kernels_of_ranges(trace, scope);
   ProfileTable table = empty_table(report);
   table.columns = {words("NVTX Range"),
                    words("Style"),
@@ -229,9 +234,9 @@ ProfileTable range_kernel_sum(const ProfileReport& report, const Profile& profil
   std::vector<ProfileRow> rows;
   for (RangeKernels& group : groups) {
     const Spread time = spread_of(group.times);
-    rows.push_back({profile.names[group.range], style_cell(group.style), if_known(group.process),
+    rows.push_back({trace.names[group.range], style_cell(group.style), if_known(group.process),
                     if_known(group.thread), group.instances, time.count, time.total, time.average,
-                    time.median, time.smallest, time.largest, time.deviation, profile.names[group.kernel]});
+                    time.median, time.smallest, time.largest, time.deviation, trace.names[group.kernel]});
   }
   // As nsys does: by range, process and thread; only then the longest first.
   std::ranges::sort(rows, [](const ProfileRow& a, const ProfileRow& b) {
@@ -249,14 +254,14 @@ struct Work {
   bool is_kernel = false;
 };
 
-std::vector<Work> work_in_order(const Profile& profile, const ProfileScope& scope) {
+std::vector<Work> work_in_order(const Trace& trace, const ProfileScope& scope) {
   std::vector<Work> work;
   const auto add = [&](const auto& rows, bool is_kernel) {
     std::uint32_t index = scope.first_of(rows);
     for (const auto& row : scope.of(rows)) work.push_back({row.time.start, index++, is_kernel});
   };
-  add(profile.kernels, true);
-  add(profile.transfers, false);
+  add(trace.kernels, true);
+  add(trace.transfers, false);
   std::ranges::stable_sort(work, {}, &Work::start);
   return work;
 }
@@ -268,18 +273,12 @@ ProfileCell text_cell(const std::string& text) {
   return text.empty() ? ProfileCell() : ProfileCell(text);
 }
 
-/// "NVIDIA H200 (0)"
-std::string device_name(const Profile& profile, std::int64_t device) {
-  const auto gpu = profile.gpus.find(device);
-  return gpu == profile.gpus.end() ? std::to_string(device) : fmt::format("{} ({})", gpu->second, device);
-}
-
-void add_queue(ProfileRow& row, const Profile& profile, const trace::Queue& queue, trace::NameIndex name) {
+void add_queue(ProfileRow& row, const Trace& trace, const trace::Queue& queue, const std::string& name) {
   row.insert(row.end(),
-             {device_name(profile, queue.device), queue.context, queue.stream, profile.names[name]});
+             {trace.device(queue.device), std::int64_t{queue.context}, std::int64_t{queue.stream}, name});
 }
 
-ProfileRow kernel_row(const Profile& profile, const trace::ProfiledKernel& kernel) {
+ProfileRow kernel_row(const Trace& trace, const trace::Kernel& kernel) {
   ProfileRow row{kernel.time.start, kernel.time.length(), kernel.correlation};
   for (const Size& size : {kernel.grid, kernel.block}) {
     for (std::size_t i = 0; i < 3; ++i)
@@ -289,24 +288,24 @@ ProfileRow kernel_row(const Profile& profile, const trace::ProfiledKernel& kerne
   row.push_back(megabytes_if_known(kernel.static_shared_memory));
   row.push_back(megabytes_if_known(kernel.dynamic_shared_memory));
   row.resize(row.size() + 4);  // size, throughput, memory: a kernel has none
-  add_queue(row, profile, kernel.queue, kernel.name);
+  add_queue(row, trace, kernel.queue, trace.names[kernel.name]);
   return row;
 }
 
-ProfileRow transfer_row(const Profile& profile, const trace::ProfiledTransfer& transfer) {
+ProfileRow transfer_row(const Trace& trace, const trace::Transfer& transfer) {
   ProfileRow row{transfer.time.start, transfer.time.length(), transfer.correlation};
   row.resize(row.size() + 9);  // grid, block, registers, shared memory: a copy has none
   const double size = megabytes(static_cast<double>(transfer.bytes));
   const double seconds = static_cast<double>(transfer.time.length()) * 1e-9;
   row.push_back(size);
   row.push_back(seconds > 0 ? ProfileCell(size / seconds) : ProfileCell());
-  row.push_back(text_cell(profile.names[transfer.source]));
-  row.push_back(text_cell(profile.names[transfer.destination]));
-  add_queue(row, profile, transfer.queue, transfer.operation);
+  row.push_back(text_cell(trace.memory(transfer.source)));
+  row.push_back(text_cell(trace.memory(transfer.destination)));
+  add_queue(row, trace, transfer.queue, trace.operation(transfer.kind));
   return row;
 }
 
-ProfileTable gpu_trace(const ProfileReport& report, const Profile& profile, const ProfileScope& scope) {
+ProfileTable gpu_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   ProfileTable table = empty_table(report);
   table.columns = {whole("Start", "ns"),
                    whole("Duration", "ns"),
@@ -328,20 +327,20 @@ ProfileTable gpu_trace(const ProfileReport& report, const Profile& profile, cons
                    whole("Ctx"),
                    whole("Strm"),
                    words("Name")};
-  const auto work = std::make_shared<const std::vector<Work>>(work_in_order(profile, scope));
+  const auto work = std::make_shared<const std::vector<Work>>(work_in_order(trace, scope));
   table.rows = work->size();
-  table.row = [work, &profile](std::size_t index) {
+  table.row = [work, &trace](std::size_t index) {
     const Work& one = (*work)[index];
-    return one.is_kernel ? kernel_row(profile, profile.kernels[one.index])
-                         : transfer_row(profile, profile.transfers[one.index]);
+    return one.is_kernel ? kernel_row(trace, trace.kernels[one.index])
+                         : transfer_row(trace, trace.transfers[one.index]);
   };
   return table;
 }
 
-constexpr trace::ProfileParts kernels{.kernels = true};
-constexpr trace::ProfileParts transfers{.transfers = true};
-constexpr trace::ProfileParts calls{.calls = true};
-constexpr trace::ProfileParts ranges{.ranges = true};
+constexpr trace::Parts kernels{.kernels = true};
+constexpr trace::Parts transfers{.transfers = true};
+constexpr trace::Parts calls{.calls = true};
+constexpr trace::Parts ranges{.ranges = true};
 
 constexpr std::array reports{
     ProfileReport{"cuda_api_sum", "cudaapisum", calls, api_sum, "CUDA API Summary",

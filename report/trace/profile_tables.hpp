@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "model/trace/profile.hpp"
+#include "model/trace/reader.hpp"
 
-/// The tables of a profile, with the names, columns and figures of `nsys stats`.
+/// The tables of a profile: what a trace says, with the names, columns and figures of `nsys stats`.
 namespace mprof {
 
 /// Nothing, a whole number, a number that its column rounds, or words.
@@ -35,20 +35,18 @@ struct ProfileTable {
   std::string empty;  ///< what to say when there are no rows
   std::vector<ProfileColumn> columns;
   std::size_t rows = 0;
-  /// The row at an index: a trace has too many of them to keep as cells. The profile must outlive it.
+  /// The row at an index: a trace has too many of them to keep as cells. The trace must outlive it.
   std::function<ProfileRow(std::size_t)> row;
 };
 
-/// All of a profile, or one of its cases.
+/// All of a trace, or one of its cases.
 struct ProfileScope {
   std::optional<trace::CaseIndex> only{};
 
-  /// The rows of a profile's table that it holds: those of a case stand together there.
+  /// The rows of a trace's table that it holds: those of a case stand together there.
   template <class Row>
   [[nodiscard]] std::span<const Row> of(const std::vector<Row>& rows) const {
-    if (!only) return rows;
-    return {std::ranges::lower_bound(rows, *only, {}, &Row::in_case),
-            std::ranges::upper_bound(rows, *only, {}, &Row::in_case)};
+    return only ? trace::of_case(rows, *only) : std::span<const Row>(rows);
   }
   /// The index of the first of them.
   template <class Row>
@@ -61,13 +59,13 @@ struct ProfileScope {
 struct ProfileReport {
   std::string_view name;
   std::string_view older_name;  ///< what nsys called it before 2022.4
-  trace::ProfileParts reads;
-  ProfileTable (*make)(const ProfileReport& report, const trace::Profile& profile, const ProfileScope& scope);
+  trace::Parts reads;
+  ProfileTable (*make)(const ProfileReport& report, const trace::Trace& trace, const ProfileScope& scope);
   std::string_view title;
   std::string_view empty;
 
-  [[nodiscard]] ProfileTable table(const trace::Profile& profile, const ProfileScope& scope = {}) const {
-    return make(*this, profile, scope);
+  [[nodiscard]] ProfileTable table(const trace::Trace& trace, const ProfileScope& scope = {}) const {
+    return make(*this, trace, scope);
   }
 };
 

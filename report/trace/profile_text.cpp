@@ -146,7 +146,7 @@ std::string cell_text(const ProfileCell& cell, const ProfileColumn& column) {
 void require_profile_format(std::string_view format) {
   if (std::ranges::find(formats, format) != formats.end()) return;
   const std::vector<std::string> known(formats.begin(), formats.end());
-  throw Error(ExitCode::usage, fmt::format("--format {}: a profile has no such format.{} The formats are {}.",
+  throw Error(ExitCode::usage, fmt::format("--format {}: a trace has no such format.{} The formats are {}.",
                                            format, did_you_mean(format, known), format::list(known)));
 }
 

@@ -6,7 +6,7 @@
 
 #include "report/trace/profile_tables.hpp"
 
-/// Tables of a profile as what `mprof stats` prints.
+/// Tables of a trace as what `mprof stats` prints.
 namespace mprof {
 
 /// Of a cell, for people: thousands grouped; "" when there is nothing.

@@ -12,13 +12,9 @@
 namespace mprof {
 namespace {
 
-using trace::Profile;
-using trace::ProfiledCall;
-using trace::ProfiledRange;
-
-std::int64_t process_of(std::int64_t global_thread) {
-  return global_thread & ~trace::nsys::thread_mask;
-}
+using trace::Call;
+using trace::Range;
+using trace::Trace;
 
 /// Correlation ids are unique within a process.
 struct CallKey {
@@ -35,13 +31,14 @@ struct CallKeyHash {
 
 using Calls = std::unordered_map<CallKey, std::uint32_t, CallKeyHash>;
 
-Calls calls_by_key(const Profile& profile, const ProfileScope& scope) {
+Calls calls_by_key(const Trace& trace, const ProfileScope& scope) {
   Calls calls;
-  calls.reserve(scope.of(profile.calls).size());
-  for (std::uint32_t i = scope.first_of(profile.calls); const ProfiledCall& call : scope.of(profile.calls)) {
-    const auto [entry, is_new] = calls.try_emplace({process_of(call.thread), call.correlation}, i);
+  calls.reserve(scope.of(trace.calls).size());
+  for (std::uint32_t i = scope.first_of(trace.calls); const Call& call : scope.of(trace.calls)) {
+    const auto [entry, is_new] =
+        calls.try_emplace({trace::nsys::process_of(call.thread), call.correlation}, i);
     const bool outer =
-        call.api == trace::Api::runtime && profile.calls[entry->second].api == trace::Api::driver;
+        call.api == trace::Api::runtime && trace.calls[entry->second].api == trace::Api::driver;
     if (!is_new && outer) entry->second = i;
     ++i;
   }
@@ -52,12 +49,12 @@ Calls calls_by_key(const Profile& profile, const ProfileScope& scope) {
 class OpenRanges {
  public:
   /// `ranges` are indices of those of the thread, by their starts.
-  OpenRanges(const Profile& profile, std::vector<std::uint32_t> ranges)
-      : profile_(profile), ranges_(std::move(ranges)) {}
+  OpenRanges(const Trace& trace, std::vector<std::uint32_t> ranges)
+      : trace_(trace), ranges_(std::move(ranges)) {}
 
   template <class Visit>
   void for_each_around(const trace::Interval& call, const Visit& visit) {
-    const auto range = [&](std::uint32_t index) -> const ProfiledRange& { return profile_.ranges[index]; };
+    const auto range = [&](std::uint32_t index) -> const Range& { return trace_.ranges[index]; };
     for (; next_ < ranges_.size() && range(ranges_[next_]).time.start <= call.start; ++next_) {
       open_.push_back(ranges_[next_]);
     }
@@ -68,20 +65,19 @@ class OpenRanges {
   }
 
  private:
-  const Profile& profile_;
+  const Trace& trace_;
   std::vector<std::uint32_t> ranges_;
   std::size_t next_ = 0;
   std::vector<std::uint32_t> open_;
 };
 
-std::map<std::int64_t, std::vector<std::uint32_t>> ranges_by_thread(const Profile& profile,
+std::map<std::int64_t, std::vector<std::uint32_t>> ranges_by_thread(const Trace& trace,
                                                                     const ProfileScope& scope) {
   std::map<std::int64_t, std::vector<std::uint32_t>> threads;
-  for (std::uint32_t i = scope.first_of(profile.ranges);
-       const ProfiledRange& range : scope.of(profile.ranges))
+  for (std::uint32_t i = scope.first_of(trace.ranges); const Range& range : scope.of(trace.ranges))
     threads[range.thread].push_back(i++);
   for (auto& [thread, ranges] : threads) {
-    std::ranges::stable_sort(ranges, {}, [&](std::uint32_t i) { return profile.ranges[i].time.start; });
+    std::ranges::stable_sort(ranges, {}, [&](std::uint32_t i) { return trace.ranges[i].time.start; });
   }
   return threads;
 }
@@ -95,15 +91,15 @@ struct Members {
 };
 
 /// Adds the kernels that one thread launched.
-void add_thread(const Profile& profile, std::span<const Launch> of_thread, std::vector<std::uint32_t> ranges,
+void add_thread(const Trace& trace, std::span<const Launch> of_thread, std::vector<std::uint32_t> ranges,
                 std::map<Key, Members>& groups) {
-  OpenRanges open(profile, std::move(ranges));
+  OpenRanges open(trace, std::move(ranges));
   for (const Launch& launch : of_thread) {
-    const trace::ProfiledKernel& kernel = profile.kernels[launch.kernel];
-    const ProfiledCall& call = profile.calls[launch.call];
+    const trace::Kernel& kernel = trace.kernels[launch.kernel];
+    const Call& call = trace.calls[launch.call];
     bool in_some = false;
     open.for_each_around(call.time, [&](std::uint32_t index) {
-      const ProfiledRange& range = profile.ranges[index];
+      const Range& range = trace.ranges[index];
       Members& members = groups[{range.name, range.style, call.thread, kernel.name}];
       members.times.push_back(kernel.time.length());
       members.ranges.push_back(index);
@@ -114,10 +110,10 @@ void add_thread(const Profile& profile, std::span<const Launch> of_thread, std::
 }
 
 /// Kernels whose call is lost are in no range and on no thread.
-void add_orphans(const Profile& profile, const ProfileScope& scope, std::span<const Launch> all,
+void add_orphans(const Trace& trace, const ProfileScope& scope, std::span<const Launch> all,
                  std::map<Key, Members>& groups) {
-  const std::span<const trace::ProfiledKernel> kernels = scope.of(profile.kernels);
-  const std::uint32_t first = scope.first_of(profile.kernels);
+  const std::span<const trace::Kernel> kernels = scope.of(trace.kernels);
+  const std::uint32_t first = scope.first_of(trace.kernels);
   std::vector<bool> launched(kernels.size(), false);
   for (const Launch& launch : all) launched[launch.kernel - first] = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -125,20 +121,20 @@ void add_orphans(const Profile& profile, const ProfileScope& scope, std::span<co
   }
 }
 
-std::map<Key, Members> members_of_ranges(const Profile& profile, const ProfileScope& scope) {
-  auto threads = ranges_by_thread(profile, scope);
-  const std::vector<Launch> all = launches(profile, scope);
-  const auto thread_of = [&](const Launch& launch) { return profile.calls[launch.call].thread; };
+std::map<Key, Members> members_of_ranges(const Trace& trace, const ProfileScope& scope) {
+  auto threads = ranges_by_thread(trace, scope);
+  const std::vector<Launch> all = launches(trace, scope);
+  const auto thread_of = [&](const Launch& launch) { return trace.calls[launch.call].thread; };
   std::map<Key, Members> groups;
   for (std::span<const Launch> rest = all; !rest.empty();) {
     const std::int64_t thread = thread_of(rest.front());
     const auto end =
         std::ranges::find_if(rest, [&](const Launch& launch) { return thread_of(launch) != thread; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    add_thread(profile, rest.first(count), std::move(threads[thread]), groups);
+    add_thread(trace, rest.first(count), std::move(threads[thread]), groups);
     rest = rest.subspan(count);
   }
-  add_orphans(profile, scope, all, groups);
+  add_orphans(trace, scope, all, groups);
   return groups;
 }
 
@@ -149,32 +145,32 @@ std::int64_t distinct(std::vector<std::uint32_t>& indices) {
 
 }  // namespace
 
-std::vector<Launch> launches(const Profile& profile, const ProfileScope& scope) {
-  const Calls calls = calls_by_key(profile, scope);
+std::vector<Launch> launches(const Trace& trace, const ProfileScope& scope) {
+  const Calls calls = calls_by_key(trace, scope);
   std::vector<Launch> found;
-  for (std::uint32_t i = scope.first_of(profile.kernels);
-       const trace::ProfiledKernel& kernel : scope.of(profile.kernels)) {
+  for (std::uint32_t i = scope.first_of(trace.kernels);
+       const trace::Kernel& kernel : scope.of(trace.kernels)) {
     const auto call = calls.find({kernel.process, kernel.correlation});
     if (call != calls.end()) found.push_back({i, call->second});
     ++i;
   }
   std::ranges::stable_sort(found, {}, [&](const Launch& launch) {
-    const ProfiledCall& call = profile.calls[launch.call];
+    const Call& call = trace.calls[launch.call];
     return std::pair(call.thread, call.time.start);
   });
   return found;
 }
 
-std::vector<RangeKernels> kernels_of_ranges(const Profile& profile, const ProfileScope& scope) {
-  std::map<Key, Members> groups = members_of_ranges(profile, scope);
+std::vector<RangeKernels> kernels_of_ranges(const Trace& trace, const ProfileScope& scope) {
+  std::map<Key, Members> groups = members_of_ranges(trace, scope);
   std::vector<RangeKernels> rows;
   for (auto& [key, members] : groups) {
     const auto& [range, style, thread, kernel] = key;
     RangeKernels row{.range = range, .style = style, .kernel = kernel, .times = std::move(members.times)};
     row.instances = distinct(members.ranges);
     if (thread != 0) {
-      row.process = (thread >> trace::nsys::process_shift) & trace::nsys::thread_mask;
-      row.thread = thread & trace::nsys::thread_mask;
+      row.process = trace::nsys::native_process(thread);
+      row.thread = trace::nsys::native_thread(thread);
     }
     rows.push_back(std::move(row));
   }

@@ -9,7 +9,7 @@
 /// Which API call launched which kernel, and which ranges it was in.
 namespace mprof {
 
-/// A kernel with the call that launched it, by its place in Profile::kernels and Profile::calls.
+/// A kernel with the call that launched it, by its place in Trace::kernels and Trace::calls.
 struct Launch {
   std::uint32_t kernel = 0;
   std::uint32_t call = 0;
@@ -18,7 +18,7 @@ struct Launch {
 /// The kernels in the scope whose call was traced, in the order of the calls' threads and starts. Any call
 /// can launch: they are matched by correlation id and process, not by a list of names. Where a runtime call
 /// and the driver call within it have the same id, the runtime's stands for both.
-[[nodiscard]] std::vector<Launch> launches(const trace::Profile& profile, const ProfileScope& scope);
+[[nodiscard]] std::vector<Launch> launches(const trace::Trace& trace, const ProfileScope& scope);
 
 /// The kernels of one name that were launched within ranges of one name on one thread.
 struct RangeKernels {
@@ -33,7 +33,7 @@ struct RangeKernels {
 
 /// A kernel is in every range that contains its launching call, on that call's thread; one that is in none
 /// has a row nevertheless. By range and thread, the longest first.
-[[nodiscard]] std::vector<RangeKernels> kernels_of_ranges(const trace::Profile& profile,
+[[nodiscard]] std::vector<RangeKernels> kernels_of_ranges(const trace::Trace& trace,
                                                           const ProfileScope& scope);
 
 }  // namespace mprof

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -21,36 +20,45 @@ using trace::CaseIndex;
 using trace::Interval;
 using trace::IntervalSet;
 using trace::NameIndex;
-using trace::Profile;
 using trace::Queue;
+using trace::Trace;
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
-}
-
-Activity kind_of_call(std::string_view name) {
-  if (has_any(name, {"Synchronize"})) return Activity::wait;
-  if (has_any(name, {"Malloc", "Free", "MemAlloc", "HostAlloc", "HostRegister", "HostUnregister"}))
-    return Activity::allocation;
-  if (has_any(name, {"Memcpy", "Memset"})) return Activity::copy_call;
-  if (has_any(name, {"Launch"})) return Activity::launch;
+Activity activity_of(trace::CallKind kind) {
+  switch (kind) {
+    case trace::CallKind::wait:
+      return Activity::wait;
+    case trace::CallKind::allocation:
+      return Activity::allocation;
+    case trace::CallKind::transfer:
+      return Activity::copy_call;
+    case trace::CallKind::launch:
+      return Activity::launch;
+    case trace::CallKind::other:
+      break;
+  }
   return Activity::other_call;
 }
 
-/// From the names that the trace gives to operations: "[CUDA memcpy Host-to-Device]", "[CUDA memset]".
-Activity kind_of_transfer(std::string_view operation) {
-  if (operation.find("memset") != operation.npos) return Activity::memset;
-  const bool from_host = operation.find("Host-to-") != operation.npos;
-  const bool to_host = operation.find("-to-Host") != operation.npos;
-  if (from_host == to_host) return Activity::copy_other;
-  return from_host ? Activity::copy_in : Activity::copy_out;
+Activity activity_of(trace::TransferKind kind) {
+  switch (kind) {
+    case trace::TransferKind::set:
+      return Activity::memset;
+    case trace::TransferKind::host_to_device:
+    case trace::TransferKind::host_to_array:
+      return Activity::copy_in;
+    case trace::TransferKind::device_to_host:
+    case trace::TransferKind::array_to_host:
+      return Activity::copy_out;
+    default:
+      return Activity::copy_other;
+  }
 }
 
 bool is_copy(Activity kind) {
   return kind == Activity::copy_in || kind == Activity::copy_out || kind == Activity::copy_other;
 }
 
-/// The rows of a case, by their places in the profile.
+/// The rows of a case, by their places in the trace.
 struct CaseRows {
   std::vector<std::uint32_t> kernels;
   std::vector<std::uint32_t> transfers;
@@ -59,7 +67,7 @@ struct CaseRows {
 };
 
 /// One look at each table for all cases.
-std::vector<CaseRows> rows_of(const Profile& profile, std::span<const CaseIndex> cases) {
+std::vector<CaseRows> rows_of(const Trace& trace, std::span<const CaseIndex> cases) {
   std::vector<CaseRows> all(cases.size());
   std::unordered_map<CaseIndex, std::size_t> place;
   for (std::size_t i = 0; i < cases.size(); ++i) place.emplace(cases[i], i);
@@ -69,10 +77,10 @@ std::vector<CaseRows> rows_of(const Profile& profile, std::span<const CaseIndex>
       if (found != place.end()) (all[found->second].*rows).push_back(i);
     }
   };
-  sort_out(profile.kernels, &CaseRows::kernels);
-  sort_out(profile.transfers, &CaseRows::transfers);
-  sort_out(profile.calls, &CaseRows::calls);
-  sort_out(profile.ranges, &CaseRows::ranges);
+  sort_out(trace.kernels, &CaseRows::kernels);
+  sort_out(trace.transfers, &CaseRows::transfers);
+  sort_out(trace.calls, &CaseRows::calls);
+  sort_out(trace.ranges, &CaseRows::ranges);
   return all;
 }
 
@@ -83,12 +91,6 @@ struct Piece {
   std::uint32_t name = 0;
   std::uint64_t bytes = 0;
 };
-
-using QueueKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-
-QueueKey key_of(const Queue& queue) {
-  return {queue.device, queue.context, queue.stream};
-}
 
 /// Of intervals that lie within each other on one thread, the outermost.
 template <class Row>
@@ -109,8 +111,8 @@ std::vector<std::uint32_t> outermost(const std::vector<Row>& table, const std::v
 /// Makes the timeline of one case.
 class Builder {
  public:
-  Builder(const Profile& profile, CaseIndex index, const CaseRows& rows, const TimelineLimits& limits)
-      : profile_(profile), index_(index), rows_(rows), limits_(limits) {}
+  Builder(const Trace& trace, CaseIndex index, const CaseRows& rows, const TimelineLimits& limits)
+      : trace_(trace), index_(index), rows_(rows), limits_(limits) {}
 
   Timeline timeline() {
     collect_work();
@@ -118,7 +120,7 @@ class Builder {
     collect_ranges();
     find_window();
     measure();
-    add_lane("Layers", std::move(layers_));
+    add_lane("Ops", std::move(ops_));
     add_lane("NVTX ranges", std::move(own_ranges_));
     add_lane("API calls", std::move(calls_));
     add_streams();
@@ -140,9 +142,9 @@ class Builder {
   /// The kernels' own names, told apart as in the other sections.
   [[nodiscard]] std::map<NameIndex, std::string> kernel_names() const {
     std::map<NameIndex, std::string> names;
-    for (const std::uint32_t i : rows_.kernels) names.try_emplace(profile_.kernels[i].name);
+    for (const std::uint32_t i : rows_.kernels) names.try_emplace(trace_.kernels[i].name);
     std::vector<KernelName> all;
-    for (const auto& [whole, unused] : names) all.push_back(kernel_name_of_demangled(profile_.names[whole]));
+    for (const auto& [whole, unused] : names) all.push_back(kernel_name_of_demangled(trace_.names[whole]));
     const std::vector<std::string> distinct = distinct_names(all);
     std::size_t next = 0;
     for (auto& [unused, text] : names) text = distinct[next++];
@@ -150,14 +152,11 @@ class Builder {
   }
 
   /// "Host-to-Device copy (Pageable to Device)"
-  [[nodiscard]] std::string transfer_name(const trace::ProfiledTransfer& transfer, Activity kind) const {
-    const std::string& source = profile_.names[transfer.source];
-    const std::string& destination = profile_.names[transfer.destination];
-    if (kind == Activity::memset) return source.empty() ? "memset" : fmt::format("memset ({})", source);
-    std::string_view way = profile_.names[transfer.operation];
-    constexpr std::string_view head = "[CUDA memcpy ";
-    if (way.starts_with(head) && way.ends_with(']'))
-      way = way.substr(head.size(), way.size() - head.size() - 1);
+  [[nodiscard]] std::string transfer_name(const trace::Transfer& transfer) const {
+    const std::string source = trace_.memory(transfer.source);
+    const std::string destination = trace_.memory(transfer.destination);
+    if (transfer.is_set()) return source.empty() ? "memset" : fmt::format("memset ({})", source);
+    const std::string way = trace_.way(transfer.kind);
     if (source.empty() || destination.empty()) return fmt::format("{} copy", way);
     return fmt::format("{} copy ({} to {})", way, source, destination);
   }
@@ -166,60 +165,63 @@ class Builder {
     std::unordered_map<NameIndex, std::uint32_t> known;
     for (const auto& [whole, text] : kernel_names()) known.emplace(whole, name(text));
     for (const std::uint32_t i : rows_.kernels) {
-      const trace::ProfiledKernel& kernel = profile_.kernels[i];
-      work_[key_of(kernel.queue)].push_back({kernel.time, Activity::kernel, known.at(kernel.name), 0});
+      const trace::Kernel& kernel = trace_.kernels[i];
+      work_[kernel.queue].push_back({kernel.time, Activity::kernel, known.at(kernel.name), 0});
     }
-    std::map<std::tuple<NameIndex, NameIndex, NameIndex>, std::pair<Activity, std::uint32_t>> transfers;
+    std::map<
+        std::tuple<trace::TransferKind, std::optional<trace::MemoryKind>, std::optional<trace::MemoryKind>>,
+        std::uint32_t>
+        transfers;
     for (const std::uint32_t i : rows_.transfers) {
-      const trace::ProfiledTransfer& transfer = profile_.transfers[i];
+      const trace::Transfer& transfer = trace_.transfers[i];
       const auto [entry, is_new] =
-          transfers.try_emplace({transfer.operation, transfer.source, transfer.destination});
-      if (is_new) {
-        const Activity kind = kind_of_transfer(profile_.names[transfer.operation]);
-        entry->second = {kind, name(transfer_name(transfer, kind))};
-      }
-      const auto& [kind, text] = entry->second;
-      work_[key_of(transfer.queue)].push_back({transfer.time, kind, text, transfer.bytes});
+          transfers.try_emplace({transfer.kind, transfer.source, transfer.destination});
+      if (is_new) entry->second = name(transfer_name(transfer));
+      work_[transfer.queue].push_back(
+          {transfer.time, activity_of(transfer.kind), entry->second, transfer.bytes});
     }
   }
 
   /// A driver call within a runtime call is part of it.
   void collect_calls() {
     std::unordered_map<NameIndex, std::pair<Activity, std::uint32_t>> known;
-    for (const std::uint32_t i : outermost(profile_.calls, rows_.calls)) {
-      const trace::ProfiledCall& call = profile_.calls[i];
+    for (const std::uint32_t i : outermost(trace_.calls, rows_.calls)) {
+      const trace::Call& call = trace_.calls[i];
       const auto [entry, is_new] = known.try_emplace(call.name);
-      const std::string& text = profile_.names[call.name];
-      if (is_new) entry->second = {kind_of_call(text), name(text)};
+      const std::string& text = trace_.names[call.name];
+      if (is_new) entry->second = {activity_of(trace::call_kind(text)), name(text)};
       calls_.push_back({call.time, entry->second.first, entry->second.second, 0});
     }
   }
 
   /// mprof's own ranges are the case, its ops and their stages; all others are the variant's.
   void collect_ranges() {
-    const std::string own = std::string(trace::own_domain) + ":";
+    const trace::NameIndex default_domain = 0;
     std::vector<std::uint32_t> others;
     for (const std::uint32_t i : rows_.ranges) {
-      const trace::ProfiledRange& range = profile_.ranges[i];
+      const trace::Range& range = trace_.ranges[i];
       whole_.push_back(range.time);
-      const std::string& text = profile_.names[range.name];
-      if (!text.starts_with(own)) {
+      if (trace_.names[range.domain] != trace::own_domain) {
         others.push_back(i);
-        continue;
+      } else {
+        collect_own(range);
       }
-      const std::string part = text.substr(own.size());
-      if (part == profile_.cases[index_].id || part == trace::part::pause) continue;
-      const bool is_stage =
-          part == trace::part::prepare || part == trace::part::op || part == trace::part::finish;
-      layers_.push_back({range.time, is_stage ? Activity::stage : Activity::layer, name(part), 0});
     }
-    for (const std::uint32_t i : outermost(profile_.ranges, others)) {
-      const trace::ProfiledRange& range = profile_.ranges[i];
-      const std::string& text = profile_.names[range.name];
-      // The default domain has no name.
-      own_ranges_.push_back(
-          {range.time, Activity::range, name(text.starts_with(':') ? text.substr(1) : text), 0});
+    for (const std::uint32_t i : outermost(trace_.ranges, others)) {
+      const trace::Range& range = trace_.ranges[i];
+      own_ranges_.push_back({range.time, Activity::range,
+                             name(range.domain == default_domain ? std::string(trace_.text_of(range))
+                                                                 : trace_.names[range.name]),
+                             0});
     }
+  }
+
+  void collect_own(const trace::Range& range) {
+    const std::string text(trace_.text_of(range));
+    if (text == trace_.cases[index_].id || text == trace::part::pause) return;
+    const bool is_stage =
+        text == trace::part::prepare || text == trace::part::op || text == trace::part::finish;
+    ops_.push_back({range.time, is_stage ? Activity::stage : Activity::op, name(text), 0});
   }
 
   void find_window() {
@@ -281,21 +283,19 @@ class Builder {
   }
 
   /// Only what tells one stream from another: most programs have one device and one context.
-  [[nodiscard]] std::string stream_name(const QueueKey& key) const {
-    const auto& [device, context, stream] = key;
-    const auto differs = [&](const auto& part) {
-      return std::ranges::any_of(work_, [&](const auto& other) { return part(other.first) != part(key); });
+  [[nodiscard]] std::string stream_name(const Queue& queue) const {
+    const auto differ = [&](auto part) {
+      return std::ranges::any_of(work_, [&](const auto& other) { return other.first.*part != queue.*part; });
     };
     std::string text;
-    if (differs([](const QueueKey& k) { return std::get<0>(k); })) text += fmt::format("GPU {}, ", device);
-    if (differs([](const QueueKey& k) { return std::get<1>(k); }))
-      text += fmt::format("context {}, ", context);
-    return fmt::format("{}stream {}", text, stream);
+    if (differ(&Queue::device)) text += fmt::format("GPU {}, ", queue.device);
+    if (differ(&Queue::context)) text += fmt::format("context {}, ", queue.context);
+    return fmt::format("{}stream {}", text, queue.stream);
   }
 
   /// The streams with lanes of their own, in the order of their numbers.
-  [[nodiscard]] std::vector<QueueKey> streams_shown() const {
-    std::vector<std::pair<std::int64_t, QueueKey>> by_work;
+  [[nodiscard]] std::vector<Queue> streams_shown() const {
+    std::vector<std::pair<std::int64_t, Queue>> by_work;
     for (const auto& [key, pieces] : work_) {
       std::int64_t time = 0;
       for (const Piece& piece : pieces) time += piece.time.length();
@@ -303,16 +303,16 @@ class Builder {
     }
     std::ranges::sort(by_work);
     if (by_work.size() > limits_.streams) by_work.resize(limits_.streams);
-    std::vector<QueueKey> shown;
+    std::vector<Queue> shown;
     for (const auto& [unused, key] : by_work) shown.push_back(key);
     std::ranges::sort(shown);
     return shown;
   }
 
   void add_streams() {
-    const std::vector<QueueKey> shown = streams_shown();
+    const std::vector<Queue> shown = streams_shown();
     std::vector<std::string> titles;
-    for (const QueueKey& key : shown) titles.push_back(stream_name(key));
+    for (const Queue& key : shown) titles.push_back(stream_name(key));
     for (std::size_t i = 0; i < shown.size(); ++i) {
       add_lane(titles[i], std::move(work_.at(shown[i])));
       work_.erase(shown[i]);
@@ -335,15 +335,15 @@ class Builder {
     }
   }
 
-  const Profile& profile_;
+  const Trace& trace_;
   CaseIndex index_;
   const CaseRows& rows_;
   const TimelineLimits& limits_;
   Timeline timeline_;
   std::unordered_map<std::string, std::uint32_t> names_;
-  std::map<QueueKey, Pieces> work_;
+  std::map<Queue, Pieces> work_;
   Pieces calls_;
-  Pieces layers_;
+  Pieces ops_;
   Pieces own_ranges_;
   std::vector<Interval> whole_;  ///< all ranges, the one around the whole case included
   IntervalSet both_;
@@ -400,12 +400,12 @@ void shorten(Timeline& timeline, std::size_t blocks) {
   } while (blocks_in(timeline) > std::max(blocks, fewest));
 }
 
-std::vector<Timeline> timelines(const Profile& profile, std::span<const CaseIndex> cases,
+std::vector<Timeline> timelines(const Trace& trace, std::span<const CaseIndex> cases,
                                 const TimelineLimits& limits) {
-  const std::vector<CaseRows> rows = rows_of(profile, cases);
+  const std::vector<CaseRows> rows = rows_of(trace, cases);
   std::vector<Timeline> all;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    all.push_back(Builder(profile, cases[i], rows[i], limits).timeline());
+    all.push_back(Builder(trace, cases[i], rows[i], limits).timeline());
   return all;
 }
 

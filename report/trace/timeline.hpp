@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/trace/profile.hpp"
+#include "model/trace/trace.hpp"
 
 /// When a traced case did what: lanes of blocks on an axis of time, and how much of its work on the GPU went
 /// on side by side.
@@ -15,7 +15,7 @@ namespace mprof {
 
 /// What a block stands for. The first ones happen on the host, the others on the GPU.
 enum class Activity : std::uint8_t {
-  layer,       ///< an op of the family
+  op,          ///< an op of the family, with its stages
   stage,       ///< a part of an op: prepare, op, finish
   range,       ///< an NVTX range of the variant's own
   allocation,  ///< an API call that allocates or frees memory
@@ -94,7 +94,7 @@ inline constexpr std::int64_t parts_of_window = 1500;
 
 /// The timelines of some cases, in the order of `cases`, which are different ones. A case without any record
 /// has no lanes. The time it takes grows with the number of records as sorting does, not with that of cases.
-[[nodiscard]] std::vector<Timeline> timelines(const trace::Profile& profile,
+[[nodiscard]] std::vector<Timeline> timelines(const trace::Trace& trace,
                                               std::span<const trace::CaseIndex> cases,
                                               const TimelineLimits& limits = {});
 

@@ -13,7 +13,7 @@ namespace mprof {
 namespace {
 
 using nlohmann::json;
-using trace::Profile;
+using Profile = trace::Trace;
 
 constexpr double most = 0.9;  // of the time: what is worth looking at
 constexpr double seconds_per_ns = 1e-9;
@@ -242,7 +242,7 @@ json variant_views(const RunAnalysis& analysis, const Profile& profile, Anchors&
 /// What the trace lacks, which the reader of its sums must know.
 std::string lacking(const Profile& profile) {
   std::uint64_t dropped = 0, unusable = 0;
-  for (const trace::ProfiledCase& one : profile.cases) {
+  for (const trace::CaseInfo& one : profile.cases) {
     dropped += one.counts.dropped;
     unusable += one.counts.zero_time + one.counts.reversed;
   }

@@ -89,7 +89,7 @@ struct Pair {
 
 class Section {
  public:
-  Section(const RunAnalysis& analysis, const trace::Profile& profile) : profile_(profile) {
+  Section(const RunAnalysis& analysis, const trace::Trace& profile) : profile_(profile) {
     for (const FamilyResult& family : analysis.families) collect(family);
     std::vector<trace::CaseIndex> cases;
     for (const Entry& entry : entries_) cases.push_back(entry.index);
@@ -186,7 +186,7 @@ class Section {
     pairs_.push_back(pair_of(fastest));
   }
 
-  const trace::Profile& profile_;
+  const trace::Trace& profile_;
   std::vector<Entry> entries_;
   std::vector<Pair> pairs_;
 };

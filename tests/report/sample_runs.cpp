@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/trace/trace_file.hpp"
+#include "model/trace/writer.hpp"
 #include "tests/support/sample_trace.hpp"
 
 namespace mprof::samples {
@@ -626,8 +626,8 @@ std::vector<trace::Trace> traces_of(const Run& run, std::size_t count, const std
   std::vector<trace::Trace> traces;
   for (std::size_t i = 0; i < std::min(count, run.cases.size()); ++i) {
     const std::int64_t later = apart * static_cast<std::int64_t>(i);
-    traces.push_back(test::moved(test::sample_trace_with_pause(), run.cases[i].id, later));
-    traces.back().symbols[1] = {kernel, kernel, kernel};
+    traces.push_back(test::with_kernel_named(
+        test::moved(test::sample_trace_with_pause(), run.cases[i].id, later), kernel));
   }
   return traces;
 }

@@ -206,6 +206,16 @@ inline trace::Trace moved(trace::Trace trace, const std::string& case_id, std::i
   return trace;
 }
 
+/// The same trace with another name for the kernel `scale`.
+inline trace::Trace with_kernel_named(trace::Trace trace, const std::string& name) {
+  const trace::NameIndex old = trace.names.index(scale.mangled);
+  const trace::NameIndex index = trace.names.index(name);
+  for (trace::Kernel& kernel : trace.kernels) {
+    if (kernel.mangled == old) kernel.name = kernel.short_name = kernel.mangled = index;
+  }
+  return trace;
+}
+
 /// The sample with its cache flush known as mprof's own doing, without the attribution of all else.
 inline trace::Trace sample_trace_with_pause() {
   constexpr std::int64_t flush = 12;
