@@ -9,6 +9,7 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
+#include "kernels/registry.hpp"
 #include "model/version.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
@@ -92,6 +93,7 @@ int complain(const std::string& message, ExitCode code) {
 int main(int argc, char** argv) {
   using namespace mprof;
   try {
+    Registry::instance().export_environment();
     return cli::dispatch({argv, argv + argc});
   } catch (const Error& error) {
     return cli::complain(error.what(), error.code());

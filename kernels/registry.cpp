@@ -1,6 +1,7 @@
 #include "kernels/registry.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -74,6 +75,13 @@ std::vector<const Family*> Registry::families() const {
   for (const auto& family : families_) result.push_back(family.get());
   std::ranges::sort(result, {}, [](const Family* family) { return std::string_view(family->info().id); });
   return result;
+}
+
+void Registry::export_environment() const {
+  constexpr int keep = 0;
+  for (const auto& variables : environments_) {
+    for (const auto& [name, value] : variables()) ::setenv(name.c_str(), value.c_str(), keep);
+  }
 }
 
 std::string source_file_of(std::string_view file) {

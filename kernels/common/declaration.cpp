@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/registry.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
@@ -55,8 +54,12 @@ std::string register_variant(VariantInfo info, std::string_view file,
   return id;
 }
 
-void register_library(const std::string& name, std::function<std::string()> version) {
-  Registry::instance().add_library(name, std::move(version));
+void register_libraries(std::vector<LibraryFact> libraries) {
+  for (LibraryFact& library : libraries) Registry::instance().add_library(std::move(library));
+}
+
+void register_environment(std::function<std::map<std::string, std::string>()> environment) {
+  Registry::instance().add_environment(std::move(environment));
 }
 
 void fail_unknown_variant(std::string_view id) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/registry.hpp"
 #include "model/run.hpp"
 
 /// How a variant's file tells of itself, in any family: it has one constant of the type Register.
@@ -34,10 +35,11 @@ struct Declaration {
   std::optional<double> tolerance{};
   /// In its place, where it depends on a parameter, as it does on a precision.
   std::function<double(const Parameters& parameters)> tolerance_of{};
-  /// The library that the variant calls and how to ask for its version, for the run's environment; or
-  /// neither.
-  std::string library{};
-  std::function<std::string()> library_version{};
+  /// What is to be known of the libraries that the variant calls, for the run's environment.
+  std::vector<LibraryFact> libraries{};
+  /// Variables that a library reads when it is loaded. Processes that run variants find them set, to these
+  /// values where the user has not set them.
+  std::function<std::map<std::string, std::string>()> environment{};
   /// Makes what computes one op; `parameters` has a value for each declared parameter.
   std::function<std::unique_ptr<Op>(const Parameters& parameters)> make;
 };
@@ -60,7 +62,8 @@ namespace detail {
 /// Adds a variant to the registry, under the id and the source file that `file` gives it; returns the id.
 std::string register_variant(VariantInfo info, std::string_view file,
                              std::function<std::optional<std::string>()> unavailable);
-void register_library(const std::string& name, std::function<std::string()> version);
+void register_libraries(std::vector<LibraryFact> libraries);
+void register_environment(std::function<std::map<std::string, std::string>()> environment);
 [[noreturn]] void fail_unknown_variant(std::string_view id);
 
 /// By id. A function's static, since variants register before main() in an order that nobody knows.
@@ -86,9 +89,8 @@ class Register {
                                                      .references = declaration.references,
                                                      .combines = declaration.combines},
                                                     file, declaration.unavailable);
-    if (declaration.library_version) {
-      detail::register_library(declaration.library, declaration.library_version);
-    }
+    detail::register_libraries(declaration.libraries);
+    if (declaration.environment) detail::register_environment(declaration.environment);
     detail::declarations<Op>().emplace(id, std::move(declaration));
   }
 };

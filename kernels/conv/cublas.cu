@@ -183,8 +183,7 @@ const Register registered{Declaration{
         [](const Parameters& parameters) {
           return parameters.at("math") == "fp32" ? 1e-5 : 2e-3;  // TF32 keeps 10 bits of a factor's mantissa
         },
-    .library = "cuBLAS",
-    .library_version = version,
+    .libraries = {{"cuBLAS", version}},
     .make =
         [](const Parameters& parameters) {
           return std::make_unique<CublasConvolution>(

@@ -439,8 +439,7 @@ const Register registered{Declaration{
           // TF32 and FP16 keep 10 bits of a factor's mantissa.
           return math == "fp32" ? 1e-5 : math == "tf32" ? 2e-3 : 5e-3;
         },
-    .library = "cuDNN",
-    .library_version = version,
+    .libraries = {{"cuDNN", version}},
     .make = make,
 }};
 

@@ -142,8 +142,7 @@ const Register registered{Declaration{
     .references = {"Vector Function Application Binary Interface Specification for x86-64, "
                    "https://sourceware.org/glibc/wiki/libmvec",
                    "The GNU C Library manual, Errors in Math Functions"},
-    .library = "glibc",
-    .library_version = [] { return std::string(gnu_get_libc_version()); },
+    .libraries = {{"glibc", [] { return std::string(gnu_get_libc_version()); }}},
     .make = [](const Parameters& parameters) { return std::make_unique<CpuThreads>(threads_of(parameters)); },
 }};
 

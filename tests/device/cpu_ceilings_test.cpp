@@ -35,23 +35,36 @@ TEST(FmaChains, OfTheWidestVectorsReachTheirFixedPoint) {
   EXPECT_EQ(work.flops(1000), 2.0 * 1000 * static_cast<double>(work.lanes()));
 }
 
-TEST(Ceilings, OfTheCpuAreMeasuredWithinTheirTime) {
+TEST(Ceilings, OfTheCpuAreMeasuredOrAbsentWithTheReason) {
   const Device* const cpu = Devices::instance().find("cpu");
   ASSERT_NE(cpu, nullptr);
-  const double begin = steady_clock().now();
-  const auto ceilings = cpu->measure_ceilings(1.0);
-  EXPECT_LT(steady_clock().now() - begin, 5.0);  // a busy machine may stretch the last rounds
-  ASSERT_EQ(ceilings.size(), 2U);
+  const auto ceilings = cpu->measure_ceilings(0.5);
+  ASSERT_EQ(ceilings.size(), 3U);
   EXPECT_EQ(ceilings[0].id, "fp32_flop_rate");
-  EXPECT_EQ(ceilings[1].id, "memory_bandwidth");
-  for (const Ceiling& ceiling : ceilings) {
+  EXPECT_EQ(ceilings[1].id, "special_function_rate");
+  EXPECT_EQ(ceilings[2].id, "memory_bandwidth");
+  EXPECT_FALSE(ceilings[1].value.has_value());
+  EXPECT_FALSE(ceilings[1].absent.empty());
+  for (const Ceiling& ceiling : {ceilings[0], ceilings[2]}) {
     ASSERT_TRUE(ceiling.value.has_value()) << ceiling.absent;
     EXPECT_EQ(ceiling.device, "cpu");
     EXPECT_FALSE(ceiling.method.empty());
-    // Between a single slow core and the largest server there is.
-    EXPECT_GT(*ceiling.value, 1e8) << ceiling.id;
-    EXPECT_LT(*ceiling.value, 1e14) << ceiling.id;
+    EXPECT_GT(*ceiling.value, 0) << ceiling.id;
   }
+}
+
+TEST(Ceilings, EndWhenAnotherRoundWouldTakeTooLong) {
+  test::FakeClock clock;
+  const auto round = [&](double seconds) {
+    return [&clock, seconds] {
+      clock.advance(seconds);
+      return seconds;
+    };
+  };
+  const BestRate four = best_rate(6, 1, clock, round(0.23));
+  EXPECT_EQ(four.rounds, 4U);
+  EXPECT_DOUBLE_EQ(four.rate, 6 / 0.23);
+  EXPECT_EQ(best_rate(6, 1, clock, round(5)).rounds, 2U);  // never fewer
 }
 
 TEST(Ceilings, WithoutMemoryAreAbsentWithTheReason) {

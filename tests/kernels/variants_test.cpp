@@ -12,13 +12,13 @@
 namespace mprof {
 
 namespace conv {
-INSTANTIATE_TEST_SUITE_P(Cpu, EachConvolution, ::testing::ValuesIn(test::variants_of("conv", "cpu")),
-                         test::name_of);
+INSTANTIATE_TEST_SUITE_P(Cpu, EachConvolution, ::testing::ValuesIn(mprof::test::variants_of("conv", "cpu")),
+                         mprof::test::name_of);
 }  // namespace conv
 
 namespace elementwise {
-INSTANTIATE_TEST_SUITE_P(Cpu, EachMap, ::testing::ValuesIn(test::variants_of("elementwise", "cpu")),
-                         test::name_of);
+INSTANTIATE_TEST_SUITE_P(Cpu, EachMap, ::testing::ValuesIn(mprof::test::variants_of("elementwise", "cpu")),
+                         mprof::test::name_of);
 }  // namespace elementwise
 
 namespace {
