@@ -92,7 +92,7 @@ int main() {
   Registry registry;
   for (const auto& [id, script] : scripts()) registry.add(test::fake_variant(id));
   registry.add(std::make_unique<test::FakeFamily>(scripts()));
-  registry.add_library("fake library", [] { return "1.0"; });
+  registry.add_library({"fake library", [] { return "1.0"; }});
   CollectorKinds::instance().add(
       {.id = "tracer",
        .pass = Pass::trace,
