@@ -23,6 +23,6 @@ inline constexpr FactName gpu_mig{gpu, "MIG"};
 
 /// What makes a machine another one: times from both sides of a difference here cannot be compared.
 inline constexpr std::array identifying_facts{fact::cpu_model, fact::cpu_cores, fact::cpu_logical_cpus,
-                                          fact::gpu_name,  fact::gpu_count, fact::gpu_mig};
+                                              fact::gpu_name,  fact::gpu_count, fact::gpu_mig};
 
 }  // namespace mprof
