@@ -305,8 +305,8 @@ enum class CallKind : std::uint8_t { wait, allocation, transfer, launch, other }
 /// The rows of a case, which stand together.
 template <class Row>
 [[nodiscard]] std::span<const Row> of_case(const std::vector<Row>& rows, CaseIndex index) {
-  const auto [first, last] = std::ranges::equal_range(rows, index, {}, &Row::in_case);
-  return {first, last};
+  return {std::ranges::lower_bound(rows, index, {}, &Row::in_case),
+          std::ranges::upper_bound(rows, index, {}, &Row::in_case)};
 }
 
 }  // namespace mprof::trace
