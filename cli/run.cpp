@@ -245,7 +245,7 @@ ExitCode exit_code_of(const Run& run) {
   return any ? ExitCode::wrong_output : ExitCode::success;
 }
 
-int execute(Run& run, const ResultDirectory& directory, const Arguments& arguments) {
+int execute(Run& run, ResultDirectory& directory, const Arguments& arguments) {
   const Interrupts interrupts;
   const auto progress = make_progress(style_of(arguments), steady_clock());
   const std::string program = fs::read_symlink("/proc/self/exe").string();
@@ -265,7 +265,7 @@ int execute(Run& run, const ResultDirectory& directory, const Arguments& argumen
 int run(const Arguments& arguments) {
   const ResultDirectory::Mode mode = mode_of(arguments);
   if (mode == ResultDirectory::Mode::resume) {
-    const ResultDirectory directory(arguments.text("out"), mode);
+    ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory);
     directory.save_sources(
         record.variants);  // of the same revision; the first attempt may not have come so far
@@ -276,9 +276,8 @@ int run(const Arguments& arguments) {
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
-  const ResultDirectory directory(out, mode);
+  ResultDirectory directory(out, mode);
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
-  directory.remove_check();
   directory.save_sources(record.variants);
   return execute(record, directory, arguments);
 }

@@ -4,7 +4,7 @@
 
 #include "model/run.hpp"
 
-/// The one list of each struct's fields: the reader and the writer of run.json and of the worker protocol
+/// The one list of each struct's fields: the reader and the writer of the record and of the worker protocol
 /// both walk it. An archive offers `field` (always present) and `optional_field` (left out when empty or not
 /// set).
 namespace mprof {
@@ -208,6 +208,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("method", s.method);
 }
 
+/// All but the cases, which stand in files of their own.
 template <class Archive, Fields<Run> S>
 void fields(Archive& a, S& s) {
   a.field("schema_version", s.schema_version);
@@ -222,7 +223,6 @@ void fields(Archive& a, S& s) {
   a.optional_field("inputs", s.inputs);
   a.field("families", s.families);
   a.field("variants", s.variants);
-  a.field("cases", s.cases);
 }
 
 }  // namespace mprof

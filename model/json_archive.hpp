@@ -50,6 +50,8 @@ inline Json to_json(const Problem& problem) {
   for (const Coordinate& c : problem.coordinates) object[c.axis] = c.value;
   return object;
 }
+/// Measurements of kernels as tables of columns (model/measurement_table.cpp).
+Json to_json(const std::vector<Measurement>& measurements);
 template <class T>
 Json to_json(const std::vector<T>& values);
 template <class T>
@@ -110,6 +112,7 @@ requires std::is_class_v<T> Json to_json(const T& value) {
 [[noreturn]] void fail(const std::string& where, const std::string& expected, const Json& found);
 
 // Declared ahead: these call each other, and argument-dependent lookup does not look in this namespace.
+void read(const Json& json, const std::string& where, std::vector<Measurement>& measurements);
 template <class T>
 void read(const Json& json, const std::string& where, std::vector<T>& values);
 template <class T>
@@ -175,6 +178,7 @@ void read(const Json& json, const std::string& where, std::map<std::string, T>& 
   values.clear();
   for (const auto& [name, element] : json.items()) read(element, where + "." + name, values[name]);
 }
+
 /// Hands the members of one object to the fields of a struct. Members that no field asks for are left alone:
 /// a later version of this schema may have added them.
 class Reader {

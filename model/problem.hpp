@@ -14,6 +14,7 @@ struct Coordinate {
   std::string axis{};
   std::uint64_t value = 0;
   bool operator==(const Coordinate&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const Coordinate&) const = default;
 };
 
@@ -22,6 +23,7 @@ struct Coordinate {
 struct Problem {
   std::vector<Coordinate> coordinates{};
   bool operator==(const Problem&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const Problem&) const = default;
   [[nodiscard]] bool empty() const { return coordinates.empty(); }
 };

@@ -147,6 +147,7 @@ struct CaseKey {
   Parameters parameters{};  ///< all of the variant's parameters
   Problem problem{};
   bool operator==(const CaseKey&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const CaseKey&) const = default;
 };
 

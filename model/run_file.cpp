@@ -1,10 +1,18 @@
 #include "model/run_file.hpp"
 
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <system_error>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/core.h>
 
+#include "model/case_file.hpp"
+#include "model/derive/derive.hpp"
 #include "model/json_archive.hpp"
+#include "model/migrate/migrate.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -14,32 +22,85 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* run_file_name = "run.json";
+constexpr const char* not_run_yet = "not run yet";
 
-}  // namespace
+/// A case in run.json. Its results stand there only when an older version wrote it.
+struct IndexEntry {
+  std::string id{};
+  CaseKey key{};
+  std::optional<std::vector<PassResult>> passes{};
+};
 
-std::string run_to_json(const Run& run) {
-  return json::print(json::to_json(run));
+struct RunDocument {
+  Run run{};
+  std::vector<IndexEntry> cases{};
+};
+
+template <class Archive, Fields<IndexEntry> S>
+void fields(Archive& a, S& s) {
+  a.field("id", s.id);
+  fields(a, s.key);
+  a.optional_field("passes", s.passes);
 }
 
-Run parse_run(std::string_view text, const std::string& name) {
-  const json::Json document = json::parse(text, name);
-  if (!document.is_object() || !document.contains("schema_version")) {
-    throw Error(ExitCode::usage,
-                name + ": this is JSON, but no run record of mprof (it has no schema_version)");
-  }
-  int version = 0;
-  json::read(document["schema_version"], name + ".schema_version", version);
-  if (version != run_schema_version) {
-    throw Error(ExitCode::usage, fmt::format("{}: schema version {}, and this mprof reads version {}: {}",
-                                             name, version, run_schema_version,
-                                             version > run_schema_version
-                                                 ? "use the newer mprof that wrote it"
-                                                 : "it was written by an older mprof; record it again"));
-  }
-  return json::from_json<Run>(document, name);
+template <class Archive, Fields<RunDocument> S>
+void fields(Archive& a, S& s) {
+  fields(a, s.run);
+  a.field("cases", s.cases);
 }
 
-Run read_run(const fs::path& directory) {
+RunDocument parse_document(std::string_view text, const std::string& name) {
+  return json::from_json<RunDocument>(migrate_run(json::parse(text, name), name), name);
+}
+
+/// The ops of each problem of each family: families have many cases, and can have many problems.
+class Ops {
+ public:
+  explicit Ops(const Run& run) {
+    for (const FamilyInfo& family : run.families) {
+      for (const ProblemInfo& problem : family.problems)
+        ops_.emplace(std::pair(family.id, problem.problem), &problem.ops);
+    }
+  }
+  /// None when the record describes no such problem.
+  [[nodiscard]] std::vector<OpInfo> of(const CaseKey& key) const {
+    const auto found = ops_.find({key.variant.substr(0, key.variant.find('/')), key.problem});
+    return found == ops_.end() ? std::vector<OpInfo>{} : *found->second;
+  }
+
+ private:
+  std::map<std::pair<std::string, Problem>, const std::vector<OpInfo>*> ops_;
+};
+
+std::vector<PassResult> pending(const Plan& plan, const std::string& reason) {
+  std::vector<PassResult> passes;
+  for (const Pass pass : plan.passes) passes.push_back({.pass = pass, .reason = reason});
+  return passes;
+}
+
+/// The run, with those cases that are not in files of their own.
+Run assembled(RunDocument& document, const std::string& name) {
+  Run run = std::move(document.run);
+  run.schema_version = run_schema_version;
+  const Ops ops(run);
+  std::unordered_set<std::string> ids;
+  for (std::size_t i = 0; i < document.cases.size(); ++i) {
+    IndexEntry& entry = document.cases[i];
+    if (!ids.insert(entry.id).second) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}.cases[{}].id: there is a case {} before it; ids name one case each", name,
+                              i, json::quote(entry.id)));
+    }
+    Case& c = run.cases.emplace_back();
+    c.id = std::move(entry.id);
+    c.key = std::move(entry.key);
+    c.ops = ops.of(c.key);
+    c.passes = entry.passes ? std::move(*entry.passes) : pending(run.plan, not_run_yet);
+  }
+  return run;
+}
+
+void require_result_directory(const fs::path& directory) {
   std::error_code error;
   const fs::file_status status = fs::status(directory, error);
   if (!fs::exists(status)) {
@@ -54,17 +115,88 @@ Run read_run(const fs::path& directory) {
                             "folder that holds run.json)",
                             directory.string()));
   }
-  const fs::path file = directory / run_file_name;
-  if (!fs::exists(file, error) && !error) {
+  if (!fs::exists(directory / run_file_name, error) && !error) {
     throw Error(
         ExitCode::usage,
         fmt::format("{} holds no run.json, so it is no result directory of `mprof run`", directory.string()));
   }
-  return parse_run(read_file(file), file.string());
+}
+
+void require_same(const std::string& field, const std::string& expected, const std::string& found) {
+  if (found != expected) json::fail(field, json::quote(expected) + ", as run.json has it", found);
+}
+
+/// A case file that lies under another one's name, or was changed by hand, must not pass for the case.
+void require_same_case(const StoredCase& stored, const Case& c, const std::string& name) {
+  require_same(name + ".id", c.id, stored.id);
+  require_same(name + ".variant", c.key.variant, stored.key.variant);
+  require_same(name + ".problem", problem_id(c.key.problem), problem_id(stored.key.problem));
+  require_same(name + ".parameters", json::to_json(c.key.parameters).dump(),
+               json::to_json(stored.key.parameters).dump());
+}
+
+std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::path& directory) {
+  const fs::path relative = case_file(c.id);
+  const fs::path file = directory / relative;
+  std::error_code error;
+  if (!fs::exists(file, error) && !error) return pending(run.plan, not_run_yet);
+  StoredCase stored = parse_case(read_file_within(directory, file), file.string());
+  if (stored.run != run_stamp(run)) {
+    return pending(run.plan,
+                   fmt::format("not run yet: {} is of another run in this directory", relative.string()));
+  }
+  require_same_case(stored, c, file.string());
+  return std::move(stored.passes);
+}
+
+}  // namespace
+
+std::string run_to_json(const Run& run) {
+  json::Json document = json::to_json(run);
+  json::Json& cases = document["cases"] = json::Json::array();
+  for (const Case& c : run.cases) cases.push_back(json::to_json(IndexEntry{c.id, c.key, {}}));
+  return json::print(document);
+}
+
+Run parse_run(std::string_view text, const std::string& name) {
+  RunDocument document = parse_document(text, name);
+  return assembled(document, name);
+}
+
+Run read_record(const fs::path& directory) {
+  require_result_directory(directory);
+  const fs::path file = directory / run_file_name;
+  RunDocument document = parse_document(read_file_within(directory, file), file.string());
+  std::vector<bool> in_files;
+  for (const IndexEntry& entry : document.cases) in_files.push_back(!entry.passes);
+  Run run = assembled(document, file.string());
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    if (in_files[i]) run.cases[i].passes = read_results(run.cases[i], run, directory);
+  }
+  return run;
+}
+
+Run read_run(const fs::path& directory) {
+  Run run = read_record(directory);
+  derive(run, directory);
+  return run;
 }
 
 void write_run(const Run& run, const fs::path& directory) {
   write_file(directory / run_file_name, run_to_json(run));
+}
+
+void write_case(const Case& c, std::string_view stamp, const fs::path& directory) {
+  const fs::path file = directory / case_file(c.id);
+  if (fs::exists(directory)) require_within(directory, file.parent_path());
+  write_file(file, case_to_json(c, stamp));
+}
+
+void write_record(const Run& run, const fs::path& directory) {
+  write_run(run, directory);
+  for (const Case& c : run.cases) {
+    if (has_results(c)) write_case(c, run_stamp(run), directory);
+  }
 }
 
 }  // namespace mprof

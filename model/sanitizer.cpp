@@ -19,34 +19,35 @@ bool value_of(const std::array<std::string_view, n>& names, std::string_view tex
 
 }  // namespace
 
-std::string_view to_string(CheckTool tool) {
+std::string_view to_string(SanitizerTool tool) {
   return tools.at(static_cast<std::size_t>(tool));
 }
-std::string_view to_string(CheckStatus status) {
+std::string_view to_string(SanitizerStatus status) {
   return statuses.at(static_cast<std::size_t>(status));
 }
-bool from_string(std::string_view text, CheckTool& value) {
+bool from_string(std::string_view text, SanitizerTool& value) {
   return value_of(tools, text, value);
 }
-bool from_string(std::string_view text, CheckStatus& value) {
+bool from_string(std::string_view text, SanitizerStatus& value) {
   return value_of(statuses, text, value);
 }
 
-const std::vector<CheckTool>& check_tools() {
-  static const std::vector<CheckTool> all{CheckTool::memcheck, CheckTool::racecheck, CheckTool::initcheck,
-                                          CheckTool::synccheck};
+const std::vector<SanitizerTool>& sanitizer_tools() {
+  static const std::vector<SanitizerTool> all{SanitizerTool::memcheck, SanitizerTool::racecheck,
+                                              SanitizerTool::initcheck, SanitizerTool::synccheck};
   return all;
 }
 
-const CheckResult* find_result(const Check& check, std::string_view variant, CheckTool tool) {
-  const auto found = std::find_if(check.results.begin(), check.results.end(), [&](const CheckResult& result) {
-    return result.variant == variant && result.tool == tool;
-  });
-  return found == check.results.end() ? nullptr : &*found;
+const SanitizerResult* find_result(const SanitizerRecord& record, std::string_view variant,
+                                   SanitizerTool tool) {
+  const auto found = std::find_if(
+      record.results.begin(), record.results.end(),
+      [&](const SanitizerResult& result) { return result.variant == variant && result.tool == tool; });
+  return found == record.results.end() ? nullptr : &*found;
 }
 
-bool is_checked(const CheckResult& result) {
-  return result.status == CheckStatus::clean || result.status == CheckStatus::errors;
+bool is_conclusive(const SanitizerResult& result) {
+  return result.status == SanitizerStatus::clean || result.status == SanitizerStatus::errors;
 }
 
 }  // namespace mprof

@@ -2,15 +2,18 @@
 
 #include <system_error>
 
-#include <fmt/core.h>
-
 #include "model/json_archive.hpp"
-#include "system/error.hpp"
+#include "model/migrate/migrate.hpp"
 #include "system/files.hpp"
 
 namespace mprof {
+namespace {
 
-template <class Archive, Fields<CheckResult> S>
+constexpr const char* older_name = "check.json";  // of schema version 1
+
+}  // namespace
+
+template <class Archive, Fields<SanitizerResult> S>
 void fields(Archive& a, S& s) {
   a.field("variant", s.variant);
   a.field("tool", s.tool);
@@ -28,48 +31,36 @@ void fields(Archive& a, S& s) {
   a.optional_field("command", s.command);
 }
 
-template <class Archive, Fields<Check> S>
+template <class Archive, Fields<SanitizerRecord> S>
 void fields(Archive& a, S& s) {
   a.field("schema_version", s.schema_version);
   a.field("results", s.results);
 }
 
-std::string check_to_json(const Check& check) {
-  return json::print(json::to_json(check));
+std::string sanitizer_record_to_json(const SanitizerRecord& record) {
+  return json::print(json::to_json(record));
 }
 
-Check parse_check(std::string_view text, const std::string& name) {
-  const json::Json document = json::parse(text, name);
-  if (!document.is_object() || !document.contains("schema_version")) {
-    throw Error(ExitCode::usage,
-                name +
-                    ": this is JSON, but no record of `mprof check` (it has no schema_version). Move it "
-                    "away, and make a new one with `mprof check`.");
-  }
-  int version = 0;
-  json::read(document["schema_version"], name + ".schema_version", version);
-  if (version != check_schema_version) {
-    throw Error(ExitCode::usage,
-                fmt::format("{}: schema version {}, and this mprof reads version {}: {}", name, version,
-                            check_schema_version,
-                            version > check_schema_version ? "use the newer mprof that wrote it"
-                                                           : "check the run again with `mprof check`"));
-  }
-  return json::from_json<Check>(document, name);
+SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
+  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(json::parse(text, name), name), name);
 }
 
-std::filesystem::path check_file(const std::filesystem::path& directory) {
-  return directory / "check.json";
+std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {
+  return directory / "sanitizer.json";
 }
 
-std::optional<Check> read_check(const std::filesystem::path& file) {
+std::optional<SanitizerRecord> read_sanitizer_record(const std::filesystem::path& file) {
   std::error_code error;
-  if (file.empty() || !std::filesystem::exists(file, error)) return std::nullopt;
-  return parse_check(read_file(file), file.string());
+  if (file.empty()) return std::nullopt;
+  for (const auto& candidate : {file, file.parent_path() / older_name}) {
+    if (!std::filesystem::exists(candidate, error)) continue;
+    return parse_sanitizer_record(read_file_within(file.parent_path(), candidate), candidate.string());
+  }
+  return std::nullopt;
 }
 
-void write_check(const Check& check, const std::filesystem::path& file) {
-  write_file(file, check_to_json(check));
+void write_sanitizer_record(const SanitizerRecord& record, const std::filesystem::path& file) {
+  write_file(file, sanitizer_record_to_json(record));
 }
 
 }  // namespace mprof

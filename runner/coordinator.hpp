@@ -27,7 +27,7 @@ class Progress {
 struct CoordinatorContext {
   /// The command line that starts a worker.
   std::vector<std::string> worker_command;
-  const ResultDirectory& directory;
+  ResultDirectory& directory;
   const Clock& clock;
   Progress& progress;
   /// Becomes readable when the run is to stop; -1: never.

@@ -1,5 +1,6 @@
 #include "system/files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -62,6 +63,29 @@ std::string read_file(const fs::path& path) {
     throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   }
   return std::move(contents).str();
+}
+
+bool is_within(const fs::path& directory, const fs::path& file) {
+  std::error_code error;
+  const fs::path root = fs::canonical(directory, error);
+  if (error) return false;
+  const fs::path target = fs::weakly_canonical(file, error);
+  if (error) return false;
+  const auto [end_of_root, rest] = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
+  return end_of_root == root.end() && rest != target.end();
+}
+
+void require_within(const fs::path& directory, const fs::path& file) {
+  if (is_within(directory, file)) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{} leads out of {} by a symbolic link, which is not followed; put the file itself "
+                          "there, or remove the link",
+                          file.string(), directory.string()));
+}
+
+std::string read_file_within(const fs::path& directory, const fs::path& file) {
+  require_within(directory, file);
+  return read_file(file);
 }
 
 FileWriter::FileWriter(fs::path path) : path_(std::move(path)), temporary_(path_.string() + ".tmp") {

@@ -36,4 +36,16 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 /// The whole file; throws Error(usage) that says why it cannot be read.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
+/// Whether `file` lies below `directory` when every symbolic link on its way is followed. What is not there
+/// is judged by the part of its path that is.
+[[nodiscard]] bool is_within(const std::filesystem::path& directory, const std::filesystem::path& file);
+
+/// Throws Error(usage) that says so, and what to do, when `file` does not lie within `directory`.
+void require_within(const std::filesystem::path& directory, const std::filesystem::path& file);
+
+/// The whole file of a directory that came from anywhere: like read_file(), but a symbolic link that leads
+/// out of `directory` is not followed, and throws Error(usage).
+[[nodiscard]] std::string read_file_within(const std::filesystem::path& directory,
+                                           const std::filesystem::path& file);
+
 }  // namespace mprof

@@ -49,7 +49,7 @@ class Isolation : public ::testing::Test {
       }
     }
     const test::TemporaryDirectory temporary;
-    const ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
+    ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
     Progress silent;
     coordinate(run, {{test::program("mprof_gpu_test_worker")}, directory, steady_clock(), silent, -1});
     EXPECT_EQ(run.state, RunState::complete);

@@ -288,49 +288,5 @@ TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
                                   [](const std::string& id) { return id.starts_with("timing"); }));
 }
 
-TEST(ResultDirectoryTest, RefusesWhatItWouldDestroy) {
-  const test::TemporaryDirectory temporary;
-  using Mode = ResultDirectory::Mode;
-  const auto refused = [&](const fs::path& path, Mode mode) {
-    try {
-      const ResultDirectory directory(path, mode);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  const fs::path run = temporary.path() / "run";
-  write_run(mprof::Run{}, run);
-  EXPECT_NE(refused(run, Mode::create).find("holds a run already"), std::string::npos);
-  EXPECT_EQ(refused(run, Mode::overwrite), "");
-  EXPECT_EQ(refused(run, Mode::resume), "");
-  EXPECT_EQ(read_run(run), mprof::Run{}) << "opening it must not change it";
-
-  temporary.write("killed/run.json.tmp", "{");
-  EXPECT_EQ(refused(temporary.path() / "killed", Mode::create), "") << "a run killed at its first save";
-
-  temporary.write("mine/thesis.txt", "x");
-  EXPECT_NE(refused(temporary.path() / "mine", Mode::overwrite).find("files in it that are no run"),
-            std::string::npos);
-  EXPECT_NE(refused(temporary.path() / "mine/thesis.txt", Mode::create).find("this is a file"),
-            std::string::npos);
-  EXPECT_NE(refused(temporary.path() / "none", Mode::resume).find("nothing to go on with"),
-            std::string::npos);
-  EXPECT_FALSE(fs::exists(temporary.path() / "none"));
-}
-
-TEST(ResultDirectoryTest, OneCoordinatorAtATime) {
-  const test::TemporaryDirectory temporary;
-  const ResultDirectory first(temporary.path() / "run", ResultDirectory::Mode::create);
-  EXPECT_THROW(ResultDirectory(temporary.path() / "run", ResultDirectory::Mode::create), Error);
-}
-
-TEST(ResultDirectoryTest, DefaultNameIsTimeAndDevice) {
-  EXPECT_EQ(default_result_path("2026-11-21T02:51:07Z", "AMD EPYC (TM)"),
-            fs::path("results/2026-11-21T02-51-07Z-amd-epyc-tm"));
-  EXPECT_EQ(default_result_path("2026-11-21T02:51:07Z", "../../x"),
-            fs::path("results/2026-11-21T02-51-07Z-x"));
-}
-
 }  // namespace
 }  // namespace mprof
