@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "model/facts.hpp"
 #include "report/analysis/compare.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
@@ -12,25 +12,15 @@
 namespace mprof {
 namespace {
 
-struct FactName {
-  std::string_view group;
-  std::string_view name;
-};
-
-/// What makes a machine another one: times from both sides of a difference here cannot be compared.
-constexpr std::array machine_facts{FactName{"cpu", "model"},        FactName{"cpu", "cores"},
-                                   FactName{"cpu", "logical_cpus"}, FactName{"gpu", "name"},
-                                   FactName{"gpu", "count"},        FactName{"gpu", "mig"}};
-
 bool is_machine_fact(std::string_view group, std::string_view name) {
-  return std::any_of(machine_facts.begin(), machine_facts.end(),
+  return std::any_of(identifying_facts.begin(), identifying_facts.end(),
                      [&](const FactName& fact) { return fact.group == group && fact.name == name; });
 }
 
 /// A fact that only one run knows is no sign of another machine.
 std::vector<std::string> machine_differences(const Run& a, const Run& b) {
   std::vector<std::string> differences;
-  for (const auto& [group, name] : machine_facts) {
+  for (const auto& [group, name] : identifying_facts) {
     const std::string in_a = known_fact(a, group, name);
     const std::string in_b = known_fact(b, group, name);
     if (in_a.empty() || in_b.empty() || in_a == in_b) continue;
