@@ -44,47 +44,10 @@ struct Value {
 /// Half the width of the interval over the median.
 [[nodiscard]] std::optional<double> relative_half_width(const Estimate& estimate);
 
-/// How many times as fast; or why that cannot be said.
-struct SpeedUp {
-  std::optional<double> factor;
-  std::optional<Interval> interval;  ///< from the ends of both medians' intervals, so a cautious one
-  std::string absent;
-
-  explicit operator bool() const { return factor.has_value(); }
-};
-
-/// before / after, for times. Never call it with a time whose output check failed.
-[[nodiscard]] SpeedUp speed_up(const Value& before, const Value& after);
-
-/// How a time changed. Nothing but times uses these words.
-enum class Verdict { faster, slower, same, inconclusive };
-
-[[nodiscard]] std::string_view to_string(Verdict verdict);
-
-/// Faster or slower beyond doubt (the 95 % interval of the speed-up is clear of 1), otherwise inconclusive.
-[[nodiscard]] Verdict verdict_of(const SpeedUp& speed_up);
-
-struct Judgement {
-  Verdict verdict = Verdict::inconclusive;
-  std::string reason;  ///< why it is inconclusive; otherwise empty
-};
-
 /// Why so many samples have no interval, as a note says it.
 [[nodiscard]] std::string no_interval(std::size_t samples);
 
-/// Faster or slower: the 95 % intervals of the medians do not overlap and the change exceeds the threshold.
-/// Same: both intervals lie within the threshold around the median before. Otherwise inconclusive, with the
-/// reason.
-[[nodiscard]] Judgement judge(const Estimate& before, const Estimate& after, double threshold);
-
-/// A smaller loss of accuracy is not called one: the order of summation alone moves a prediction now and
-/// then.
-inline constexpr double tolerated_accuracy_loss = 0.002;
-
-/// Whether the metric is a share of correct answers, which is compared and printed in its own way.
-[[nodiscard]] bool is_share_of_answers(std::string_view metric);
-
-/// The name of the time by which an op is compared: "op_time", or "layer_time" when the op's work happens
+/// The name of the time by which an op is compared: "op_time", or "group_time" when the op's work happens
 /// outside forward(): its kernels, by the trace, ran at least twice as long as its op_time; or, without a
 /// trace, its bytes would have moved at more than ten times the measured bandwidth.
 [[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);

@@ -29,6 +29,30 @@ std::string_view to_string(Severity severity) {
   return "caution";
 }
 
+std::string_view to_string(Limit limit) {
+  switch (limit) {
+    case Limit::compute:
+      return "FP32 peak";
+    case Limit::memory:
+      return "memory bandwidth";
+    case Limit::special:
+      break;
+  }
+  return "special-function peak";
+}
+
+std::string_view short_name(Limit limit) {
+  switch (limit) {
+    case Limit::compute:
+      return "compute";
+    case Limit::memory:
+      return "memory";
+    case Limit::special:
+      break;
+  }
+  return "special functions";
+}
+
 std::string_view to_string(Bound bound) {
   switch (bound) {
     case Bound::compute:
