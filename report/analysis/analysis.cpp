@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,7 +14,7 @@ namespace {
 
 const Value no_time = absent_value("no case gave a verified time");
 constexpr std::string_view is_a_baseline = "it is a baseline itself";
-const SpeedUp no_speed_up{std::nullopt, std::nullopt, "no case gave a verified time"};
+const SpeedUp no_time_no_speed_up = no_speed_up("no case gave a verified time");
 
 const PassResult* verified_pass(const Case& c) {
   const auto found = std::find_if(c.passes.begin(), c.passes.end(),
@@ -38,13 +40,25 @@ Value cores_busy(const Case& c, const Value& total_time) {
   return derived_value((user->median + system->median) / total_time->median);
 }
 
-/// The percentage of the tighter peak that an op reaches. Work outside forward() is not in its op time.
-Value of_possible(const OpResult& op) {
-  if (op.outside_forward) return absent_value("it works outside forward(), so its op time says little");
-  if (!op.compute_throughput) return op.compute_throughput;
-  if (!op.memory_throughput) return op.memory_throughput;
-  return op.compute_throughput->median > op.memory_throughput->median ? op.compute_throughput
-                                                                      : op.memory_throughput;
+/// The percentage of the peak that allows no less time. Work outside forward() is not in its op time.
+void find_limit(OpResult& op) {
+  if (op.outside_forward) {
+    op.of_possible = absent_value("it works outside forward(), so its op time says little");
+    return;
+  }
+  std::vector<std::pair<Limit, const Value*>> limits{{Limit::compute, &op.compute_throughput},
+                                                     {Limit::memory, &op.memory_throughput}};
+  if (op.info.special_operations > 0) limits.emplace_back(Limit::special, &op.special_throughput);
+  for (const auto& [limit, throughput] : limits) {
+    if (!*throughput) {
+      op.of_possible = *throughput;
+      op.limit.reset();
+      return;
+    }
+    if (op.limit && !((*throughput)->median > op.of_possible->median)) continue;
+    op.limit = limit;
+    op.of_possible = *throughput;
+  }
 }
 
 /// Whether hardware counted work of tensor cores, which the measured FP32 peak says nothing about.
@@ -66,22 +80,24 @@ OpResult op_result(const Case& c, const OpInfo& info) {
   OpResult result;
   result.info = info;
   result.op_time = value_of(c, "op_time", info.name);
-  result.layer_time = value_of(c, "layer_time", info.name);
+  result.group_time = value_of(c, "group_time", info.name);
   result.compute_throughput = value_of(c, "compute_throughput", info.name);
   result.memory_throughput = value_of(c, "memory_throughput", info.name);
   result.flop_rate = value_of(c, "flop_rate", info.name);
+  result.special_throughput = value_of(c, "special_throughput", info.name);
   result.byte_rate = value_of(c, "byte_rate", info.name);
+  result.special_rate = value_of(c, "special_rate", info.name);
   result.compared_by = comparable_time(c, info.name);
-  result.outside_forward = result.compared_by == "layer_time";
+  result.outside_forward = result.compared_by == "group_time";
   if (uses_tensor_cores(c, info.name))
     result.compute_throughput = absent_value("it computes on tensor cores, whose peak was not measured");
-  result.of_possible = of_possible(result);
+  find_limit(result);
   result.gpu_time = traced_value(c, "gpu_time", info.name);
   result.verification = verification_of(c, info.name);
   return result;
 }
 
-CaseResult case_result(const Case& c) {
+CaseResult case_result(const Case& c, const FamilyInfo* family) {
   CaseResult result;
   result.id = c.id;
   result.configuration = c.id.substr(0, c.id.rfind('@'));
@@ -91,22 +107,19 @@ CaseResult case_result(const Case& c) {
   result.source = &c;
   for (const OpInfo& op : c.ops) result.ops.push_back(op_result(c, op));
   result.total_time = value_of(c, "total_time");
-  result.accuracy = value_of(c, "accuracy");
+  if (family != nullptr) {
+    for (const QualityInfo& quality : family->qualities)
+      result.qualities.push_back({&quality, value_of(c, quality.metric), {}});
+  }
   result.cores_busy = cores_busy(c, result.total_time);
   result.trace_overhead = traced_value(c, "trace_overhead");
   if (const PassResult* timing = find_pass(c, Pass::timing)) result.sampling = timing->sampling;
   return result;
 }
 
-/// What a sweep is judged by: the op times together, or the whole inference of a family without ops.
+/// What a sweep is judged by: the op times together, or the whole of a family without ops.
 double cost(const CaseResult& result) {
-  double sum = 0;
-  bool known = !result.ops.empty();
-  for (const OpResult& op : result.ops) {
-    known = known && op.compared_time();
-    if (known) sum += op.compared_time()->median;
-  }
-  if (known) return sum;
+  if (const auto time = result.compared_time()) return *time;
   return result.total_time ? result.total_time->median : std::numeric_limits<double>::infinity();
 }
 
@@ -117,22 +130,26 @@ bool at_defaults(const CaseResult& result, const VariantInfo& info) {
   });
 }
 
-/// The baseline's case at a batch: with its default parameters, or its fastest one when those were not run.
-const CaseResult* baseline_case(const FamilyResult& family, const std::string& id, std::uint64_t batch) {
+/// The baseline's case at a problem: with its default parameters, or its fastest one when those were not run.
+const CaseResult* baseline_case(const FamilyResult& family, const std::string& id, const Problem& problem) {
   const VariantResult* variant = family.find_variant(id);
   if (variant == nullptr) return nullptr;
-  for (const CaseResult& result : variant->cases) {
-    if (result.key.batch == batch && at_defaults(result, variant->info)) return &result;
+  const auto found = variant->at.find(problem);
+  if (found == variant->at.end()) return nullptr;
+  for (const std::size_t place : found->second) {
+    if (at_defaults(variant->cases[place], variant->info)) return &variant->cases[place];
   }
-  return variant->representative(batch);
+  return variant->representative(problem);
 }
 
 /// Why no speed-up of `result` may be shown; empty when one may.
-std::string obstacle(const VariantInfo& info, const CaseResult& result, const CaseResult* baseline) {
+std::string obstacle(const VariantInfo& info, const CaseResult& result, const CaseResult* baseline,
+                     const Words& words) {
   if (info.baseline.empty()) return std::string(is_a_baseline);
   if (result.status == Status::wrong) return "the output is wrong";
   if (!result.ok()) return fmt::format("it was not timed ({})", to_string(result.status));
-  if (baseline == nullptr) return fmt::format("its baseline {} was not run at this batch", info.baseline);
+  if (baseline == nullptr)
+    return fmt::format("its baseline {} was not run at this {}", info.baseline, words.one());
   if (baseline->status == Status::wrong)
     return fmt::format("the output of its baseline {} is wrong", baseline->id);
   if (!baseline->ok()) {
@@ -144,30 +161,31 @@ std::string obstacle(const VariantInfo& info, const CaseResult& result, const Ca
 void compare_op(OpResult& op, const CaseResult& baseline) {
   const OpResult* before = baseline.find_op(op.info.name);
   if (before == nullptr) {
-    op.speed_up.absent = "its baseline has no such op";
+    op.speed_up = no_speed_up("its baseline has no such op");
     return;
   }
-  if (before->outside_forward) op.compared_by = "layer_time";
-  op.gpu_speed_up = speed_up(before->gpu_time, op.gpu_time);
+  if (before->outside_forward) op.compared_by = "group_time";
+  op.gpu_speed_up = judge(before->gpu_time, op.gpu_time);
   op.speed_up =
-      speed_up(op.compared_by == "layer_time" ? before->layer_time : before->op_time, op.compared_time());
+      judge(op.compared_by == "group_time" ? before->group_time : before->op_time, op.compared_time());
 }
 
 void compare_with_baseline(CaseResult& result, const VariantInfo& info, const FamilyResult& family) {
   result.is_baseline = info.baseline.empty();
   const CaseResult* baseline =
-      result.is_baseline ? nullptr : baseline_case(family, info.baseline, result.key.batch);
-  const std::string why_not = obstacle(info, result, baseline);
+      result.is_baseline ? nullptr : baseline_case(family, info.baseline, result.key.problem);
+  const std::string why_not = obstacle(info, result, baseline, family.words);
   if (!why_not.empty()) {
-    result.total_speed_up.absent = why_not;
-    for (OpResult& op : result.ops) op.speed_up.absent = why_not;
+    result.total_speed_up = no_speed_up(why_not);
+    for (OpResult& op : result.ops) op.speed_up = result.total_speed_up;
     return;
   }
   result.baseline = baseline->id;
-  result.total_speed_up = speed_up(baseline->total_time, result.total_time);
+  result.total_speed_up = judge(baseline->total_time, result.total_time);
   for (OpResult& op : result.ops) compare_op(op, *baseline);
-  if (result.accuracy && baseline->accuracy) {
-    result.accuracy_change = result.accuracy->median - baseline->accuracy->median;
+  for (std::size_t i = 0; i < result.qualities.size(); ++i) {
+    const Value &own = result.qualities[i].value, &before = baseline->qualities[i].value;
+    if (own && before) result.qualities[i].change = own->median - before->median;
   }
 }
 
@@ -177,17 +195,15 @@ const Value& time_of(const CaseResult& result, const std::string& op) {
   return found == nullptr ? no_time : found->op_time;
 }
 
-bool overlap(const Value& a, const Value& b) {
-  return a->interval && b->interval && a->interval->low <= b->interval->high &&
-         b->interval->low <= a->interval->high;
-}
-
-Best best_of(const FamilyResult& family, const std::string& op, std::uint64_t batch) {
-  Best best{op, batch, nullptr, {}, {}};
+Best best_of(const FamilyResult& family, const std::string& op, const Problem& problem) {
+  Best best{op, problem, nullptr, {}, {}};
   std::vector<const CaseResult*> candidates;
   for (const VariantResult& variant : family.variants) {
-    for (const CaseResult& result : variant.cases) {
-      if (result.key.batch != batch || !result.ok() || !time_of(result, op)) continue;
+    const auto found = variant.at.find(problem);
+    if (found == variant.at.end()) continue;
+    for (const std::size_t place : found->second) {
+      const CaseResult& result = variant.cases[place];
+      if (!result.ok() || !time_of(result, op)) continue;
       const OpResult* timed = result.find_op(op);
       (timed != nullptr && timed->outside_forward ? best.left_out : candidates).push_back(&result);
     }
@@ -197,9 +213,8 @@ Best best_of(const FamilyResult& family, const std::string& op, std::uint64_t ba
     return time_of(*a, op)->median < time_of(*b, op)->median;
   });
   for (const CaseResult* candidate : candidates) {
-    if (candidate != best.fastest && overlap(time_of(*candidate, op), time_of(*best.fastest, op))) {
+    if (candidate != best.fastest && is_level(time_of(*candidate, op), time_of(*best.fastest, op)))
       best.level.push_back(candidate);
-    }
   }
   return best;
 }
@@ -213,22 +228,6 @@ VariantInfo info_of(const Run& run, const std::string& id) {
   return info;
 }
 
-FamilyResult& family_of(std::vector<FamilyResult>& families, const std::string& id) {
-  const auto found = std::find_if(families.begin(), families.end(),
-                                  [&](const FamilyResult& family) { return family.id == id; });
-  if (found != families.end()) return *found;
-  families.push_back({id, {}, {}, {}, {}, {}, {}});
-  return families.back();
-}
-
-VariantResult& variant_of(FamilyResult& family, VariantInfo info) {
-  const auto found = std::find_if(family.variants.begin(), family.variants.end(),
-                                  [&](const VariantResult& variant) { return variant.info.id == info.id; });
-  if (found != family.variants.end()) return *found;
-  family.variants.push_back({std::move(info), {}, {}});
-  return family.variants.back();
-}
-
 void add_ops(std::vector<OpInfo>& known, const std::vector<OpInfo>& ops) {
   for (const OpInfo& op : ops) {
     const bool is_known =
@@ -237,33 +236,92 @@ void add_ops(std::vector<OpInfo>& known, const std::vector<OpInfo>& ops) {
   }
 }
 
-/// Variants and cases stand in plan order, batches ascending.
-std::vector<FamilyResult> families_of(const Run& run) {
-  std::vector<FamilyResult> families;
-  for (const Case& c : run.cases) {
-    VariantInfo info = info_of(run, c.key.variant);
-    FamilyResult& family = family_of(families, info.family);
+/// Families and variants by id while the cases are sorted into them.
+class Sorting {
+ public:
+  explicit Sorting(const Run& run) : run_(run) {}
+
+  void add(const Case& c) {
+    FamilyResult& family = family_of(c.key.variant);
     add_ops(family.ops, c.ops);
-    family.batches.push_back(c.key.batch);
-    variant_of(family, std::move(info)).cases.push_back(case_result(c));
+    problems_[family.id].insert(c.key.problem);
+    VariantResult& variant = family.variants[variants_.at(c.key.variant).second];
+    variant.at[c.key.problem].push_back(variant.cases.size());
+    variant.cases.push_back(case_result(c, find_family(run_, family.id)));
   }
-  for (FamilyResult& family : families) {
-    const std::set<std::uint64_t> batches(family.batches.begin(), family.batches.end());
-    family.batches.assign(batches.begin(), batches.end());
+
+  /// Variants and cases stand in plan order, problems ascending.
+  std::vector<FamilyResult> take() {
+    for (FamilyResult& family : families_) {
+      const std::set<Problem>& problems = problems_[family.id];
+      family.problems.assign(problems.begin(), problems.end());
+      family.words = Words(family.info, family.problems);
+    }
+    return std::move(families_);
   }
-  return families;
+
+ private:
+  FamilyResult& family_of(const std::string& variant) {
+    if (const auto known = variants_.find(variant); known != variants_.end())
+      return families_[known->second.first];
+    VariantInfo info = info_of(run_, variant);
+    const auto [place, is_new] = places_.emplace(info.family, families_.size());
+    if (is_new) {
+      FamilyResult& added = families_.emplace_back();
+      added.id = info.family;
+      if (const FamilyInfo* described = find_family(run_, added.id)) added.info = *described;
+    }
+    FamilyResult& family = families_[place->second];
+    variants_[variant] = {place->second, family.variants.size()};
+    family.variants.emplace_back().info = std::move(info);
+    return family;
+  }
+
+  const Run& run_;
+  std::vector<FamilyResult> families_;
+  std::map<std::string, std::size_t> places_;                            ///< families
+  std::map<std::string, std::pair<std::size_t, std::size_t>> variants_;  ///< family, and place in it
+  std::map<std::string, std::set<Problem>> problems_;                    ///< by family
+};
+
+std::vector<FamilyResult> families_of(const Run& run) {
+  Sorting sorting(run);
+  for (const Case& c : run.cases) sorting.add(c);
+  return sorting.take();
+}
+
+void add_verifications(FamilyResult& family) {
+  for (VariantResult& variant : family.variants) {
+    for (const OpInfo& op : family.ops) {
+      OpVerification sum{op.name, {}};
+      for (const CaseResult& result : variant.cases) {
+        const OpResult* found = result.find_op(op.name);
+        if (found != nullptr && found->verification)
+          sum.summary.add(*found->verification, result.key.problem);
+      }
+      if (sum.summary.outputs == 0) continue;
+      variant.verified.add(sum.summary);
+      variant.verifications.push_back(std::move(sum));
+    }
+    family.verified.add(variant.verified);
+  }
 }
 
 void judge_family(FamilyResult& family) {
+  for (const VariantResult& variant : family.variants) {
+    family.variants_by_id.emplace(variant.info.id, &variant);
+    for (const CaseResult& result : variant.cases) family.cases_by_id.emplace(result.id, &result);
+  }
   for (VariantResult& variant : family.variants) {
     for (CaseResult& result : variant.cases) compare_with_baseline(result, variant.info, family);
   }
   for (VariantResult& variant : family.variants) variant.expectations = check_expectations(variant, family);
+  add_verifications(family);
   std::vector<std::string> timed;
   for (const OpInfo& op : family.ops) timed.push_back(op.name);
   timed.emplace_back();
   for (const std::string& op : timed) {
-    for (const std::uint64_t batch : family.batches) family.best.push_back(best_of(family, op, batch));
+    for (const Problem& problem : family.problems) family.best.push_back(best_of(family, op, problem));
   }
 }
 
@@ -275,21 +333,54 @@ const OpResult* CaseResult::find_op(std::string_view name) const {
   return found == ops.end() ? nullptr : &*found;
 }
 
-const CaseResult* VariantResult::representative(std::uint64_t batch) const {
+std::optional<double> CaseResult::compared_time() const {
+  double sum = 0;
+  for (const OpResult& op : ops) {
+    if (!op.compared_time()) return std::nullopt;
+    sum += op.compared_time()->median;
+  }
+  return ops.empty() ? std::nullopt : std::optional(sum);
+}
+
+NearestLimit nearest_limit(const OpResult& op) {
+  NearestLimit nearest{Limit::compute, op.compute_throughput};
+  const auto consider = [&](Limit limit, const Value& throughput) {
+    if (!throughput) return;
+    if (!nearest.throughput || throughput->median > nearest.throughput->median) nearest = {limit, throughput};
+  };
+  consider(Limit::memory, op.memory_throughput);
+  if (op.info.special_operations > 0) consider(Limit::special, op.special_throughput);
+  if (op.compute_throughput && op.compute_throughput->median > 100) {
+    nearest = {Limit::compute,
+               absent_value("it computes on tensor cores or in half precision, whose peak was "
+                            "not measured")};
+  }
+  return nearest;
+}
+
+const CaseResult* VariantResult::representative(const Problem& problem) const {
+  const auto found = at.find(problem);
+  if (found == at.end()) return nullptr;
   const CaseResult* chosen = nullptr;
-  for (const CaseResult& candidate : cases) {
-    if (candidate.key.batch != batch) continue;
+  for (const std::size_t place : found->second) {
+    const CaseResult& candidate = cases[place];
     const bool better = chosen == nullptr || (candidate.ok() && !chosen->ok()) ||
-                        (candidate.ok() == chosen->ok() && candidate.ok() && cost(candidate) < cost(*chosen));
+                        (candidate.ok() && chosen->ok() && cost(candidate) < cost(*chosen));
     if (better) chosen = &candidate;
   }
   return chosen;
 }
 
 bool VariantResult::swept() const {
-  std::set<std::uint64_t> seen;
-  return std::any_of(cases.begin(), cases.end(),
-                     [&](const CaseResult& result) { return !seen.insert(result.key.batch).second; });
+  return std::any_of(at.begin(), at.end(), [](const auto& places) { return places.second.size() > 1; });
+}
+
+const CaseResult* VariantResult::largest_timed() const {
+  for (auto places = at.rbegin(); places != at.rend(); ++places) {
+    const CaseResult* result = representative(places->first);
+    if (result->ok() && result->total_time) return result;
+  }
+  return nullptr;
 }
 
 const Value& Best::time() const {
@@ -297,33 +388,27 @@ const Value& Best::time() const {
 }
 
 const SpeedUp& Best::speed_up() const {
-  if (fastest == nullptr) return no_speed_up;
+  if (fastest == nullptr) return no_time_no_speed_up;
   const OpResult* result = op.empty() ? nullptr : fastest->find_op(op);
   return result == nullptr ? fastest->total_speed_up : result->speed_up;
 }
 
 const CaseResult* FamilyResult::find(std::string_view case_id) const {
-  for (const VariantResult& variant : variants) {
-    for (const CaseResult& result : variant.cases) {
-      if (result.id == case_id) return &result;
-    }
-  }
-  return nullptr;
+  const auto found = cases_by_id.find(case_id);
+  return found == cases_by_id.end() ? nullptr : found->second;
 }
 
 const VariantResult* FamilyResult::find_variant(std::string_view variant_id) const {
-  const auto found = std::find_if(variants.begin(), variants.end(), [&](const VariantResult& variant) {
-    return variant.info.id == variant_id;
-  });
-  return found == variants.end() ? nullptr : &*found;
+  const auto found = variants_by_id.find(variant_id);
+  return found == variants_by_id.end() ? nullptr : found->second;
 }
 
-RunAnalysis analyse(const Run& run, const Check* check) {
+RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer) {
   RunAnalysis analysis{&run, families_of(run), {}};
   for (FamilyResult& family : analysis.families) {
     judge_family(family);
     family.speed_of_light = speed_of_light(run, family);
-    family.check = summarize_check(check, family, run);
+    family.sanitizer = summarize_sanitizer(sanitizer, family, run);
   }
   analysis.findings = find_what_to_know(run, analysis.families);
   return analysis;

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +59,27 @@ void note_environment(std::vector<std::string>& notes, const Environment& a, con
   }
 }
 
+/// What the families read, by where it is; where that is the same, by what it holds.
+void note_inputs(std::vector<std::string>& notes, const Run& a, const Run& b) {
+  std::map<std::string, std::string> both = a.plan.inputs;
+  both.insert(b.plan.inputs.begin(), b.plan.inputs.end());
+  const auto path = [](const Run& run, const std::string& name) {
+    const auto found = run.plan.inputs.find(name);
+    return found == run.plan.inputs.end() ? std::string() : format::one_line(found->second);
+  };
+  for (const auto& [name, anywhere] : both)
+    note_difference(notes, fmt::format("Input {}", format::one_line(name)), path(a, name), path(b, name));
+  for (const InputFile& input : a.inputs) {
+    const auto same = std::ranges::find_if(b.inputs, [&](const InputFile& other) {
+      return other.family == input.family && other.name == input.name &&
+             std::filesystem::path(other.path).filename() == std::filesystem::path(input.path).filename();
+    });
+    if (same == b.inputs.end()) continue;
+    note_difference(notes, "Contents of " + format::one_line(input.path), format::one_line(input.checksum),
+                    format::one_line(same->checksum));
+  }
+}
+
 std::vector<std::string> notes_on(const Run& a, const Run& b, const CompareOptions& options) {
   std::vector<std::string> notes;
   if (options.allow_different_machines) {
@@ -66,8 +90,7 @@ std::vector<std::string> notes_on(const Run& a, const Run& b, const CompareOptio
   note_difference(notes, "mprof version", a.tool.version, b.tool.version);
   note_difference(notes, "mprof revision", a.tool.revision, b.tool.revision);
   note_difference(notes, "Quick run", a.plan.quick ? "yes" : "no", b.plan.quick ? "yes" : "no");
-  note_difference(notes, "Images", format::one_line(a.plan.images), format::one_line(b.plan.images));
-  note_difference(notes, "Weights", format::one_line(a.plan.weights), format::one_line(b.plan.weights));
+  note_inputs(notes, a, b);
   note_difference(notes, "State of the run", std::string(to_string(a.state)),
                   std::string(to_string(b.state)));
   note_environment(notes, a.environment, b.environment);
@@ -76,28 +99,23 @@ std::vector<std::string> notes_on(const Run& a, const Run& b, const CompareOptio
 
 TimeComparison compare_time(const Case& a, const Case& b, std::string_view metric, const std::string& op,
                             double threshold) {
-  TimeComparison result{
-      std::string(metric), op, value_of(a, metric, op), value_of(b, metric, op), {}, {}, {}, {}};
-  result.speed_up = speed_up(result.a, result.b);
+  TimeComparison result{std::string(metric), op, value_of(a, metric, op), value_of(b, metric, op), {}, {}};
+  result.speed_up = judge(result.a, result.b, threshold);
   if (!result.a || !result.b) {
-    result.reason =
+    result.speed_up.reason =
         fmt::format("no time in {}: {}", result.a ? "B" : "A", result.a ? result.b.absent : result.a.absent);
-    return result;
   }
   if (result.speed_up) result.ratio = result.b->median / result.a->median;
-  const Judgement judgement = judge(*result.a, *result.b, threshold);
-  result.verdict = judgement.verdict;
-  result.reason = judgement.reason;
   return result;
 }
 
 std::vector<TimeComparison> compare_times(const Case& a, const Case& b, double threshold) {
   std::vector<TimeComparison> times;
   for (const OpInfo& op : a.ops) {
-    // By layer time as soon as one side's op time says little.
+    // By group time as soon as one side's op time says little.
     const bool outside =
-        comparable_time(a, op.name) == "layer_time" || comparable_time(b, op.name) == "layer_time";
-    const std::string_view metric = outside ? "layer_time" : "op_time";
+        comparable_time(a, op.name) == "group_time" || comparable_time(b, op.name) == "group_time";
+    const std::string_view metric = outside ? "group_time" : "op_time";
     times.push_back(compare_time(a, b, metric, op.name, threshold));
   }
   times.push_back(compare_time(a, b, "total_time", "", threshold));
@@ -115,18 +133,20 @@ std::vector<std::string> regressions_of(const CaseComparison& result) {
     regressions.push_back(fmt::format("was ok, is {}", to_string(result.status_b)));
   }
   for (const TimeComparison& time : result.times) {
-    if (time.verdict != Verdict::slower) continue;
+    if (time.speed_up.verdict != Verdict::slower) continue;
     regressions.push_back(fmt::format("{} slower by {}",
                                       time.op.empty() ? "total time" : format::one_line(time.op),
                                       format::percent(*time.ratio - 1)));
   }
-  if (result.accuracy_change && *result.accuracy_change < -tolerated_accuracy_loss) {
-    regressions.push_back(fmt::format("accuracy {}", format::signed_accuracy(*result.accuracy_change)));
+  for (const QualityComparison& quality : result.qualities) {
+    if (!quality.lost()) continue;
+    regressions.push_back(fmt::format("{} {}", quality_word(quality.info),
+                                      format::signed_quality(*quality.change, quality.info.unit)));
   }
   return regressions;
 }
 
-CaseComparison compare_case(const Case& a, const Case& b, double threshold) {
+CaseComparison compare_case(const Case& a, const Case& b, const FamilyInfo* family, double threshold) {
   CaseComparison result;
   result.id = a.id;
   result.key = a.key;
@@ -136,13 +156,37 @@ CaseComparison compare_case(const Case& a, const Case& b, double threshold) {
   result.reason_b = case_reason(b);
   if (result.status_a == Status::ok && result.status_b == Status::ok)
     result.times = compare_times(a, b, threshold);
-  result.accuracy_a = value_of(a, "accuracy");
-  result.accuracy_b = value_of(b, "accuracy");
-  if (result.accuracy_a && result.accuracy_b) {
-    result.accuracy_change = result.accuracy_b->median - result.accuracy_a->median;
+  if (family != nullptr) {
+    for (const QualityInfo& info : family->qualities) {
+      QualityComparison& quality = result.qualities.emplace_back(
+          QualityComparison{info, value_of(a, info.metric), value_of(b, info.metric)});
+      if (quality.a && quality.b) quality.change = quality.b->median - quality.a->median;
+    }
   }
   result.regressions = regressions_of(result);
   return result;
+}
+
+/// The first part of a variant's id.
+std::string family_of(const CaseKey& key) {
+  return key.variant.substr(0, key.variant.find('/'));
+}
+
+std::map<CaseKey, const Case*> cases_by_key(const Run& run) {
+  std::map<CaseKey, const Case*> cases;
+  for (const Case& c : run.cases) cases.emplace(c.key, &c);
+  return cases;
+}
+
+std::map<std::string, Words> words_of(const Run& run) {
+  std::map<std::string, std::set<Problem>> problems;
+  for (const Case& c : run.cases) problems[family_of(c.key)].insert(c.key.problem);
+  std::map<std::string, Words> words;
+  for (const auto& [id, of_family] : problems) {
+    const FamilyInfo* info = find_family(run, id);
+    words.emplace(id, Words(info == nullptr ? FamilyInfo{} : *info, {of_family.begin(), of_family.end()}));
+  }
+  return words;
 }
 
 RunSummary summary_of(const Run& run, const std::string& name) {
@@ -174,29 +218,41 @@ bool Comparison::regression() const {
 std::size_t Comparison::count(Verdict verdict) const {
   std::size_t number = 0;
   for (const CaseComparison& c : cases) {
-    number += static_cast<std::size_t>(std::count_if(
-        c.times.begin(), c.times.end(), [&](const TimeComparison& time) { return time.verdict == verdict; }));
+    number += static_cast<std::size_t>(
+        std::count_if(c.times.begin(), c.times.end(),
+                      [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; }));
   }
   return number;
 }
 
+const Words& words_of(const Comparison& comparison, const CaseComparison& c) {
+  return comparison.words.at(family_of(c.key));
+}
+
 Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
   require_one_machine(a, b, options);
-  Comparison comparison{
-      summary_of(a, options.name_a), summary_of(b, options.name_b), options.threshold, {}, {}, {},
-      notes_on(a, b, options)};
+  Comparison comparison{.a = summary_of(a, options.name_a),
+                        .b = summary_of(b, options.name_b),
+                        .threshold = options.threshold,
+                        .cases = {},
+                        .words = words_of(a),
+                        .only_in_a = {},
+                        .only_in_b = {},
+                        .notes = notes_on(a, b, options)};
+  const std::map<CaseKey, const Case*> in_a = cases_by_key(a), in_b = cases_by_key(b);
   for (const Case& c : a.cases) {
-    if (const Case* other = find_case(b, c.key)) {
-      comparison.cases.push_back(compare_case(c, *other, options.threshold));
+    if (const auto other = in_b.find(c.key); other != in_b.end()) {
+      comparison.cases.push_back(
+          compare_case(c, *other->second, find_family(a, family_of(c.key)), options.threshold));
     } else {
       comparison.only_in_a.push_back(c.id);
     }
   }
   for (const Case& c : b.cases) {
-    if (find_case(a, c.key) == nullptr) comparison.only_in_b.push_back(c.id);
+    if (!in_a.contains(c.key)) comparison.only_in_b.push_back(c.id);
   }
   if (comparison.cases.empty()) {
-    refuse({"they have no case in common"}, options, "Run the same variants and batches in both.");
+    refuse({"they have no case in common"}, options, "Run the same variants and problems in both.");
   }
   return comparison;
 }

@@ -12,9 +12,6 @@
 namespace mprof {
 namespace {
 
-/// A change below this is none, for metrics other than shares of correct answers.
-constexpr double unchanged_within = 0.05;
-
 /// A hardware counter is read once, so it has no interval: what differs by less is taken for the same.
 constexpr double unsure_reading = 0.02;
 
@@ -25,7 +22,7 @@ bool works_outside_forward(const CaseResult& result, const std::string& op) {
 }
 
 /// The op time of a variant that works outside forward() would meet any expectation.
-bool needs_layer_time(const Expectation& expectation, const CaseResult& before, const CaseResult& after) {
+bool needs_group_time(const Expectation& expectation, const CaseResult& before, const CaseResult& after) {
   return expectation.metric == "op_time" &&
          (works_outside_forward(before, expectation.op) || works_outside_forward(after, expectation.op));
 }
@@ -42,29 +39,36 @@ bool readings_differ(std::string_view metric, const Estimate& a, const Estimate&
   return std::abs(b.median - a.median) > std::max(unsure_reading * std::abs(a.median), negligible(metric));
 }
 
-bool certainly_different(const Estimate& a, const Estimate& b) {
+/// Of a time what the verdict on it says; of anything else, that the intervals do not overlap.
+bool certainly_different(const Expectation& expectation, const Estimate& a, const Estimate& b) {
   if (!a.interval || !b.interval) return a.median != b.median;
+  const Metric* row = find_metric(expectation.metric);
+  if (row != nullptr && row->unit == Unit::second) return is_change(judge({a, {}}, {b, {}}).verdict);
   return a.interval->high < b.interval->low || b.interval->high < a.interval->low;
 }
 
-bool hardly_changed(const Expectation& expectation, const Estimate& before, const Estimate& after) {
-  const double change = std::abs(after.median - before.median);
-  if (is_share_of_answers(expectation.metric)) return change <= tolerated_accuracy_loss;
-  return change <= unchanged_within * std::abs(before.median);
+bool hardly_changed(const Estimate& before, const Estimate& after, const QualityInfo* quality) {
+  const double change = after.median - before.median;
+  if (quality != nullptr) return std::abs(change) <= quality->tolerance;
+  return std::abs(change) <= noticeable_change * std::abs(before.median);
 }
 
 /// Why the expectation is not met; empty when it is.
 std::string shortfall(const Expectation& expectation, const Estimate& before, const Estimate& after,
-                      bool counted) {
-  const bool different =
-      counted ? readings_differ(expectation.metric, before, after) : certainly_different(before, after);
+                      bool counted, const QualityInfo* quality) {
+  const bool different = counted ? readings_differ(expectation.metric, before, after)
+                                 : certainly_different(expectation, before, after);
   if (expectation.direction == Direction::unchanged) {
-    return hardly_changed(expectation, before, after) || !different ? "" : "it changed";
+    return hardly_changed(before, after, quality) || !different ? "" : "it changed";
   }
   const bool should_fall = expectation.direction == Direction::decreases;
   if (!different && counted && before.median != after.median)
     return "it changed by less than one reading of a counter tells from nothing";
-  if (!different) return before.interval ? "the 95 % intervals overlap" : "it did not change";
+  if (!different && before.interval && after.interval) {
+    const std::string why = judge({before, {}}, {after, {}}).reason;
+    return why.empty() ? fmt::format("it changed by no more than {}", threshold_text()) : why;
+  }
+  if (!different) return "it did not change";
   if ((after.median < before.median) != should_fall) return should_fall ? "it rose" : "it fell";
   const double smaller = std::min(before.median, after.median);
   if (!expectation.factor || !(smaller > 0)) return "";
@@ -83,39 +87,49 @@ std::string op_to_compare(const std::string& op, const std::string& metric, cons
 ExpectationCheck check_at(const Expectation& expectation, const CaseResult& result,
                           const FamilyResult& family) {
   ExpectationCheck check;
-  check.batch = result.key.batch;
+  check.problem = result.key.problem;
   const CaseResult* baseline = family.find(result.baseline);
   if (baseline == nullptr) {
     check.reason = result.total_speed_up.absent;
     return check;
   }
-  const bool by_layer_time = needs_layer_time(expectation, *baseline, result);
-  const std::string metric = by_layer_time ? "layer_time" : expectation.metric;
+  const bool by_group_time = needs_group_time(expectation, *baseline, result);
+  const std::string metric = by_group_time ? "group_time" : expectation.metric;
   const std::string op = op_to_compare(expectation.op, metric, *baseline);
   const Reading before = reading_for(*baseline, metric, op);
   const Reading after = reading_for(result, metric, op);
   check.before = before.value;
   check.after = after.value;
   check.before_evidence =
-      by_layer_time ? "layer time, for one of the two works outside forward()" : before.evidence;
-  check.after_evidence = by_layer_time ? check.before_evidence : after.evidence;
+      by_group_time ? family.words.time("group_time") + ", for one of the two works outside forward()"
+                    : before.evidence;
+  check.after_evidence = by_group_time ? check.before_evidence : after.evidence;
   if (!check.before || !check.after) {
     check.reason = check.after ? check.before.absent : check.after.absent;
     return check;
   }
-  check.reason = shortfall(expectation, *check.before, *check.after, before.counted || after.counted);
+  check.reason = shortfall(expectation, *check.before, *check.after, before.counted || after.counted,
+                           find_quality(family.info, metric));
   check.outcome = check.reason.empty() ? Outcome::met : Outcome::not_met;
   return check;
 }
 
 }  // namespace
 
+const ExpectationCheck* ExpectationResult::deciding() const {
+  if (checks.empty()) return nullptr;
+  const auto measurable = std::ranges::find_if(
+      checks.rbegin(), checks.rend(),
+      [](const ExpectationCheck& check) { return check.outcome != Outcome::not_measurable; });
+  return measurable == checks.rend() ? &checks.back() : &*measurable;
+}
+
 std::vector<ExpectationResult> check_expectations(const VariantResult& variant, const FamilyResult& family) {
   std::vector<ExpectationResult> results;
   for (const Expectation& expectation : variant.info.expectations) {
     ExpectationResult result{expectation, {}};
-    for (const std::uint64_t batch : family.batches) {
-      const CaseResult* representative = variant.representative(batch);
+    for (const Problem& problem : family.problems) {
+      const CaseResult* representative = variant.representative(problem);
       if (representative != nullptr) result.checks.push_back(check_at(expectation, *representative, family));
     }
     results.push_back(std::move(result));

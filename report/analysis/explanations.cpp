@@ -181,7 +181,8 @@ bool is_known(const Cited& cited, const OpComparison& sides) {
 
 std::string sentence_of(const Rule& rule, const OpComparison& sides) {
   std::string text;
-  std::string_view rest = rule.sentence;
+  const std::string sentence = sides.after.family().words.filled(rule.sentence);
+  std::string_view rest = sentence;
   for (const Cited& cited : rule.cites) {
     const std::size_t place = rest.find("{}");
     text.append(rest.substr(0, place)).append(cited_text(cited, sides));
@@ -218,8 +219,8 @@ bool can_explain(const Rule& rule, const std::string& time, bool on_gpu) {
   switch (rule.explains) {
     case Explains::op_time:
       return time == "op_time";
-    case Explains::layer_time:
-      return time == "layer_time";
+    case Explains::group_time:
+      return time == "group_time";
     case Explains::cpu_time:
       return time == "op_time" && !on_gpu;
     case Explains::either:
@@ -232,9 +233,9 @@ void add(Explanation& explanation, Reason reason, double change) {
   const Effect effect = reason.rule->effect;
   if (effect == Effect::context) {
     explanation.context.push_back(std::move(reason));
-  } else if (explanation.change == Verdict::inconclusive) {
+  } else if (!is_change(explanation.change())) {
     explanation.reasons.push_back(std::move(reason));
-  } else if ((effect == Effect::faster) == (explanation.change == Verdict::faster)) {
+  } else if ((effect == Effect::faster) == (explanation.change() == Verdict::faster)) {
     reason.strength = std::min(reason.strength, change);
     explanation.reasons.push_back(std::move(reason));
   } else {
@@ -263,10 +264,10 @@ std::vector<std::string> missing_evidence(const OpComparison& sides, bool on_gpu
   return missing;
 }
 
-// --- Ops and batches
+// --- Ops and problems
 
 const Value& time_of(const OpResult& op, const std::string& time) {
-  return time == "layer_time" ? op.layer_time : op.op_time;
+  return time == "group_time" ? op.group_time : op.op_time;
 }
 
 bool runs_on_gpu(const FamilyResult& family, const CaseResult& result) {
@@ -277,14 +278,13 @@ bool runs_on_gpu(const FamilyResult& family, const CaseResult& result) {
 Explanation explain_time(const FamilyResult& family, const CaseResult& baseline, const CaseResult& result,
                          const OpResult& op, const std::string& time) {
   Explanation explanation;
-  explanation.batch = result.key.batch;
+  explanation.problem = result.key.problem;
   explanation.op = op.info.name;
   explanation.time = time;
   explanation.before = time_of(*baseline.find_op(op.info.name), time);
   explanation.after = time_of(op, time);
-  explanation.speed_up = speed_up(explanation.before, explanation.after);
+  explanation.speed_up = judge(explanation.before, explanation.after);
   if (!explanation.speed_up) return explanation;
-  explanation.change = verdict_of(explanation.speed_up);
   const OpComparison sides{{family, baseline, op.info.name},
                            {family, result, op.info.name},
                            std::max(explanation.before->median, explanation.after->median),
@@ -300,17 +300,7 @@ Explanation explain_time(const FamilyResult& family, const CaseResult& baseline,
   return explanation;
 }
 
-bool contradicts(Verdict a, Verdict b) {
-  return a != Verdict::inconclusive && b != Verdict::inconclusive && a != b;
-}
-
-/// Layer times vary from run to run with the host's copies.
-bool is_worth_telling(const SpeedUp& speed_up) {
-  constexpr double least = 0.05;
-  return speed_up && std::abs(std::log(*speed_up.factor)) >= least;
-}
-
-/// The compared time of each op, and the layer time beside an op time that went the other way.
+/// The compared time of each op, and the group time beside an op time that went the other way.
 std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResult& result) {
   std::vector<Explanation> explanations;
   const CaseResult* baseline = family.find(result.baseline);
@@ -318,10 +308,10 @@ std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResu
   for (const OpResult& op : result.ops) {
     if (baseline->find_op(op.info.name) == nullptr) continue;
     explanations.push_back(explain_time(family, *baseline, result, op, op.compared_by));
-    if (op.compared_by == "layer_time") continue;
-    const SpeedUp of_layer = speed_up(baseline->find_op(op.info.name)->layer_time, op.layer_time);
-    if (contradicts(explanations.back().change, verdict_of(of_layer)) && is_worth_telling(of_layer))
-      explanations.push_back(explain_time(family, *baseline, result, op, "layer_time"));
+    if (op.compared_by == "group_time") continue;
+    const SpeedUp of_group = judge(baseline->find_op(op.info.name)->group_time, op.group_time);
+    if (contradict(explanations.back().change(), of_group.verdict))
+      explanations.push_back(explain_time(family, *baseline, result, op, "group_time"));
   }
   return explanations;
 }
@@ -330,17 +320,17 @@ bool is_of_launching(const Reason& reason) {
   return reason.rule->of_launching;
 }
 
-/// Whether an op at the smallest batch went another way than at the largest, or its launches matter.
+/// Whether an op at the smallest problem went another way than at the largest, or its launches matter.
 bool tells_another_story(const Explanation& small, const std::vector<Explanation>& main) {
   const auto same = std::ranges::find_if(
       main, [&](const Explanation& large) { return large.op == small.op && large.time == small.time; });
   if (same == main.end()) return true;
-  return contradicts(small.change, same->change) || std::ranges::any_of(small.reasons, is_of_launching) ||
+  return contradict(small.change(), same->change()) || std::ranges::any_of(small.reasons, is_of_launching) ||
          std::ranges::any_of(small.against, is_of_launching);
 }
 
-const CaseResult* comparable_case(const VariantResult& variant, std::uint64_t batch) {
-  const CaseResult* result = variant.representative(batch);
+const CaseResult* comparable_case(const VariantResult& variant, const Problem& problem) {
+  const CaseResult* result = variant.representative(problem);
   return result != nullptr && result->ok() && !result->baseline.empty() ? result : nullptr;
 }
 
@@ -350,10 +340,10 @@ const CaseResult* main_case(const FamilyResult& family, const VariantResult& var
   const bool is_counted = std::ranges::any_of(
       sol.kernels, [&](const KernelResult& kernel) { return kernel.variant == &variant; });
   if (is_counted) {
-    if (const CaseResult* result = comparable_case(variant, sol.batch)) return result;
+    if (const CaseResult* result = comparable_case(variant, sol.problem)) return result;
   }
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    if (const CaseResult* result = comparable_case(variant, *batch)) return result;
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    if (const CaseResult* result = comparable_case(variant, *problem)) return result;
   }
   return nullptr;
 }
@@ -361,8 +351,8 @@ const CaseResult* main_case(const FamilyResult& family, const VariantResult& var
 /// Why no case of the variant can be compared.
 std::string why_none(const FamilyResult& family, const VariantResult& variant) {
   if (variant.info.baseline.empty()) return "it is a baseline itself";
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    const CaseResult* result = variant.representative(*batch);
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* result = variant.representative(*problem);
     if (result != nullptr) return result->total_speed_up.absent;
   }
   return "it was not run";
@@ -374,7 +364,7 @@ Explanations explain(const FamilyResult& family, const VariantResult& variant) {
   const CaseResult* result = main_case(family, variant);
   if (result == nullptr) return {why_none(family, variant), {}};
   Explanations explanations{{}, explain_case(family, *result)};
-  const CaseResult* smallest = comparable_case(variant, family.batches.front());
+  const CaseResult* smallest = comparable_case(variant, family.problems.front());
   if (smallest == nullptr || smallest == result) return explanations;
   const std::vector<Explanation> main = explanations.of_ops;
   for (Explanation& small : explain_case(family, *smallest)) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,15 +18,14 @@ struct Reason {
   bool of_longest_kernel = false;  ///< its numbers are of one kernel, the longest, not of the whole op
 };
 
-/// One op at one batch.
+/// One op at one problem.
 struct Explanation {
-  std::uint64_t batch = 0;
+  Problem problem;
   std::string op;
-  std::string time;  ///< what is explained: "op_time" or "layer_time"
+  std::string time;  ///< what is explained: "op_time" or "group_time"
   Value before;
   Value after;
   SpeedUp speed_up;
-  Verdict change = Verdict::inconclusive;
   /// The longest kernels of baseline and variant; empty when one of them was not counted.
   std::string kernel_before;
   std::string kernel_after;
@@ -37,15 +35,17 @@ struct Explanation {
   std::vector<Reason> against;  ///< rules that speak against the measured change
   std::vector<Reason> context;
   std::vector<std::string> missing;  ///< kinds of evidence that were not measured, with the reason
+
+  [[nodiscard]] Verdict change() const { return speed_up.verdict; }
 };
 
 struct Explanations {
   std::string absent;               ///< why there can be none; empty when there are some
-  std::vector<Explanation> of_ops;  ///< batches descending, ops in order
+  std::vector<Explanation> of_ops;  ///< problems descending, ops in order
 };
 
-/// At the batch of the Speed-of-Light section, or the largest one where the variant has no counters; and at
-/// the smallest batch for the ops that tell another story there.
+/// At the problem of the Speed-of-Light section, or the largest one where the variant has no counters; and at
+/// the smallest problem for the ops that tell another story there.
 [[nodiscard]] Explanations explain(const FamilyResult& family, const VariantResult& variant);
 
 }  // namespace mprof

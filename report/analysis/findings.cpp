@@ -11,19 +11,14 @@
 namespace mprof {
 namespace {
 
+/// Calls `visit(family, variant, case)`.
 template <class Visit>
 void for_each_case(const std::vector<FamilyResult>& families, Visit visit) {
   for (const FamilyResult& family : families) {
     for (const VariantResult& variant : family.variants) {
-      for (const CaseResult& result : variant.cases) visit(variant, result);
+      for (const CaseResult& result : variant.cases) visit(family, variant, result);
     }
   }
-}
-
-std::string at_batches(const std::vector<std::uint64_t>& batches) {
-  std::vector<std::string> words;
-  for (const std::uint64_t batch : batches) words.push_back(std::to_string(batch));
-  return fmt::format("at batch{} {}", batches.size() == 1 ? "" : "es", format::list(words));
 }
 
 std::string sentence(std::string_view text) {
@@ -32,24 +27,21 @@ std::string sentence(std::string_view text) {
   return line;
 }
 
-/// Collects the batches at which the same thing is to be said, in the order of first appearance.
+/// Collects the problems at which the same thing is to be said, in the order of first appearance.
 class Grouped {
  public:
-  void add(const std::string& text, std::uint64_t batch) {
-    const auto known =
-        std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.text == text; });
-    if (known == groups_.end()) {
-      groups_.push_back({text, {batch}});
-    } else {
-      known->batches.push_back(batch);
-    }
+  void add(const FamilyResult& family, const std::string& text, const Problem& problem) {
+    const auto [place, is_new] = places_.emplace(std::pair{&family, text}, groups_.size());
+    if (is_new) groups_.push_back({&family, text, {}});
+    groups_[place->second].problems.push_back(problem);
   }
-  /// The texts, with "{}" in them replaced by "at batch 100" or "at batches 100 and 1000".
+  /// The texts, with the placeholder in them replaced by "at batch 100" or "at batches 100 and 1000".
   [[nodiscard]] std::vector<std::string> sentences() const {
     std::vector<std::string> result;
-    for (const auto& [text, batches] : groups_) {
+    for (const auto& [family, text, problems] : groups_) {
       const std::size_t place = text.find(placeholder);
-      result.push_back(text.substr(0, place) + at_batches(batches) + text.substr(place + placeholder.size()));
+      result.push_back(text.substr(0, place) + family->words.at(problems) +
+                       text.substr(place + placeholder.size()));
     }
     return result;
   }
@@ -58,10 +50,12 @@ class Grouped {
 
  private:
   struct Group {
+    const FamilyResult* family;
     std::string text;
-    std::vector<std::uint64_t> batches;
+    std::vector<Problem> problems;
   };
   std::vector<Group> groups_;
+  std::map<std::pair<const FamilyResult*, std::string>, std::size_t> places_;
 };
 
 std::string why_wrong(const CaseResult& result) {
@@ -75,11 +69,12 @@ std::string why_wrong(const CaseResult& result) {
 
 void add_wrong_outputs(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   Grouped wrong;
-  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
     if (result.status != Status::wrong) return;
-    wrong.add(fmt::format("The output of {} is wrong {}, so none of its times there counts as a speed-up.{}",
+    wrong.add(family,
+              fmt::format("The output of {} is wrong {}, so none of its times there counts as a speed-up.{}",
                           format::short_id(result.configuration), Grouped::placeholder, why_wrong(result)),
-              result.key.batch);
+              result.key.problem);
   });
   for (const std::string& text : wrong.sentences()) findings.push_back({Severity::wrong, text});
 }
@@ -116,7 +111,7 @@ using SkippedByReason = std::map<std::string, std::vector<std::string>>;
 
 SkippedByReason skipped_by_reason(const std::vector<FamilyResult>& families) {
   SkippedByReason skipped;
-  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
     if (result.status != Status::skipped) return;
     std::vector<std::string>& configurations = skipped[result.reason];
     if (std::ranges::count(configurations, result.configuration) == 0) {
@@ -130,15 +125,16 @@ void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Fi
   const SkippedByReason skipped = skipped_by_reason(families);
   for (const Severity severity : {Severity::broken, Severity::incomplete}) {
     Grouped missing;
-    for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+    for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
       const std::string_view what = what_happened(result.status);
       if (what.empty() || severity_of(result.status) != severity) return;
       if (result.status == Status::skipped && skipped.at(result.reason).size() > 1) return;  // below
       // That it was not reached is all there is to say of a pending case.
       const bool silent = result.reason.empty() || result.status == Status::pending;
-      missing.add(fmt::format("{} {} {}{}", format::short_id(result.configuration), what,
+      missing.add(family,
+                  fmt::format("{} {} {}{}", format::short_id(result.configuration), what,
                               Grouped::placeholder, silent ? "." : ": " + sentence(result.reason)),
-                  result.key.batch);
+                  result.key.problem);
     });
     for (const std::string& text : missing.sentences()) findings.push_back({severity, text});
   }
@@ -170,30 +166,33 @@ void add_run_state(const Run& run, std::vector<Finding>& findings) {
                                          open, format::plural(run.cases.size(), "case"))});
 }
 
-void add_accuracy_losses(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
-    if (!result.accuracy_change || *result.accuracy_change >= -tolerated_accuracy_loss) return;
-    findings.push_back(
-        {Severity::wrong,
-         fmt::format("The accuracy of {} is {}, {} against its baseline {}.", format::short_id(result.id),
-                     format::accuracy(result.accuracy->median),
-                     format::signed_accuracy(*result.accuracy_change), format::short_id(result.baseline))});
+void add_quality_losses(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
+    for (const QualityResult& quality : result.qualities) {
+      if (!quality.lost()) continue;
+      const Unit unit = quality.info->unit;
+      findings.push_back(
+          {Severity::wrong,
+           fmt::format("The {} of {} is {}, {} against its baseline {}.", quality_word(*quality.info),
+                       format::short_id(result.id), format::quality(quality.value->median, unit),
+                       format::signed_quality(*quality.change, unit), format::short_id(result.baseline))});
+    }
   });
 }
 
-/// The batches at which the variant is, beyond doubt, slower in an op than its baseline.
-std::vector<std::uint64_t> slower_at(const VariantResult& variant, const FamilyResult& family,
-                                     const std::string& op) {
-  std::vector<std::uint64_t> batches;
-  for (const std::uint64_t batch : family.batches) {
-    const CaseResult* result = variant.representative(batch);
+/// The problems at which the variant is, beyond doubt, slower in an op than its baseline.
+std::vector<Problem> slower_at(const VariantResult& variant, const FamilyResult& family,
+                               const std::string& op) {
+  std::vector<Problem> problems;
+  for (const Problem& problem : family.problems) {
+    const CaseResult* result = variant.representative(problem);
     if (result == nullptr) continue;
     const bool slower = std::any_of(result->ops.begin(), result->ops.end(), [&](const OpResult& measured) {
-      return measured.info.name == op && verdict_of(measured.speed_up) == Verdict::slower;
+      return measured.info.name == op && measured.speed_up.verdict == Verdict::slower;
     });
-    if (slower) batches.push_back(batch);
+    if (slower) problems.push_back(problem);
   }
-  return batches;
+  return problems;
 }
 
 /// Slower than the variant it says it improves on: worth a sentence, since a table of numbers hides it.
@@ -202,11 +201,11 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
     for (const OpInfo& op : family.ops) {
       std::vector<std::string> slow;
       for (const VariantResult& variant : family.variants) {
-        const std::vector<std::uint64_t> batches = slower_at(variant, family, op.name);
-        if (batches.empty()) continue;
-        const bool always = batches.size() > 1 && batches.size() == family.batches.size();
+        const std::vector<Problem> problems = slower_at(variant, family, op.name);
+        if (problems.empty()) continue;
+        const bool always = problems.size() > 1 && problems.size() == family.problems.size();
         slow.push_back(fmt::format("{} ({})", format::short_id(variant.info.id),
-                                   always ? "at every batch" : at_batches(batches)));
+                                   always ? "at " + family.words.every() : family.words.at(problems)));
       }
       if (slow.empty()) continue;
       findings.push_back({Severity::caution, fmt::format("Slower than its own baseline in {}: {}.",
@@ -215,20 +214,21 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
   }
 }
 
-void add_work_outside_forward(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  std::vector<std::string> variants;
-  for_each_case(families, [&](const VariantResult& variant, const CaseResult& result) {
-    const bool outside = std::any_of(result.ops.begin(), result.ops.end(),
-                                     [](const OpResult& op) { return op.outside_forward; });
-    if (outside && std::find(variants.begin(), variants.end(), variant.info.id) == variants.end()) {
-      variants.push_back(variant.info.id);
-    }
+bool works_outside_forward(const VariantResult& variant) {
+  return std::ranges::any_of(variant.cases, [](const CaseResult& result) {
+    return std::ranges::any_of(result.ops, &OpResult::outside_forward);
   });
-  for (const std::string& variant : variants) {
-    findings.push_back(
-        {Severity::caution, fmt::format("{} works outside forward(), so its op time says little: it is "
-                                        "compared by layer time.",
-                                        format::short_id(variant))});
+}
+
+void add_work_outside_forward(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for (const FamilyResult& family : families) {
+    for (const VariantResult& variant : family.variants) {
+      if (!works_outside_forward(variant)) continue;
+      findings.push_back({Severity::caution,
+                          fmt::format("{} works outside forward(), so its op time says little: it is "
+                                      "compared by {}.",
+                                      format::short_id(variant.info.id), family.words.time("group_time"))});
+    }
   }
 }
 
@@ -237,7 +237,7 @@ void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::v
   std::size_t noisy = 0, measured = 0;
   double widest = 0;
   std::string where;
-  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
     if (!result.sampling || !result.sampling->relative_half_width) return;
     ++measured;
     const double width = *result.sampling->relative_half_width;
@@ -264,7 +264,7 @@ std::string times_word(std::uint32_t times) {
 /// Samples that the runner knows were not taken in peace, and those that it threw away for that.
 void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   Grouped disturbed;
-  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
     if (!result.sampling || (result.sampling->disturbance.empty() && result.sampling->retries == 0)) return;
     const Sampling& sampling = *result.sampling;
     const std::string again =
@@ -272,19 +272,20 @@ void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Fin
                              : "";
     const std::string id = format::short_id(result.configuration);
     disturbed.add(
+        family,
         sampling.disturbance.empty()
             ? fmt::format("The samples of {} {} were disturbed and taken again {}; those kept were not.", id,
                           Grouped::placeholder, times_word(sampling.retries))
             : fmt::format("The samples of {} {} were disturbed{}: {} Trust its times less.", id,
                           Grouped::placeholder, again, sentence(sampling.disturbance)),
-        result.key.batch);
+        result.key.problem);
   });
   for (const std::string& text : disturbed.sentences()) findings.push_back({Severity::caution, text});
 }
 
 void add_few_samples(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   std::vector<std::string> cases;
-  for_each_case(families, [&](const VariantResult&, const CaseResult& result) {
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
     if (result.ok() && result.sampling && !result.sampling->relative_half_width)
       cases.push_back(format::short_id(result.id));
   });
@@ -329,8 +330,8 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   std::vector<Finding> findings;
   if (run.cases.empty()) findings.push_back({Severity::incomplete, "The run holds no case."});
   add_wrong_outputs(families, findings);
-  add_accuracy_losses(families, findings);
-  add_check_findings(families, findings);
+  add_quality_losses(families, findings);
+  add_sanitizer_findings(families, findings);
   add_missing_cases(families, findings);
   add_run_state(run, findings);
   add_without_timing(run, findings);

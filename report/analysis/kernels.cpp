@@ -123,6 +123,13 @@ Value KernelCounters::value(std::string_view metric) const {
   return found == values.end() ? absent_value("the counters pass did not read it") : found->second;
 }
 
+Value KernelCounters::shared_memory() const {
+  const Value fixed = value("launch__shared_mem_per_block_static");
+  const Value dynamic = value("launch__shared_mem_per_block_dynamic");
+  if (!fixed || !dynamic) return fixed ? dynamic : fixed;
+  return derived_value(fixed->median + dynamic->median);
+}
+
 double KernelCounters::time() const {
   const Value once = value(duration);
   return once ? once->median * launches.value_or(1) : 0;

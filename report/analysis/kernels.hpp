@@ -20,6 +20,8 @@ struct KernelCounters {
 
   /// By metric; absent when it was not read.
   [[nodiscard]] Value value(std::string_view metric) const;
+  /// B of a block, both kinds.
+  [[nodiscard]] Value shared_memory() const;
   /// s, all its launches together; 0 when its duration was not read.
   [[nodiscard]] double time() const;
 };

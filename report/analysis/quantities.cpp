@@ -209,7 +209,7 @@ Reading launch_gap(const OpReadings& op) {
       "gpu_time");
 }
 
-// --- The layer
+// --- The op with its stages
 
 Reading copy_time(const OpReadings& op) {
   return from(
@@ -329,30 +329,30 @@ constexpr std::array all_quantities{
     Quantity{"copy_rate", "Copy rate", Unit::byte_per_second, "Copied bytes over copy time.", false,
              [](Op op) { return from(op, divide, "copy_bytes", "copy_time"); }},
     Quantity{"copy_only_share", "Copying alone", Unit::percent,
-             "Share of the traced layer time in which the GPU copied and ran no kernel.", false,
-             [](Op op) { return from(op, percentage, "gpu_copy_only_time", "traced_layer_time"); }},
+             "Share of the traced group time in which the GPU copied and ran no kernel.", false,
+             [](Op op) { return from(op, percentage, "gpu_copy_only_time", "traced_group_time"); }},
     Quantity{"hidden_copy_time", "Copy time under kernels", Unit::second,
              "Copy time in which a kernel ran as well.", false, hidden_copy_time},
     Quantity{"host_time", "Idle for the host", Unit::second,
-             "Layer time in which the GPU did nothing and the host ran its own code or CUDA calls other than "
+             "Group time in which the GPU did nothing and the host ran its own code or CUDA calls other than "
              "waiting and allocating.",
              false, host_time},
     Quantity{"sm_clock", "SM clock", Unit::hertz, "Median SM clock while the case was timed.", false,
              [](Op op) { return of_case(op, "gpu_sm_clock"); }},
-    Quantity{"cores_busy", "Cores busy", Unit::ratio, "CPU time over host time of one inference.", false,
+    Quantity{"cores_busy", "Cores busy", Unit::ratio, "CPU time over host time of one execution.", false,
              cores_busy},
     Quantity{"rate_of_core", "FLOP rate of a busy core", Unit::flop_per_second,
              "The op's FLOP rate over the cores busy.", false, rate_of_core},
     Quantity{"cycles_per_instruction", "Cycles per instruction", Unit::ratio,
              "CPU cycles over instructions retired.", false,
              [](Op op) { return from(op, divide, "cycles", "instructions"); }},
-    Quantity{"case_user_time", "User CPU time", Unit::second, "CPU time in user mode of one inference.",
+    Quantity{"case_user_time", "User CPU time", Unit::second, "CPU time in user mode of one execution.",
              false, [](Op op) { return of_case(op, "user_time"); }},
-    Quantity{"case_system_time", "System CPU time", Unit::second, "CPU time in the kernel of one inference.",
+    Quantity{"case_system_time", "System CPU time", Unit::second, "CPU time in the kernel of one execution.",
              false, [](Op op) { return of_case(op, "system_time"); }},
     Quantity{"system_share", "System share", Unit::percent,
-             "Share of the CPU time of one inference that the operating system used.", false, system_share},
-    Quantity{"page_faults", "Page faults", Unit::count, "Minor page faults of one inference.", false,
+             "Share of the CPU time of one execution that the operating system used.", false, system_share},
+    Quantity{"page_faults", "Page faults", Unit::count, "Minor page faults of one execution.", false,
              [](Op op) { return of_case(op, "minor_page_faults"); }},
 };
 

@@ -4,6 +4,7 @@
 
 #include "model/metric.hpp"
 #include "report/analysis/quantities.hpp"
+#include "report/analysis/words.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -610,22 +611,22 @@ const std::vector<Rule> table{
     {"copies_hide_the_gain",
      context,
      op_time,
-     {most("op_time", ratio, 0.67), least("copy_only_share", after, 50), least("layer_time", ratio, 0.8)},
-     "The layer gains less, for copies take {} of its time: layer time {}.",
-     {now("copy_only_share"), change("layer_time")},
-     {Weigh::least, "layer_time", 0.1},
+     {most("op_time", ratio, 0.67), least("copy_only_share", after, 50), least("group_time", ratio, 0.8)},
+     "The {group} gains less, for copies take {} of its time: {group_time} {}.",
+     {now("copy_only_share"), change("group_time")},
+     {Weigh::least, "group_time", 0.1},
      amdahl},
     {"copies_hide_the_loss",
      context,
      op_time,
-     {least("op_time", ratio, 1.5), least("copy_only_share", after, 50), most("layer_time", ratio, 1.25)},
-     "The layer loses less, for copies take {} of its time: layer time {}.",
-     {now("copy_only_share"), change("layer_time")},
-     {Weigh::least, "layer_time", 0.1},
+     {least("op_time", ratio, 1.5), least("copy_only_share", after, 50), most("group_time", ratio, 1.25)},
+     "The {group} loses less, for copies take {} of its time: {group_time} {}.",
+     {now("copy_only_share"), change("group_time")},
+     {Weigh::least, "group_time", 0.1},
      amdahl},
     {"copies_faster",
      faster,
-     layer_time,
+     group_time,
      {most("copy_time", share_of_time, -0.05), least("copy_bytes", ratio, 0.9)},
      "The same bytes are copied in less time: {}, at {}. That is what page-locked memory is for.",
      {change("copy_time"), pair("copy_rate")},
@@ -633,7 +634,7 @@ const std::vector<Rule> table{
      transfers},
     {"copies_slower",
      slower,
-     layer_time,
+     group_time,
      {least("copy_time", share_of_time, 0.05), most("copy_bytes", ratio, 1.1)},
      "The same bytes are copied in more time: {}, at {}.",
      {change("copy_time"), pair("copy_rate")},
@@ -641,7 +642,7 @@ const std::vector<Rule> table{
      transfers},
     {"copies_fewer_bytes",
      faster,
-     layer_time,
+     group_time,
      {most("copy_time", share_of_time, -0.05), most("copy_bytes", ratio, 0.9)},
      "Fewer bytes are copied: {}, in {}.",
      {change("copy_bytes"), pair("copy_time")},
@@ -649,7 +650,7 @@ const std::vector<Rule> table{
      transfers},
     {"copies_more_bytes",
      slower,
-     layer_time,
+     group_time,
      {least("copy_time", share_of_time, 0.05), least("copy_bytes", ratio, 1.1)},
      "More bytes are copied: {}, in {}.",
      {change("copy_bytes"), pair("copy_time")},
@@ -657,7 +658,7 @@ const std::vector<Rule> table{
      transfers},
     {"overlap_more",
      faster,
-     layer_time,
+     group_time,
      {least("hidden_copy_time", share_of_time, 0.05)},
      "Copies run under kernels: {} of them, on {} streams at once.",
      {pair("hidden_copy_time"), pair("concurrent_streams")},
@@ -665,7 +666,7 @@ const std::vector<Rule> table{
      streams},
     {"overlap_less",
      slower,
-     layer_time,
+     group_time,
      {most("hidden_copy_time", share_of_time, -0.05)},
      "Fewer copies run under kernels: {} of them, on {} streams at once.",
      {pair("hidden_copy_time"), pair("concurrent_streams")},
@@ -673,7 +674,7 @@ const std::vector<Rule> table{
      streams},
     {"kernels_faster",
      faster,
-     layer_time,
+     group_time,
      {most("gpu_time", share_of_time, -0.05)},
      "The kernels take less time: {}.",
      {change("gpu_time")},
@@ -681,7 +682,7 @@ const std::vector<Rule> table{
      amdahl},
     {"kernels_slower",
      slower,
-     layer_time,
+     group_time,
      {least("gpu_time", share_of_time, 0.05)},
      "The kernels take more time: {}.",
      {change("gpu_time")},
@@ -689,7 +690,7 @@ const std::vector<Rule> table{
      amdahl},
     {"allocation_less",
      faster,
-     layer_time,
+     group_time,
      {most("gpu_idle_allocation_time", share_of_time, -0.05)},
      "The GPU waits less for memory to be allocated and freed: {}.",
      {pair("gpu_idle_allocation_time")},
@@ -697,7 +698,7 @@ const std::vector<Rule> table{
      allocator},
     {"allocation_more",
      slower,
-     layer_time,
+     group_time,
      {least("gpu_idle_allocation_time", share_of_time, 0.05)},
      "The GPU waits for memory to be allocated and freed: {}.",
      {pair("gpu_idle_allocation_time")},
@@ -705,7 +706,7 @@ const std::vector<Rule> table{
      allocator},
     {"host_work_less",
      faster,
-     layer_time,
+     group_time,
      {most("host_time", share_of_time, -0.05)},
      "The GPU waits less for the host's own work: {}.",
      {pair("host_time")},
@@ -713,7 +714,7 @@ const std::vector<Rule> table{
      transfers},
     {"host_work_more",
      slower,
-     layer_time,
+     group_time,
      {least("host_time", share_of_time, 0.05)},
      "The GPU waits for the host's own work between CUDA calls: {}.",
      {pair("host_time")},
@@ -725,7 +726,7 @@ const std::vector<Rule> table{
      faster,
      cpu_time,
      {least("cores_busy", ratio, 1.25)},
-     "More cores work: {} on average over the whole inference.",
+     "More cores work: {} on average over the whole {whole}.",
      {pair("cores_busy")},
      by_ratio("cores_busy"),
      amdahl},
@@ -733,7 +734,7 @@ const std::vector<Rule> table{
      slower,
      cpu_time,
      {most("cores_busy", ratio, 0.8)},
-     "Fewer cores work: {} on average over the whole inference.",
+     "Fewer cores work: {} on average over the whole {whole}.",
      {pair("cores_busy")},
      by_ratio("cores_busy"),
      amdahl},
@@ -806,7 +807,7 @@ const std::vector<Rule> table{
      either,
      {most("page_faults", ratio, 0.5), least("system_share", before, 10),
       most("system_share", difference, -5)},
-     "Fewer page faults, {} an inference: the operating system takes {} of the CPU time.",
+     "Fewer page faults, {} {a_whole}: the operating system takes {} of the CPU time.",
      {change("page_faults"), pair("system_share")},
      by_points("system_share"),
      drepper},
@@ -814,7 +815,7 @@ const std::vector<Rule> table{
      slower,
      either,
      {least("page_faults", ratio, 2), least("system_share", after, 10), least("system_share", difference, 5)},
-     "More page faults, {} an inference: the operating system takes {} of the CPU time.",
+     "More page faults, {} {a_whole}: the operating system takes {} of the CPU time.",
      {change("page_faults"), pair("system_share")},
      by_points("system_share"),
      drepper},
@@ -826,12 +827,12 @@ std::string_view word(Effect effect) {
   return effect == faster ? "faster" : effect == slower ? "slower" : "context";
 }
 
-std::string_view word(Explains explains) {
+std::string word(Explains explains) {
   switch (explains) {
     case op_time:
       return "op time";
-    case layer_time:
-      return "layer time";
+    case group_time:
+      return Words().time("group_time");
     case cpu_time:
       return "op time of a CPU variant";
     case either:
@@ -869,13 +870,14 @@ std::string clause_text(const Clause& clause) {
                      clause.relation == at_least ? "≥" : "≤", threshold_text(clause));
 }
 
-/// The sentence with the names of what it cites.
+/// The sentence in plain words, with the names of what it cites.
 std::string sentence_text(const Rule& rule) {
+  const std::string sentence = Words().filled(rule.sentence);
   std::string text;
   std::size_t cited = 0;
-  for (std::size_t at = 0; at < rule.sentence.size(); ++at) {
-    if (rule.sentence.substr(at, 2) != "{}") {
-      text += rule.sentence[at];
+  for (std::size_t at = 0; at < sentence.size(); ++at) {
+    if (sentence.compare(at, 2, "{}") != 0) {
+      text += sentence[at];
       continue;
     }
     const Cited& number = rule.cites.at(cited++);

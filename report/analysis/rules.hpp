@@ -19,7 +19,7 @@ enum class Effect {
 /// Which time a rule can explain.
 enum class Explains {
   op_time,
-  layer_time,
+  group_time,
   either,
   cpu_time  ///< the op time of a variant for the CPU
 };
@@ -80,9 +80,11 @@ struct Rule {
   std::string_view id;
   Effect effect;
   Explains explains;
-  std::vector<Clause> when;   ///< all of them
-  std::string_view sentence;  ///< "{}" stands for the cited numbers, in order
-  std::vector<Cited> cites;   ///< without each of them the rule does not fire
+  std::vector<Clause> when;  ///< all of them
+  /// "{}" stands for the cited numbers, in order; {whole}, {a_whole}, {group} and {group_time} for the
+  /// family's words.
+  std::string_view sentence;
+  std::vector<Cited> cites;  ///< without each of them the rule does not fire
   Strength strength;
   std::string_view source;    ///< where the reasoning is from
   bool of_launching = false;  ///< about small work: worth telling at the smallest batch

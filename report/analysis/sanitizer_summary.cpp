@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_report = 600;  // characters; mprof itself writes fewer
 
-bool has_status(const CheckResult* result, CheckStatus status) {
+bool has_status(const SanitizerResult* result, SanitizerStatus status) {
   return result != nullptr && result->status == status;
 }
 
@@ -33,13 +33,13 @@ std::string build_name(const Tool& tool) {
   return format::short_id(fmt::format("{} ({})", tool.version, tool.revision));
 }
 
-void count(const VariantCheck& variant, const std::string& id, CheckSummary& summary) {
-  if (variant.checked()) ++summary.checked_variants;
+void count(const SanitizedVariant& variant, const std::string& id, SanitizerSummary& summary) {
+  if (variant.sanitized()) ++summary.sanitized_variants;
   if (variant.wrong()) summary.wrong_variants.push_back(id);
-  for (const CheckResult* result : variant.results) {
-    if (result == nullptr || result->status == CheckStatus::skipped) continue;
-    if (is_checked(*result)) {
-      ++summary.checks;
+  for (const SanitizerResult* result : variant.results) {
+    if (result == nullptr || result->status == SanitizerStatus::skipped) continue;
+    if (is_conclusive(*result)) {
+      ++summary.finished;
     } else {
       ++summary.unfinished;
     }
@@ -49,26 +49,26 @@ void count(const VariantCheck& variant, const std::string& id, CheckSummary& sum
   }
 }
 
-/// "over 18 variants", or "over 3 of 18 variants" when the check left some out.
-std::string over_variants(const CheckSummary& summary) {
+/// "over 18 variants", or "over 3 of 18 variants" when some were left out.
+std::string over_variants(const SanitizerSummary& summary) {
   const std::string all = format::plural(summary.candidates, "variant");
-  return summary.checked_variants == summary.candidates
+  return summary.sanitized_variants == summary.candidates
              ? "over " + all
-             : fmt::format("over {} of {}", summary.checked_variants, all);
+             : fmt::format("over {} of {}", summary.sanitized_variants, all);
 }
 
-/// "4 tools over 18 variants"; where a tool is missing for some of them, the checks are counted instead.
-std::string extent(const CheckSummary& summary) {
+/// "4 tools over 18 variants"; where a tool is missing for some of them, what each did is counted instead.
+std::string extent(const SanitizerSummary& summary) {
   const std::size_t tools = summary.tools.size();
-  const bool whole = summary.checks == tools * summary.checked_variants;
-  return fmt::format("{} {}", format::plural(whole ? tools : summary.checks, whole ? "tool" : "check"),
+  const bool whole = summary.finished == tools * summary.sanitized_variants;
+  return fmt::format("{} {}", format::plural(whole ? tools : summary.finished, whole ? "tool" : "tool run"),
                      over_variants(summary));
 }
 
-/// Why nothing was checked: the first reason in the record.
-std::string first_reason(const CheckSummary& summary) {
-  for (const VariantCheck& variant : summary.variants) {
-    for (const CheckResult* result : variant.results) {
+/// Why nothing was sanitized: the first reason in the record.
+std::string first_reason(const SanitizerSummary& summary) {
+  for (const SanitizedVariant& variant : summary.variants) {
+    for (const SanitizerResult* result : variant.results) {
       if (result != nullptr && !result->reason.empty()) return result->reason;
     }
   }
@@ -78,25 +78,25 @@ std::string first_reason(const CheckSummary& summary) {
 template <class Visit>
 void for_each_result(const std::vector<FamilyResult>& families, Visit visit) {
   for (const FamilyResult& family : families) {
-    for (const VariantCheck& variant : family.check.variants) {
-      for (const CheckResult* result : variant.results) {
-        if (result != nullptr) visit(*result);
+    for (const SanitizedVariant& variant : family.sanitizer.variants) {
+      for (const SanitizerResult* result : variant.results) {
+        if (result != nullptr) visit(family, *result);
       }
     }
   }
 }
 
-/// Many checks that came to nothing for the same reason are one finding.
+/// Many tool runs that came to nothing for the same reason are one finding.
 void add_unfinished(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   std::map<std::string, std::vector<std::string>> by_reason;
-  for_each_result(families, [&](const CheckResult& result) {
-    if (result.status != CheckStatus::failed && result.status != CheckStatus::timeout) return;
+  for_each_result(families, [&](const FamilyResult&, const SanitizerResult& result) {
+    if (result.status != SanitizerStatus::failed && result.status != SanitizerStatus::timeout) return;
     by_reason[result.reason].push_back(
         fmt::format("{} of {}", to_string(result.tool), format::short_id(result.variant)));
   });
   for (const auto& [reason, checks] : by_reason) {
     const std::string others =
-        checks.size() > 1 ? " and " + format::plural(checks.size() - 1, "other check") : "";
+        checks.size() > 1 ? " and " + format::plural(checks.size() - 1, "other tool run") : "";
     findings.push_back({Severity::broken, fmt::format("The {}{} came to nothing: {}", checks.front(), others,
                                                       one_sentence(reason))});
   }
@@ -104,44 +104,47 @@ void add_unfinished(const std::vector<FamilyResult>& families, std::vector<Findi
 
 }  // namespace
 
-bool VariantCheck::checked() const {
-  return std::any_of(results.begin(), results.end(),
-                     [](const CheckResult* result) { return result != nullptr && is_checked(*result); });
+bool SanitizedVariant::sanitized() const {
+  return std::any_of(results.begin(), results.end(), [](const SanitizerResult* result) {
+    return result != nullptr && is_conclusive(*result);
+  });
 }
 
-bool VariantCheck::wrong() const {
-  return std::any_of(results.begin(), results.end(),
-                     [](const CheckResult* result) { return has_status(result, CheckStatus::errors); });
+bool SanitizedVariant::wrong() const {
+  return std::any_of(results.begin(), results.end(), [](const SanitizerResult* result) {
+    return has_status(result, SanitizerStatus::errors);
+  });
 }
 
-CheckSummary summarize_check(const Check* check, const FamilyResult& family, const Run& run) {
-  CheckSummary summary;
+SanitizerSummary summarize_sanitizer(const SanitizerRecord* record, const FamilyResult& family,
+                                     const Run& run) {
+  SanitizerSummary summary;
   summary.own_build = build_name(run.tool);
-  summary.recorded = check != nullptr;
-  if (check == nullptr) {
+  summary.recorded = record != nullptr;
+  if (record == nullptr) {
     for (const VariantResult& variant : family.variants) summary.candidates += is_for_gpu(variant.info);
     return summary;
   }
-  for (const CheckTool tool : check_tools()) {
+  for (const SanitizerTool tool : sanitizer_tools()) {
     const bool used = std::any_of(
         family.variants.begin(), family.variants.end(),
-        [&](const VariantResult& variant) { return find_result(*check, variant.info.id, tool) != nullptr; });
+        [&](const VariantResult& variant) { return find_result(*record, variant.info.id, tool) != nullptr; });
     if (used) summary.tools.push_back(tool);
   }
   for (const VariantResult& variant : family.variants) {
-    VariantCheck& row = summary.variants.emplace_back();
-    for (const CheckTool tool : summary.tools)
-      row.results.push_back(find_result(*check, variant.info.id, tool));
+    SanitizedVariant& row = summary.variants.emplace_back();
+    for (const SanitizerTool tool : summary.tools)
+      row.results.push_back(find_result(*record, variant.info.id, tool));
     count(row, variant.info.id, summary);
-    summary.candidates += is_for_gpu(variant.info) || row.checked();
+    summary.candidates += is_for_gpu(variant.info) || row.sanitized();
   }
   return summary;
 }
 
-void add_check_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  for_each_result(families, [&](const CheckResult& result) {
-    const bool wrong = result.status == CheckStatus::errors;
-    if (!wrong && (result.status != CheckStatus::clean || result.warnings == 0)) return;
+void add_sanitizer_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for_each_result(families, [&](const FamilyResult& family, const SanitizerResult& result) {
+    const bool wrong = result.status == SanitizerStatus::errors;
+    if (!wrong && (result.status != SanitizerStatus::clean || result.warnings == 0)) return;
     const std::string number = wrong ? format::count(result.errors) : format::count(result.warnings);
     const bool one = (wrong ? result.errors : result.warnings) == 1;
     const std::string first =
@@ -150,18 +153,18 @@ void add_check_findings(const std::vector<FamilyResult>& families, std::vector<F
             : fmt::format("{} {}", one ? ":" : "; the first:", one_sentence(result.first_report));
     findings.push_back(
         {wrong ? Severity::wrong : Severity::caution,
-         fmt::format("compute-sanitizer ({}) {} {} {}{} in {} at batch {}{}", to_string(result.tool),
+         fmt::format("compute-sanitizer ({}) {} {} {}{} in {} at {}{}", to_string(result.tool),
                      wrong ? "found" : "gave", number, wrong ? "error" : "warning", one ? "" : "s",
-                     format::short_id(result.variant), result.batch, first)});
+                     format::short_id(result.variant), family.words.in_full(result.problem), first)});
   });
   add_unfinished(families, findings);
 }
 
-std::string check_sentence(const CheckSummary& summary) {
+std::string sanitizer_sentence(const SanitizerSummary& summary) {
   if (!summary.recorded) return {};
-  if (summary.tools.empty()) return "The check run that is recorded has none of these variants.";
-  if (summary.checks == 0) {
-    return "No variant was checked by compute-sanitizer: " + one_sentence(first_reason(summary));
+  if (summary.tools.empty()) return "What is recorded of compute-sanitizer has none of these variants.";
+  if (summary.finished == 0) {
+    return "No variant was run under compute-sanitizer: " + one_sentence(first_reason(summary));
   }
   std::string found = "no error";
   if (!summary.wrong_variants.empty()) {
@@ -173,7 +176,7 @@ std::string check_sentence(const CheckSummary& summary) {
       summary.unfinished == 0
           ? ""
           : fmt::format(" {} came to nothing.",
-                        format::sentence_case(format::plural(summary.unfinished, "check")));
+                        format::sentence_case(format::plural(summary.unfinished, "tool run")));
   return fmt::format("compute-sanitizer found {}: {}.{}", found, extent(summary), rest);
 }
 

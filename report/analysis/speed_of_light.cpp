@@ -153,29 +153,29 @@ bool has_kernels(const Case& c) {
                      [](const Measurement& m) { return !m.kernel.empty() && !m.samples.empty(); });
 }
 
-const CaseResult* counted_case(const VariantResult& variant, std::uint64_t batch) {
-  const CaseResult* result = variant.representative(batch);
+const CaseResult* counted_case(const VariantResult& variant, const Problem& problem) {
+  const CaseResult* result = variant.representative(problem);
   return result != nullptr && result->ok() && has_kernels(*result->source) ? result : nullptr;
 }
 
 /// nullopt when no variant was counted anywhere.
-std::optional<std::uint64_t> best_counted_batch(const FamilyResult& family) {
-  std::optional<std::uint64_t> best;
+std::optional<Problem> best_counted_problem(const FamilyResult& family) {
+  std::optional<Problem> best;
   std::ptrdiff_t most = 0;
-  for (const std::uint64_t batch : family.batches) {
-    const auto counted =
-        std::count_if(family.variants.begin(), family.variants.end(),
-                      [&](const VariantResult& variant) { return counted_case(variant, batch) != nullptr; });
+  for (const Problem& problem : family.problems) {
+    const auto counted = std::count_if(
+        family.variants.begin(), family.variants.end(),
+        [&](const VariantResult& variant) { return counted_case(variant, problem) != nullptr; });
     if (counted == 0 || counted < most) continue;
     most = counted;
-    best = batch;
+    best = problem;
   }
   return best;
 }
 
-std::string why_uncounted(const VariantResult& variant, std::uint64_t batch) {
-  const CaseResult* result = variant.representative(batch);
-  if (result == nullptr) return fmt::format("it was not run at batch {}", batch);
+std::string why_uncounted(const VariantResult& variant, const Problem& problem, const Words& words) {
+  const CaseResult* result = variant.representative(problem);
+  if (result == nullptr) return "it was not run " + words.at(problem);
   if (result->status == Status::wrong) return "the output is wrong";
   if (!result->ok()) return result->reason.empty() ? std::string(to_string(result->status)) : result->reason;
   return why_not_counted(*result->source);
@@ -196,7 +196,7 @@ std::string why_none(const Run& run, const FamilyResult& family) {
   std::set<std::string> reasons;
   for (const VariantResult& variant : family.variants) {
     if (!runs_on_gpu(variant) || variant.cases.empty()) continue;
-    reasons.insert(why_uncounted(variant, variant.cases.back().key.batch));
+    reasons.insert(why_uncounted(variant, variant.cases.back().key.problem, family.words));
   }
   return format::sentence_case(fmt::format("{}.", fmt::join(reasons, "; ")));
 }
@@ -269,16 +269,17 @@ SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
   SpeedOfLight sol;
   sol.peak_flop_rate = roof(run, "fp32_flop_rate");
   sol.peak_bandwidth = roof(run, "memory_bandwidth");
-  const std::optional<std::uint64_t> batch = best_counted_batch(family);
-  if (!batch) {
+  const std::optional<Problem> problem = best_counted_problem(family);
+  if (!problem) {
     sol.absent = why_none(run, family);
     return sol;
   }
-  sol.batch = *batch;
+  sol.problem = *problem;
   for (const VariantResult& variant : family.variants) {
-    const CaseResult* result = counted_case(variant, *batch);
+    const CaseResult* result = counted_case(variant, *problem);
     if (result == nullptr) {
-      if (runs_on_gpu(variant)) sol.uncounted.push_back({&variant, why_uncounted(variant, *batch)});
+      if (runs_on_gpu(variant))
+        sol.uncounted.push_back({&variant, why_uncounted(variant, *problem, family.words)});
       continue;
     }
     for (KernelResult& kernel : kernels_of_case(variant, *result, sol))

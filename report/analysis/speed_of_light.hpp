@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,7 +76,7 @@ struct RooflinePoint {
   bool tensor_cores = false;
 };
 
-/// One kernel of one op, at the batch of the section.
+/// One kernel of one op, at the problem of the section.
 struct KernelResult {
   const VariantResult* variant = nullptr;
   const CaseResult* result = nullptr;
@@ -98,9 +97,9 @@ struct Uncounted {
 };
 
 struct SpeedOfLight {
-  std::uint64_t batch = 0;            ///< the one at which most variants were counted; the largest of these
+  Problem problem;                    ///< the one at which most variants were counted; the largest of these
   std::vector<KernelResult> kernels;  ///< variants, their ops and kernels in order; empty: see `absent`
-  std::vector<Uncounted> uncounted;   ///< variants for the GPU without counters at this batch
+  std::vector<Uncounted> uncounted;   ///< variants for the GPU without counters at this problem
   std::optional<double> peak_flop_rate;  ///< FLOP/s, measured FP32 roof
   std::optional<double> peak_bandwidth;  ///< B/s, measured memory roof
   std::string absent;                    ///< why there is no kernel

@@ -134,7 +134,7 @@ Value time_of(const CaseResult& result, const OpSweep& op) {
   if (op.op.name.empty()) return result.total_time;
   const OpResult* found = result.find_op(op.op.name);
   if (found == nullptr) return no_such_op;
-  return op.compared_by == "layer_time" ? found->layer_time : found->op_time;
+  return op.compared_by == "group_time" ? found->group_time : found->op_time;
 }
 
 /// Why a point has no time that counts; empty when it has one.
@@ -162,28 +162,27 @@ void judge_against_best(SweepPoint& point, const SweepPoint& best) {
     point.standing = Standing::best;
     return;
   }
-  const auto &own = point.time->interval, &least = best.time->interval;
-  if (!own || !least) {
+  if (!point.time->interval || !best.time->interval) {
     point.standing = Standing::unclear;
-    point.reason = no_interval(std::min(point.time->samples, best.time->samples));
+    point.reason = judge(point.time, best.time).reason;
   } else {
-    point.standing = own->low <= least->high ? Standing::level : Standing::slower;
+    point.standing = is_level(point.time, best.time) ? Standing::level : Standing::slower;
   }
 }
 
-void judge_against_default(SweepPoint& point, const SweepPoint* usual) {
+void judge_against_default(SweepPoint& point, const SweepPoint* usual, const Words& words) {
   if (usual == nullptr || usual->result == nullptr) {
-    point.over_default.absent = "the default was not run at this batch";
+    point.over_default = no_speed_up(fmt::format("the default was not run at this {}", words.one()));
   } else if (!point.verified()) {
-    point.over_default.absent = point.reason;
+    point.over_default = no_speed_up(point.reason);
   } else if (!usual->verified()) {
-    point.over_default.absent = "the default has no verified time: " + usual->reason;
+    point.over_default = no_speed_up("the default has no verified time: " + usual->reason);
   } else {
-    point.over_default = speed_up(usual->time, point.time);
+    point.over_default = judge(usual->time, point.time);
   }
 }
 
-void judge_series(SweepSeries& series) {
+void judge_series(SweepSeries& series, const Words& words) {
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     series.points[i].reason = obstacle(series.points[i]);
@@ -195,15 +194,16 @@ void judge_series(SweepSeries& series) {
   if (best != candidates.end()) series.best = *best;
   for (const std::size_t i : candidates) judge_against_best(series.points[i], series.points[*series.best]);
   const SweepPoint* usual = series.default_point();
-  for (SweepPoint& point : series.points) judge_against_default(point, usual);
+  for (SweepPoint& point : series.points) judge_against_default(point, usual, words);
 }
 
-SweepSeries series_of(const Sweep& sweep, const OpSweep& op, std::uint64_t batch) {
+SweepSeries series_of(const Sweep& sweep, const OpSweep& op, const Problem& problem, const Words& words) {
   std::map<std::vector<std::size_t>, const CaseResult*> cases;
-  for (const CaseResult& result : sweep.variant->cases) {
-    if (result.key.batch == batch) cases.emplace(place_of(sweep.axes, result), &result);
+  for (const std::size_t place : sweep.variant->at.at(problem)) {
+    const CaseResult& result = sweep.variant->cases[place];
+    cases.emplace(place_of(sweep.axes, result), &result);
   }
-  SweepSeries series{batch, {}, std::nullopt};
+  SweepSeries series{problem, {}, std::nullopt};
   const auto add = [&](const std::vector<std::size_t>& at, const CaseResult* result) {
     SweepPoint point;
     point.at = at;
@@ -220,27 +220,26 @@ SweepSeries series_of(const Sweep& sweep, const OpSweep& op, std::uint64_t batch
   } else {
     for (const auto& [at, result] : cases) add(at, result);
   }
-  judge_series(series);
+  judge_series(series, words);
   return series;
 }
 
-/// Points are only comparable by one time: where a single one works outside forward(), the layer time.
+/// Points are only comparable by one time: where a single one works outside forward(), the group time.
 std::string time_that_compares(const VariantResult& variant, const std::string& op) {
   const bool elsewhere = std::any_of(variant.cases.begin(), variant.cases.end(), [&](const CaseResult& c) {
     const OpResult* found = c.find_op(op);
-    return found != nullptr && found->compared_by == "layer_time";
+    return found != nullptr && found->compared_by == "group_time";
   });
-  return elsewhere ? "layer_time" : "op_time";
+  return elsewhere ? "group_time" : "op_time";
 }
 
 void add_ops(Sweep& sweep, const FamilyResult& family) {
   for (const OpInfo& op : family.ops)
     sweep.ops.push_back({op, time_that_compares(*sweep.variant, op.name), {}});
   if (family.ops.empty()) sweep.ops.push_back({{}, "total_time", {}});
-  std::set<std::uint64_t> batches;
-  for (const CaseResult& result : sweep.variant->cases) batches.insert(result.key.batch);
   for (OpSweep& op : sweep.ops) {
-    for (const std::uint64_t batch : batches) op.series.push_back(series_of(sweep, op, batch));
+    for (const auto& [problem, places] : sweep.variant->at)
+      op.series.push_back(series_of(sweep, op, problem, family.words));
   }
 }
 
@@ -289,17 +288,17 @@ const SweepSeries* OpSweep::largest() const {
 }
 
 std::string Sweep::name(const std::vector<std::size_t>& at) const {
-  std::vector<std::string> words;
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < axes.size(); ++i)
-    words.push_back(axes[i].parameter.name + "=" + axes[i].values[at[i]]);
-  return format::one_line(fmt::format("{}", fmt::join(words, ",")));
+    names.push_back(axes[i].parameter.name + "=" + axes[i].values[at[i]]);
+  return format::one_line(fmt::format("{}", fmt::join(names, ",")));
 }
 
 std::vector<Sweep> sweeps_of(const FamilyResult& family) {
   std::vector<Sweep> sweeps;
   for (const VariantResult& variant : family.variants) {
     if (!variant.swept()) continue;
-    Sweep sweep{&variant, {}, {}, {}, false};
+    Sweep sweep{&variant, &family.words, {}, {}, {}, false};
     add_axes(sweep);
     if (sweep.axes.empty()) continue;  // the same case twice is no sweep
     sweep.is_grid = grid_size(sweep.axes) <= largest_grid;

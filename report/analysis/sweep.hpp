@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +9,7 @@
 #include "report/analysis/analysis.hpp"
 
 /// What a run says of a variant that ran with several values of its parameters: which point of the sweep is
-/// best for each op and batch, and how the others stand against it.
+/// best for each op and problem, and how the others stand against it.
 namespace mprof {
 
 /// How the values of a parameter lie on an axis.
@@ -27,11 +26,11 @@ struct SweepAxis {
   [[nodiscard]] double position(std::size_t index) const;
 };
 
-/// How a point stands against the best one of its op and batch.
+/// How a point stands against the best one of its op and problem.
 enum class Standing {
   best,     ///< the lowest median of a verified output
-  level,    ///< its interval and the best's overlap
-  slower,   ///< they do not
+  level,    ///< the best is not faster than it beyond doubt
+  slower,   ///< the best is
   unclear,  ///< one of them has no interval
   none      ///< no verified time
 };
@@ -50,9 +49,9 @@ struct SweepPoint {
   [[nodiscard]] bool among_best() const { return standing == Standing::best || standing == Standing::level; }
 };
 
-/// One op (or the whole inference) at one batch.
+/// One op (or the whole) at one problem.
 struct SweepSeries {
-  std::uint64_t batch = 0;
+  Problem problem;
   /// Every combination of the axes' values, the last axis fastest; where those are very many, only the cases
   /// of the run.
   std::vector<SweepPoint> points;
@@ -66,16 +65,17 @@ struct SweepSeries {
 };
 
 struct OpSweep {
-  OpInfo op;                ///< without a name: the whole inference of a family that has no ops
-  std::string compared_by;  ///< op_time; layer_time when some point works outside forward(); or total_time
-  std::vector<SweepSeries> series;  ///< batches ascending
+  OpInfo op;                ///< without a name: the whole of a family that has no ops
+  std::string compared_by;  ///< op_time; group_time when some point works outside forward(); or total_time
+  std::vector<SweepSeries> series;  ///< problems ascending
 
-  /// The largest batch at which some point gave a verified time; nullptr when none did.
+  /// The largest problem at which some point gave a verified time; nullptr when none did.
   [[nodiscard]] const SweepSeries* largest() const;
 };
 
 struct Sweep {
   const VariantResult* variant = nullptr;
+  const Words* words = nullptr;  ///< of its family
   std::vector<SweepAxis> axes;
   std::vector<std::pair<std::string, std::string>> fixed;  ///< other parameters, not at their default
   std::vector<OpSweep> ops;

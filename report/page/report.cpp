@@ -20,23 +20,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-/// The charts of all parts of a page, but those of the timeline, which differ between a page on paper and one
-/// that the reader can change.
-json all_charts(const json& view) {
-  json charts = json::array();
-  for (const json& family : view["families"]) {
-    for (const json& chart : family["charts"]) charts.push_back(chart);
-    for (const json& part : family["speed_of_light"]["parts"]) {
-      for (const json& chart : part["charts"]) charts.push_back(chart);
-    }
-    if (!family["sweeps"].is_object()) continue;
-    for (const json& sweep : family["sweeps"]["variants"]) {
-      for (const json& chart : sweep["charts"]) charts.push_back(chart);
-    }
-  }
-  return charts;
-}
-
 /// The files of a report as they come about.
 class Output {
  public:
@@ -54,13 +37,13 @@ class Output {
   std::vector<fs::path> written_;
 };
 
-void write_markdown(const json& view, const Templates& templates, Output& output) {
-  output.write("milestone.md", render_markdown(templates, "milestone", view));
-  json charts = all_charts(view);
-  for (const json& chart : view["timeline"]["charts"]) charts.push_back(chart);
-  if (charts.empty()) return;
+void write_markdown(const Page& page, const Templates& templates, Output& output) {
+  output.write("milestone.md", render_markdown(templates, "milestone", page.view));
+  if (page.charts.empty()) return;
   const ChartRenderer renderer(templates);
-  for (const json& chart : charts) output.write(chart["file"].get<std::string>(), renderer.svg(chart));
+  for (const auto& [chart, drawn_on] : page.charts) {
+    if (drawn_on != DrawnOn::screen) output.write(chart["file"].get<std::string>(), renderer.svg(chart));
+  }
 }
 
 std::string chart_definitions(const Templates& templates) {
@@ -78,15 +61,18 @@ std::string prism(const Templates& templates) {
 }
 
 /// One file that needs nothing else: style, scripts and chart data are inside.
-std::string html_of(json view, const Templates& templates) {
+std::string html_of(const Page& page, const Templates& templates) {
+  json view = page.view;
   view["style_css"] = templates.load("style.css");
   view["echarts_js"] = templates.load("echarts.min.js");
   view["prism_js"] = prism(templates);
   view["charts_js"] = chart_definitions(templates);
   for (const char* script : {"code", "tables", "timeline", "report"})
     view[fmt::format("{}_js", script)] = templates.load(fmt::format("{}.js", script));
-  json charts = all_charts(view);
-  if (view["timeline"].contains("live")) charts.push_back(view["timeline"]["live"]);
+  json charts = json::array();
+  for (const auto& [chart, drawn_on] : page.charts) {
+    if (drawn_on != DrawnOn::paper) charts.push_back(chart);
+  }
   view["chart_data"] = json_for_script(charts);
   return render_html(templates, "milestone", view);
 }
@@ -112,17 +98,17 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
   const Run chosen = selected(run, options.selection);
   Materials materials = read_materials(chosen, options.directory);
   materials.linked = same_directory(options.out, options.directory);
-  const RunAnalysis analysis = analyse(chosen, materials.check ? &*materials.check : nullptr);
-  const json view = milestone_view(analysis, materials, options.text);
+  const RunAnalysis analysis = analyse(chosen, materials.sanitizer ? &*materials.sanitizer : nullptr);
+  const Page page = milestone_page(analysis, materials, options.text);
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
   };
   Output output(options);
   if (options.dump_view)
-    output.write("milestone.view.json", view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  if (wanted("md")) write_markdown(view, templates, output);
+    output.write("milestone.view.json", page.view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (wanted("md")) write_markdown(page, templates, output);
   if (!wanted("html") && !wanted("pdf")) return output.written();
-  const std::string html = html_of(view, templates);
+  const std::string html = html_of(page, templates);
   if (wanted("html")) output.write("milestone.html", html);
   if (wanted("pdf")) output.write("milestone.pdf", print_to_pdf(find_chromium(), html));
   return output.written();

@@ -163,6 +163,8 @@ Scale scale_for(Unit unit, double value) {
       return scale_from(decimal_prefixes, value, "FLOP/s");
     case Unit::byte_per_second:
       return scale_from(decimal_prefixes, value, "B/s");
+    case Unit::per_second:
+      return scale_from(decimal_prefixes, value, "/s");
     case Unit::hertz:
       return scale_from(decimal_prefixes, value, "Hz");
     case Unit::watt:
@@ -299,12 +301,22 @@ std::string plain_times(double factor) {
   return fmt::format("{:g}×", factor);
 }
 
-std::string accuracy(double ratio) {
-  return fixed(ratio, 4);
+std::string quality(double value, Unit unit) {
+  constexpr double least_with_decimals = 0.001;
+  if (unit == Unit::percent) return percent(value / 100);
+  if (unit != Unit::ratio) return quantity(value, unit);
+  return value == 0 || std::abs(value) >= least_with_decimals ? fixed(value, 4) : scientific(value);
 }
 
-std::string signed_accuracy(double change) {
-  return with_sign(change, 4);
+std::string signed_quality(double change, Unit unit) {
+  if (unit == Unit::percent) return signed_points(change);
+  const std::string size = quality(std::abs(change), unit);
+  return unit == Unit::ratio && size.find('e') == std::string::npos ? with_sign(change, 4)
+                                                                    : fmt::format("{}{}",
+                                                                                  change < 0   ? minus
+                                                                                  : change > 0 ? "+"
+                                                                                               : "",
+                                                                                  size);
 }
 
 std::string plural(std::size_t number, std::string_view noun) {

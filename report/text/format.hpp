@@ -70,10 +70,11 @@ struct Scale {
 [[nodiscard]] std::string times(double low, double high);
 /// A factor as somebody wrote it: "2×", "1.5×".
 [[nodiscard]] std::string plain_times(double factor);
-/// A share of correct answers, always with four decimals.
-[[nodiscard]] std::string accuracy(double ratio);
-/// A change of accuracy, signed.
-[[nodiscard]] std::string signed_accuracy(double change);
+/// What a run says beside its times: a ratio with four decimals, or where these are none an exponent; others
+/// with their unit.
+[[nodiscard]] std::string quality(double value, Unit unit);
+/// A change of it, signed: "+0.0012", "−1.2 points".
+[[nodiscard]] std::string signed_quality(double change, Unit unit);
 
 /// "2 cases", "1 case".
 [[nodiscard]] std::string plural(std::size_t number, std::string_view noun);

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int lowest_heading = 6;
 
-/// An image above this is not put into the page, which has to stay one file that mail accepts.
-constexpr std::uintmax_t largest_image = 512 * 1024;
+/// A picture above this is not put into the page, which has to stay one file that mail accepts.
+constexpr std::uintmax_t largest_picture = 512 * 1024;
 
 struct FreeParser {
   void operator()(cmark_parser* parser) const { cmark_parser_free(parser); }
@@ -91,7 +91,7 @@ void take_out(cmark_node* node) {
   cmark_node_free(node);
 }
 
-/// What a link or an image says, without leading anywhere.
+/// What a link or a picture says, without leading anywhere.
 void leave_the_words(cmark_node* node) {
   while (cmark_node* child = cmark_node_first_child(node)) cmark_node_insert_before(node, child);
   take_out(node);
@@ -139,16 +139,17 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-/// The file that an image's address names, below `folder`; nullopt when there is none that a page can hold.
-std::optional<std::filesystem::path> image_file(const std::string& address,
-                                                const std::filesystem::path& folder) {
+/// The file that a picture's address names, below `folder`; nullopt when there is none that a page can hold.
+std::optional<std::filesystem::path> picture_file(const std::string& address,
+                                                  const std::filesystem::path& folder) {
   if (folder.empty() || has_scheme(address)) return std::nullopt;
   const std::filesystem::path relative = std::filesystem::path(address).lexically_normal();
   if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") return std::nullopt;
   std::error_code error;
   const std::filesystem::path file = folder / relative;
   const bool fits = std::filesystem::is_regular_file(file, error) &&
-                    std::filesystem::file_size(file, error) <= largest_image && !error;
+                    std::filesystem::file_size(file, error) <= largest_picture && !error &&
+                    is_within(folder, file);
   return fits ? std::optional(file) : std::nullopt;
 }
 
@@ -164,21 +165,21 @@ std::string media_type(const std::filesystem::path& file) {
 
 enum class Form { html, markdown };
 
-void place_image(cmark_node* image, const RichTextPlace& place, Form form) {
-  const std::string address = address_of(image);
+void place_picture(cmark_node* picture, const RichTextPlace& place, Form form) {
+  const std::string address = address_of(picture);
   if (form == Form::markdown && leads_to_the_web(address)) return;
-  const auto file = image_file(address, place.images);
+  const auto file = picture_file(address, place.pictures);
   const std::string type = file ? media_type(*file) : "";
   if (type.empty()) {
-    leave_the_words(image);
+    leave_the_words(picture);
   } else if (form == Form::html) {
-    cmark_node_set_url(image, fmt::format("data:{};base64,{}", type, base64(read_file(*file))).c_str());
+    cmark_node_set_url(picture, fmt::format("data:{};base64,{}", type, base64(read_file(*file))).c_str());
   } else {
     const std::string target = place.markdown_link ? place.markdown_link(address) : "";
     if (target.empty()) {
-      leave_the_words(image);
+      leave_the_words(picture);
     } else {
-      cmark_node_set_url(image, target.c_str());
+      cmark_node_set_url(picture, target.c_str());
     }
   }
 }
@@ -205,7 +206,7 @@ Document placed(std::string_view markdown, const RichTextPlace& place, Form form
     if (is(*node, CMARK_NODE_HTML_BLOCK) || is(*node, CMARK_NODE_HTML_INLINE)) {
       show_as_text(*node);
     } else if (is(*node, CMARK_NODE_IMAGE)) {
-      place_image(*node, place, form);
+      place_picture(*node, place, form);
     } else if (is(*node, CMARK_NODE_LINK)) {
       place_link(*node, form == Form::html ? place.html_link : place.markdown_link);
     }

@@ -8,8 +8,8 @@
 #include <vector>
 
 /// Markdown that people wrote, a variant's story or notes beside a run, made fit for a report in both of its
-/// forms. Raw HTML in it is shown as the text that it is, and no link or image leads anywhere but to the web
-/// or to a place that the report knows.
+/// forms. Raw HTML in it is shown as the text that it is, and no link or picture leads anywhere but to the
+/// web or to a place that the report knows.
 namespace mprof {
 
 /// One text in both forms; templates place them as they are.
@@ -27,8 +27,8 @@ struct RichTextPlace {
   /// its words remain without a link.
   std::function<std::string(std::string_view address)> html_link{};
   std::function<std::string(std::string_view address)> markdown_link{};
-  /// Where image files of the text lie; empty: it may have none. HTML holds them itself.
-  std::filesystem::path images{};
+  /// Where picture files of the text lie; empty: it may have none. HTML holds them itself.
+  std::filesystem::path pictures{};
 };
 
 [[nodiscard]] RichText rich_text(std::string_view markdown, const RichTextPlace& place);

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
+#include "report/analysis/standings.hpp"
 #include "report/analysis/synergy.hpp"
 #include "report/text/format.hpp"
+#include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
 
@@ -13,30 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-std::string timed_name(const std::string& op) {
-  return op.empty() ? "whole inference" : format::short_id(op);
+std::string timed_name(const FamilyResult& family, const std::string& op) {
+  return op.empty() ? "whole " + family.words.whole() : format::short_id(op);
 }
 
-std::string batch_text(std::uint64_t batch) {
-  return std::to_string(batch);
-}
-
-std::string at_batches(const std::vector<std::uint64_t>& batches, std::size_t all) {
-  if (batches.size() == all && all > 1) return "at every batch";
-  std::vector<std::string> words;
-  for (const std::uint64_t batch : batches) words.push_back(batch_text(batch));
-  return fmt::format("at batch{} {}", batches.size() == 1 ? "" : "es", format::list(words));
-}
-
-std::vector<const Best*> answers_for(const FamilyResult& family, const std::string& op) {
-  std::vector<const Best*> answers;
-  for (const Best& best : family.best) {
-    if (best.op == op && best.fastest != nullptr) answers.push_back(&best);
-  }
-  return answers;
-}
-
-std::string without_batch(const std::string& case_id) {
+std::string without_problem(const std::string& case_id) {
   return format::short_id(case_id.substr(0, case_id.rfind('@')));
 }
 
@@ -44,7 +28,8 @@ std::string without_batch(const std::string& case_id) {
 std::string first_baseline_text(const FamilyResult& family, const Best& best) {
   const std::string first = first_baseline(family, best.fastest->key.variant);
   const SpeedUp gain = over_first_baseline(family, *best.fastest, best.op);
-  if (best.fastest->is_baseline || without_batch(best.fastest->baseline) == format::short_id(first) || !gain)
+  if (best.fastest->is_baseline || without_problem(best.fastest->baseline) == format::short_id(first) ||
+      !gain)
     return {};
   return fmt::format("{} as fast as {}", format::times(*gain.factor), format::short_id(first));
 }
@@ -54,7 +39,7 @@ std::string measured(const FamilyResult& family, const Best& best) {
   std::string text = format::quantity(best.time()->median, Unit::second);
   if (!best.speed_up()) return text + (best.fastest->baseline.empty() ? ", the baseline itself" : "");
   text += fmt::format(", {} as fast as its baseline {}", format::times(*best.speed_up().factor),
-                      without_batch(best.fastest->baseline));
+                      without_problem(best.fastest->baseline));
   if (const auto& interval = best.speed_up().interval) {
     text += fmt::format(" (95 %: {})", format::times(interval->low, interval->high));
   }
@@ -62,101 +47,58 @@ std::string measured(const FamilyResult& family, const Best& best) {
   return first.empty() ? text : fmt::format("{} and {}", text, first);
 }
 
-/// Who wins where, and by how much at the largest batch.
+/// Who wins where, and by how much at the largest problem.
 std::string sentence_on(const FamilyResult& family, const std::string& op) {
-  const auto answers = answers_for(family, op);
-  if (answers.empty()) return {};
-  std::vector<std::pair<std::string, std::vector<std::uint64_t>>> winners;
-  for (const Best* best : answers) {
-    const std::string& name = best->fastest->configuration;
-    const auto known =
-        std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == name; });
-    if (known == winners.end()) {
-      winners.push_back({name, {best->batch}});
-    } else {
-      known->second.push_back(best->batch);
-    }
-  }
+  const Answers answers = answers_for(family, op);
+  if (answers.best.empty()) return {};
+  const std::size_t all = answers.best.size();
   std::vector<std::string> who;
-  for (const auto& [name, batches] : winners) {
-    who.push_back(fmt::format("{}{} {}", format::short_id(name), who.empty() ? " is fastest" : "",
-                              at_batches(batches, answers.size())));
+  for (const Winner& winner : answers.winners) {
+    const bool everywhere = winner.problems.size() == all && all > 1;
+    who.push_back(fmt::format("{}{} {}", format::short_id(winner.configuration),
+                              who.empty() ? " is fastest" : "",
+                              everywhere ? "at " + family.words.every() : family.words.at(winner.problems)));
   }
-  const Best& largest = *answers.back();
-  const std::string where =
-      answers.size() == 1 ? "where" : fmt::format("and at batch {}", batch_text(largest.batch));
-  return fmt::format("{}: {}, {} it takes {}.", timed_name(op), format::list(who), where,
+  const Best& largest = *answers.best.back();
+  const std::string where = all == 1 ? "where" : "and " + family.words.at(largest.problem);
+  return fmt::format("{}: {}, {} it takes {}.", timed_name(family, op), format::list(who), where,
                      measured(family, largest));
 }
 
-/// The largest batch with an accuracy, and the range over its verified variants.
-std::string accuracy_sentence(const FamilyResult& family) {
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    std::vector<double> values;
-    bool kept = true;
-    for (const VariantResult& variant : family.variants) {
-      const CaseResult* result = variant.representative(*batch);
-      if (result == nullptr || !result->ok() || !result->accuracy) continue;
-      values.push_back(result->accuracy->median);
-      kept = kept && result->accuracy_change.value_or(0) >= -tolerated_accuracy_loss;
-    }
-    if (values.empty()) continue;
-    const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
-    const std::string range =
-        *lowest == *highest ? format::accuracy(*lowest)
-                            : fmt::format("{} to {}", format::accuracy(*lowest), format::accuracy(*highest));
-    return fmt::format("Accuracy {}: {} at batch {} over {}.", kept ? "is kept" : "is not kept", range,
-                       batch_text(*batch), format::plural(values.size(), "verified variant"));
-  }
-  return {};
+/// "Accuracy is kept: 0.9127 at batch 10000 over 4 verified variants."
+std::string quality_sentence(const FamilyResult& family, const QualityRange& range) {
+  const Unit unit = range.info->unit;
+  const std::string values = range.lowest == range.highest
+                                 ? format::quality(range.lowest, unit)
+                                 : fmt::format("{} to {}", format::quality(range.lowest, unit),
+                                               format::quality(range.highest, unit));
+  return fmt::format("{} {}: {} {} over {}.", format::one_line(range.info->label),
+                     range.kept ? "is kept" : "is not kept", values, family.words.at(range.problem),
+                     format::plural(range.variants, "verified variant"));
 }
 
-double ops_time(const CaseResult& result) {
-  double sum = 0;
-  for (const OpResult& op : result.ops) {
-    if (!op.op_time || op.outside_forward) return 0;
-    sum += op.op_time->median;
-  }
-  return sum;
-}
-
-/// What the fastest ops leave to win in the whole inference.
+/// What the fastest ops leave to win in the whole.
 std::string remainder_sentence(const FamilyResult& family) {
-  const CaseResult* fastest = nullptr;
-  for (const VariantResult& variant : family.variants) {
-    const CaseResult* result =
-        family.batches.empty() ? nullptr : variant.representative(family.batches.back());
-    if (result == nullptr || !result->ok() || !result->total_time || !(ops_time(*result) > 0)) continue;
-    if (fastest == nullptr || ops_time(*result) < ops_time(*fastest)) fastest = result;
-  }
-  if (fastest == nullptr || !(ops_time(*fastest) < fastest->total_time->median)) return {};
-  const double share = ops_time(*fastest) / fastest->total_time->median;
+  const auto fastest = fastest_ops(family);
+  if (!fastest) return {};
+  const Words& words = family.words;
+  const CaseResult& result = *fastest->result;
+  const std::string rest = words.has_group() ? "the other " + words.groups() : "what else it does";
   return fmt::format(
-      "The ops of {} are the fastest together: {} of the {} that the whole inference takes with it at batch "
-      "{} "
-      "({}). Faster ops alone cannot make that more than {} as fast: the rest is copies, allocation and the "
-      "other "
-      "layers.",
-      format::short_id(fastest->configuration), format::quantity(ops_time(*fastest), Unit::second),
-      format::quantity(fastest->total_time->median, Unit::second), fastest->key.batch, format::percent(share),
-      format::times(1 / (1 - share)));
+      "The ops of {} are the fastest together: {} of the {} that the whole {} takes with it {} ({}). Faster "
+      "ops alone cannot make that more than {} as fast: the rest is copies, allocation and {}.",
+      format::short_id(result.configuration), format::quantity(fastest->time, Unit::second),
+      format::quantity(result.total_time->median, Unit::second), words.whole(), words.at(result.key.problem),
+      format::percent(fastest->share), format::times(fastest->limit), rest);
 }
 
 std::string verification_sentence(const FamilyResult& family) {
-  std::size_t checked = 0, passed = 0;
-  for (const VariantResult& variant : family.variants) {
-    for (const CaseResult& result : variant.cases) {
-      for (const OpResult& op : result.ops) {
-        checked += op.verification ? 1 : 0;
-        passed += op.verification && op.verification->passed ? 1 : 0;
-      }
-    }
-  }
-  if (checked == 0) return "No output was checked.";
-  const bool right = passed == checked;
+  const VerificationSummary& sum = family.verified;
+  if (sum.outputs == 0) return "No output was verified.";
+  const bool right = sum.all_passed();
   return fmt::format("Outputs are {}: {} of {} against the double-precision reference {}.",
-                     right ? "right" : "wrong", right ? passed : checked - passed,
-                     format::plural(checked, "check"), right ? "passed" : "failed");
+                     right ? "right" : "wrong", right ? sum.passed : sum.outputs - sum.passed,
+                     format::plural(sum.outputs, "verification"), right ? "passed" : "failed");
 }
 
 std::vector<std::string> timed_of(const FamilyResult& family) {
@@ -166,18 +108,15 @@ std::vector<std::string> timed_of(const FamilyResult& family) {
   return timed;
 }
 
-/// How near the fastest comes to what the machine can do, by the nearer of the two limits.
+/// How near the fastest comes to what the machine can do, by the nearest of its limits.
 Cell nearness(const Best& best) {
   const OpResult* op = best.fastest->find_op(best.op);
-  if (op == nullptr) return Cell::words("");  // the whole inference is no op with FLOPs of its own
-  const Value& compute = op->compute_throughput;
-  const Value& memory = op->memory_throughput;
-  if (!compute && !memory) return Cell::missing(compute.absent);
-  if (compute && compute->median > 100)
-    return Cell::missing("it computes on tensor cores or in half precision, whose peak was not measured");
-  const bool by_compute = compute && (!memory || compute->median >= memory->median);
-  const double nearer = (by_compute ? compute : memory)->median;
-  Cell cell = Cell::figure(format::percent(nearer / 100), by_compute ? "compute" : "memory").valued(nearer);
+  if (op == nullptr) return Cell::words("");  // the whole is no op with work of its own
+  const NearestLimit nearest = nearest_limit(*op);
+  if (!nearest.throughput) return Cell::missing(nearest.throughput.absent);
+  const double percent = nearest.throughput->median;
+  Cell cell =
+      Cell::figure(format::percent(percent / 100), std::string(short_name(nearest.limit))).valued(percent);
   cell.modelled = true;
   return cell;
 }
@@ -207,57 +146,58 @@ std::string names_of(const std::vector<const CaseResult*>& cases) {
 
 std::string winner_note(const Best& best) {
   std::vector<std::string> notes;
-  if (!best.level.empty()) notes.push_back("its 95 % interval overlaps with that of " + names_of(best.level));
+  if (!best.level.empty())
+    notes.push_back("not told from it by more than noise or " + threshold_text() + ": " +
+                    names_of(best.level));
   if (!best.left_out.empty())
     notes.push_back("left out for working outside forward(): " + names_of(best.left_out));
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
 Table best_table(const FamilyResult& family, Anchors& anchors) {
-  Table table(anchors.make(family.id + " best"), "Best variant for each op and batch");
-  table.text("Op").numbers("Batch Size").text("Best variant").numbers("Median time", Unit::second);
+  Table table(anchors.make(family.id + " best"),
+              fmt::format("Best variant for each op and {}", family.words.one()));
+  table.text("Op");
+  add_problem_columns(table, family.words);
+  table.text("Best variant").numbers("Median time", Unit::second);
   table.numbers("Speed-up").text("over its baseline").numbers("Over the first baseline");
   table.numbers("Of the machine's peak");
   for (const Best& best : family.best) {
-    const Cell op = Cell::words(timed_name(best.op));
-    const Cell batch = Cell::figure(batch_text(best.batch)).valued(static_cast<double>(best.batch));
+    std::vector<Cell> cells{Cell::words(timed_name(family, best.op))};
+    add_problem(cells, family.words, best.problem);
     if (best.fastest == nullptr) {
-      const std::string why = best.time().absent;
-      table.row({op, batch, Cell::missing(why), Cell::missing(why), Cell::missing(why), Cell::missing(why),
-                 Cell::missing(why), Cell::missing(why)});
-      continue;
+      cells.resize(cells.size() + 6, Cell::missing(best.time().absent));
+    } else {
+      for (Cell& cell : std::array{
+               Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best)),
+               Cell::value(best.time()), over(best), Cell::words(without_problem(best.fastest->baseline)),
+               over_first(family, best), nearness(best)})
+        cells.push_back(std::move(cell));
     }
-    table.row({op, batch, Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best)),
-               Cell::value(best.time()), over(best), Cell::words(without_batch(best.fastest->baseline)),
-               over_first(family, best), nearness(best)});
+    table.row(std::move(cells));
   }
   return table;
 }
 
-bool wins_everywhere(const std::vector<const Best*>& answers) {
-  return answers.size() > 1 && std::all_of(answers.begin(), answers.end(), [&](const Best* best) {
-           return best->fastest->configuration == answers.front()->fastest->configuration;
-         });
-}
-
-/// The answer at the largest batch, for the cards at the top of the page.
+/// The answer at the largest problem, for the cards at the top of the page.
 json highlights(const FamilyResult& family) {
   json cards = json::array();
   for (const std::string& op : timed_of(family)) {
-    const auto answers = answers_for(family, op);
-    if (answers.empty()) continue;
-    const Best& best = *answers.back();
+    const Answers answers = answers_for(family, op);
+    if (answers.best.empty()) continue;
+    const Best& best = *answers.best.back();
+    const bool everywhere = answers.best.size() > 1 && answers.winners.size() == 1;
     const auto& interval = best.speed_up().interval;
-    cards.push_back({{"what", timed_name(op)},
-                     {"batch", batch_text(best.batch)},
+    cards.push_back({{"what", timed_name(family, op)},
+                     {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", best.speed_up() ? format::times(*best.speed_up().factor) : ""},
                      {"interval", interval ? format::times(interval->low, interval->high) : ""},
-                     {"baseline", without_batch(best.fastest->baseline)},
+                     {"baseline", without_problem(best.fastest->baseline)},
                      {"over_first", first_baseline_text(family, best)},
                      {"is_baseline", best.fastest->is_baseline},
-                     {"everywhere", wins_everywhere(answers) ? "and at every other batch" : ""}});
+                     {"everywhere", everywhere ? "and at every other " + family.words.one() : ""}});
   }
   return cards;
 }
@@ -271,17 +211,20 @@ json answer_view(const FamilyResult& family, Anchors& anchors) {
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   if (sentences.empty()) sentences.push_back("No case gave a verified time, so there is no best variant.");
-  json checks = json::array();
-  for (const std::string& sentence : {remainder_sentence(family), accuracy_sentence(family),
-                                      verification_sentence(family), check_sentence(family.check)}) {
-    if (!sentence.empty()) checks.push_back(sentence);
-  }
+  json remarks = json::array();
+  const auto add = [&](const std::string& sentence) {
+    if (!sentence.empty()) remarks.push_back(sentence);
+  };
+  add(remainder_sentence(family));
+  for (const QualityRange& range : quality_ranges(family)) add(quality_sentence(family, range));
+  add(verification_sentence(family));
+  add(sanitizer_sentence(family.sanitizer));
   const json cards = highlights(family);
   return {{"family", format::one_line(family.id)},
           {"cards", cards},
           {"has_cards", !cards.empty()},
           {"sentences", sentences},
-          {"checks", checks},
+          {"remarks", remarks},
           {"table", best_table(family, anchors).view()}};
 }
 

@@ -24,17 +24,34 @@ Cell no_such_op() {
 
 }  // namespace
 
-Cell batch_cell(std::uint64_t batch) {
-  return Cell::figure(std::to_string(batch)).valued(static_cast<double>(batch));
+void add_problem_columns(Table& table, const Words& words) {
+  for (const AxisInfo& axis : words.axes()) table.numbers(axis.title);
+}
+
+void add_problem(std::vector<Cell>& cells, const Words& words, const Problem& problem) {
+  for (const AxisInfo& axis : words.axes()) {
+    const auto value = value_on(problem, axis.name);
+    cells.push_back(value ? Cell::figure(std::to_string(*value)).valued(static_cast<double>(*value))
+                          : Cell::missing("the problem has no such axis"));
+  }
+}
+
+void add_time_columns(Table& table, const FamilyResult& family, std::string_view metric) {
+  for (std::size_t i = 0; i < family.ops.size(); ++i)
+    table.numbers(numbered(family.words.time_title(metric), i, family.ops.size()), Unit::second);
+}
+
+void add_quality_columns(Table& table, const FamilyResult& family) {
+  for (const QualityInfo& quality : family.info.qualities) table.numbers(format::one_line(quality.label));
+}
+
+void add_qualities(std::vector<Cell>& cells, const CaseResult& result) {
+  for (const QualityResult& quality : result.qualities)
+    cells.push_back(judged(Cell::quality(quality.value, quality.info->unit), result));
 }
 
 std::string numbered(std::string_view head, std::size_t index, std::size_t ops) {
   return ops == 1 ? std::string(head) : fmt::format("{} {}", head, index + 1);
-}
-
-std::string_view label_of(std::string_view metric) {
-  const Metric* row = find_metric(metric);
-  return row == nullptr ? metric : row->label;
 }
 
 Cell judged(Cell cell, const CaseResult& result) {
@@ -44,21 +61,23 @@ Cell judged(Cell cell, const CaseResult& result) {
   return cell;
 }
 
-Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::*time) {
+Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op,
+                  Value OpResult::*time) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = judged(Cell::value(found->*time), result);
   const bool says_little = found->outside_forward && time == &OpResult::op_time && cell.note.empty();
-  if (says_little) cell.note = "it works outside forward(), so it is compared by layer time";
+  if (says_little)
+    cell.note = "it works outside forward(), so it is compared by " + family.words.time("group_time");
   return cell;
 }
 
-Cell speed_up_cell(const CaseResult& result, const OpInfo& op) {
+Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = speed_up_or_baseline(result, found->speed_up);
-  const bool by_layer = found->speed_up && found->compared_by == "layer_time";
-  if (by_layer) cell.note = "of layer time" + of_gpu_time(*found);
+  const bool by_group = found->speed_up && found->compared_by == "group_time";
+  if (by_group) cell.note = fmt::format("of {}{}", family.words.time("group_time"), of_gpu_time(*found));
   return cell;
 }
 
@@ -70,7 +89,8 @@ Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
       Cell::figure(format::percent(found->of_possible->median / 100)).valued(found->of_possible->median),
       result);
   cell.modelled = true;
-  if (found->of_possible->median > 100 && cell.note.empty())
+  if (found->limit == Limit::special) cell.note = "of the special-function peak";
+  if (found->of_possible->median > 100 && cell.tone != Tone::bad)
     cell.note = "above the measured peaks: it works on tensor cores, or on data that caches hold";
   return cell;
 }

@@ -12,25 +12,31 @@
 /// all of them.
 namespace mprof {
 
-/// A batch as a figure that sorts.
-[[nodiscard]] Cell batch_cell(std::uint64_t batch);
+/// A column for each axis that tells the problems of a run apart, and what stands in them.
+void add_problem_columns(Table& table, const Words& words);
+void add_problem(std::vector<Cell>& cells, const Words& words, const Problem& problem);
+
+/// A column of times for each op, headed by the family's title for that time.
+void add_time_columns(Table& table, const FamilyResult& family, std::string_view metric);
+
+/// A column for each quality of the family, and what stands in them, judged.
+void add_quality_columns(Table& table, const FamilyResult& family);
+void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
 
 /// A head for each op when there are several: "Op Time 1", "Op Time 2"; "Op Time" for a single one.
 [[nodiscard]] std::string numbered(std::string_view head, std::size_t index, std::size_t ops);
-
-/// The label of a metric in the catalogue, or its id.
-[[nodiscard]] std::string_view label_of(std::string_view metric);
 
 /// A time that must not be taken for a result is marked as such.
 [[nodiscard]] Cell judged(Cell cell, const CaseResult& result);
 
 /// A time of an op, judged; an op time that says little says so.
-[[nodiscard]] Cell op_time_cell(const CaseResult& result, const OpInfo& op, Value OpResult::*time);
+[[nodiscard]] Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op,
+                                Value OpResult::*time);
 
-/// The percentage of what the measured peaks allow that an op reaches.
+/// The percentage of what the measured peaks allow that an op reaches, and which of them that is.
 [[nodiscard]] Cell of_possible_cell(const CaseResult& result, const OpInfo& op);
 
-[[nodiscard]] Cell speed_up_cell(const CaseResult& result, const OpInfo& op);
+[[nodiscard]] Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op);
 [[nodiscard]] Cell total_speed_up_cell(const CaseResult& result);
 
 /// "crashed: the worker ended by signal 11"

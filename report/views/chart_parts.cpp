@@ -25,9 +25,9 @@ json chart_view(std::string_view kind, const std::string& id, const ChartText& t
           {"axis", {{"name", text.axis}}}};
 }
 
-void set_subject(json& chart, const std::string& op, std::optional<std::uint64_t> batch) {
+void set_subject(json& chart, const std::string& op, const Problem* problem) {
   chart["op"] = format::one_line(op);
-  if (batch) chart["batch"] = std::to_string(*batch);
+  if (problem != nullptr) chart["problem"] = problem_id(*problem);
 }
 
 std::string how_many_are_drawn(std::size_t all) {

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,20 +31,20 @@ struct ChartText {
 /// A chart without rows or series; `id` is its anchor, and its file's name.
 [[nodiscard]] nlohmann::json chart_view(std::string_view kind, const std::string& id, const ChartText& text);
 
-/// What a chart is about, by which a reader chooses the ones to see: an op (empty: the whole inference), and
-/// a batch unless its series tell batches apart. A chart without a subject is always shown.
-void set_subject(nlohmann::json& chart, const std::string& op, std::optional<std::uint64_t> batch = {});
+/// What a chart is about, by which a reader chooses the ones to see: an op (empty: the whole), and a
+/// problem unless its series tell problems apart. A chart without a subject is always shown.
+void set_subject(nlohmann::json& chart, const std::string& op, const Problem* problem = nullptr);
 
 /// What the chart says to somebody who cannot see it.
 [[nodiscard]] std::string alternative(const std::string& title, const nlohmann::json& rows);
 
 /// The charts of a Speed-of-Light section about one op: throughput over the baseline's, stall reasons,
 /// roofline. An empty object where nothing is to be drawn.
-[[nodiscard]] nlohmann::json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op,
+[[nodiscard]] nlohmann::json kernel_throughput_chart(const FamilyResult& family, const std::string& op,
                                                      const std::string& id);
-[[nodiscard]] nlohmann::json stall_chart(const SpeedOfLight& sol, const std::string& op,
+[[nodiscard]] nlohmann::json stall_chart(const FamilyResult& family, const std::string& op,
                                          const std::string& id);
-[[nodiscard]] nlohmann::json roofline_chart(const SpeedOfLight& sol, const std::string& op,
+[[nodiscard]] nlohmann::json roofline_chart(const FamilyResult& family, const std::string& op,
                                             const std::string& id);
 
 }  // namespace mprof

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
+#include "report/analysis/standings.hpp"
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/views.hpp"
@@ -35,14 +36,10 @@ const SpeedUp* speed_up_of(const CaseResult& result, const std::string& op) {
   return found == nullptr ? nullptr : &found->speed_up;
 }
 
-std::string of_op(const std::string& op) {
-  return op.empty() ? "the whole inference" : format::one_line(op);
-}
-
-/// What is drawn of a variant at the largest batch at which something is.
+/// What is drawn of a variant at the largest problem at which something is.
 double largest_mark(const FamilyResult& family, const VariantResult& variant, const MarkOf& mark_of) {
-  for (auto batch = family.batches.rbegin(); batch != family.batches.rend(); ++batch) {
-    const CaseResult* result = variant.representative(*batch);
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* result = variant.representative(*problem);
     if (result == nullptr || !result->ok()) continue;
     if (const auto mark = mark_of(*result)) return mark->value;
   }
@@ -65,14 +62,14 @@ void keep_the_best(std::vector<const VariantResult*>& drawn, Better better, Valu
   drawn = std::move(kept);
 }
 
-/// One dot for each variant (row) and batch (series).
+/// One dot for each variant (row) and problem (series).
 json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
           Better better, const MarkOf& mark_of) {
   json rows = json::array(), series = json::array();
   std::vector<const VariantResult*> drawn;
   const auto has_mark = [&](const VariantResult& variant) {
-    return std::any_of(family.batches.begin(), family.batches.end(), [&](std::uint64_t batch) {
-      const CaseResult* result = variant.representative(batch);
+    return std::any_of(family.problems.begin(), family.problems.end(), [&](const Problem& problem) {
+      const CaseResult* result = variant.representative(problem);
       return result != nullptr && result->ok() && mark_of(*result).has_value();
     });
   };
@@ -83,10 +80,10 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
   keep_the_best(drawn, better,
                 [&](const VariantResult& variant) { return largest_mark(family, variant, mark_of); });
   for (const VariantResult* variant : drawn) rows.push_back(row_label(*variant));
-  for (const std::uint64_t batch : family.batches) {
+  for (const Problem& problem : family.problems) {
     json points = json::array();
     for (std::size_t row = 0; row < drawn.size(); ++row) {
-      const CaseResult* result = drawn[row]->representative(batch);
+      const CaseResult* result = drawn[row]->representative(problem);
       const auto mark = result != nullptr && result->ok() ? mark_of(*result) : std::nullopt;
       if (!mark) continue;
       const Interval interval = mark->interval.value_or(Interval{mark->value, mark->value});
@@ -97,7 +94,7 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
                         {"text", mark->text}});
     }
     series.push_back(
-        {{"name", fmt::format("batch {}", batch)}, {"batch", std::to_string(batch)}, {"points", points}});
+        {{"name", family.words.problem(problem)}, {"problem", problem_id(problem)}, {"points", points}});
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
   json chart = chart_view("dots", id, {text.title, text.caption + how_many, text.axis});
@@ -149,10 +146,12 @@ std::string left_out(const FamilyResult& family, const std::string& op) {
 json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
                 const std::string& name) {
   const format::Scale scale = time_scale(family, op);
+  const std::string label = family.words.time_label(op.empty() ? "total_time" : "op_time");
   const ChartText text{
-      op.empty() ? "Total execution time" : fmt::format("Op time of {}", format::one_line(op)),
-      "Median of each variant and batch; further left is faster. Logarithmic axis." + left_out(family, op),
-      fmt::format("{} ({})", op.empty() ? "Total execution time" : "Op time", scale.symbol)};
+      op.empty() ? label : fmt::format("{} of {}", label, format::one_line(op)),
+      fmt::format("Median of each variant and {}; further left is faster. Logarithmic axis.{}",
+                  family.words.one(), left_out(family, op)),
+      fmt::format("{} ({})", label, scale.symbol)};
   json chart =
       dots(family, anchors, name, text, Better::lower, [&](const CaseResult& result) -> std::optional<Mark> {
         const Value* time = time_of(result, op);
@@ -174,7 +173,8 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
 json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
                     const std::string& name) {
   const ChartText text{
-      fmt::format("Speed-up of {} over the declared baseline", of_op(op)),
+      fmt::format("Speed-up of {} over the declared baseline",
+                  op.empty() ? family.words.timed(op) : format::one_line(op)),
       "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
       "Speed-up (×)"};
   json chart =
@@ -194,60 +194,55 @@ json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::str
 /// What the machine could do is a limit, so a bar that fills towards it reads best; hatched, for it is
 /// modelled.
 json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo& op, const std::string& name,
-                      std::uint64_t batch) {
+                      const Problem& problem) {
   json rows = json::array();
-  json compute = json::array(), memory = json::array();
+  json compute = json::array(), memory = json::array(), special = json::array();
   std::size_t all = 0;
   const auto point = [](std::size_t row, const Value& value) {
     return json{{"row", row}, {"value", value->median}, {"text", format::percent(value->median / 100)}};
   };
   for (const VariantResult& variant : family.variants) {
-    const CaseResult* result = variant.representative(batch);
+    const CaseResult* result = variant.representative(problem);
     const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
     if (found == nullptr || found->outside_forward) continue;
     if (!found->compute_throughput && !found->memory_throughput) continue;
     if (++all > most_chart_rows) continue;
     if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));
     if (found->memory_throughput) memory.push_back(point(rows.size(), found->memory_throughput));
+    if (op.special_operations > 0 && found->special_throughput)
+      special.push_back(point(rows.size(), found->special_throughput));
     rows.push_back(row_label(variant));
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
   const ChartText text{
-      fmt::format("Modelled throughput of {} at batch {}", format::one_line(op.name), batch),
+      fmt::format("Modelled throughput of {} {}", format::one_line(op.name), family.words.at(problem)),
       "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
       "modelled from the op's definition, not counted by hardware." +
           (all > most_chart_rows ? fmt::format(" Drawn are the first {} of {}.", most_chart_rows, all)
                                  : std::string()),
       "% of the measured peak"};
   json chart = chart_view("percent_bars", id, text);
-  set_subject(chart, op.name, batch);
+  set_subject(chart, op.name, &problem);
   chart["modelled"] = true;
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;
   chart["series"] = {{{"name", "FP32 peak"}, {"points", compute}},
                      {{"name", "memory bandwidth"}, {"points", memory}}};
+  if (!special.empty()) chart["series"].push_back({{"name", "special-function peak"}, {"points", special}});
   return chart;
-}
-
-/// The largest batch with a verified time: what a machine can do shows best there.
-std::optional<std::uint64_t> largest_measured_batch(const FamilyResult& family) {
-  std::optional<std::uint64_t> largest;
-  for (const Best& best : family.best) {
-    if (best.fastest != nullptr) largest = std::max(largest.value_or(0), best.batch);
-  }
-  return largest;
 }
 
 }  // namespace
 
-std::vector<json> family_charts(const FamilyResult& family, Anchors& anchors) {
-  std::vector<json> charts;
+json family_charts(const FamilyResult& family, PagePlan& plan) {
+  json charts = json::array();
   const auto add = [&](json chart) {
-    if (!is_empty(chart)) charts.push_back(std::move(chart));
+    if (!is_empty(chart)) charts.push_back(plan.place(std::move(chart)));
   };
   const auto numbered = [](std::string_view what, std::size_t op) {
     return fmt::format("{} {}", what, op + 1);
   };
+  Anchors& anchors = plan.anchors;
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
     add(time_chart(family, anchors, family.ops[i].name, numbered("op time", i)));
   }
@@ -256,9 +251,10 @@ std::vector<json> family_charts(const FamilyResult& family, Anchors& anchors) {
   }
   add(time_chart(family, anchors, "", "total time"));
   add(speed_up_chart(family, anchors, "", "total speed-up"));
-  const auto batch = largest_measured_batch(family);
-  for (std::size_t i = 0; batch && i < family.ops.size(); ++i) {
-    add(throughput_chart(family, anchors, family.ops[i], numbered("throughput", i), *batch));
+  // What a machine can do shows best at the largest problem.
+  const Problem* largest = largest_measured(family);
+  for (std::size_t i = 0; largest != nullptr && i < family.ops.size(); ++i) {
+    add(throughput_chart(family, anchors, family.ops[i], numbered("throughput", i), *largest));
   }
   return charts;
 }

@@ -24,14 +24,16 @@ Tone tone_of(Verdict verdict) {
   return Tone::quiet;
 }
 
-std::string time_name(const TimeComparison& time) {
+std::string time_name(const Comparison& comparison, const CaseComparison& c, const TimeComparison& time) {
   if (time.op.empty()) return "total";
   const std::string op = format::one_line(time.op);
-  return time.metric == "op_time" ? op : fmt::format("{} ({})", op, format::words(time.metric));
+  return time.metric == "op_time" ? op
+                                  : fmt::format("{} ({})", op, words_of(comparison, c).time(time.metric));
 }
 
 Cell verdict_cell(const TimeComparison& time) {
-  return Cell::words(to_string(time.verdict), tone_of(time.verdict)).noted(time.reason);
+  return Cell::words(to_string(time.speed_up.verdict), tone_of(time.speed_up.verdict))
+      .noted(time.speed_up.reason);
 }
 
 Table times_table(const Comparison& comparison) {
@@ -41,14 +43,14 @@ Table times_table(const Comparison& comparison) {
   for (const CaseComparison& c : comparison.cases) {
     for (const TimeComparison& time : c.times) {
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
-                                           .with(tone_of(time.verdict))
+                                           .with(tone_of(time.speed_up.verdict))
                                            .valued(*time.ratio)
-                                     : Cell::missing(time.reason);
+                                     : Cell::missing(time.speed_up.reason);
       const Cell factor =
           time.speed_up ? Cell::figure(format::times(*time.speed_up.factor)).valued(*time.speed_up.factor)
                         : Cell::missing(time.speed_up.absent);
-      table.row({Cell::words(format::short_id(c.id)), Cell::words(time_name(time)), Cell::value(time.a),
-                 Cell::value(time.b), change, factor, verdict_cell(time)});
+      table.row({Cell::words(format::short_id(c.id)), Cell::words(time_name(comparison, c, time)),
+                 Cell::value(time.a), Cell::value(time.b), change, factor, verdict_cell(time)});
     }
   }
   return table;
@@ -72,19 +74,28 @@ Table status_table(const Comparison& comparison) {
   return table;
 }
 
-Table accuracy_table(const Comparison& comparison) {
-  Table table("accuracy", "Accuracy that changed");
-  table.text("Case").numbers("A").numbers("B").numbers("Change");
+/// The qualities that changed somewhere, by label, each with its cases; in the order of appearance.
+std::vector<std::pair<std::string, Table>> quality_tables(const Comparison& comparison) {
+  std::vector<std::pair<std::string, Table>> tables;
   for (const CaseComparison& c : comparison.cases) {
-    if (!c.accuracy_change || *c.accuracy_change == 0) continue;
-    const bool worse = *c.accuracy_change < -tolerated_accuracy_loss;
-    table.row({Cell::words(format::short_id(c.id)), Cell::accuracy(c.accuracy_a),
-               Cell::accuracy(c.accuracy_b),
-               Cell::figure(format::signed_accuracy(*c.accuracy_change))
-                   .with(worse ? Tone::bad : Tone::plain)
-                   .valued(*c.accuracy_change)});
+    for (const QualityComparison& quality : c.qualities) {
+      if (!quality.change || *quality.change == 0) continue;
+      const std::string label = format::one_line(quality.info.label);
+      auto known = std::ranges::find(tables, label, &std::pair<std::string, Table>::first);
+      if (known == tables.end()) {
+        tables.emplace_back(label, Table(format::slug(label), label + " that changed"));
+        known = tables.end() - 1;
+        known->second.text("Case").numbers("A").numbers("B").numbers("Change");
+      }
+      const Unit unit = quality.info.unit;
+      known->second.row({Cell::words(format::short_id(c.id)), Cell::quality(quality.a, unit),
+                         Cell::quality(quality.b, unit),
+                         Cell::figure(format::signed_quality(*quality.change, unit))
+                             .with(quality.lost() ? Tone::bad : Tone::plain)
+                             .valued(*quality.change)});
+    }
   }
-  return table;
+  return tables;
 }
 
 json strings(const std::vector<std::string>& texts) {
@@ -130,9 +141,10 @@ json regressions_view(const Comparison& comparison) {
 /// Tables in the order of the page, without the empty ones.
 json tables_view(const Comparison& comparison) {
   json tables = json::array();
-  for (const Table& table : {times_table(comparison), status_table(comparison), accuracy_table(comparison)}) {
+  for (const Table& table : {times_table(comparison), status_table(comparison)}) {
     if (!table.empty()) tables.push_back(table.view());
   }
+  for (const auto& [label, table] : quality_tables(comparison)) tables.push_back(table.view());
   return tables;
 }
 
@@ -155,25 +167,39 @@ ordered_json time_json(const TimeComparison& time) {
           {"ratio", optional_json(time.ratio)},
           {"change", time.ratio ? ordered_json(*time.ratio - 1) : ordered_json(nullptr)},
           {"speed_up", optional_json(time.speed_up.factor)},
-          {"verdict", to_string(time.verdict)},
-          {"reason", time.reason}};
+          {"verdict", to_string(time.speed_up.verdict)},
+          {"reason", time.speed_up.reason}};
+}
+
+ordered_json quality_json(const QualityComparison& quality) {
+  return {{"metric", quality.info.metric},
+          {"a", value_json(quality.a)},
+          {"b", value_json(quality.b)},
+          {"change", optional_json(quality.change)},
+          {"lost", quality.lost()}};
+}
+
+ordered_json problem_json(const Problem& problem) {
+  ordered_json object = ordered_json::object();
+  for (const Coordinate& coordinate : problem.coordinates) object[coordinate.axis] = coordinate.value;
+  return object;
 }
 
 ordered_json case_json(const CaseComparison& c) {
+  ordered_json qualities = ordered_json::array();
+  for (const QualityComparison& quality : c.qualities) qualities.push_back(quality_json(quality));
   ordered_json times = ordered_json::array();
   for (const TimeComparison& time : c.times) times.push_back(time_json(time));
   return {{"id", c.id},
           {"variant", c.key.variant},
           {"parameters", c.key.parameters},
-          {"batch", c.key.batch},
+          {"problem", problem_json(c.key.problem)},
           {"status_a", to_string(c.status_a)},
           {"status_b", to_string(c.status_b)},
           {"reason_a", c.reason_a},
           {"reason_b", c.reason_b},
           {"times", times},
-          {"accuracy_a", value_json(c.accuracy_a)},
-          {"accuracy_b", value_json(c.accuracy_b)},
-          {"accuracy_change", optional_json(c.accuracy_change)},
+          {"qualities", qualities},
           {"regressions", c.regressions}};
 }
 

@@ -199,7 +199,7 @@ std::string headline(const Profile& profile, const ProfileScope& scope) {
 
 // --- Which cases ---
 
-/// Why a variant has no traced case, from its largest batch on.
+/// Why a variant has no traced case, from its largest problem on.
 std::string why_untraced(const VariantResult& variant) {
   for (auto result = variant.cases.rbegin(); result != variant.cases.rend(); ++result) {
     const PassResult* pass = find_pass(*result->source, Pass::trace);
@@ -211,18 +211,18 @@ std::string why_untraced(const VariantResult& variant) {
 json untraced_view(const VariantResult& variant, Anchors& anchors) {
   return {{"anchor", anchors.make("evidence " + variant.info.id)},
           {"id", format::short_id(variant.info.id)},
-          {"batch", ""},
+          {"at", ""},
           {"headline", "not traced"},
           {"sentences", list_of({fmt::format("Not traced: {}", why_untraced(variant))})},
           {"tables", json::array()}};
 }
 
-json traced_view(const TracedCase& traced, const Profile& profile, Anchors& anchors) {
+json traced_view(const Words& words, const TracedCase& traced, const Profile& profile, Anchors& anchors) {
   const ProfileScope scope{traced.index};
   const std::string& id = traced.result->id;
   return {{"anchor", anchors.make("evidence " + id)},
           {"id", format::short_id(traced.result->configuration)},
-          {"batch", std::to_string(traced.result->key.batch)},
+          {"at", words.at(traced.result->key.problem)},
           {"headline", headline(profile, scope)},
           {"sentences", variant_sentences(profile, scope)},
           {"tables", table_views(profile, scope, id, anchors)}};
@@ -233,7 +233,8 @@ json variant_views(const RunAnalysis& analysis, const Profile& profile, Anchors&
   for (const FamilyResult& family : analysis.families) {
     for (const VariantResult& variant : family.variants) {
       const auto traced = largest_traced(family, variant, profile);
-      views.push_back(traced ? traced_view(*traced, profile, anchors) : untraced_view(variant, anchors));
+      views.push_back(traced ? traced_view(family.words, *traced, profile, anchors)
+                             : untraced_view(variant, anchors));
     }
   }
   return views;

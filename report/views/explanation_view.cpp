@@ -53,22 +53,23 @@ bool lacks_interval(const Explanation& explanation) {
   return explanation.speed_up && !explanation.speed_up.interval;
 }
 
-std::string_view word(Verdict change) {
+std::string word(Verdict change) {
   switch (change) {
     case Verdict::faster:
       return "faster";
     case Verdict::slower:
       return "slower";
     case Verdict::same:
+      return "the same within " + threshold_text();
     case Verdict::inconclusive:
       break;
   }
   return "undecided";
 }
 
-std::string times_text(const Explanation& explanation) {
+std::string times_text(const Words& words, const Explanation& explanation) {
   if (!explanation.speed_up) return format::one_line(explanation.speed_up.absent);
-  std::string text = fmt::format("{} {} → {}, {}", format::words(explanation.time),
+  std::string text = fmt::format("{} {} → {}, {}", words.time(explanation.time),
                                  format::quantity(explanation.before->median, Unit::second),
                                  format::quantity(explanation.after->median, Unit::second),
                                  format::times(*explanation.speed_up.factor));
@@ -88,23 +89,21 @@ std::string missing_text(const Explanation& explanation) {
 std::string silence(const Explanation& explanation) {
   if (!explanation.speed_up || !explanation.reasons.empty()) return {};
   if (lacks_interval(explanation)) return "There is no verdict to explain, and no rule found a change.";
-  if (explanation.change == Verdict::inconclusive)
+  if (explanation.change() == Verdict::same) return "No rule found a change worth telling either.";
+  if (explanation.change() == Verdict::inconclusive)
     return "The measurement cannot tell the two times apart, and no rule found a change worth telling.";
-  constexpr double small = 1.03;
-  const double factor = *explanation.speed_up.factor;
-  return std::max(factor, 1 / factor) < small
-             ? "No rule explains so small a change."
-             : "No rule explains it: nothing that was measured changed by enough in that direction.";
+  return "No rule explains it: nothing that was measured changed by enough in that direction.";
 }
 
 std::string_view head_of_reasons(const Explanation& explanation) {
   if (lacks_interval(explanation)) return "What changed; there are too few samples for a verdict on the time";
-  return explanation.change == Verdict::inconclusive ? "What changed, though the times cannot be told apart"
-                                                     : "Because";
+  if (explanation.change() == Verdict::same) return "What changed, though the time hardly did";
+  return explanation.change() == Verdict::inconclusive ? "What changed, though the times cannot be told apart"
+                                                       : "Because";
 }
 
-json item_view(const Explanation& explanation) {
-  const bool open = explanation.change == Verdict::inconclusive;
+json item_view(const Words& words, const Explanation& explanation) {
+  const bool open = !is_change(explanation.change());
   const double change = explanation.speed_up ? std::abs(std::log(*explanation.speed_up.factor)) : 0;
   json lists = json::array();
   const auto add = [&](std::string_view head, const std::vector<Reason>& reasons, std::size_t most,
@@ -115,9 +114,9 @@ json item_view(const Explanation& explanation) {
   add("Despite", explanation.against, shown_against, 0);
   add("Worth knowing", explanation.context, shown_context, 0);
   return {{"op", format::one_line(explanation.op)},
-          {"batch", std::to_string(explanation.batch)},
-          {"verdict", word(explanation.change)},
-          {"times", times_text(explanation)},
+          {"at", words.at(explanation.problem)},
+          {"verdict", word(explanation.change())},
+          {"times", times_text(words, explanation)},
           {"kernels", kernels_text(explanation)},
           {"silence", silence(explanation)},
           {"lists", lists},
@@ -129,7 +128,8 @@ json item_view(const Explanation& explanation) {
 json explanation_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
   const Explanations explanations = explain(family, variant);
   json items = json::array();
-  for (const Explanation& explanation : explanations.of_ops) items.push_back(item_view(explanation));
+  for (const Explanation& explanation : explanations.of_ops)
+    items.push_back(item_view(family.words, explanation));
   const bool is_baseline = variant.info.baseline.empty();
   return {{"anchor", anchors.make(variant.info.id + " why")},
           {"shown", !is_baseline},

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,10 +75,25 @@ FactList run_facts(const Run& run) {
   return list;
 }
 
-FactList plan_facts(const Plan& plan) {
+/// "100, 1000, 10000" under "Batches"; of several axes "size 8192, iterations 5; ...".
+void add_problems(FactList& list, const Run& run, bool several_families) {
+  for (const auto& [id, problems] : run.plan.problems) {
+    const FamilyInfo* family = find_family(run, id);
+    const Words words(family == nullptr ? FamilyInfo{} : *family, problems);
+    std::string text = words.axes().size() == 1
+                           ? joined(problems, [&](const Problem& problem) { return words.values({problem}); })
+                           : words.values(problems);
+    if (!words.throughout().empty()) text += fmt::format("; {} throughout", words.throughout());
+    const std::string name = format::sentence_case(words.several());
+    list.add(several_families ? fmt::format("{} of {}", name, format::one_line(id)) : name, text);
+  }
+}
+
+FactList plan_facts(const Run& run) {
+  const Plan& plan = run.plan;
   const Stopping& stop = plan.stopping;
   FactList list{"Plan"};
-  list.add("Batches", joined(plan.batches, [](std::uint64_t batch) { return std::to_string(batch); }));
+  add_problems(list, run, plan.problems.size() > 1);
   list.add("Passes", joined(plan.passes, [](Pass pass) { return std::string(to_string(pass)); }));
   list.add("Settings", joined(plan.settings, [](const auto& setting) {
              return fmt::format("{}={}", setting.first, fmt::join(setting.second, "|"));
@@ -88,9 +106,25 @@ FactList plan_facts(const Plan& plan) {
                   stop.max_seconds));
   list.add("Order of cases", fmt::format("shuffled, seed {}", plan.seed));
   list.add("Time limit", plan.timeout > 0 ? fmt::format("{:g} s a case and pass", plan.timeout) : "none");
-  list.add("Images", format::one_line(plan.images));
-  list.add("Weights", format::one_line(plan.weights));
   return list;
+}
+
+/// What the families read: where it is, and what that held.
+FactList input_facts(const Run& run) {
+  FactList list{"Inputs"};
+  for (const auto& [name, path] : run.plan.inputs)
+    list.add(format::sentence_case(format::words(format::one_line(name))), format::one_line(path));
+  for (const InputFile& file : run.inputs) {
+    list.add(format::one_line(std::filesystem::path(file.path).filename().string()),
+             format::one_line(fmt::format("{}, {}", format::about(static_cast<double>(file.size), Unit::byte),
+                                          file.checksum)));
+  }
+  return list;
+}
+
+Unit unit_of_ceiling(const std::string& id) {
+  if (id.find("bandwidth") != std::string::npos) return Unit::byte_per_second;
+  return id.find("flop") != std::string::npos ? Unit::flop_per_second : Unit::per_second;
 }
 
 FactList peak_facts(const Run& run) {
@@ -98,8 +132,7 @@ FactList peak_facts(const Run& run) {
   for (const Ceiling& ceiling : run.ceilings) {
     const std::string name =
         format::one_line(fmt::format("{}, {}", format::words(ceiling.id), format::words(ceiling.device)));
-    const Unit unit =
-        ceiling.id.find("bandwidth") == std::string::npos ? Unit::flop_per_second : Unit::byte_per_second;
+    const Unit unit = unit_of_ceiling(ceiling.id);
     const std::string text = ceiling.value
                                  ? fmt::format("{} ({})", format::about(*ceiling.value, unit), ceiling.method)
                                  : fmt::format("– ({})", ceiling.absent);
@@ -109,7 +142,7 @@ FactList peak_facts(const Run& run) {
 }
 
 json setup_views(const Run& run) {
-  std::vector<FactList> lists{run_facts(run), plan_facts(run.plan), peak_facts(run)};
+  std::vector<FactList> lists{run_facts(run), plan_facts(run), input_facts(run), peak_facts(run)};
   for (const std::string& group : ordered_groups(run.environment)) {
     FactList list{group_title(group)};
     for (const std::string& name : ordered_facts(run.environment.at(group))) {
@@ -143,8 +176,49 @@ std::string subtitle(const Run& run) {
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
-/// How to read the page: the words that mprof adds, then the metrics that the run holds, from the catalogue.
-json glossary_view(const Run& run) {
+/// Every metric that the run holds of a case or an op.
+std::set<std::string, std::less<>> recorded_metrics(const Run& run) {
+  std::set<std::string, std::less<>> metrics;
+  for (const Case& c : run.cases) {
+    for (const PassResult& pass : c.passes) {
+      for (const Measurement& m : pass.measurements) {
+        if (m.kernel.empty()) metrics.insert(m.metric);
+      }
+    }
+  }
+  return metrics;
+}
+
+/// The catalogue's word for an op with its stages, in the readers' word where all families have one.
+std::string in_their_words(const std::vector<FamilyResult>& families, std::string_view text) {
+  constexpr std::string_view own = "group time";
+  std::string result(text);
+  if (families.empty()) return result;
+  const std::string theirs = families.front().words.time("group_time");
+  const bool agreed = std::ranges::all_of(
+      families, [&](const FamilyResult& family) { return family.words.time("group_time") == theirs; });
+  if (!agreed) return result;
+  const bool leads = result.starts_with("Group time");
+  if (leads) result.replace(0, own.size(), own);
+  for (std::size_t at = result.find(own); at != std::string::npos; at = result.find(own, at + theirs.size()))
+    result.replace(at, own.size(), theirs);
+  return leads ? format::sentence_case(result) : result;
+}
+
+/// What a metric is called by the families, each name once.
+std::string names_of(const std::vector<FamilyResult>& families, const Metric& metric) {
+  std::vector<std::string> names;
+  for (const FamilyResult& family : families) {
+    std::string name = metric_label(family.info, family.words, metric.id);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names.empty() ? std::string(metric.label) : format::list(names);
+}
+
+/// How to read the page: the words that mprof adds, then what the run holds: the metrics of the catalogue,
+/// and the qualities of its families.
+json glossary_view(const RunAnalysis& analysis) {
+  const std::vector<FamilyResult>& families = analysis.families;
   json terms = json::array();
   const auto add = [&](std::string_view term, std::string_view meaning) {
     terms.push_back({{"term", term}, {"meaning", meaning}});
@@ -156,48 +230,50 @@ json glossary_view(const Run& run) {
       "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
       "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
   add("Of possible",
-      "The time that the measured peaks allow an op (its FLOPs at the FP32 rate or its bytes at the memory "
-      "bandwidth, whichever takes longer) over its op time. Modelled.");
+      "The time that the measured peaks allow an op (its FLOPs at the FP32 rate, its bytes at the memory "
+      "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
+      "Modelled.");
+  add("Faster, slower, same",
+      fmt::format("Faster or slower: the 95 % intervals of the two medians do not overlap, and the change "
+                  "exceeds {0}. Same: both intervals lie within {0} of the median before. Anything else is "
+                  "inconclusive.",
+                  threshold_text()));
   add("Verified",
-      "Each op's output is poisoned before a checked execution and compared with a double-precision "
-      "reference after it. A time of a wrong output is shown, marked, and never counts as a speed-up.");
+      "Each op's output is poisoned before an execution apart from the timed ones, and compared with a "
+      "double-precision reference after it. A time of a wrong output is shown, marked, and never counts as a "
+      "speed-up.");
   add("Sweep",
       "One variant at several values of its parameters in one run: mprof run --variant ID --set NAME=V,V,... "
       "(NAME=* for all its values; several --set make every combination). Best is the lowest median of a "
-      "verified output; a point is level with it where their 95 % intervals overlap.");
+      "verified output; a point is level with it where the best is not faster than it by this rule.");
   add("Ended by",
       "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
       "limit.");
   add("Modelled", "Computed from the op's definition and its time, not counted by hardware.");
+  const auto recorded = recorded_metrics(*analysis.run);
   for (const Metric& metric : metric_catalogue()) {
-    const bool recorded = std::any_of(run.cases.begin(), run.cases.end(), [&](const Case& c) {
-      return find_measurement(c, metric.id) != nullptr ||
-             std::any_of(c.ops.begin(), c.ops.end(), [&](const OpInfo& op) {
-               return find_measurement(c, metric.id, op.name) != nullptr;
-             });
-    });
-    if (recorded) add(metric.label, metric.meaning);
+    if (!recorded.contains(metric.id)) continue;
+    add(in_their_words(families, names_of(families, metric)), in_their_words(families, metric.meaning));
+  }
+  for (const FamilyResult& family : families) {
+    for (const QualityInfo& quality : family.info.qualities) {
+      if (recorded.contains(quality.metric))
+        add(format::one_line(quality.label), format::one_line(quality.meaning));
+    }
   }
   return terms;
 }
 
 }  // namespace
 
-std::string Anchors::make(std::string_view text) {
-  const std::string slug = format::slug(text);
-  const std::string base = slug.empty() ? "part" : slug;
-  std::string name = base;
-  for (int n = 2; !taken_.insert(name).second; ++n) name = fmt::format("{}-{}", base, n);
-  return name;
-}
-
-json milestone_view(const RunAnalysis& analysis, const Materials& materials, const ReportText& text) {
+Page milestone_page(const RunAnalysis& analysis, const Materials& materials, const ReportText& text) {
   const Run& run = *analysis.run;
-  Anchors anchors;
+  PagePlan plan;
+  Anchors& anchors = plan.anchors;
   for (const char* section : {"top", "answer", "findings", "timeline", "evidence", "notes", "conclusion",
                               "setup", "reading", "chart-data"})
     (void)anchors.make(section);
-  PageContext page{&materials, {}, &anchors};
+  PageContext page{&materials, {}, &plan};
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
     answers.push_back(answer_view(family, anchors));
@@ -217,19 +293,20 @@ json milestone_view(const RunAnalysis& analysis, const Materials& materials, con
                                 ? fmt::format("{} on {}", family_names(analysis),
                                               format::elide(machine_name(run), longest_machine_name))
                                 : format::one_line(text.title);
-  return {{"title", title},
-          {"author", format::one_line(text.author)},
-          {"subtitle", subtitle(run)},
-          {"command", format::command_line(run.command_line)},
-          {"answers", answers},
-          {"findings", findings},
-          {"has_findings", !findings.empty()},
-          {"setup", setup_views(run)},
-          {"families", families},
-          {"notes", notes_view(analysis, page)},
-          {"timeline", timeline_view(analysis, materials.evidence, anchors)},
-          {"evidence", evidence_view(analysis, materials.evidence, anchors)},
-          {"glossary", glossary_view(run)}};
+  json view{{"title", title},
+            {"author", format::one_line(text.author)},
+            {"subtitle", subtitle(run)},
+            {"command", format::command_line(run.command_line)},
+            {"answers", answers},
+            {"findings", findings},
+            {"has_findings", !findings.empty()},
+            {"setup", setup_views(run)},
+            {"families", families},
+            {"notes", notes_view(analysis, page)},
+            {"timeline", timeline_view(analysis, materials.evidence, plan)},
+            {"evidence", evidence_view(analysis, materials.evidence, anchors)},
+            {"glossary", glossary_view(analysis)}};
+  return {std::move(view), plan.charts()};
 }
 
 }  // namespace mprof

@@ -18,7 +18,7 @@ json note_named(std::string_view name, const PageContext& page, int heading_leve
   return note == page.materials->notes.end() ? json(false) : note_text(note->second, page, heading_level);
 }
 
-/// "conv/streams.md" as a note's link, and "#conv-streams" of the page, lead to that variant.
+/// "family/variant.md" as a note's link, and "#family-variant" of the page, lead to that variant.
 std::string place_on_page(std::string_view address, const PageContext& page) {
   if (address.starts_with('#')) return std::string(address);
   const std::string name =
@@ -32,7 +32,7 @@ std::string place_on_page(std::string_view address, const PageContext& page) {
 json note_text(const Note& note, const PageContext& page, int heading_level) {
   RichTextPlace place;
   place.heading_level = heading_level;
-  place.images = note.file.parent_path();
+  place.pictures = note.file.parent_path();
   place.html_link = [&page](std::string_view address) { return place_on_page(address, page); };
   place.markdown_link = [&](std::string_view address) {
     const std::filesystem::path beside = std::filesystem::path("notes") / note.name;
@@ -53,7 +53,7 @@ json notes_view(const RunAnalysis& analysis, const PageContext& page) {
   for (const auto& [name, note] : page.materials->notes) {
     if (woven_in.contains(name)) continue;
     const std::string title = title_of(note.text);
-    others.push_back({{"anchor", page.anchors->make("note " + name)},
+    others.push_back({{"anchor", page.anchor("note " + name)},
                       {"title", format::one_line(title.empty() ? name : title)},
                       {"needs_title", title.empty()},
                       {"text", note_text(note, page, 3)}});

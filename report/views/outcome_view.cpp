@@ -39,33 +39,24 @@ Tone tone_of(Outcome outcome) {
   return Tone::quiet;
 }
 
-/// The largest batch at which it could be measured speaks for an expectation; the last one when there is
-/// none.
-const ExpectationCheck& deciding_check(const ExpectationResult& result) {
-  const auto measurable =
-      std::find_if(result.checks.rbegin(), result.checks.rend(),
-                   [](const ExpectationCheck& check) { return check.outcome != Outcome::not_measurable; });
-  return measurable == result.checks.rend() ? result.checks.back() : *measurable;
-}
-
-std::string elsewhere(const ExpectationResult& result, const ExpectationCheck& decided) {
+std::string elsewhere(const Words& words, const ExpectationResult& result, const ExpectationCheck& decided) {
   std::vector<std::string> parts;
   for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
-    std::vector<std::string> batches;
+    std::vector<Problem> problems;
     for (const ExpectationCheck& check : result.checks) {
-      if (check.outcome == outcome && check.batch != decided.batch)
-        batches.push_back(std::to_string(check.batch));
+      if (check.outcome == outcome && check.problem != decided.problem) problems.push_back(check.problem);
     }
-    if (!batches.empty()) parts.push_back(fmt::format("{} at {}", to_string(outcome), format::list(batches)));
+    if (!problems.empty())
+      parts.push_back(fmt::format("{} at {}", to_string(outcome), words.values(problems)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-Cell quantity_cell(const Value& value, std::string_view metric, const std::string& evidence,
-                   const std::string& reason) {
+Cell quantity_cell(const FamilyResult& family, const Value& value, std::string_view metric,
+                   const std::string& evidence, const std::string& reason) {
   if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
-  if (is_share_of_answers(metric))
-    return Cell::figure(format::accuracy(value->median)).valued(value->median).noted(evidence);
+  if (const QualityInfo* quality = find_quality(family.info, metric))
+    return Cell::quality(value, quality->unit).noted(evidence);
   const Metric* row = find_metric(metric);
   Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
                                           : format::quantity(value->median, row->unit))
@@ -86,21 +77,27 @@ Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
   return Cell::figure(format::signed_percent(change)).valued(change);
 }
 
-Table expectation_table(const VariantResult& variant, Anchors& anchors) {
+Table expectation_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
+  const Words& words = family.words;
   Table table(anchors.make(variant.info.id + " expectations"),
               "What its author expected, against its baseline");
-  table.text("Expected").text("Outcome").numbers("Batch Size").numbers("Baseline").numbers("This variant");
-  table.numbers("Change").text("At other batches");
+  table.text("Expected").text("Outcome");
+  add_problem_columns(table, words);
+  table.numbers("Baseline").numbers("This variant");
+  table.numbers("Change").text(fmt::format("At other {}", words.several()));
   for (const ExpectationResult& result : variant.expectations) {
-    if (result.checks.empty()) continue;
-    const ExpectationCheck& check = deciding_check(result);
+    if (result.deciding() == nullptr) continue;
+    const ExpectationCheck& check = *result.deciding();
     const std::string& metric = result.expectation.metric;
     Cell outcome = Cell::words(to_string(check.outcome), tone_of(check.outcome));
     outcome.note = format::one_line(check.reason);
-    table.row({Cell::words(expected_text(result.expectation)), outcome, batch_cell(check.batch),
-               quantity_cell(check.before, metric, check.before_evidence, check.reason),
-               quantity_cell(check.after, metric, check.after_evidence, check.reason),
-               change_cell(check, metric), Cell::words(elsewhere(result, check), Tone::quiet)});
+    std::vector<Cell> cells{Cell::words(expected_text(family, result.expectation)), outcome};
+    add_problem(cells, words, check.problem);
+    cells.push_back(quantity_cell(family, check.before, metric, check.before_evidence, check.reason));
+    cells.push_back(quantity_cell(family, check.after, metric, check.after_evidence, check.reason));
+    cells.push_back(change_cell(check, metric));
+    cells.push_back(Cell::words(elsewhere(words, result, check), Tone::quiet));
+    table.row(std::move(cells));
   }
   return table;
 }
@@ -118,11 +115,12 @@ json bottleneck_views(const FamilyResult& family, const VariantResult& variant) 
 }
 
 /// "layer1 1.38× as fast (95 %: 1.37–1.39×)".
-std::string gain_text(const std::string& what, const SpeedUp& speed_up, std::string_view by) {
+std::string gain_text(const Words& words, const std::string& what, const SpeedUp& speed_up,
+                      std::string_view by) {
   std::string text = fmt::format("{} {} as fast", what, format::times(*speed_up.factor));
   if (speed_up.interval)
     text += fmt::format(" (95 %: {})", format::times(speed_up.interval->low, speed_up.interval->high));
-  if (by == "layer_time") text += " by layer time";
+  if (by == "group_time") text += " by " + words.time(by);
   return text;
 }
 
@@ -130,46 +128,51 @@ std::string gain_text(const std::string& what, const SpeedUp& speed_up, std::str
 std::vector<std::string> ops_that_are(Verdict verdict, const CaseResult& result) {
   std::vector<std::string> names;
   for (const OpResult& op : result.ops) {
-    if (op.speed_up && verdict_of(op.speed_up) == verdict) names.push_back(format::short_id(op.info.name));
+    if (op.speed_up && op.speed_up.verdict == verdict) names.push_back(format::short_id(op.info.name));
   }
   return names;
 }
 
-/// "Yes: faster in layer1 and layer2.", "In part: ...", "No: ..." for one batch.
+/// "Yes: faster in layer1 and layer2.", "In part: ...", "No: ..." for one problem.
 std::string verdict_text(const CaseResult& result) {
   const auto faster = ops_that_are(Verdict::faster, result);
   const auto slower = ops_that_are(Verdict::slower, result);
-  const auto level = ops_that_are(Verdict::inconclusive, result);
-  if (faster.empty() && slower.empty() && level.empty()) return {};
+  const auto same = ops_that_are(Verdict::same, result);
+  const auto open = ops_that_are(Verdict::inconclusive, result);
+  if (faster.empty() && slower.empty() && same.empty() && open.empty()) return {};
   std::vector<std::string> parts;
   if (!faster.empty()) parts.push_back("faster in " + format::list(faster));
   if (!slower.empty()) parts.push_back("slower in " + format::list(slower));
-  if (!level.empty()) parts.push_back("not to be told from its baseline in " + format::list(level));
+  if (!same.empty())
+    parts.push_back(fmt::format("the same within {} in {}", threshold_text(), format::list(same)));
+  if (!open.empty()) parts.push_back("not to be told from its baseline in " + format::list(open));
   const std::string_view answer = faster.size() == result.ops.size() ? "Yes"
                                   : faster.empty()                   ? "No"
                                                                      : "In part";
   return fmt::format("{}: {}", answer, format::list(parts));
 }
 
-std::string gains_sentence(const CaseResult& result) {
+std::string gains_sentence(const Words& words, const CaseResult& result) {
   std::vector<std::string> gains;
   for (const OpResult& op : result.ops) {
-    if (op.speed_up) gains.push_back(gain_text(format::short_id(op.info.name), op.speed_up, op.compared_by));
+    if (op.speed_up)
+      gains.push_back(gain_text(words, format::short_id(op.info.name), op.speed_up, op.compared_by));
   }
-  if (result.total_speed_up) gains.push_back(gain_text("the whole inference", result.total_speed_up, ""));
+  if (result.total_speed_up) gains.push_back(gain_text(words, words.timed(""), result.total_speed_up, ""));
   const std::string baseline = format::short_id(result.baseline.substr(0, result.baseline.rfind('@')));
   return gains.empty() ? "" : fmt::format("Against {}: {}.", baseline, format::list(gains));
 }
 
-/// Batches at which the verdict is another one than at the largest.
-json other_verdicts(const FamilyResult& family, const VariantResult& variant, std::uint64_t largest,
+/// Problems at which the verdict is another one than at the largest.
+json other_verdicts(const FamilyResult& family, const VariantResult& variant, const Problem& largest,
                     const std::string& verdict) {
   json sentences = json::array();
-  for (const std::uint64_t batch : family.batches) {
-    const CaseResult* result = variant.representative(batch);
-    if (batch == largest || result == nullptr || !result->ok()) continue;
+  for (const Problem& problem : family.problems) {
+    const CaseResult* result = variant.representative(problem);
+    if (problem == largest || result == nullptr || !result->ok()) continue;
     const std::string here = verdict_text(*result);
-    if (!here.empty() && here != verdict) sentences.push_back(fmt::format("At batch {}: {}.", batch, here));
+    if (!here.empty() && here != verdict)
+      sentences.push_back(fmt::format("{}: {}.", format::sentence_case(family.words.at(problem)), here));
   }
   return sentences;
 }
@@ -179,8 +182,10 @@ std::string of_possible_sentence(const CaseResult& result) {
   std::vector<std::string> parts;
   for (const OpResult& op : result.ops) {
     if (op.of_possible)
-      parts.push_back(fmt::format("{} in {}", format::percent(op.of_possible->median / 100),
-                                  format::short_id(op.info.name)));
+      parts.push_back(
+          fmt::format("{}{} in {}", format::percent(op.of_possible->median / 100),
+                      op.info.special_operations > 0 ? fmt::format(" ({})", to_string(*op.limit)) : "",
+                      format::short_id(op.info.name)));
   }
   return parts.empty() ? ""
                        : fmt::format("It reaches {} of what the measured peaks allow.", format::list(parts));
@@ -188,33 +193,33 @@ std::string of_possible_sentence(const CaseResult& result) {
 
 }  // namespace
 
-std::string expected_text(const Expectation& expectation) {
+std::string expected_text(const FamilyResult& family, const Expectation& expectation) {
   const std::string of = expectation.op.empty() ? "" : " of " + expectation.op;
   const std::string by =
       expectation.factor ? fmt::format(", by {} or more", format::plain_times(*expectation.factor)) : "";
-  return fmt::format("{}{}: {}{}", label_of(expectation.metric), of, word(expectation.direction), by);
+  return fmt::format("{}{}: {}{}", metric_label(family.info, family.words, expectation.metric), of,
+                     word(expectation.direction), by);
 }
 
 json outcome_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
-  const Table expectations = expectation_table(variant, anchors);
+  const Table expectations = expectation_table(family, variant, anchors);
   const json bottlenecks = bottleneck_views(family, variant);
-  const auto batch = largest_timed_batch(family, variant);
   std::string verdict;
   json sentences = json::array();
-  if (batch) {
-    const CaseResult& result = *variant.representative(*batch);
-    verdict = verdict_text(result);
-    for (const std::string& sentence : {gains_sentence(result), of_possible_sentence(result)})
+  if (const CaseResult* result = variant.largest_timed()) {
+    const Problem& problem = result->key.problem;
+    verdict = verdict_text(*result);
+    for (const std::string& sentence : {gains_sentence(family.words, *result), of_possible_sentence(*result)})
       if (!sentence.empty()) sentences.push_back(sentence);
-    for (const json& other : other_verdicts(family, variant, *batch, verdict)) sentences.push_back(other);
-    if (!verdict.empty()) verdict += fmt::format(", at batch {}.", *batch);
+    for (const json& other : other_verdicts(family, variant, problem, verdict)) sentences.push_back(other);
+    if (!verdict.empty()) verdict += fmt::format(", {}.", family.words.at(problem));
   }
   return {{"verdict", verdict},
           {"sentences", sentences},
           {"expectations", expectations.empty() ? json(false) : expectations.view()},
           {"bottlenecks", bottlenecks},
           {"has_bottlenecks", !bottlenecks.empty()},
-          {"counted_batch", std::to_string(family.speed_of_light.batch)}};
+          {"counted_at", family.words.at(family.speed_of_light.problem)}};
 }
 
 }  // namespace mprof

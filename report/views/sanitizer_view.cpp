@@ -8,7 +8,7 @@
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
 
-/// The check run: what compute-sanitizer found in each variant.
+/// What compute-sanitizer found in each variant.
 namespace mprof {
 namespace {
 
@@ -16,35 +16,35 @@ using nlohmann::json;
 
 constexpr std::size_t longest_note = 600;  // characters
 
-std::string_view what_it_finds(CheckTool tool) {
+std::string_view what_it_finds(SanitizerTool tool) {
   switch (tool) {
-    case CheckTool::memcheck:
+    case SanitizerTool::memcheck:
       return "accesses out of bounds or misaligned, errors of CUDA calls";
-    case CheckTool::racecheck:
+    case SanitizerTool::racecheck:
       return "hazards between threads in shared memory";
-    case CheckTool::initcheck:
+    case SanitizerTool::initcheck:
       return "reads of global memory that was never written";
-    case CheckTool::synccheck:
+    case SanitizerTool::synccheck:
       return "invalid use of barriers";
   }
   return "";
 }
 
 /// "memcheck (accesses out of bounds ...), ... and synccheck (invalid use of barriers)"
-std::string legend(const std::vector<CheckTool>& tools) {
+std::string legend(const std::vector<SanitizerTool>& tools) {
   std::vector<std::string> parts;
-  for (const CheckTool tool : tools)
+  for (const SanitizerTool tool : tools)
     parts.push_back(fmt::format("{} ({})", to_string(tool), what_it_finds(tool)));
   return format::list(parts);
 }
 
 /// The different values of a field of the results that a tool came to, in order of appearance.
 template <class Get>
-std::vector<std::string> different(const CheckSummary& check, Get get) {
+std::vector<std::string> different(const SanitizerSummary& sanitizer, Get get) {
   std::vector<std::string> values;
-  for (const VariantCheck& variant : check.variants) {
-    for (const CheckResult* result : variant.results) {
-      if (result == nullptr || result->status == CheckStatus::skipped) continue;
+  for (const SanitizedVariant& variant : sanitizer.variants) {
+    for (const SanitizerResult* result : variant.results) {
+      if (result == nullptr || result->status == SanitizerStatus::skipped) continue;
       const std::string value = format::short_id(get(*result));
       if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
         values.push_back(value);
@@ -54,25 +54,25 @@ std::vector<std::string> different(const CheckSummary& check, Get get) {
 }
 
 /// What was run: the tool, where, when, and at which size.
-std::string what_was_run(const CheckSummary& check) {
-  const auto versions = different(check, [](const CheckResult& r) { return r.sanitizer; });
-  const auto devices = different(check, [](const CheckResult& r) { return r.device; });
-  const auto batches = different(check, [](const CheckResult& r) { return std::to_string(r.batch); });
-  auto starts = different(check, [](const CheckResult& r) { return r.started; });
+std::string what_was_run(const Words& words, const SanitizerSummary& sanitizer) {
+  const auto versions = different(sanitizer, [](const SanitizerResult& r) { return r.sanitizer; });
+  const auto devices = different(sanitizer, [](const SanitizerResult& r) { return r.device; });
+  const auto problems =
+      different(sanitizer, [&](const SanitizerResult& r) { return words.in_full(r.problem); });
+  auto starts = different(sanitizer, [](const SanitizerResult& r) { return r.started; });
   std::sort(starts.begin(), starts.end());
-  return fmt::format("compute-sanitizer {} ran each variant at batch{} {} on {} with {}, beginning at {}.",
-                     format::list(versions), batches.size() == 1 ? "" : "es", format::list(batches),
-                     format::list(devices), legend(check.tools),
-                     starts.empty() ? "an unknown time" : moment(starts.front()));
+  return fmt::format("compute-sanitizer {} ran each variant at {} on {} with {}, beginning at {}.",
+                     format::list(versions), format::list(problems), format::list(devices),
+                     legend(sanitizer.tools), starts.empty() ? "an unknown time" : moment(starts.front()));
 }
 
-/// Kernels that were checked need not be the kernels that were measured.
-std::string of_another_build(const CheckSummary& check) {
-  if (check.other_builds.empty()) return {};
+/// Kernels that were sanitized need not be the kernels that were measured.
+std::string of_another_build(const SanitizerSummary& sanitizer) {
+  if (sanitizer.other_builds.empty()) return {};
   return fmt::format(
-      "The check was made by mprof {} and the run by {}: where a kernel changed in between, what was checked "
+      "It was started by mprof {}, and the run by {}: where a kernel changed in between, what was sanitized "
       "is not what was measured.",
-      format::list(check.other_builds), format::one_line(check.own_build));
+      format::list(sanitizer.other_builds), format::one_line(sanitizer.own_build));
 }
 
 std::string noted(std::string_view tool, const std::string& text) {
@@ -84,22 +84,22 @@ std::string first_of(std::uint32_t number, const std::string& noun, const std::s
                      report.empty() ? "the log does not say which" : report);
 }
 
-Cell outcome_cell(const CheckResult* result) {
-  if (result == nullptr) return Cell::missing("not checked");
+Cell outcome_cell(const SanitizerResult* result) {
+  if (result == nullptr) return Cell::missing("not run");
   const std::string_view tool = to_string(result->tool);
   switch (result->status) {
-    case CheckStatus::clean:
+    case SanitizerStatus::clean:
       if (result->warnings == 0) return Cell::words("clean", Tone::good);
       return Cell::words("clean", Tone::good)
           .noted(noted(tool, first_of(result->warnings, "warning", result->first_report)));
-    case CheckStatus::errors:
+    case SanitizerStatus::errors:
       return Cell::words(format::plural(result->errors, "error"), Tone::bad)
           .noted(noted(tool, first_of(result->errors, "error", result->first_report)));
-    case CheckStatus::failed:
+    case SanitizerStatus::failed:
       return Cell::words("failed", Tone::bad).noted(noted(tool, result->reason));
-    case CheckStatus::timeout:
+    case SanitizerStatus::timeout:
       return Cell::words("time limit", Tone::bad).noted(noted(tool, result->reason));
-    case CheckStatus::skipped:
+    case SanitizerStatus::skipped:
       break;
   }
   return Cell::words("skipped", Tone::quiet)
@@ -107,25 +107,26 @@ Cell outcome_cell(const CheckResult* result) {
 }
 
 /// Whether every variant was skipped for one reason.
-bool skipped_throughout(const CheckSummary& check) {
+bool skipped_throughout(const SanitizerSummary& sanitizer) {
   std::set<std::string> reasons;
-  for (const VariantCheck& variant : check.variants) {
-    for (const CheckResult* result : variant.results) {
-      if (result != nullptr && result->status != CheckStatus::skipped) return false;
+  for (const SanitizedVariant& variant : sanitizer.variants) {
+    for (const SanitizerResult* result : variant.results) {
+      if (result != nullptr && result->status != SanitizerStatus::skipped) return false;
       reasons.insert(result == nullptr ? "" : result->reason);
     }
   }
   return reasons.size() == 1;
 }
 
-Table check_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
-                  Anchors& anchors) {
+Table outcome_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                    Anchors& anchors) {
   Table table(anchors.make(family.id + " sanitizer"), "What compute-sanitizer found, by tool");
   table.text("Variant");
-  for (const CheckTool tool : family.check.tools) table.text(std::string(to_string(tool)));
+  for (const SanitizerTool tool : family.sanitizer.tools) table.text(std::string(to_string(tool)));
   for (std::size_t v = 0; v < family.variants.size(); ++v) {
     std::vector<Cell> cells{Cell::words_to(family.variants[v].info.id, variant_anchors[v])};
-    for (const CheckResult* result : family.check.variants[v].results) cells.push_back(outcome_cell(result));
+    for (const SanitizerResult* result : family.sanitizer.variants[v].results)
+      cells.push_back(outcome_cell(result));
     table.row(std::move(cells));
   }
   return table;
@@ -133,23 +134,24 @@ Table check_table(const FamilyResult& family, const std::vector<std::string>& va
 
 }  // namespace
 
-json check_view(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
-                Anchors& anchors) {
-  const CheckSummary& check = family.check;
+json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                    Anchors& anchors) {
+  const SanitizerSummary& sanitizer = family.sanitizer;
   json sentences = json::array();
   json table = false;
-  if (check.recorded) {
-    if (check.checks + check.unfinished > 0) sentences.push_back(what_was_run(check));
-    sentences.push_back(check_sentence(check));
-    if (std::string text = of_another_build(check); !text.empty()) sentences.push_back(std::move(text));
+  if (sanitizer.recorded) {
+    if (sanitizer.finished + sanitizer.unfinished > 0)
+      sentences.push_back(what_was_run(family.words, sanitizer));
+    sentences.push_back(sanitizer_sentence(sanitizer));
+    if (std::string text = of_another_build(sanitizer); !text.empty()) sentences.push_back(std::move(text));
     // A table that says the same everywhere says no more than the sentence.
-    if (!check.tools.empty() && !skipped_throughout(check))
-      table = check_table(family, variant_anchors, anchors).view();
+    if (!sanitizer.tools.empty() && !skipped_throughout(sanitizer))
+      table = outcome_table(family, variant_anchors, anchors).view();
   }
   return {{"sentences", sentences},
           {"table", table},
-          {"missing", !check.recorded && check.candidates > 0},
-          {"impossible", !check.recorded && check.candidates == 0}};
+          {"missing", !sanitizer.recorded && sanitizer.candidates > 0},
+          {"impossible", !sanitizer.recorded && sanitizer.candidates == 0}};
 }
 
 }  // namespace mprof

@@ -125,7 +125,8 @@ json roof_view(const SpeedOfLight& sol, const format::Scale& scale) {
 
 }  // namespace
 
-json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, const std::string& id) {
+json kernel_throughput_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
   json rows = json::array(), compute = json::array(), memory = json::array();
   std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
   std::erase_if(kernels, [](const KernelResult* kernel) { return !kernel->bottleneck; });
@@ -137,13 +138,13 @@ json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, con
   }
   if (rows.empty()) return json::object();
   const ChartText text{
-      fmt::format("SM and memory throughput of {} at batch {}", format::one_line(op), sol.batch),
+      fmt::format("SM and memory throughput of {} {}", format::one_line(op), family.words.at(sol.problem)),
       "Counted by hardware: the kernel that takes the longest. A stroke marks where its baseline's kernel "
       "stood; in brackets the change in percentage points." +
           how_many,
       "% of the GPU's peak"};
   json chart = chart_view("percent_bars", id, text);
-  set_subject(chart, op, sol.batch);
+  set_subject(chart, op, &sol.problem);
   chart["modelled"] = false;
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;
@@ -151,7 +152,8 @@ json kernel_throughput_chart(const SpeedOfLight& sol, const std::string& op, con
   return chart;
 }
 
-json stall_chart(const SpeedOfLight& sol, const std::string& op, const std::string& id) {
+json stall_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
   std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
   std::erase_if(kernels, [](const KernelResult* kernel) { return kernel->stalls.empty(); });
   const std::string how_many = how_many_are_drawn(kernels.size());
@@ -181,20 +183,22 @@ json stall_chart(const SpeedOfLight& sol, const std::string& op, const std::stri
     if (rest > 0) others.push_back(stall_point(row, rest, sums[row]));
   }
   series.push_back({{"name", "other"}, {"points", others}});
-  const ChartText text{fmt::format("Why warps waited in {} at batch {}", format::one_line(op), sol.batch),
-                       "Counted by hardware: cycles that a warp waits for each instruction it issues, in the "
-                       "kernel that takes the longest. Shorter is better." +
-                           how_many,
-                       "Cycles per issued instruction"};
+  const ChartText text{
+      fmt::format("Why warps waited in {} {}", format::one_line(op), family.words.at(sol.problem)),
+      "Counted by hardware: cycles that a warp waits for each instruction it issues, in the "
+      "kernel that takes the longest. Shorter is better." +
+          how_many,
+      "Cycles per issued instruction"};
   json chart = chart_view("stacked_bars", id, text);
-  set_subject(chart, op, sol.batch);
+  set_subject(chart, op, &sol.problem);
   chart["alt"] = alternative(text.title, rows);
   chart["rows"] = rows;
   chart["series"] = series;
   return chart;
 }
 
-json roofline_chart(const SpeedOfLight& sol, const std::string& op, const std::string& id) {
+json roofline_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
   std::vector<double> rates;
   std::array<json, 3> points{json::array(), json::array(), json::array()};
   for (const KernelResult& kernel : sol.kernels) {
@@ -213,12 +217,12 @@ json roofline_chart(const SpeedOfLight& sol, const std::string& op, const std::s
          {"hover", roofline_words(kernel)}});
   }
   const ChartText text{
-      fmt::format("Roofline of {} at batch {}", format::one_line(op), sol.batch),
+      fmt::format("Roofline of {} {}", format::one_line(op), family.words.at(sol.problem)),
       "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs are "
       "what this GPU was measured to reach; tensor cores may pass the FP32 roof. Logarithmic axes.",
       "FLOP per byte of DRAM traffic"};
   json chart = chart_view("roofline", id, text);
-  set_subject(chart, op, sol.batch);
+  set_subject(chart, op, &sol.problem);
   chart["axis"]["y"] = scale.symbol;
   chart["alt"] = fmt::format("Chart: {}, {}. The table holds the numbers.", text.title,
                              format::plural(rates.size(), "kernel"));

@@ -22,10 +22,10 @@ struct Section {
   const FamilyResult& family;
   const SpeedOfLight& sol;
   const std::vector<std::string>& variant_anchors;
-  Anchors& anchors;
+  PagePlan& plan;
 
   [[nodiscard]] Table table(std::string_view name, std::string caption) const {
-    return {anchors.make(fmt::format("{} {}", family.id, name)), std::move(caption)};
+    return {plan.anchors.make(fmt::format("{} {}", family.id, name)), std::move(caption)};
   }
   [[nodiscard]] Cell variant_cell(const KernelResult& kernel) const {
     const auto index = static_cast<std::size_t>(kernel.variant - family.variants.data());
@@ -53,16 +53,19 @@ Cell counted(const KernelResult& kernel, std::string_view metric) {
 
 /// A part of the section: { title, anchor, text, charts, tables, folded, modelled }.
 json part_view(const Section& section, std::string_view title, std::string_view text) {
-  return {
-      {"title", title},      {"anchor", section.anchors.make(fmt::format("{} {}", section.family.id, title))},
-      {"text", text},        {"charts", json::array()},
-      {"has_charts", false}, {"tables", json::array()},
-      {"folded", false},     {"modelled", false}};
+  return {{"title", title},
+          {"anchor", section.plan.anchors.make(fmt::format("{} {}", section.family.id, title))},
+          {"text", text},
+          {"charts", json::array()},
+          {"has_charts", false},
+          {"tables", json::array()},
+          {"folded", false},
+          {"modelled", false}};
 }
 
-void add_chart(json& part, json chart) {
+void add_chart(const Section& section, json& part, json chart) {
   if (chart.empty()) return;
-  part["charts"].push_back(std::move(chart));
+  part["charts"].push_back(section.plan.place(std::move(chart)));
   part["has_charts"] = true;
 }
 
@@ -108,17 +111,18 @@ json throughput_part(const Section& section) {
   json part = part_view(
       section, "SM and memory throughput",
       fmt::format(
-          "Hardware counted the first launch of each kernel at batch {}. Both throughputs are shares of what "
+          "Hardware counted the first launch of each kernel {}. Both throughputs are shares of what "
           "the busiest part of the multiprocessors, or of the caches and memory, could do. Latency: both are "
           "under 60\u00a0%, so neither is busy and warps wait. Balanced: they differ by less than 10 points. "
           "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Two figures "
           "are SM / memory. Small: the change in percentage points. Each kernel is held against the one of "
           "the same name of its baseline, and the longest one of an op also against the longest one.",
-          section.sol.batch));
+          section.family.words.at(section.sol.problem)));
   for (const OpInfo& op : section.family.ops) {
-    add_chart(part, kernel_throughput_chart(
-                        section.sol, op.name,
-                        section.anchors.make(fmt::format("{} sol {}", section.family.id, op.name))));
+    add_chart(section, part,
+              kernel_throughput_chart(
+                  section.family, op.name,
+                  section.plan.anchors.make(fmt::format("{} sol {}", section.family.id, op.name))));
     add_table(part, throughput_table(section, op));
   }
   return part;
@@ -165,15 +169,6 @@ Cell limited_by_cell(const KernelResult& kernel) {
                                    : Cell::words(format::list(kernel.limited_by));
 }
 
-/// Both kinds of shared memory of a block.
-Cell shared_memory_cell(const KernelResult& kernel) {
-  const Value fixed = kernel.counters.value("launch__shared_mem_per_block_static");
-  const Value dynamic = kernel.counters.value("launch__shared_mem_per_block_dynamic");
-  if (!fixed) return Cell::missing(fixed.absent);
-  if (!dynamic) return Cell::missing(dynamic.absent);
-  return Cell::bare(derived_value(fixed->median + dynamic->median));
-}
-
 Cell waves_cell(const KernelResult& kernel) {
   const Value waves = kernel.counters.value("launch__waves_per_multiprocessor");
   if (!waves) return Cell::missing(waves.absent);
@@ -213,7 +208,7 @@ json occupancy_part(const Section& section) {
                whole(kernel, "launch__occupancy_limit_shared_mem"),
                whole(kernel, "launch__occupancy_limit_warps"),
                whole(kernel, "launch__occupancy_limit_blocks"), whole(kernel, "launch__registers_per_thread"),
-               shared_memory_cell(kernel), whole(kernel, "launch__block_size"),
+               Cell::bare(kernel.counters.shared_memory()), whole(kernel, "launch__block_size"),
                whole(kernel, "launch__grid_size"), waves_cell(kernel)});
   }
   add_table(part, table);
@@ -234,9 +229,10 @@ json stall_part(const Section& section) {
                 "Cycles that a warp was resident for each instruction that it issued, by what it waited for. "
                 "Not selected is no harm: the warp was ready, and another one was taken.");
   for (const OpInfo& op : section.family.ops) {
-    add_chart(part,
-              stall_chart(section.sol, op.name,
-                          section.anchors.make(fmt::format("{} stalls {}", section.family.id, op.name))));
+    add_chart(
+        section, part,
+        stall_chart(section.family, op.name,
+                    section.plan.anchors.make(fmt::format("{} stalls {}", section.family.id, op.name))));
   }
   Table table = section.table("stalls table", "The longest stalls, in cycles per issued instruction");
   table.text("Variant").text("Op").text("Kernel").numbers("All");
@@ -269,9 +265,10 @@ json roofline_part(const Section& section) {
                 "cores. FP16 counts where it is the work of a kernel, since compilers also move constants "
                 "with it; a packed pair counts once, so that its rate may be twice as high.");
   for (const OpInfo& op : section.family.ops) {
-    add_chart(part, roofline_chart(
-                        section.sol, op.name,
-                        section.anchors.make(fmt::format("{} roofline {}", section.family.id, op.name))));
+    add_chart(
+        section, part,
+        roofline_chart(section.family, op.name,
+                       section.plan.anchors.make(fmt::format("{} roofline {}", section.family.id, op.name))));
   }
   Table table = section.table("roofline table", "Kernels that compute in floating point");
   table.text("Variant")
@@ -336,8 +333,8 @@ std::string bottleneck_change(const KernelResult& kernel) {
 }
 
 json speed_of_light_view(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
-                         const Table& modelled, Anchors& anchors) {
-  const Section section{family, family.speed_of_light, variant_anchors, anchors};
+                         const Table& modelled, PagePlan& plan) {
+  const Section section{family, family.speed_of_light, variant_anchors, plan};
   const SpeedOfLight& sol = family.speed_of_light;
   json parts = json::array();
   if (!sol.kernels.empty()) {
@@ -349,7 +346,7 @@ json speed_of_light_view(const FamilyResult& family, const std::vector<std::stri
   return {{"absent", format::one_line(sol.absent)},
           {"uncounted", uncounted},
           {"has_uncounted", !uncounted.empty()},
-          {"uncounted_at", std::to_string(sol.batch)},
+          {"uncounted_at", family.words.at(sol.problem)},
           {"parts", parts}};
 }
 

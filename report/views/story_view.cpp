@@ -19,7 +19,7 @@ constexpr std::string_view main_heading = "How it works";
 
 constexpr int below_a_part = 5;
 
-/// "unroll_matmul.md" beside the story of conv/fused_matmul is the story of conv/unroll_matmul.
+/// "other.md" beside the story of family/variant is the story of family/other.
 std::string variant_of_story(const VariantInfo& info, std::string_view address) {
   const std::filesystem::path target(address.substr(0, address.find('#')));
   if (target.extension() != ".md" && target.extension() != ".cu" && target.extension() != ".cpp") return {};
@@ -82,47 +82,41 @@ json code_views(const VariantSource& source) {
   return list;
 }
 
-/// What this run's own checks say of the variant's output.
-std::string checked_sentence(const VariantResult& variant) {
-  std::size_t checks = 0, passed = 0;
-  const Verification* worst = nullptr;
-  for (const CaseResult& result : variant.cases) {
-    for (const OpResult& op : result.ops) {
-      if (!op.verification) continue;
-      ++checks;
-      passed += op.verification->passed ? 1 : 0;
-      const bool worse =
-          worst == nullptr || (worst->passed && !op.verification->passed) ||
-          (worst->passed == op.verification->passed && op.verification->relative_l2 > worst->relative_l2);
-      if (worse) worst = &*op.verification;
-    }
-  }
-  if (checks == 0) return "No output of it was checked in this run.";
+/// What this run's own verification says of the variant's output.
+std::string verified_sentence(const FamilyResult& family, const VariantResult& variant) {
+  const VerificationSummary& sum = variant.verified;
+  if (sum.outputs == 0) return "No output of it was verified in this run.";
   return fmt::format(
       "In this run {} of {} against the double-precision reference passed; the largest relative L2 error of "
-      "an image is {}, where {} is tolerated.",
-      passed, format::plural(checks, "check"), format::scientific(worst->relative_l2),
-      format::scientific(worst->tolerance));
+      "{} is {}, where {} is tolerated.",
+      sum.passed, format::plural(sum.outputs, "verification"), family.words.an_item(),
+      format::scientific(sum.worst->relative_l2), format::scientific(sum.worst->tolerance));
 }
 
-/// The accuracy at the largest batch, beside its baseline's.
-std::string accuracy_sentence(const FamilyResult& family, const VariantResult& variant) {
-  const auto batch = largest_timed_batch(family, variant);
-  const CaseResult* result = batch ? variant.representative(*batch) : nullptr;
-  if (result == nullptr || !result->accuracy) return {};
-  const std::string change =
-      !result->accuracy_change ? ""
-      : *result->accuracy_change == 0.0
-          ? ", the same as its baseline's"
-          : fmt::format(", {} against its baseline's", format::signed_accuracy(*result->accuracy_change));
-  return fmt::format("The network's accuracy with it is {} at batch {}{}.",
-                     format::accuracy(result->accuracy->median), *batch, change);
+/// The qualities at the largest problem, beside its baseline's.
+std::vector<std::string> quality_sentences(const FamilyResult& family, const VariantResult& variant) {
+  std::vector<std::string> sentences;
+  const CaseResult* result = variant.largest_timed();
+  if (result == nullptr) return sentences;
+  for (const QualityResult& quality : result->qualities) {
+    if (!quality.value) continue;
+    const Unit unit = quality.info->unit;
+    const std::string change =
+        !quality.change ? ""
+        : *quality.change == 0.0
+            ? ", the same as its baseline's"
+            : fmt::format(", {} against its baseline's", format::signed_quality(*quality.change, unit));
+    sentences.push_back(fmt::format("With it the {} is {} {}{}.", quality_word(*quality.info),
+                                    format::quality(quality.value->median, unit),
+                                    family.words.at(result->key.problem), change));
+  }
+  return sentences;
 }
 
-json expected_views(const VariantInfo& info) {
+json expected_views(const FamilyResult& family, const VariantInfo& info) {
   json list = json::array();
   for (const Expectation& expectation : info.expectations) {
-    list.push_back({{"what", format::one_line(expected_text(expectation))},
+    list.push_back({{"what", format::one_line(expected_text(family, expectation))},
                     {"because", format::one_line(expectation.because)}});
   }
   return list;
@@ -147,16 +141,15 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
     }
   }
   const RichTextPlace place = place_of_story(info, page);
-  const json excerpts = code_views(source), expected = expected_views(info);
-  json checks = json::array({checked_sentence(variant)});
-  if (const std::string accuracy = accuracy_sentence(family, variant); !accuracy.empty())
-    checks.push_back(accuracy);
+  const json excerpts = code_views(source), expected = expected_views(family, info);
+  json verified = json::array({verified_sentence(family, variant)});
+  for (const std::string& sentence : quality_sentences(family, variant)) verified.push_back(sentence);
   json view{{"how", both_forms(rich_text(how, place))},
             {"correctness", both_forms(rich_text(correctness, place))},
             {"combines", both_forms(rich_text(combines, place))},
             {"excerpts", excerpts},
             {"has_excerpts", !excerpts.empty()},
-            {"checks", checks},
+            {"verified", verified},
             {"expected", expected},
             {"has_expected", !expected.empty()},
             {"file", false}};

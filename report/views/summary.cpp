@@ -9,27 +9,30 @@
 
 #include "report/analysis/analysis.hpp"
 #include "report/text/format.hpp"
+#include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 
 namespace mprof {
 namespace {
 
-/// The summary of one family: the case, its op times, its total time and accuracy. What was skipped has none
+/// The summary of one family: the case, its op times, its total time and its family's first
+/// quality: a terminal is narrow. What was skipped has none
 /// of them and no row.
 Table cases_table(const FamilyResult& family) {
   Table table("cases", family.id);
   table.text("Case");
-  for (std::size_t i = 0; i < family.ops.size(); ++i) {
-    table.numbers(family.ops.size() == 1 ? "Op Time" : fmt::format("Op Time {}", i + 1), Unit::second);
-  }
-  table.numbers("Total Time", Unit::second).numbers("Accuracy").text("");
+  add_time_columns(table, family, "op_time");
+  table.numbers("Total Time", Unit::second);
+  if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
+  table.text("");
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
       if (result.status == Status::skipped) continue;
       std::vector<Cell> cells{Cell::words(result.id)};
       for (const OpResult& op : result.ops) cells.push_back(Cell::bare(op.op_time));
       cells.push_back(Cell::bare(result.total_time));
-      cells.push_back(Cell::accuracy(result.accuracy));
+      if (!result.qualities.empty())
+        cells.push_back(Cell::quality(result.qualities[0].value, result.qualities[0].info->unit));
       cells.push_back(Cell::words(to_string(result.status)));
       table.row(std::move(cells));
     }
@@ -71,8 +74,8 @@ std::string remarks(const FamilyResult& family) {
       return std::ranges::any_of(result.ops, &OpResult::outside_forward);
     });
     if (elsewhere) {
-      out += fmt::format("{} works outside forward(): compare its layer time, not its op time.\n",
-                         variant.info.id);
+      out += fmt::format("{} works outside forward(): compare its {}, not its op time.\n", variant.info.id,
+                         family.words.time("group_time"));
     }
   }
   return out;

@@ -56,20 +56,20 @@ std::string title_of(const Sweep& sweep, const SweepPoint& point) {
 
 // --- One parameter
 
-/// What a line's values are divided by: the prefix of the axis, or the best of its batch.
+/// What a line's values are divided by: the prefix of the axis, or the best of its problem.
 struct Divisor {
   double value = 1;
   std::string axis;
 };
 
-/// Times of several batches lie decades apart; over the best of their batch they can be compared.
-Divisor divisor_of(const OpSweep& op, const SweepSeries& series) {
+/// Times of several problems lie decades apart; over the best of their problem they can be compared.
+Divisor divisor_of(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   if (op.series.size() > 1) {
     return {series.best_point()->time->median,
-            fmt::format("{} over the best of its batch (×)", judged_by(op))};
+            fmt::format("{} over the best of its {} (×)", judged_by(sweep, op), sweep.words->one())};
   }
   const format::Scale scale = format::scale_for(Unit::second, series.best_point()->time->median);
-  return {scale.divisor, fmt::format("{} ({})", judged_by(op), scale.symbol)};
+  return {scale.divisor, fmt::format("{} ({})", judged_by(sweep, op), scale.symbol)};
 }
 
 json curve_point(const Sweep& sweep, const SweepPoint& point, double divisor) {
@@ -88,7 +88,7 @@ json curve_point(const Sweep& sweep, const SweepPoint& point, double divisor) {
 
 json curve_series(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   json points = json::array(), gaps = json::array();
-  const double divisor = series.best ? divisor_of(op, series).value : 1;
+  const double divisor = series.best ? divisor_of(sweep, op, series).value : 1;
   for (const SweepPoint& point : series.points) {
     if (point.verified()) {
       points.push_back(curve_point(sweep, point, divisor));
@@ -99,7 +99,7 @@ json curve_series(const Sweep& sweep, const OpSweep& op, const SweepSeries& seri
                       {"hover", format::elide(hover(point), 160)}});
     }
   }
-  return {{"name", fmt::format("batch {}", series.batch)}, {"points", points}, {"gaps", gaps}};
+  return {{"name", sweep.words->problem(series.problem)}, {"points", points}, {"gaps", gaps}};
 }
 
 ChartText curve_text(const Sweep& sweep, const OpSweep& op) {
@@ -109,13 +109,15 @@ ChartText curve_text(const Sweep& sweep, const OpSweep& op) {
                        [](const SweepPoint& point) { return !point.verified(); });
   });
   const SweepAxis& axis = sweep.axes[0];
-  std::string title = fmt::format("{} of {} by {}", judged_by(op), op_name(op), parameter_name(axis));
-  if (!normalised) title += fmt::format(" at batch {}", op.series[0].batch);
+  std::string title =
+      fmt::format("{} of {} by {}", judged_by(sweep, op), op_name(sweep, op), parameter_name(axis));
+  if (!normalised) title += " " + sweep.words->at(op.series[0].problem);
   return {
       title,
       fmt::format("Medians{} with 95 % intervals; lower is faster, and equal distances are equal factors. "
                   "Outlined: the best{}.{}{}",
-                  normalised ? " over the best of their batch," : "", normalised ? " of a batch" : "",
+                  normalised ? fmt::format(" over the best of their {},", sweep.words->one()) : "",
+                  normalised ? " of a " + sweep.words->one() : "",
                   axis.default_index ? " Dotted line: the default." : "",
                   gaps ? " Cross: no verified time." : ""),
       parameter_name(axis)};
@@ -131,7 +133,7 @@ json curve(const Sweep& sweep, const OpSweep& op, const std::string& id) {
   chart["rows"] = value_labels(axis);
   chart["axis"]["ticks"] = ticks;
   chart["axis"]["connected"] = axis.scale != AxisScale::categories;
-  chart["axis"]["y"] = divisor_of(op, *op.largest()).axis;
+  chart["axis"]["y"] = divisor_of(sweep, op, *op.largest()).axis;
   chart["axis"]["default"] = axis.default_index ? json(axis.position(*axis.default_index)) : json();
   chart["series"] = series;
   chart["alt"] = fmt::format("Chart: {}. The table holds the numbers.", text.title);
@@ -183,7 +185,8 @@ json heat_map(const Sweep& sweep, const OpSweep& op, const SweepSeries& series, 
   const format::Scale scale = format::scale_for(Unit::second, series.best_point()->time->median);
   const bool usual = series.default_point() != nullptr;
   const ChartText text{
-      fmt::format("{} of {} at batch {} ({})", judged_by(op), op_name(op), series.batch, scale.symbol),
+      fmt::format("{} of {} {} ({})", judged_by(sweep, op), op_name(sweep, op),
+                  sweep.words->at(series.problem), scale.symbol),
       fmt::format(
           "Medians by {} and {}. The stronger the colour, the faster: shades are multiples of the best "
           "time. Framed: the best.{}",
@@ -202,12 +205,12 @@ json heat_map(const Sweep& sweep, const OpSweep& op, const SweepSeries& series, 
 
 }  // namespace
 
-std::string judged_by(const OpSweep& op) {
-  return std::string(label_of(op.compared_by));
+std::string judged_by(const Sweep& sweep, const OpSweep& op) {
+  return sweep.words->time_label(op.compared_by);
 }
 
-std::string op_name(const OpSweep& op) {
-  return op.op.name.empty() ? "the whole inference" : format::short_id(op.op.name);
+std::string op_name(const Sweep& sweep, const OpSweep& op) {
+  return sweep.words->timed(op.op.name);
 }
 
 std::vector<json> sweep_charts(const Sweep& sweep, const OpSweep& op, Anchors& anchors) {
@@ -219,7 +222,8 @@ std::vector<json> sweep_charts(const Sweep& sweep, const OpSweep& op, Anchors& a
   if (sweep.axes.size() != 2) return charts;
   for (auto series = op.series.rbegin(); series != op.series.rend(); ++series) {
     if (!series->best) continue;
-    charts.push_back(heat_map(sweep, op, *series, anchors.make(fmt::format("{} {}", name, series->batch))));
+    charts.push_back(
+        heat_map(sweep, op, *series, anchors.make(fmt::format("{} {}", name, problem_id(series->problem)))));
   }
   return charts;
 }

@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t longest_point = 64;       ///< a point's name in a sentence
-constexpr double noticeable = 1.05;             ///< times the best: no more is hardly worth a word
-constexpr std::size_t most_named = 6;           ///< points in a list of them
-constexpr std::size_t longest_open_table = 12;  ///< rows beyond which a chart says it first
+constexpr std::size_t longest_point = 64;             ///< a point's name in a sentence
+constexpr double noticeable = 1 + noticeable_change;  ///< times the best: no more is hardly worth a word
+constexpr std::size_t most_named = 6;                 ///< points in a list of them
+constexpr std::size_t longest_open_table = 12;        ///< rows beyond which a chart says it first
 
 std::string point_text(const Sweep& sweep, const SweepPoint& point) {
   return format::elide(sweep.name(point.at), longest_point);
@@ -27,16 +27,6 @@ std::string point_text(const Sweep& sweep, const SweepPoint& point) {
 
 std::string time_text(const SweepPoint& point) {
   return format::quantity(point.time->median, Unit::second);
-}
-
-std::string at_batch(std::uint64_t batch) {
-  return fmt::format("batch {}", batch);
-}
-
-std::string at_batches(const std::vector<std::uint64_t>& batches) {
-  std::vector<std::string> words;
-  for (const std::uint64_t batch : batches) words.push_back(std::to_string(batch));
-  return fmt::format("batch{} {}", batches.size() == 1 ? "" : "es", format::list(words));
 }
 
 /// "tile_width", "tile_width and unroll"
@@ -82,8 +72,10 @@ std::size_t count_verified(const SweepSeries& series) {
                                                 [](const SweepPoint& p) { return p.verified(); }));
 }
 
-std::string judged_time(const OpSweep& op, const SweepPoint& point) {
-  return op.compared_by == "layer_time" ? time_text(point) + " of layer time" : time_text(point);
+std::string judged_time(const Sweep& sweep, const OpSweep& op, const SweepPoint& point) {
+  return op.compared_by == "group_time"
+             ? fmt::format("{} of {}", time_text(point), sweep.words->time("group_time"))
+             : time_text(point);
 }
 
 bool all_level(const SweepSeries& series) {
@@ -97,9 +89,10 @@ std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeri
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();
   const std::string says = *slowest.to_best < noticeable
                                ? "no value is better than another as far as this run can tell: "
-                               : "the 95 % intervals overlap, too wide to tell the values apart: ";
-  if (time_text(best) == time_text(slowest)) return fmt::format("{}all take {}", says, judged_time(op, best));
-  return fmt::format("{}{} takes {}, {} {}", says, point_text(sweep, best), judged_time(op, best),
+                               : "the 95 % intervals are too wide to tell the values apart: ";
+  if (time_text(best) == time_text(slowest))
+    return fmt::format("{}all take {}", says, judged_time(sweep, op, best));
+  return fmt::format("{}{} takes {}, {} {}", says, point_text(sweep, best), judged_time(sweep, op, best),
                      point_text(sweep, slowest), time_text(slowest));
 }
 
@@ -107,15 +100,15 @@ std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeri
 /// it is the default."
 std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();
-  const std::string where = fmt::format("{} at {}", op_name(op), at_batch(series.batch));
+  const std::string where = fmt::format("{} {}", op_name(sweep, op), sweep.words->at(series.problem));
   if (count_verified(series) == 1) {
     return fmt::format("{}: only {} has a verified time, {}.", where, point_text(sweep, best),
-                       judged_time(op, best));
+                       judged_time(sweep, op, best));
   }
   if (all_level(series)) return fmt::format("{}: {}.", where, no_difference(sweep, op, series));
   std::string text =
       fmt::format("{}: {} is {} with {}, {} as fast as the slowest, {}{}{}.", where, point_text(sweep, best),
-                  best.time->interval ? "best" : "the fastest measured", judged_time(op, best),
+                  best.time->interval ? "best" : "the fastest measured", judged_time(sweep, op, best),
                   format::times(*slowest.to_best), slowest.is_default ? "the default " : "",
                   point_text(sweep, slowest), default_clause(sweep, series));
   const std::vector<std::string> level = level_points(sweep, series);
@@ -130,63 +123,66 @@ std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeri
 }
 
 /// Winners and where they win: "tile_width=8 at batch 100, tile_width=16 at batches 1000 and 10000".
-std::string winners_by_batch(const Sweep& sweep, const std::vector<const SweepSeries*>& series) {
-  std::vector<std::pair<std::string, std::vector<std::uint64_t>>> winners;
+std::string winners_by_problem(const Sweep& sweep, const std::vector<const SweepSeries*>& series) {
+  std::vector<std::pair<std::string, std::vector<Problem>>> winners;
   for (const SweepSeries* one : series) {
     const std::string name = point_text(sweep, *one->best_point());
     const auto known = std::find_if(winners.begin(), winners.end(),
                                     [&](const auto& winner) { return winner.first == name; });
     if (known == winners.end()) {
-      winners.push_back({name, {one->batch}});
+      winners.push_back({name, {one->problem}});
     } else {
-      known->second.push_back(one->batch);
+      known->second.push_back(one->problem);
     }
   }
-  std::vector<std::string> words;
-  for (const auto& [name, batches] : winners)
-    words.push_back(fmt::format("{} at {}", name, at_batches(batches)));
-  return fmt::format("{}", fmt::join(words, ", "));
+  std::vector<std::string> texts;
+  for (const auto& [name, problems] : winners)
+    texts.push_back(fmt::format("{} {}", name, sweep.words->at(problems)));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Whether one point does for all batches; empty for a single batch.
-std::string batches_sentence(const Sweep& sweep, const OpSweep& op) {
+/// Whether one point does for all problems; empty for a single one.
+std::string problems_sentence(const Sweep& sweep, const OpSweep& op) {
   const std::vector<const SweepSeries*> series = with_times(op);
   if (series.size() < 2) return {};
   if (std::all_of(series.begin(), series.end(), [](const SweepSeries* one) { return all_level(*one); }))
-    return "The same holds at every batch.";
+    return fmt::format("The same holds at {}.", sweep.words->every());
   const bool one_winner = std::all_of(series.begin(), series.end(), [&](const SweepSeries* one) {
     return one->best_point()->at == series.back()->best_point()->at;
   });
   if (one_winner)
-    return fmt::format("{} is best at every batch.", point_text(sweep, *series.back()->best_point()));
+    return fmt::format("{} is best at {}.", point_text(sweep, *series.back()->best_point()),
+                       sweep.words->every());
   if (const SweepPoint* one = best_in_all(series)) {
-    return fmt::format("{} is best, or level with the best, at every batch.", point_text(sweep, *one));
+    return fmt::format("{} is best, or level with the best, at {}.", point_text(sweep, *one),
+                       sweep.words->every());
   }
-  return fmt::format("The best value differs between batches: {}.", winners_by_batch(sweep, series));
+  return fmt::format("The best value differs between {}: {}.", sweep.words->several(),
+                     winners_by_problem(sweep, series));
 }
 
-/// Whether one point does for all ops at the largest batch that all of them have; empty for a single op.
+/// Whether one point does for all ops at the largest problem that all of them have; empty for a single op.
 std::string ops_sentence(const Sweep& sweep) {
   std::vector<const SweepSeries*> series;
   std::vector<std::string> words;
   bool differ = false;
   for (const OpSweep& op : sweep.ops) {
     const SweepSeries* largest = op.largest();
-    if (largest == nullptr || (!series.empty() && largest->batch != series.front()->batch)) return {};
+    if (largest == nullptr || (!series.empty() && largest->problem != series.front()->problem)) return {};
     series.push_back(largest);
     differ = differ || !all_level(*largest);
-    words.push_back(fmt::format("{} for {}", point_text(sweep, *largest->best_point()), op_name(op)));
+    words.push_back(fmt::format("{} for {}", point_text(sweep, *largest->best_point()), op_name(sweep, op)));
   }
   if (series.size() < 2 || !differ) return {};
-  const std::string where = at_batch(series.front()->batch);
+  const std::string where = sweep.words->at(series.front()->problem);
   if (const SweepPoint* one = best_in_all(series)) {
     const bool outright = std::all_of(series.begin(), series.end(), [&](const SweepSeries* each) {
       return each->best_point()->at == one->at;
     });
-    return fmt::format("At {}, {} is best{} for every op.", where, point_text(sweep, *one),
-                       outright ? "" : ", or level with the best,");
+    return fmt::format("{}, {} is best{} for every op.", format::sentence_case(where),
+                       point_text(sweep, *one), outright ? "" : ", or level with the best,");
   }
-  return fmt::format("The best value differs between ops: at {}, {}.", where, format::list(words));
+  return fmt::format("The best value differs between ops: {}, {}.", where, format::list(words));
 }
 
 json sentence_views(const Sweep& sweep) {
@@ -197,11 +193,11 @@ json sentence_views(const Sweep& sweep) {
   for (const OpSweep& op : sweep.ops) {
     const SweepSeries* series = op.largest();
     if (series == nullptr) {
-      add(fmt::format("{}: no point has a verified time.", op_name(op)));
+      add(fmt::format("{}: no point has a verified time.", op_name(sweep, op)));
       continue;
     }
-    const std::string batches = batches_sentence(sweep, op);
-    add(best_sentence(sweep, op, *series) + (batches.empty() ? "" : " " + batches));
+    const std::string problems = problems_sentence(sweep, op);
+    add(best_sentence(sweep, op, *series) + (problems.empty() ? "" : " " + problems));
   }
   add(ops_sentence(sweep));
   return list;
@@ -231,15 +227,15 @@ json axis_views(const Sweep& sweep) {
 /// How to read what follows, where it is not the usual.
 std::string reading_text(const Sweep& sweep) {
   std::string text;
-  std::vector<std::string> by_layer_time;
+  std::vector<std::string> by_group_time;
   for (const OpSweep& op : sweep.ops) {
-    if (op.compared_by == "layer_time") by_layer_time.push_back(op_name(op));
+    if (op.compared_by == "group_time") by_group_time.push_back(op_name(sweep, op));
   }
-  if (!by_layer_time.empty()) {
+  if (!by_group_time.empty()) {
     text += fmt::format(
-        "It works outside forward(), so the points of {} are judged by layer time, not by op "
+        "It works outside forward(), so the points of {} are judged by {}, not by op "
         "time. ",
-        format::list(by_layer_time));
+        format::list(by_group_time), sweep.words->time("group_time"));
   }
   if (sweep.axes.size() > 2) {
     text += fmt::format(
@@ -332,26 +328,24 @@ Cell value_cell(const SweepAxis& axis, std::size_t index) {
                                              : Cell::figure(value).valued(axis.position(index));
 }
 
-/// As other tables of times head their columns.
-std::string time_head(const OpSweep& op) {
-  if (op.compared_by == "op_time") return "Op Time";
-  return op.compared_by == "layer_time" ? "Layer Time" : "Total Execution Time";
-}
-
 Table points_table(const Sweep& sweep, const OpSweep& op, Anchors& anchors) {
   Table table(anchors.make(fmt::format("{} sweep {} points", sweep.variant->info.id, op.op.name)),
-              fmt::format("{} of {} by {}", judged_by(op), op_name(op), axis_names(sweep)));
-  table.text("Batch Size");
+              fmt::format("{} of {} by {}", judged_by(sweep, op), op_name(sweep, op), axis_names(sweep)));
+  for (const AxisInfo& axis : sweep.words->axes()) table.text(axis.title);
   for (const SweepAxis& axis : sweep.axes) {
     const std::string head = format::short_id(axis.parameter.name);
     axis.scale == AxisScale::categories ? table.text(head) : table.numbers(head);
   }
-  table.numbers(time_head(op), Unit::second).numbers("Speed-up over the default");
+  table.numbers(sweep.words->time_title(op.compared_by), Unit::second).numbers("Speed-up over the default");
   if (!op.op.name.empty()) table.numbers("Of possible");
   table.text("Verdict");
   for (const SweepSeries& series : op.series) {
     for (const SweepPoint& point : series.points) {
-      std::vector<Cell> cells{Cell::words(std::to_string(series.batch))};
+      std::vector<Cell> cells;
+      for (const AxisInfo& axis : sweep.words->axes()) {
+        const auto value = value_on(series.problem, axis.name);
+        cells.push_back(value ? Cell::words(std::to_string(*value)) : Cell::dash());
+      }
       for (std::size_t i = 0; i < sweep.axes.size(); ++i)
         cells.push_back(value_cell(sweep.axes[i], point.at[i]));
       cells.push_back(time_cell(point));
@@ -370,12 +364,13 @@ std::size_t rows_of(const OpSweep& op) {
   return rows;
 }
 
-json one_sweep(const Sweep& sweep, Anchors& anchors) {
+json one_sweep(const Sweep& sweep, PagePlan& plan) {
+  Anchors& anchors = plan.anchors;
   json charts = json::array(), tables = json::array();
   bool folded = false;
   const std::string anchor = anchors.make(sweep.variant->info.id + " sweep");
   for (const OpSweep& op : sweep.ops) {
-    for (json& chart : sweep_charts(sweep, op, anchors)) charts.push_back(std::move(chart));
+    for (json& chart : sweep_charts(sweep, op, anchors)) charts.push_back(plan.place(std::move(chart)));
     tables.push_back(points_table(sweep, op, anchors).view());
     folded = folded || rows_of(op) > longest_open_table;
   }
@@ -397,12 +392,12 @@ json one_sweep(const Sweep& sweep, Anchors& anchors) {
 
 }  // namespace
 
-json sweep_view(const FamilyResult& family, Anchors& anchors) {
+json sweep_view(const FamilyResult& family, PagePlan& plan) {
   const std::vector<Sweep> sweeps = sweeps_of(family);
   if (sweeps.empty()) return false;
   json list = json::array();
-  const std::string anchor = anchors.make(family.id + " sweeps");
-  for (const Sweep& sweep : sweeps) list.push_back(one_sweep(sweep, anchors));
+  const std::string anchor = plan.anchors.make(family.id + " sweeps");
+  for (const Sweep& sweep : sweeps) list.push_back(one_sweep(sweep, plan));
   return {{"anchor", anchor}, {"variants", list}};
 }
 

@@ -25,9 +25,9 @@ Cell gain_cell(const SpeedUp& speed_up) {
 
 Table combination_table(const FamilyResult& family, const VariantResult& variant, const Combination& found,
                         const PageContext& page) {
-  Table table(page.anchors->make(variant.info.id + " combination"),
-              fmt::format("The ideas alone and together, over {} at batch {}",
-                          format::one_line(found.common_baseline), found.batch));
+  Table table(page.anchor(variant.info.id + " combination"),
+              fmt::format("The ideas alone and together, over {} {}", format::one_line(found.common_baseline),
+                          family.words.at(found.problem)));
   table.text("Variant");
   for (std::size_t i = 0; i < family.ops.size(); ++i)
     table.numbers(numbered("Speed-up", i, family.ops.size()));
@@ -49,20 +49,27 @@ Table combination_table(const FamilyResult& family, const VariantResult& variant
   return table;
 }
 
-/// Less, as much, or more than the product: within a twentieth is as much.
-constexpr double level_within = 0.05;
+std::string_view word(Interplay interplay) {
+  switch (interplay) {
+    case Interplay::less:
+      return "less than";
+    case Interplay::more:
+      return "more than";
+    case Interplay::as_much:
+      break;
+  }
+  return "about";
+}
 
 std::string combination_sentence(const FamilyResult& family, const Combination& found) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
     if (!found.product[i] || !found.together[i].factor) continue;
-    const double together = *found.together[i].factor, ratio = together / *found.product[i];
-    const std::string_view how = ratio < 1 - level_within   ? "less than"
-                                 : ratio > 1 + level_within ? "more than"
-                                                            : "about";
-    std::string part = fmt::format("{}: {} together, {} the product of the ideas alone, {}",
-                                   format::short_id(family.ops[i].name), format::times(together), how,
-                                   format::times(*found.product[i]));
+    const double together = *found.together[i].factor;
+    std::string part =
+        fmt::format("{}: {} together, {} the product of the ideas alone, {}",
+                    format::short_id(family.ops[i].name), format::times(together),
+                    word(interplay(together, *found.product[i])), format::times(*found.product[i]));
     for (const CombinedIdea& idea : found.ideas) {
       if (idea.alone[i].factor && together < *idea.alone[i].factor)
         part += fmt::format(", and less than {} gives alone, {}", format::short_id(idea.variant),
@@ -77,7 +84,7 @@ Table step_table(const FamilyResult& family, const VariantResult& variant, const
                  const PageContext& page) {
   const std::size_t ops = family.ops.size();
   const std::string root = steps.front().variant->info.baseline;
-  Table table(page.anchors->make(variant.info.id + " steps"),
+  Table table(page.anchor(variant.info.id + " steps"),
               fmt::format("The steps from {} to here", format::one_line(root)));
   table.text("Variant");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Over its baseline, op", i, ops));
@@ -94,10 +101,10 @@ Table step_table(const FamilyResult& family, const VariantResult& variant, const
 
 /// "conv/fp16x2 builds on it: 1.87× as fast in layer1 and 2.03× in layer2, at batch 10000."
 std::string built_on_sentence(const FamilyResult& family, const VariantResult& other) {
-  const auto batch = largest_timed_batch(family, other);
+  const CaseResult* largest = other.largest_timed();
   std::vector<std::string> gains;
-  if (batch) {
-    for (const OpResult& op : other.representative(*batch)->ops) {
+  if (largest != nullptr) {
+    for (const OpResult& op : largest->ops) {
       if (op.speed_up)
         gains.push_back(fmt::format("{} as fast in {}", format::times(*op.speed_up.factor),
                                     format::short_id(op.info.name)));
@@ -105,23 +112,25 @@ std::string built_on_sentence(const FamilyResult& family, const VariantResult& o
   }
   const std::string id = format::short_id(other.info.id);
   return gains.empty() ? fmt::format("{} builds on it.", id)
-                       : fmt::format("{} builds on it: {}, at batch {}.", id, format::list(gains), *batch);
+                       : fmt::format("{} builds on it: {}, {}.", id, format::list(gains),
+                                     family.words.at(largest->key.problem));
 }
 
 Table remaining_table(const FamilyResult& family, const CaseResult& result, const PageContext& page) {
-  Table table(
-      page.anchors->make(result.key.variant + " remaining"),
-      fmt::format("What is left to win by a faster op, at batch {} (Amdahl's law)", result.key.batch));
-  table.text("Op").numbers("Layer Time", Unit::second).numbers("of it the op");
-  table.numbers("of it copying alone").numbers("Layer at most");
+  Table table(page.anchor(result.key.variant + " remaining"),
+              fmt::format("What is left to win by a faster op, {} (Amdahl's law)",
+                          family.words.at(result.key.problem)));
+  table.text("Op").numbers(family.words.time_title("group_time"), Unit::second).numbers("of it the op");
+  table.numbers("of it copying alone");
+  table.numbers(format::sentence_case(family.words.group()) + " at most");
   for (const RemainingGain& gain : remaining_gains(family, result)) {
-    const std::string why = gain.op_time ? gain.layer_time.absent : gain.op_time.absent;
+    const std::string why = gain.op_time ? gain.group_time.absent : gain.op_time.absent;
     Cell share =
         gain.share ? Cell::figure(format::percent(*gain.share)).valued(*gain.share) : Cell::missing(why);
     if (gain.share && result.find_op(gain.op)->outside_forward)
       share.note = "its GPU time without copies beside it";
     table.row(
-        {Cell::words(gain.op), Cell::bare(gain.layer_time), share,
+        {Cell::words(gain.op), Cell::bare(gain.group_time), share,
          gain.copies ? Cell::figure(format::percent(*gain.copies)).valued(*gain.copies)
                      : Cell::missing("there is no trace of it"),
          gain.limit ? Cell::figure(format::times(*gain.limit)).valued(*gain.limit) : Cell::missing(why)});
@@ -129,20 +138,13 @@ Table remaining_table(const FamilyResult& family, const CaseResult& result, cons
   return table;
 }
 
-/// Of the whole inference, which holds what no op does: the rest of the network.
+/// Of the whole, which holds what no op does.
 std::string whole_sentence(const FamilyResult& family, const CaseResult& result) {
-  double ops = 0;
-  for (const RemainingGain& gain : remaining_gains(family, result)) {
-    if (!gain.op_time) return {};
-    ops += gain.op_time->median;
-  }
-  if (result.ops.empty() || !result.total_time || !(ops < result.total_time->median)) return {};
-  const double share = ops / result.total_time->median;
-  return fmt::format(
-      "The ops take {} of the whole inference's {}: if they took no time at all, it would be {} "
-      "as fast.",
-      format::percent(share), format::quantity(result.total_time->median, Unit::second),
-      format::times(1 / (1 - share)));
+  const auto gain = remaining_gain_of_whole(family, result);
+  if (!gain) return {};
+  return fmt::format("The ops take {} of {}'s {}: if they took no time at all, it would be {} as fast.",
+                     format::percent(gain->share), family.words.timed(""),
+                     format::quantity(result.total_time->median, Unit::second), format::times(gain->limit));
 }
 
 }  // namespace
@@ -164,8 +166,8 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
     sentences.push_back(built_on_sentence(family, *other));
   const std::vector<Step> steps = steps_to(family, variant);
   if (steps.size() > 1) view["steps"] = step_table(family, variant, steps, page).view();
-  if (const auto batch = largest_timed_batch(family, variant)) {
-    const CaseResult& result = *variant.representative(*batch);
+  if (const CaseResult* largest = variant.largest_timed()) {
+    const CaseResult& result = *largest;
     const Table remaining = remaining_table(family, result, page);
     if (!remaining.empty()) view["remaining"] = remaining.view();
     if (const std::string sentence = whole_sentence(family, result); !sentence.empty())

@@ -107,8 +107,8 @@ Cell Cell::speed_up(const SpeedUp& speed_up) {
   return cell;
 }
 
-Cell Cell::accuracy(const Value& value) {
-  return value ? figure(format::accuracy(value->median)).valued(value->median) : missing(value.absent);
+Cell Cell::quality(const Value& value, Unit unit) {
+  return value ? figure(format::quality(value->median, unit)).valued(value->median) : missing(value.absent);
 }
 
 Cell Cell::missing(const std::string& reason) {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/metric.hpp"
-#include "report/analysis/estimate.hpp"
+#include "report/analysis/judgement.hpp"
 
 /// The one kind of table that reports have. Cells go in as values and come out as finished, aligned strings.
 namespace mprof {
@@ -42,7 +42,7 @@ struct Cell {
   /// A median alone.
   [[nodiscard]] static Cell bare(const Value& value);
   [[nodiscard]] static Cell speed_up(const SpeedUp& speed_up);
-  [[nodiscard]] static Cell accuracy(const Value& value);
+  [[nodiscard]] static Cell quality(const Value& value, Unit unit);
   [[nodiscard]] static Cell missing(const std::string& reason);
   /// A dash whose reason stands elsewhere in the row.
   [[nodiscard]] static Cell dash();

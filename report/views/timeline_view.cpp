@@ -48,8 +48,8 @@ struct Kind {
 
 /// In the order of Activity.
 constexpr std::array<Kind, activities> kinds{{
-    {"layer", "Layer"},
-    {"stage", "Stage of a layer"},
+    {"group", "Group"},
+    {"stage", "Stage of a group"},
     {"range", "NVTX range"},
     {"allocation", "Call: allocate, free"},
     {"copy_call", "Call: copy, set"},
@@ -70,6 +70,7 @@ const Kind& kind_of(Activity activity) {
 
 /// A case that the section can show.
 struct Entry {
+  const FamilyResult* family = nullptr;
   const VariantResult* variant = nullptr;
   const CaseResult* result = nullptr;
   trace::CaseIndex index = trace::no_case;
@@ -77,8 +78,8 @@ struct Entry {
 
   [[nodiscard]] const OverlapFigures& figures() const { return timeline.figures; }
   [[nodiscard]] std::string id() const { return format::short_id(result->configuration); }
-  [[nodiscard]] std::string batch() const { return std::to_string(result->key.batch); }
-  [[nodiscard]] std::string title() const { return fmt::format("{}, batch {}", id(), batch()); }
+  [[nodiscard]] std::string problem() const { return family->words.problem(result->key.problem); }
+  [[nodiscard]] std::string title() const { return fmt::format("{}, {}", id(), problem()); }
 };
 
 /// Two entries above each other, or one alone.
@@ -106,17 +107,17 @@ class Section {
   [[nodiscard]] bool empty() const { return entries_.empty(); }
 
  private:
-  /// Each variant at its largest traced batch, and its baseline at the same one.
+  /// Each variant at its largest traced problem, and its baseline at the same one.
   void collect(const FamilyResult& family) {
     for (const VariantResult& variant : family.variants) {
       const auto traced = largest_traced(family, variant, profile_);
       if (!traced) continue;
-      add({&variant, traced->result, traced->index});
+      add({&family, &variant, traced->result, traced->index});
       const auto baseline = profile_.find_case(traced->result->baseline);
       const CaseResult* result = family.find(traced->result->baseline);
       if (!baseline || result == nullptr) continue;
       if (const VariantResult* owner = family.find_variant(result->key.variant))
-        add({owner, result, *baseline});
+        add({&family, owner, result, *baseline});
     }
   }
 
@@ -152,7 +153,7 @@ class Section {
     if (const auto baseline = find(entry.result->baseline)) return {place, baseline};
     const auto found = std::ranges::find_if(entries_, [&](const Entry& other) {
       return other.variant->info.id == entry.variant->info.baseline &&
-             other.result->key.batch == entry.result->key.batch;
+             other.result->key.problem == entry.result->key.problem;
     });
     if (found == entries_.end()) return {place, std::nullopt};
     return {place, static_cast<std::size_t>(found - entries_.begin())};
@@ -174,14 +175,19 @@ class Section {
     std::erase_if(pairs_, [&](const Pair& pair) { return !pair.against && below.contains(pair.shown); });
     if (pairs_.size() > most_pairs) pairs_.resize(most_pairs);
     if (!pairs_.empty() || entries_.empty()) return;
-    const auto order = [&](std::size_t i) {
-      const CaseResult& result = *entries_[i].result;
-      const bool counts = result.ok() && result.total_time;
-      return std::tuple(!counts, ~result.key.batch, counts ? result.total_time->median : 0.0);
+    // The largest problem first, and there the fastest.
+    const auto before = [&](std::size_t i, std::size_t j) {
+      const CaseResult &a = *entries_[i].result, &b = *entries_[j].result;
+      const auto time = [](const CaseResult& result) {
+        return result.ok() && result.total_time ? std::optional(result.total_time->median) : std::nullopt;
+      };
+      const auto first = time(a), second = time(b);
+      return std::tuple(!first, b.key.problem, first.value_or(0)) <
+             std::tuple(!second, a.key.problem, second.value_or(0));
     };
     std::size_t fastest = 0;
     for (std::size_t i = 1; i < entries_.size(); ++i) {
-      if (order(i) < order(fastest)) fastest = i;
+      if (before(i, fastest)) fastest = i;
     }
     pairs_.push_back(pair_of(fastest));
   }
@@ -347,6 +353,14 @@ json case_view(const Entry& entry, const Timeline& timeline) {
           {"lanes", std::move(lanes)}};
 }
 
+/// What the legend calls a kind, in the word of the cases' family where it has one.
+std::string kind_name(std::size_t kind, const FamilyResult& family) {
+  const std::string group = family.words.has_group() ? family.words.group() : "op";
+  if (kinds.at(kind).id == "group") return format::sentence_case(group);
+  if (kinds.at(kind).id == "stage") return "Stage of " + with_article(group);
+  return std::string(kinds.at(kind).name);
+}
+
 /// The kinds that occur, for the legend.
 json series_view(const std::vector<const Entry*>& entries) {
   std::array<bool, activities> there{};
@@ -357,7 +371,8 @@ json series_view(const std::vector<const Entry*>& entries) {
   }
   json series = json::array();
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (there.at(i)) series.push_back({{"kind", kinds.at(i).id}, {"name", kinds.at(i).name}});
+    if (there.at(i))
+      series.push_back({{"kind", kinds.at(i).id}, {"name", kind_name(i, *entries.front()->family)}});
   }
   return series;
 }
@@ -389,10 +404,10 @@ json chart(const Section& section, const std::vector<const Entry*>& entries, con
 }
 
 /// One pair, for a page that cannot change it.
-json still_chart(const Section& section, const Pair& pair, Anchors& anchors) {
+json still_chart(const Section& section, const Pair& pair, PagePlan& plan) {
   std::vector<const Entry*> entries{&section.entries()[pair.shown]};
   if (pair.against) entries.push_back(&section.entries()[*pair.against]);
-  json view = chart(section, entries, pair, anchors.make("timeline " + entries[0]->title()));
+  json view = chart(section, entries, pair, plan.anchors.make("timeline " + entries[0]->title()));
   view["shown"] = pair.against ? json::array({0, 1}) : json::array({0});
   view["live"] = false;
   for (const Entry* entry : entries) {
@@ -400,19 +415,19 @@ json still_chart(const Section& section, const Pair& pair, Anchors& anchors) {
     shorten(timeline, blocks_of_picture);
     view["cases"].push_back(case_view(*entry, timeline));
   }
-  return view;
+  return plan.place(std::move(view), DrawnOn::paper);
 }
 
 /// All cases, of which a reader chooses two.
-json live_chart(const Section& section, Anchors& anchors) {
+json live_chart(const Section& section, PagePlan& plan) {
   std::vector<const Entry*> entries;
   for (const Entry& entry : section.entries()) entries.push_back(&entry);
   const Pair& first = section.pairs().front();
-  json view = chart(section, entries, first, anchors.make("timeline cases"));
+  json view = chart(section, entries, first, plan.anchors.make("timeline cases"));
   view["shown"] = first.against ? json::array({first.shown, *first.against}) : json::array({first.shown});
   view["live"] = true;
   for (const Entry* entry : entries) view["cases"].push_back(case_view(*entry, entry->timeline));
-  return view;
+  return plan.place(std::move(view), DrawnOn::screen);
 }
 
 json choices(const Section& section) {
@@ -443,14 +458,14 @@ Cell share_cell(std::int64_t part, const OverlapFigures& figures) {
 json table_view(const Section& section, Anchors& anchors) {
   Table table(anchors.make("timeline overlap"),
               "Overlap of copies and kernels, and what the GPU did, in each traced case");
-  table.text("Variant").text("Batch").numbers("Streams").numbers("Window", Unit::second);
+  table.text("Variant").text("Problem").numbers("Streams").numbers("Window", Unit::second);
   table.numbers("Kernels", Unit::second).numbers("Copies", Unit::second).numbers("Overlap");
   table.numbers("2 or more streams busy").numbers("Kernels running");
   table.numbers("Copying only").numbers("Idle");
   for (const Entry& entry : section.entries()) {
     const OverlapFigures& f = entry.figures();
     const auto overlap = f.overlap();
-    table.row({Cell::words(entry.id()), Cell::words(entry.batch()),
+    table.row({Cell::words(entry.id()), Cell::words(entry.problem()),
                Cell::figure(format::count(f.streams)).valued(static_cast<double>(f.streams)),
                time_cell(f.window), time_cell(f.kernels), time_cell(f.copies),
                overlap ? Cell::figure(format::percent(*overlap)).valued(*overlap)
@@ -463,7 +478,7 @@ json table_view(const Section& section, Anchors& anchors) {
 
 }  // namespace
 
-json timeline_view(const RunAnalysis& analysis, const Evidence& evidence, Anchors& anchors) {
+json timeline_view(const RunAnalysis& analysis, const Evidence& evidence, PagePlan& plan) {
   const auto without = [](const std::string& reason) {
     return json{{"absent", format::sentence_case(format::one_line(reason))}, {"charts", json::array()}};
   };
@@ -471,13 +486,13 @@ json timeline_view(const RunAnalysis& analysis, const Evidence& evidence, Anchor
   const Section section(analysis, *evidence.profile);
   if (section.empty()) return without("the trace holds no activity of any case");
   json charts = json::array();
-  for (const Pair& pair : section.pairs()) charts.push_back(still_chart(section, pair, anchors));
+  for (const Pair& pair : section.pairs()) charts.push_back(still_chart(section, pair, plan));
   return {{"absent", ""},
           {"sentences", sentences(section)},
           {"charts", std::move(charts)},
-          {"live", live_chart(section, anchors)},
+          {"live", live_chart(section, plan)},
           {"choices", choices(section)},
-          {"table", table_view(section, anchors)}};
+          {"table", table_view(section, plan.anchors)}};
 }
 
 }  // namespace mprof

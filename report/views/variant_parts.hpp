@@ -19,7 +19,7 @@ namespace mprof {
                                         const PageContext& page);
 
 /// Whether it was successful: { verdict, sentences: [text], expectations: table or false, bottlenecks: [{ op,
-/// kernel, text }], counted_batch }.
+/// kernel, text }], counted_at }.
 [[nodiscard]] nlohmann::json outcome_view(const FamilyResult& family, const VariantResult& variant,
                                           Anchors& anchors);
 
@@ -29,6 +29,6 @@ namespace mprof {
                                           const PageContext& page);
 
 /// "op time of layer1: lower, by 1.2x or more".
-[[nodiscard]] std::string expected_text(const Expectation& expectation);
+[[nodiscard]] std::string expected_text(const FamilyResult& family, const Expectation& expectation);
 
 }  // namespace mprof

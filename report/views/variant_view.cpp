@@ -58,26 +58,30 @@ Cell gpu_time_cell(const CaseResult& result, const OpInfo& op) {
                           : judged(Cell::bare(found->gpu_time), result);
 }
 
-/// By how much longer the layers took while they were traced.
+/// By how much longer the ops took while they were traced.
 Cell trace_overhead_cell(const CaseResult& result) {
   const Value& overhead = result.trace_overhead;
   return overhead ? Cell::figure(format::signed_percent(overhead->median - 1)).valued(overhead->median)
                   : Cell::missing(overhead.absent);
 }
 
-std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& variant,
-                            const CaseResult& result) {
+std::vector<Cell> problem_row(const FamilyResult& family, const VariantResult& variant,
+                              const CaseResult& result) {
   std::vector<Cell> cells;
   if (variant.swept()) cells.push_back(Cell::words(parameters_text(result)));
-  cells.push_back(batch_cell(result.key.batch));
+  add_problem(cells, family.words, result.key.problem);
   if (!result.ran()) {
+    if (cells.empty()) cells.push_back(Cell::dash());
     cells.back().note = why_without_times(result);
     return cells;
   }
-  for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::op_time));
+  const auto add_times = [&](Value OpResult::*time) {
+    for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(family, result, op, time));
+  };
+  add_times(&OpResult::op_time);
   cells.push_back(judged(Cell::value(result.total_time), result));
-  cells.push_back(judged(Cell::accuracy(result.accuracy), result));
-  for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(result, op, &OpResult::layer_time));
+  add_qualities(cells, result);
+  if (family.words.has_group()) add_times(&OpResult::group_time);
   if (is_for_gpu(variant)) {
     for (const OpInfo& op : family.ops) cells.push_back(gpu_time_cell(result, op));
     cells.push_back(trace_overhead_cell(result));
@@ -87,20 +91,21 @@ std::vector<Cell> batch_row(const FamilyResult& family, const VariantResult& var
   return cells;
 }
 
-Table batch_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
+Table problem_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
   const std::size_t ops = family.ops.size();
-  Table table(anchors.make(variant.info.id + " times"), "Times by batch size");
+  Table table(anchors.make(variant.info.id + " times"), "Times by " + family.words.axis_titles());
   if (variant.swept()) table.text("Parameters");
-  table.numbers("Batch Size");
-  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Op Time", i, ops), Unit::second);
-  table.numbers("Total Execution Time", Unit::second).numbers("Accuracy");
-  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Layer Time", i, ops), Unit::second);
+  add_problem_columns(table, family.words);
+  add_time_columns(table, family, "op_time");
+  table.numbers(family.words.time_title("total_time"), Unit::second);
+  add_quality_columns(table, family);
+  if (family.words.has_group()) add_time_columns(table, family, "group_time");
   if (is_for_gpu(variant)) {
     for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("GPU Time", i, ops), Unit::second);
     table.numbers("Tracing costs");
   }
   table.numbers("Samples").text("Ended by");
-  for (const CaseResult& result : variant.cases) table.row(batch_row(family, variant, result));
+  for (const CaseResult& result : variant.cases) table.row(problem_row(family, variant, result));
   return table;
 }
 
@@ -127,7 +132,7 @@ json reference_views(const VariantInfo& info) {
   return list;
 }
 
-/// Why cases are not ok, each reason once with its batches.
+/// Why cases are not ok, each reason once with its problems.
 json trouble_views(const VariantResult& variant) {
   json list = json::array();
   for (const CaseResult& result : variant.cases) {
@@ -168,9 +173,9 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
           {"story", story_view(family, variant, page)},
-          {"table", batch_table(family, variant, *page.anchors).view()},
-          {"outcome", outcome_view(family, variant, *page.anchors)},
-          {"explanations", explanation_view(family, variant, *page.anchors)},
+          {"table", problem_table(family, variant, page.plan->anchors).view()},
+          {"outcome", outcome_view(family, variant, page.plan->anchors)},
+          {"explanations", explanation_view(family, variant, page.plan->anchors)},
           {"synergy", synergy_view(family, variant, page)}};
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,27 +8,11 @@
 
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/compare.hpp"
-#include "report/materials/materials.hpp"
+#include "report/views/page_plan.hpp"
 #include "report/views/table.hpp"
 
 /// Views: what a template lays out. Finished strings only; the numbers in "charts" are for charts.js alone.
 namespace mprof {
-
-/// Names for places on a page, or files, that differ from each other whatever they are made from.
-class Anchors {
- public:
-  [[nodiscard]] std::string make(std::string_view text);
-
- private:
-  std::set<std::string> taken_;
-};
-
-/// What the views of one page share.
-struct PageContext {
-  const Materials* materials = nullptr;
-  std::map<std::string, std::string, std::less<>> variants{};  ///< the place of each variant's section, by id
-  Anchors* anchors = nullptr;
-};
 
 /// What a user may say of a report.
 struct ReportText {
@@ -38,9 +20,15 @@ struct ReportText {
   std::string author{};  ///< empty: none is named
 };
 
+/// A page, and what is to be drawn on it.
+struct Page {
+  nlohmann::json view;
+  std::vector<PlannedChart> charts;
+};
+
 /// The view of milestone.*.mustache; docs/view.md explains it.
-[[nodiscard]] nlohmann::json milestone_view(const RunAnalysis& analysis, const Materials& materials,
-                                            const ReportText& text = {});
+[[nodiscard]] Page milestone_page(const RunAnalysis& analysis, const Materials& materials,
+                                  const ReportText& text = {});
 
 /// The answer first: the best variant for each op and batch.
 [[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
@@ -49,8 +37,9 @@ struct ReportText {
 [[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page);
 
 /// What compute-sanitizer found in the family's variants: { sentences, table, missing, impossible }.
-[[nodiscard]] nlohmann::json check_view(const FamilyResult& family,
-                                        const std::vector<std::string>& variant_anchors, Anchors& anchors);
+[[nodiscard]] nlohmann::json sanitizer_view(const FamilyResult& family,
+                                            const std::vector<std::string>& variant_anchors,
+                                            Anchors& anchors);
 
 /// One variant.
 [[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
@@ -65,36 +54,35 @@ struct ReportText {
 [[nodiscard]] nlohmann::json notes_view(const RunAnalysis& analysis, const PageContext& page);
 
 /// Why a variant is faster or slower than its baseline, by rules: { anchor, shown, baseline, absent, items:
-/// [{ op, batch, verdict, times, silence, lists: [{ head, reasons: [{ text, kernel, rule }], more }], missing
+/// [{ op, at, verdict, times, silence, lists: [{ head, reasons: [{ text, kernel, rule }], more }], missing
 /// }] }. `shown` is false for a baseline.
 [[nodiscard]] nlohmann::json explanation_view(const FamilyResult& family, const VariantResult& variant,
                                               Anchors& anchors);
 
-/// What the trace shows: the whole run, and each variant at its largest traced batch.
+/// What the trace shows: the whole run, and each variant at its largest traced problem.
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
                                            Anchors& anchors);
 
 /// Copies and kernels by stream: { absent, sentences: [{lead, text}], charts: [one for each default pair],
 /// live: the chart whose cases the reader chooses, choices: [{index, text, shown, against}], table }.
 [[nodiscard]] nlohmann::json timeline_view(const RunAnalysis& analysis, const Evidence& evidence,
-                                           Anchors& anchors);
+                                           PagePlan& plan);
 
 /// What hardware counted of the family's kernels against their baselines', with the table of what is
 /// modelled: { absent, uncounted, parts: [{ title, text, charts, tables, ... }] }.
 [[nodiscard]] nlohmann::json speed_of_light_view(const FamilyResult& family,
                                                  const std::vector<std::string>& variant_anchors,
-                                                 const Table& modelled, Anchors& anchors);
+                                                 const Table& modelled, PagePlan& plan);
 
 /// "memory 92 % -> balanced 74 / 71 %", with an arrow; the kernel's own alone where nothing was before.
 [[nodiscard]] std::string bottleneck_change(const KernelResult& kernel);
 
 /// The parameter sweeps of the family's variants: { anchor, variants: [{ anchor, title, axes, sentences,
 /// troubles, charts, tables, ... }] }; false when nothing was swept.
-[[nodiscard]] nlohmann::json sweep_view(const FamilyResult& family, Anchors& anchors);
+[[nodiscard]] nlohmann::json sweep_view(const FamilyResult& family, PagePlan& plan);
 
-/// The charts of a family: { id, kind, file, title, caption, alt, axis, rows, series, op, batch };
-/// chart_parts.hpp says what the last two are.
-[[nodiscard]] std::vector<nlohmann::json> family_charts(const FamilyResult& family, Anchors& anchors);
+/// Places the charts of a family and returns what the page says of them.
+[[nodiscard]] nlohmann::json family_charts(const FamilyResult& family, PagePlan& plan);
 
 /// The view of compare.*.mustache.
 [[nodiscard]] nlohmann::json comparison_view(const Comparison& comparison);
