@@ -9,7 +9,7 @@ Materials read_materials(const Run& run, const std::filesystem::path& directory)
   materials.evidence = read_evidence(run, directory.empty() ? directory : directory / "trace.sqlite");
   for (const VariantInfo& info : run.variants) materials.sources[info.id] = read_source(directory, info);
   materials.notes = read_notes(directory);
-  if (!directory.empty()) materials.check = read_check(check_file(directory));
+  if (!directory.empty()) materials.sanitizer = read_sanitizer_record(sanitizer_file(directory));
   return materials;
 }
 

@@ -18,7 +18,7 @@ struct Materials {
   Evidence evidence{};
   std::map<std::string, VariantSource> sources{};  ///< by variant id
   std::map<std::string, Note> notes{};             ///< by name
-  std::optional<Check> check{};  ///< what compute-sanitizer found; nullopt: it was not asked
+  std::optional<SanitizerRecord> sanitizer{};      ///< what compute-sanitizer found; nullopt: it was not run
   bool linked = false;  ///< the report stands in the run directory, so that it can link the files there
 };
 

@@ -14,13 +14,14 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_note = 1024 * 1024;
 
-Note read_note(const fs::path& folder, const fs::path& file) {
+Note read_note(const fs::path& directory, const fs::path& folder, const fs::path& file) {
+  require_within(directory, file);
   if (fs::file_size(file) > largest_note) {
     throw Error(ExitCode::usage,
                 fmt::format("the note {} is larger than 1 MiB. Shorten it, or move it out of notes/.",
                             file.string()));
   }
-  return {file, fs::relative(file, folder).replace_extension().generic_string(), read_file(file)};
+  return {file, file.lexically_relative(folder).replace_extension().generic_string(), read_file(file)};
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ std::map<std::string, Note> read_notes(const fs::path& directory) {
   if (directory.empty() || !fs::is_directory(folder, error)) return notes;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file() || entry.path().extension() != ".md") continue;
-    Note note = read_note(folder, entry.path());
+    Note note = read_note(directory, folder, entry.path());
     notes.emplace(note.name, std::move(note));
   }
   return notes;

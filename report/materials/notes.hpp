@@ -11,11 +11,12 @@ namespace mprof {
 
 struct Note {
   std::filesystem::path file;  ///< as it is on disk
-  std::string name;            ///< below notes/, without the extension: "introduction", "conv/streams"
+  std::string name;            ///< below notes/, without the extension: "introduction", "family/variant"
   std::string text;            ///< Markdown
 };
 
-/// The notes beside a run, by name. Throws Error(usage) for one that cannot be read or is larger than 1 MiB.
+/// The notes beside a run, by name. Throws Error(usage) for one that cannot be read, is larger than 1 MiB or
+/// a symbolic link that leads out of the run directory.
 [[nodiscard]] std::map<std::string, Note> read_notes(const std::filesystem::path& directory);
 
 }  // namespace mprof

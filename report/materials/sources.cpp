@@ -117,6 +117,7 @@ std::string kept_file(const fs::path& directory, const fs::path& file) {
   const bool inside = std::distance(relative.begin(), relative.end()) > 1 && *relative.begin() == "kernels";
   std::error_code error;
   if (!inside || !fs::is_regular_file(directory / relative, error)) return {};
+  if (!is_within(directory, directory / relative)) return {};
   return fs::file_size(directory / relative, error) > largest_source || error ? "" : relative.string();
 }
 

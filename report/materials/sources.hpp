@@ -21,13 +21,14 @@ struct Excerpt {
 };
 
 struct VariantSource {
-  std::string file;   ///< below the run directory: "kernels/conv/baseline.cu"; empty: none was kept
+  std::string file;   ///< below the run directory: "kernels/family/variant.cu"; empty: none was kept
   std::string code;   ///< all of it
   std::string story;  ///< Markdown; empty: there is none
   std::string story_file;
 };
 
-/// Reads what the run directory keeps of a variant. A path that leads out of its kernels/ is not followed.
+/// Reads what the run directory keeps of a variant. A path or a symbolic link that leads out of it is not
+/// followed.
 [[nodiscard]] VariantSource read_source(const std::filesystem::path& directory, const VariantInfo& info);
 
 /// Every __global__ function of a CUDA source; in a file without one, its forward() or launch().

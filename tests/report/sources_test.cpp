@@ -86,5 +86,16 @@ TEST(Sources, AreReadFromTheRunAndNowhereElse) {
   EXPECT_EQ(read_source({}, info).code, "");
 }
 
+TEST(Sources, NoLinkThatLeadsOutIsFollowed) {
+  const test::TemporaryDirectory directory, elsewhere;
+  write_file(elsewhere.path() / "secret.cu", "secret");
+  std::filesystem::create_directories(directory.path() / "kernels/conv");
+  std::filesystem::create_symlink(elsewhere.path() / "secret.cu", directory.path() / "kernels/conv/x.cu");
+  VariantInfo info;
+  info.id = "conv/x";
+  info.source_file = "conv/x.cu";
+  EXPECT_EQ(read_source(directory.path(), info).code, "");
+}
+
 }  // namespace
 }  // namespace mprof
