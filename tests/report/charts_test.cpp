@@ -18,13 +18,7 @@ using nlohmann::json;
 
 std::vector<json> charts_of(const Run& run) {
   std::vector<json> charts;
-  const json view = milestone_view(analyse(run), {});
-  for (const json& family : view["families"]) {
-    charts.insert(charts.end(), family["charts"].begin(), family["charts"].end());
-    for (const json& part : family["speed_of_light"]["parts"]) {
-      charts.insert(charts.end(), part["charts"].begin(), part["charts"].end());
-    }
-  }
+  for (const PlannedChart& planned : milestone_page(analyse(run), {}).charts) charts.push_back(planned.chart);
   return charts;
 }
 

@@ -11,18 +11,18 @@
 namespace mprof {
 namespace {
 
-/// The report of a run with this check beside it, or with none.
-std::string report_of(const mprof::Run& run, const Check* check, const std::string& format) {
+/// The report of a run with this record beside it, or with none.
+std::string report_of(const mprof::Run& run, const SanitizerRecord* check, const std::string& format) {
   const test::TemporaryDirectory directory;
   ReportOptions options{{format}, directory.path(), {}, directory.path()};
-  if (check != nullptr) write_check(*check, check_file(directory.path()));
+  if (check != nullptr) write_sanitizer_record(*check, sanitizer_file(directory.path()));
   write_report(run, options);
   return read_file(directory.path() / ("milestone." + format));
 }
 
-/// The first section "Check run".
+/// The first section "Compute Sanitizer".
 std::string section(const std::string& markdown) {
-  const std::size_t begin = markdown.find("## Check run");
+  const std::size_t begin = markdown.find("## Compute Sanitizer");
   return markdown.substr(begin, markdown.find("\n## ", begin) - begin);
 }
 
@@ -32,9 +32,9 @@ bool says(const RunAnalysis& analysis, Severity severity, std::string_view part)
   });
 }
 
-TEST(CheckReport, CleanEverywhereIsOneSentenceAndATable) {
+TEST(SanitizerReport, CleanEverywhereIsOneSentenceAndATable) {
   const mprof::Run run = samples::gpu();
-  const Check check = samples::clean_check(run);
+  const SanitizerRecord check = samples::clean_record(run);
   const std::string text = report_of(run, &check, "md");
   EXPECT_NE(text.find("\n- compute-sanitizer found no error: 4 tools over 2 variants.\n"), std::string::npos)
       << "among the checks at the top";
@@ -47,14 +47,15 @@ TEST(CheckReport, CleanEverywhereIsOneSentenceAndATable) {
   EXPECT_NE(part.find("| conv/streams  | clean    | clean     | clean     | clean     |"), std::string::npos)
       << part;
   EXPECT_EQ(part.find("made by mprof"), std::string::npos) << "it is the build that made the run";
-  EXPECT_LT(text.find("## Verification"), text.find("## Check run"));
-  EXPECT_LT(text.find("## Check run"), text.find("## Speed of Light"));
-  EXPECT_NE(report_of(run, &check, "html").find("<h2 id=\"conv-check\">Check run"), std::string::npos);
+  EXPECT_LT(text.find("## Verification"), text.find("## Compute Sanitizer"));
+  EXPECT_LT(text.find("## Compute Sanitizer"), text.find("## Speed of Light"));
+  EXPECT_NE(report_of(run, &check, "html").find("<h2 id=\"conv-sanitizer\">Compute Sanitizer"),
+            std::string::npos);
 }
 
-TEST(CheckReport, EachOutcomeHasItsWordAndItsReason) {
+TEST(SanitizerReport, EachOutcomeHasItsWordAndItsReason) {
   const mprof::Run run = samples::gpu();
-  Check check = samples::clean_check(run);
+  SanitizerRecord check = samples::clean_record(run);
   samples::spoil(check, "Invalid __global__ write of size 4 bytes at k+0x120 by thread (0,0,0)");
   const std::string part = section(report_of(run, &check, "md"));
   for (const char* text :
@@ -65,15 +66,16 @@ TEST(CheckReport, EachOutcomeHasItsWordAndItsReason) {
     EXPECT_NE(part.find(text), std::string::npos) << text << "\n" << part;
   }
   EXPECT_NE(
-      part.find("compute-sanitizer found errors in conv/baseline: 5 checks over 2 variants. 2 checks came to "
-                "nothing."),
+      part.find(
+          "compute-sanitizer found errors in conv/baseline: 5 tool runs over 2 variants. 2 tool runs came to "
+          "nothing."),
       std::string::npos)
       << part;
 }
 
-TEST(CheckReport, ErrorsAreTheGravestFinding) {
+TEST(SanitizerReport, ErrorsAreTheGravestFinding) {
   const mprof::Run run = samples::gpu();
-  Check check = samples::clean_check(run);
+  SanitizerRecord check = samples::clean_record(run);
   EXPECT_EQ(analyse(run, &check).findings.size(), analyse(run).findings.size());
   samples::spoil(check, "Invalid __global__ write");
   const RunAnalysis analysis = analyse(run, &check);
@@ -88,73 +90,74 @@ TEST(CheckReport, ErrorsAreTheGravestFinding) {
       says(analysis, Severity::caution, "compute-sanitizer (racecheck) gave 1 warning in conv/streams"));
 }
 
-TEST(CheckReport, ManyFailuresForOneReasonAreOneFinding) {
+TEST(SanitizerReport, ManyFailuresForOneReasonAreOneFinding) {
   const mprof::Run run = samples::gpu();
-  Check check = samples::clean_check(run);
-  for (CheckResult& result : check.results) {
-    result.status = CheckStatus::failed;
+  SanitizerRecord check = samples::clean_record(run);
+  for (SanitizerResult& result : check.results) {
+    result.status = SanitizerStatus::failed;
     result.reason = "the driver is too old";
   }
   const RunAnalysis analysis = analyse(run, &check);
   EXPECT_TRUE(
-      says(analysis, Severity::broken, "and 11 other checks came to nothing: the driver is too old."));
-  EXPECT_EQ(check_sentence(analysis.families[0].check),
-            "No variant was checked by compute-sanitizer: the driver is too old.");
+      says(analysis, Severity::broken, "and 11 other tool runs came to nothing: the driver is too old."));
+  EXPECT_EQ(sanitizer_sentence(analysis.families[0].sanitizer),
+            "No variant was run under compute-sanitizer: the driver is too old.");
 }
 
-TEST(CheckReport, AToolForSomeVariantsOnlyIsCountedInChecks) {
+TEST(SanitizerReport, AToolForSomeVariantsOnlyIsCountedInChecks) {
   const mprof::Run run = samples::gpu();
-  Check check = samples::clean_check(run);
-  std::erase_if(check.results, [](const CheckResult& result) {
-    return result.variant == "conv/streams" || result.tool == CheckTool::synccheck;
+  SanitizerRecord check = samples::clean_record(run);
+  std::erase_if(check.results, [](const SanitizerResult& result) {
+    return result.variant == "conv/streams" || result.tool == SanitizerTool::synccheck;
   });
   const RunAnalysis analysis = analyse(run, &check);
-  EXPECT_EQ(check_sentence(analysis.families[0].check),
+  EXPECT_EQ(sanitizer_sentence(analysis.families[0].sanitizer),
             "compute-sanitizer found no error: 3 tools over 1 of 2 variants.");
   const std::string part = section(report_of(run, &check, "md"));
-  EXPECT_NE(part.find("not checked"), std::string::npos) << part;
+  EXPECT_NE(part.find("not run"), std::string::npos) << part;
   EXPECT_EQ(part.find("synccheck"), std::string::npos) << part;
 }
 
-TEST(CheckReport, AnotherBuildIsNamed) {
+TEST(SanitizerReport, AnotherBuildIsNamed) {
   const mprof::Run run = samples::gpu();
-  Check check = samples::clean_check(run);
+  SanitizerRecord check = samples::clean_record(run);
   check.results[0].mprof.revision = "another";
-  EXPECT_NE(section(report_of(run, &check, "md"))
-                .find("The check was made by mprof 0.1.0 (another) and the run by"),
-            std::string::npos);
+  EXPECT_NE(
+      section(report_of(run, &check, "md")).find("It was started by mprof 0.1.0 (another), and the run by"),
+      std::string::npos);
 }
 
-TEST(CheckReport, WithoutARecordItSaysHowToMakeOne) {
+TEST(SanitizerReport, WithoutARecordItSaysHowToMakeOne) {
   EXPECT_NE(section(report_of(samples::gpu(), nullptr, "md"))
-                .find("No check run was made of these variants. `mprof "
-                      "check DIR`"),
+                .find("No variant of this family was run under compute-sanitizer. `mprof "
+                      "sanitize DIR`"),
             std::string::npos);
   const std::string cpu = section(report_of(samples::healthy(), nullptr, "md"));
   EXPECT_NE(cpu.find("reads CUDA code only"), std::string::npos);
-  EXPECT_EQ(cpu.find("mprof check"), std::string::npos) << "no advice that cannot help";
+  EXPECT_EQ(cpu.find("mprof sanitize"), std::string::npos) << "no advice that cannot help";
 }
 
-TEST(CheckReport, ARecordThatCannotBeReadIsAnError) {
+TEST(SanitizerReport, ARecordThatCannotBeReadIsAnError) {
   const test::TemporaryDirectory directory;
-  directory.write("check.json", "{\"results\": []}");
+  directory.write("sanitizer.json", "{\"results\": []}");
   const ReportOptions options{{"md"}, directory.path(), {}, directory.path()};
   try {
     write_report(samples::gpu(), options);
     FAIL() << "it was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_NE(std::string(error.what()).find("check.json: this is JSON, but no record of `mprof check`"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(error.what()).find("sanitizer.json: this is JSON, but no record of `mprof sanitize`"),
+        std::string::npos)
         << error.what();
   }
 }
 
-TEST(CheckReport, HostileTextIsHarmless) {
+TEST(SanitizerReport, HostileTextIsHarmless) {
   const mprof::Run run = samples::hostile();
-  Check check = samples::clean_check(run);
+  SanitizerRecord check = samples::clean_record(run);
   samples::spoil(check, "<img src=x onerror=owned>|`\n# heading" + std::string(2000, 'k'));
-  for (CheckResult& result : check.results) {
+  for (SanitizerResult& result : check.results) {
     result.device = result.sanitizer = result.mprof.version = "<script>owned</script>\n- item";
   }
   const std::string html = report_of(run, &check, "html");

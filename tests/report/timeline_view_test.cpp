@@ -8,6 +8,7 @@
 #include "report/page/charts.hpp"
 #include "report/views/views.hpp"
 #include "tests/report/fabricated_trace.hpp"
+#include "tests/report/planned_charts.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -30,8 +31,8 @@ class TimelineView : public ::testing::Test {
  protected:
   nlohmann::json view_of(const mprof::Run& run, Evidence evidence) {
     analysis_ = analyse(run);
-    Anchors anchors;
-    return timeline_view(analysis_, evidence, anchors);
+    PagePlan plan;
+    return samples::with_charts(timeline_view(analysis_, evidence, plan), plan);
   }
   /// Of the GPU run: copies beside kernels on two streams against one after the other on one.
   static Evidence gpu_evidence(const mprof::Run& run, const std::string& kernel = "scale") {

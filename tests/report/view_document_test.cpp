@@ -28,7 +28,7 @@ TEST(ViewDocument, NamesEveryMember) {
   const std::string golden = std::string(MPROF_SOURCE_DIR) + "/tests/golden/";
   for (const mprof::Run& run : {samples::gpu(), samples::troubled(), samples::swept(), samples::empty_run(),
                                 read_run(golden + "h200")}) {
-    collect_members(milestone_view(analyse(run), read_materials(run, golden + "h200")), names);
+    collect_members(milestone_page(analyse(run), read_materials(run, golden + "h200")).view, names);
   }
   for (const std::string& name : names) {
     if (name.starts_with("has_")) continue;
