@@ -157,7 +157,7 @@ struct FamilyResult {
   std::vector<OpInfo> ops;        ///< names and titles, in order
   std::vector<Problem> problems;  ///< ascending
   std::vector<VariantResult> variants;
-  std::vector<Best> best;  ///< ops in order and then the whole inference, problems ascending
+  std::vector<Best> best;  ///< ops in order and then the whole, problems ascending
   SpeedOfLight speed_of_light;
   VerificationSummary verified;
   SanitizerSummary sanitizer{};

@@ -35,7 +35,7 @@ class Grouped {
     if (is_new) groups_.push_back({&family, text, {}});
     groups_[place->second].problems.push_back(problem);
   }
-  /// The texts, with the placeholder in them replaced by "at batch 100" or "at batches 100 and 1000".
+  /// The texts, with the placeholder in them replaced by "at size 100" or "at sizes 100 and 1000".
   [[nodiscard]] std::vector<std::string> sentences() const {
     std::vector<std::string> result;
     for (const auto& [family, text, problems] : groups_) {

@@ -87,7 +87,7 @@ struct Rule {
   std::vector<Cited> cites;  ///< without each of them the rule does not fire
   Strength strength;
   std::string_view source;    ///< where the reasoning is from
-  bool of_launching = false;  ///< about small work: worth telling at the smallest batch
+  bool of_launching = false;  ///< about small work: worth telling at the smallest problem
 };
 
 /// All rules, causes before mechanisms before symptoms: of equally strong ones the first comes first.

@@ -62,7 +62,7 @@ std::string value_text(const Problem& problem, const std::string& axis) {
   return value ? std::to_string(*value) : "none";
 }
 
-/// "Batch Size" -> "batch size"; what is in capitals throughout stays.
+/// "Matrix Size" -> "matrix size"; what is in capitals throughout stays.
 std::string lowered(std::string title) {
   for (std::size_t i = 0; i < title.size(); ++i) {
     const bool begins = i == 0 || title[i - 1] == ' ';

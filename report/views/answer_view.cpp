@@ -24,7 +24,7 @@ std::string without_problem(const std::string& case_id) {
   return format::short_id(case_id.substr(0, case_id.rfind('@')));
 }
 
-/// "26.5× as fast as conv/baseline", where that is another one than its own baseline.
+/// "26.5× as fast as map/baseline", where that is another one than its own baseline.
 std::string first_baseline_text(const FamilyResult& family, const Best& best) {
   const std::string first = first_baseline(family, best.fastest->key.variant);
   const SpeedUp gain = over_first_baseline(family, *best.fastest, best.op);
@@ -34,7 +34,7 @@ std::string first_baseline_text(const FamilyResult& family, const Best& best) {
   return fmt::format("{} as fast as {}", format::times(*gain.factor), format::short_id(first));
 }
 
-/// "1.23 ms, 14.3× as fast as its baseline conv/cpu_naive (95 %: 14.1–14.5×)"
+/// "1.23 ms, 14.3× as fast as its baseline map/cpu_naive (95 %: 14.1–14.5×)"
 std::string measured(const FamilyResult& family, const Best& best) {
   std::string text = format::quantity(best.time()->median, Unit::second);
   if (!best.speed_up()) return text + (best.fastest->baseline.empty() ? ", the baseline itself" : "");
@@ -65,7 +65,7 @@ std::string sentence_on(const FamilyResult& family, const std::string& op) {
                      measured(family, largest));
 }
 
-/// "Accuracy is kept: 0.9127 at batch 10000 over 4 verified variants."
+/// "Error is kept: 0.9127 at size 10000 over 4 verified variants."
 std::string quality_sentence(const FamilyResult& family, const QualityRange& range) {
   const Unit unit = range.info->unit;
   const std::string values = range.lowest == range.highest

@@ -281,7 +281,7 @@ bool has_cpu_variant(const FamilyResult& family) {
                              [](const auto& variant) { return variant.info.device == "cpu"; });
 }
 
-/// "25.1 GFLOP and 1.32 GB at batch 10000": what the op's definition needs at the largest problem.
+/// "25.1 GFLOP and 1.32 GB at size 10000": what the op's definition needs at the largest problem.
 std::string size_text(const FamilyResult& family, const std::string& op) {
   if (family.problems.empty()) return {};
   const Problem& largest = family.problems.back();

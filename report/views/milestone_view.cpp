@@ -75,7 +75,7 @@ FactList run_facts(const Run& run) {
   return list;
 }
 
-/// "100, 1000, 10000" under "Batches"; of several axes "size 8192, iterations 5; ...".
+/// "100, 1000, 10000" under "Sizes"; of several axes "size 8192, iterations 5; ...".
 void add_problems(FactList& list, const Run& run, bool several_families) {
   for (const auto& [id, problems] : run.plan.problems) {
     const FamilyInfo* family = find_family(run, id);

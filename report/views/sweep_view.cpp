@@ -96,7 +96,7 @@ std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeri
                      point_text(sweep, slowest), time_text(slowest));
 }
 
-/// "layer1 at batch 10000: tile_width=16 is best with 15.60 ms, 2.31× as fast as the slowest, tile_width=4;
+/// "layer1 at size 10000: tile_width=16 is best with 15.60 ms, 2.31× as fast as the slowest, tile_width=4;
 /// it is the default."
 std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();
@@ -122,7 +122,7 @@ std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeri
   return text;
 }
 
-/// Winners and where they win: "tile_width=8 at batch 100, tile_width=16 at batches 1000 and 10000".
+/// Winners and where they win: "tile_width=8 at size 100, tile_width=16 at sizes 1000 and 10000".
 std::string winners_by_problem(const Sweep& sweep, const std::vector<const SweepSeries*>& series) {
   std::vector<std::pair<std::string, std::vector<Problem>>> winners;
   for (const SweepSeries* one : series) {

@@ -30,7 +30,7 @@ struct Page {
 [[nodiscard]] Page milestone_page(const RunAnalysis& analysis, const Materials& materials,
                                   const ReportText& text = {});
 
-/// The answer first: the best variant for each op and batch.
+/// The answer first: the best variant for each op and problem.
 [[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
 
 /// Everything about one family, its variants and charts included.
