@@ -1,5 +1,3 @@
-#include "report/compare.hpp"
-
 #include <charconv>
 #include <cstdio>
 
@@ -7,9 +5,11 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
-#include "model/suggest.hpp"
+#include "report/page/comparison_page.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -56,19 +56,18 @@ int compare_runs(const Arguments& arguments) {
 }  // namespace
 
 Verb compare_verb() {
-  return {
-      .name = "compare",
-      .positional = "A B",
-      .summary = "what got faster, slower, or cannot be told between two runs",
-      .description =
-          "Pairs the cases of the result directories A (before) and B (after). Exits with 1 when B has a\n"
-          "regression: a case slower beyond doubt, less accurate, or no longer right.",
-      .options = {{"format", "NAME", "text", "text, md, html or json."},
-                  {"out", "FILE", "", "Write there instead of standard output."},
-                  {"threshold", "PERCENT", "5", "Changes up to this size count as the same."},
-                  {"allow-different-machines", "", "",
-                   "Compare although the runs come from different machines."}},
-      .run = compare_runs};
+  return {.name = "compare",
+          .positional = "A B",
+          .summary = "what got faster, slower, or cannot be told between two runs",
+          .description =
+              "Pairs the cases of the result directories A (before) and B (after). Exits with 1 when B has a "
+              "regression: a case slower beyond doubt, of lesser quality, or no longer right.",
+          .options = {{"format", "NAME", "text", "text, md, html or json."},
+                      {"out", "FILE", "", "Write there instead of standard output."},
+                      {"threshold", "PERCENT", "5", "Changes up to this size count as the same."},
+                      {"allow-different-machines", "", "",
+                       "Compare although the runs come from different machines."}},
+          .run = compare_runs};
 }
 
 }  // namespace mprof::cli

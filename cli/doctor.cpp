@@ -1,24 +1,28 @@
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/data_location.hpp"
+#include "cli/family_options.hpp"
 #include "cli/options.hpp"
 #include "device/probe.hpp"
 #include "kernels/registry.hpp"
-#include "model/error.hpp"
-#include "runner/sanitizer.hpp"
+#include "runner/sanitize/compute_sanitizer.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cli {
 namespace {
 
 /// Reads a family's inputs as a run would.
-Probe probe_inputs(const Family& family, const DataPaths& data) {
-  Probe probe{.name = fmt::format("inputs of {}", family.id()), .found = {}, .remedy = {}};
+Probe probe_inputs(const Family& family, const InputPaths& paths) {
+  Probe probe{.name = fmt::format("inputs of {}", family.info().id), .found = {}, .remedy = {}};
   try {
-    family.validate(data);
-    probe.found = fmt::format("{} and {}", data.images.string(), data.weights.string());
+    std::vector<std::string> files;
+    for (const InputFile& file : family.validate(paths)) files.push_back(file.path);
+    probe.found = files.empty() ? "it needs none" : fmt::format("{}", fmt::join(files, ", "));
   } catch (const Error& error) {
     probe.state = ProbeState::missing;
     probe.found = error.what();
@@ -27,14 +31,14 @@ Probe probe_inputs(const Family& family, const DataPaths& data) {
   return probe;
 }
 
-/// Only `mprof check` needs it.
+/// Only `mprof sanitize` needs it.
 Probe probe_sanitizer() {
   const Sanitizer sanitizer = find_sanitizer(sanitizer_folders(), steady_clock());
   if (sanitizer.absent.empty()) {
     return {"compute-sanitizer", ProbeState::ok, fmt::format("{}, {}", sanitizer.version, sanitizer.program),
             ""};
   }
-  return {"compute-sanitizer", ProbeState::limited, sanitizer.absent, "Only `mprof check` needs it."};
+  return {"compute-sanitizer", ProbeState::limited, sanitizer.absent, "Only `mprof sanitize` needs it."};
 }
 
 std::string_view word(ProbeState state) {
@@ -51,9 +55,10 @@ std::string_view word(ProbeState state) {
 
 int doctor(const Arguments& arguments) {
   std::vector<Probe> probes = probe_machine();
-  const DataPaths data = locate_data(arguments.text("data"), arguments.text("weights"));
+  const Registry& registry = Registry::instance();
+  const InputPaths paths = locate_inputs(arguments, registry);
   probes.push_back(probe_sanitizer());
-  for (const Family* family : Registry::instance().families()) probes.push_back(probe_inputs(*family, data));
+  for (const Family* family : registry.families()) probes.push_back(probe_inputs(*family, paths));
   for (const Probe& probe : probes) {
     fmt::print("{:<8} {}: {}\n", word(probe.state), probe.name, probe.found);
     if (!probe.remedy.empty()) fmt::print("         -> {}\n", probe.remedy);
@@ -67,16 +72,17 @@ int doctor(const Arguments& arguments) {
 }  // namespace
 
 Verb doctor_verb() {
-  return {.name = "doctor",
-          .positional = "",
-          .summary = "what this machine has and lacks for mprof",
-          .description =
-              "Looks at the CPU, memory, hardware counters, the NVIDIA driver and the input files, and says "
-              "what to\n"
-              "do about each that is missing. Exits with 5 when something that is required is missing.",
-          .options = {{"data", "DIR", "", "Folder with the Fashion-MNIST files, as for `mprof run`."},
-                      {"weights", "FILE", "", "Weights, as for `mprof run`."}},
-          .run = doctor};
+  std::vector<Option> options;
+  add_input_options(options, Registry::instance());
+  return {
+      .name = "doctor",
+      .positional = "",
+      .summary = "what this machine has and lacks for mprof",
+      .description =
+          "Looks at the CPU, memory, hardware counters, the NVIDIA driver and the input files, and says "
+          "what to do about each that is missing. Exits with 5 when something that is required is missing.",
+      .options = std::move(options),
+      .run = doctor};
 }
 
 }  // namespace mprof::cli

@@ -1,27 +1,36 @@
-#include "report/export.hpp"
+#include "report/export/export.hpp"
 
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
-#include "report/format.hpp"
+#include "report/text/format.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cli {
 namespace {
 
-/// Splits at commas, but not within the brackets of an id: conv/a[x=1,y=2]@100,conv/b@100.
+/// Whether a text begins with a further axis of a problem, such as rounds=5: with a name, = and digits alone.
+bool is_coordinate(const std::string& text) {
+  const std::string part = text.substr(0, text.find(','));
+  const std::size_t equals = part.find('=');
+  return equals != std::string::npos && equals > 0 && equals + 1 < part.size() &&
+         part.find_first_of("/@[") == std::string::npos &&
+         part.find_first_not_of("0123456789", equals + 1) == std::string::npos;
+}
+
+/// Splits at commas, but not within an id: family/a[x=1,y=2]@size=8,rounds=5,family/b@100 are two.
 std::vector<std::string> split_ids(const std::string& text) {
   std::vector<std::string> ids(1);
   int depth = 0;
-  for (const char c : text) {
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ',' && depth <= 0) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (text[i] == ',' && depth <= 0 && !is_coordinate(text.substr(i + 1))) {
       ids.emplace_back();
     } else {
-      ids.back() += c;
+      ids.back() += text[i];
     }
   }
   return ids;
@@ -64,14 +73,14 @@ Verb export_verb() {
       .positional = "DIR",
       .summary = "write a run's data for Perfetto, for pandas and as JSON",
       .description =
-          "Writes what the result directory DIR holds in files for other programs: trace.perfetto.json for\n"
-          "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with what the report says. Prints\n"
-          "their names; docs/export.md explains them. A run without a trace has no trace.perfetto.json and\n"
+          "Writes what the result directory DIR holds in files for other programs: trace.perfetto.json for "
+          "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with what the report says. Prints "
+          "their names; docs/export.md explains them. A run without a trace has no trace.perfetto.json and "
           "no CSV of kernels, transfers and API calls: exit code 2 when --format asks for perfetto.",
       .options = {{"format", "LIST", "perfetto,csv,json", "What to write: some of perfetto, csv and json."},
                   {"out", "DIR", "", "Where to write; without it into DIR/export."},
                   {"case", "LIST", "",
-                   "Only these cases: ids, or patterns like 'conv/streams@*'. Speed-ups and findings stay "
+                   "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings stay "
                    "those of the whole run."}},
       .run = export_run};
 }

@@ -1,5 +1,8 @@
-#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +17,29 @@
 namespace mprof::cli {
 namespace {
 
-void print_json(const std::vector<const RegisteredVariant*>& variants) {
+json::Json inputs_of(const Family& family) {
+  json::Json rows = json::Json::array();
+  for (const InputInfo& input : family.inputs()) {
+    json::Json places = json::Json::array();
+    for (const std::filesystem::path& place : input.places) places.push_back(place.string());
+    rows.push_back({{"name", input.name}, {"meaning", input.meaning}, {"places", std::move(places)}});
+  }
+  return rows;
+}
+
+json::Json families_json() {
+  json::Json rows = json::Json::array();
+  for (const Family* family : Registry::instance().families()) {
+    json::Json row = json::to_json(family->info());
+    row["default_problems"] = json::to_json(family->default_problems(false));
+    row["quick_problems"] = json::to_json(family->default_problems(true));
+    row["inputs"] = inputs_of(*family);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+json::Json variants_json(const std::vector<const RegisteredVariant*>& variants) {
   json::Json rows = json::Json::array();
   for (const RegisteredVariant* variant : variants) {
     json::Json row = json::to_json(variant->info);
@@ -23,7 +48,7 @@ void print_json(const std::vector<const RegisteredVariant*>& variants) {
     if (reason) row["reason"] = *reason;
     rows.push_back(std::move(row));
   }
-  std::fputs(json::print(rows).c_str(), stdout);
+  return rows;
 }
 
 std::string described(const ParameterInfo& parameter) {
@@ -31,19 +56,57 @@ std::string described(const ParameterInfo& parameter) {
                      parameter.default_value, parameter.meaning);
 }
 
-void print_text(const std::vector<const RegisteredVariant*>& variants) {
-  for (const RegisteredVariant* variant : variants) {
-    const VariantInfo& info = variant->info;
-    fmt::print("{}\n    {}\n", info.id, info.title);
-    fmt::print("    baseline   {}\n", info.baseline.empty() ? "none: it is the baseline" : info.baseline);
-    if (!info.combines.empty()) fmt::print("    combines   {}\n", fmt::join(info.combines, ", "));
-    for (const ParameterInfo& parameter : info.parameters)
-      fmt::print("    parameter  {}\n", described(parameter));
-    const auto reason = unavailable(*variant, Devices::instance());
-    fmt::print("    runs here  {}\n\n", reason ? "no: " + *reason : "yes, on the " + info.device + " device");
+std::string described(const AxisInfo& axis) {
+  const std::string range =
+      axis.max == 0 ? fmt::format("{} or more", axis.min) : fmt::format("{} to {}", axis.min, axis.max);
+  return fmt::format("{}: {} ({}, default {})", axis.name, axis.meaning, range, axis.default_value);
+}
+
+std::string described(const QualityInfo& quality) {
+  return fmt::format("{}: {} {} is better.", quality.label, quality.meaning,
+                     quality.better == Better::higher ? "Higher" : "Lower");
+}
+
+std::string described(const std::vector<Problem>& problems) {
+  std::vector<std::string> ids;
+  for (const Problem& problem : problems) ids.push_back(problem_id(problem));
+  return fmt::format("{}", fmt::join(ids, problems.front().coordinates.size() > 1 ? "; " : ", "));
+}
+
+void print_family(const Family& family) {
+  const FamilyInfo& info = family.info();
+  fmt::print("{}\n    {}\n", info.id, info.title);
+  for (const AxisInfo& axis : info.axes) fmt::print("    axis       {}\n", described(axis));
+  fmt::print("    problems   {}\n", described(family.default_problems(false)));
+  fmt::print("    quick      {}\n", described(family.default_problems(true)));
+  for (const InputInfo& input : family.inputs()) {
+    fmt::print("    input      {}: {}\n", input.name, input.meaning);
   }
-  fmt::print("{} variants. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n",
-             variants.size());
+  for (const QualityInfo& quality : info.qualities) fmt::print("    quality    {}\n", described(quality));
+  fmt::print("\n");
+}
+
+void print_variant(const RegisteredVariant& variant) {
+  const VariantInfo& info = variant.info;
+  fmt::print("{}\n    {}\n", info.id, info.title);
+  fmt::print("    baseline   {}\n", info.baseline.empty() ? "none: it is the baseline" : info.baseline);
+  if (!info.combines.empty()) fmt::print("    combines   {}\n", fmt::join(info.combines, ", "));
+  for (const ParameterInfo& parameter : info.parameters)
+    fmt::print("    parameter  {}\n", described(parameter));
+  const auto reason = unavailable(variant, Devices::instance());
+  fmt::print("    runs here  {}\n\n", reason ? "no: " + *reason : "yes, on the " + info.device + " device");
+}
+
+void print_text(const std::vector<const RegisteredVariant*>& variants) {
+  const std::vector<const Family*> families = Registry::instance().families();
+  for (const Family* family : families) {
+    print_family(*family);
+    for (const RegisteredVariant* variant : variants) {
+      if (variant->info.family == family->info().id) print_variant(*variant);
+    }
+  }
+  fmt::print("{} variants in {} {}. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n",
+             variants.size(), families.size(), families.size() == 1 ? "family" : "families");
 }
 
 void print_metrics_json() {
@@ -83,24 +146,28 @@ int list(const Arguments& arguments) {
     return 0;
   }
   const auto variants = Registry::instance().variants();
-  arguments.flag("json") ? print_json(variants) : print_text(variants);
+  if (arguments.flag("json")) {
+    const json::Json document{{"families", families_json()}, {"variants", variants_json(variants)}};
+    std::fputs(json::print(document).c_str(), stdout);
+  } else {
+    print_text(variants);
+  }
   return 0;
 }
 
 }  // namespace
 
 Verb list_verb() {
-  return {
-      .name = "list",
-      .positional = "",
-      .summary = "the variants, and whether they can run here",
-      .description =
-          "Lists every variant with its title, baseline and parameters, whether it can run on this\nmachine, "
-          "and if not, why.",
-      .options = {{"json", "", "", "Print JSON instead of text."},
-                  {"metrics", "", "",
-                   "List what `mprof run --metrics` takes instead: presets and their metrics."}},
-      .run = list};
+  return {.name = "list",
+          .positional = "",
+          .summary = "the families and variants, and whether they can run here",
+          .description =
+              "Lists every family with its axes, default problems, inputs and qualities, and every variant "
+              "with its title, baseline and parameters, whether it can run on this machine, and if not, why.",
+          .options = {{"json", "", "", "Print JSON instead of text."},
+                      {"metrics", "", "",
+                       "List what `mprof run --metrics` takes instead: presets and their metrics."}},
+          .run = list};
 }
 
 }  // namespace mprof::cli

@@ -9,16 +9,17 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "model/error.hpp"
-#include "model/suggest.hpp"
+#include "kernels/registry.hpp"
 #include "model/version.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
 
 std::vector<Verb> all_verbs() {
-  return {run_verb(),    check_verb(), report_verb(), compare_verb(), stats_verb(),
-          export_verb(), list_verb(),  doctor_verb(), worker_verb()};
+  return {run_verb(),    sanitize_verb(), report_verb(), compare_verb(), stats_verb(),
+          export_verb(), list_verb(),     doctor_verb(), worker_verb()};
 }
 
 void print(const std::string& text) {
@@ -37,6 +38,11 @@ const Verb& find_verb(const std::vector<Verb>& verbs, const std::string& name) {
               fmt::format("mprof has no verb '{}'.{} See `mprof --help`.", name, did_you_mean(name, names)));
 }
 
+/// Lines longer than this are hard to read, however wide the terminal is.
+unsigned help_width() {
+  return std::min(terminal_width(), 80U);
+}
+
 int dispatch(const std::vector<std::string>& command_line) {
   const std::vector<Verb> verbs = all_verbs();
   const std::string first = command_line.size() > 1 ? command_line[1] : "";
@@ -50,17 +56,25 @@ int dispatch(const std::vector<std::string>& command_line) {
     return 0;
   }
   if (first == "help" && !second.empty()) {
-    print(help(find_verb(verbs, second), terminal_width()));
+    print(help(find_verb(verbs, second), help_width()));
     return 0;
   }
-  if (first.empty() || first == "help" || first == "--help" || first == "-h") {
-    print(help(verbs, terminal_width()));
-    return first.empty() ? static_cast<int>(ExitCode::usage) : 0;
+  if (first == "help" || first == "--help" || first == "-h") {
+    print(help(verbs, help_width()));
+    return 0;
+  }
+  if (first.empty()) {
+    // Nothing was asked for, so nothing goes where results go.
+    std::fputs(help(verbs, help_width()).c_str(), stderr);
+    return static_cast<int>(ExitCode::usage);
+  }
+  if (first == "check") {
+    throw Error(ExitCode::usage, "mprof check is called mprof sanitize: `mprof sanitize DIR`.");
   }
   const Verb& verb = find_verb(verbs, first);
   const Arguments arguments = parse(verb, command_line);
   if (arguments.flag("help")) {
-    print(help(verb, terminal_width()));
+    print(help(verb, help_width()));
     return 0;
   }
   return verb.run(arguments);
@@ -79,11 +93,12 @@ int complain(const std::string& message, ExitCode code) {
 int main(int argc, char** argv) {
   using namespace mprof;
   try {
+    Registry::instance().export_environment();
     return cli::dispatch({argv, argv + argc});
   } catch (const Error& error) {
     return cli::complain(error.what(), error.code());
   } catch (const std::bad_alloc&) {
-    return cli::complain("out of memory. Close other programs, or run smaller batches with --batch.",
+    return cli::complain("out of memory. Close other programs, or run smaller problems (`mprof run --help`).",
                          ExitCode::environment);
   } catch (const std::exception& error) {
     return cli::complain(

@@ -1,18 +1,22 @@
 #include "cli/options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <sstream>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
-#include "model/error.hpp"
-#include "model/suggest.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
 
 namespace po = boost::program_options;
+
+constexpr std::size_t markdown_width = 120;
 
 struct ExitRow {
   ExitCode code;
@@ -23,13 +27,30 @@ constexpr std::array exit_rows{
     ExitRow{ExitCode::success, "success"},
     ExitRow{ExitCode::regression, "compare found a regression"},
     ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
-    ExitRow{ExitCode::wrong_output,
-            "a variant's output was wrong, or it gave none (crash, time limit, failure); check found errors"},
+    ExitRow{
+        ExitCode::wrong_output,
+        "a variant's output was wrong, or it gave none (crash, time limit, failure); sanitize found errors"},
     ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
     ExitRow{ExitCode::environment, "the machine lacks something that is required"},
     ExitRow{ExitCode::fault, "a fault of mprof itself"},
     ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM); finished cases are on disk"},
 };
+
+/// The text in lines of at most `width` columns, those behind the first indented.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0) {
+  std::string out;
+  std::size_t column = indent;  // the caller has written as much
+  bool first = true;
+  for (const std::string& word : split(text, ' ')) {
+    const bool fits = first || column + 1 + word.size() <= width;
+    if (!fits) out += "\n" + std::string(indent, ' ');
+    if (fits && !first) out += ' ';
+    column = (fits ? column + (first ? 0 : 1) : indent) + word.size();
+    out += word;
+    first = false;
+  }
+  return out;
+}
 
 po::options_description described(const Verb& verb, unsigned width) {
   po::options_description out("Options", width, width / 2);
@@ -56,7 +77,7 @@ bool is_negative_number(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) != 0;
 }
 
-/// "--batch -1" as "--batch=-1": a number is never an option, so it shall reach the check that says what is
+/// "--size -1" as "--size=-1": a number is never an option, so it shall reach what says what is
 /// wrong.
 std::vector<std::string> with_numbers_attached(const std::vector<std::string>& words) {
   std::vector<std::string> out;
@@ -80,6 +101,16 @@ std::vector<std::string> known_options(const Verb& verb) {
   std::vector<std::string> names{"--help"};
   for (const Option& option : verb.options) names.push_back("--" + option.name);
   return names;
+}
+
+void require_lists(const Verb& verb, const Arguments& arguments) {
+  for (const Option& option : verb.options) {
+    if (option.argument != "LIST" || !arguments.given(option.name)) continue;
+    const std::vector<std::string> lists =
+        option.repeatable ? arguments.texts(option.name) : std::vector{arguments.text(option.name)};
+    const bool empty = std::ranges::any_of(lists, [](const std::string& list) { return list.empty(); });
+    if (empty) fail(verb, fmt::format("mprof {} --{}: the list is empty.", verb.name, option.name));
+  }
 }
 
 po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words) {
@@ -133,11 +164,12 @@ std::vector<std::string> Arguments::texts(const std::string& name) const {
 Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) {
   const std::vector<std::string> words(command_line.begin() + 2, command_line.end());
   try {
-    Arguments arguments(parsed(verb, words), command_line);
+    Arguments arguments(parsed(verb, words), command_line, verb.options);
     if (arguments.flag("help")) return arguments;
     for (const std::string& name : split(verb.positional, ' ')) {
       if (!arguments.given(name)) fail(verb, fmt::format("mprof {}: {} is missing.", verb.name, name));
     }
+    require_lists(verb, arguments);
     return arguments;
   } catch (const po::unknown_option& error) {
     const std::string& name = error.get_option_name();
@@ -153,18 +185,24 @@ Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) 
 
 std::string help(const std::vector<Verb>& verbs, unsigned width) {
   std::string out =
-      "mprof measures every variant of a kernel, verifies its output, and writes the report.\n\nUsage:\n";
+      wrapped("mprof measures every variant of a kernel, verifies its output, and writes the report.",
+              width) +
+      "\n\nUsage:\n";
+  const auto row = [&](const std::string& head, std::string_view text, std::size_t column) {
+    out += fmt::format("{:<{}}{}\n", head, column, wrapped(text, width, column));
+  };
+  constexpr std::size_t verb_column = 27;
   for (const Verb& verb : verbs) {
     if (verb.hidden) continue;
-    out += fmt::format("  mprof {:<18} {}\n",
-                       verb.name + (verb.positional.empty() ? "" : " " + verb.positional), verb.summary);
+    row(fmt::format("  mprof {}{}{}", verb.name, verb.positional.empty() ? "" : " ", verb.positional),
+        verb.summary, verb_column);
   }
-  out +=
-      "  mprof VERB --help        all options of a verb, with their defaults\n"
-      "  mprof --version          version and git revision\n\nExit codes:\n";
-  for (const ExitRow& row : exit_rows)
-    out += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.meaning);
-  static_cast<void>(width);
+  row("  mprof VERB --help", "all options of a verb, with their defaults", verb_column);
+  row("  mprof --version", "version and git revision", verb_column);
+  out += "\nExit codes:\n";
+  constexpr std::size_t code_column = 7;
+  for (const ExitRow& exit : exit_rows)
+    row(fmt::format("  {:>3}", static_cast<int>(exit.code)), exit.meaning, code_column);
   return out;
 }
 
@@ -172,7 +210,8 @@ std::string help(const Verb& verb, unsigned width) {
   std::ostringstream options;
   options << described(verb, width);
   return fmt::format("Usage: mprof {}{}{} [options]\n\n{}\n\n{}", verb.name,
-                     verb.positional.empty() ? "" : " ", verb.positional, verb.description, options.str());
+                     verb.positional.empty() ? "" : " ", verb.positional, wrapped(verb.description, width),
+                     options.str());
 }
 
 std::string markdown_help(const std::vector<Verb>& verbs) {
@@ -183,7 +222,7 @@ std::string markdown_help(const std::vector<Verb>& verbs) {
   for (const Verb& verb : verbs) {
     if (verb.hidden) continue;
     out += fmt::format("\n## mprof {}{}{}\n\n{}\n", verb.name, verb.positional.empty() ? "" : " ",
-                       verb.positional, verb.description);
+                       verb.positional, wrapped(verb.description, markdown_width));
     if (verb.options.empty()) continue;
     out += "\n| option | default | meaning |\n|---|---|---|\n";
     for (const Option& option : verb.options) {

@@ -12,18 +12,23 @@ namespace mprof::cli {
 /// One option of one verb. This table is what is parsed, what --help prints and what docs/cli.md is made
 /// from.
 struct Option {
+  /// Whether the verb has it of itself, or as an axis or an input of the registered families.
+  enum class Origin { verb, axis, input };
+
   std::string name;           ///< without dashes
-  std::string argument;       ///< how help calls its argument; empty: a flag
+  std::string argument;       ///< how help calls its argument; empty: a flag; LIST: must not be empty
   std::string default_value;  ///< empty: none
   std::string meaning;
   bool repeatable = false;  ///< takes several values and may be given several times
+  Origin origin = Origin::verb;
 };
 
 /// The parsed command line of one verb.
 class Arguments {
  public:
-  Arguments(boost::program_options::variables_map values, std::vector<std::string> command_line)
-      : values_(std::move(values)), command_line_(std::move(command_line)) {}
+  Arguments(boost::program_options::variables_map values, std::vector<std::string> command_line,
+            std::vector<Option> options)
+      : values_(std::move(values)), command_line_(std::move(command_line)), options_(std::move(options)) {}
 
   [[nodiscard]] bool flag(const std::string& name) const;
   [[nodiscard]] bool given(const std::string& name) const;
@@ -32,17 +37,20 @@ class Arguments {
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
   /// The whole command line, for the record.
   [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }
+  /// The verb's options.
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
 
  private:
   boost::program_options::variables_map values_;
   std::vector<std::string> command_line_;
+  std::vector<Option> options_;
 };
 
 struct Verb {
   std::string name;
-  std::string positional;  ///< "DIR", "A B", or empty; each word is an argument that must be given
-  std::string summary;     ///< one line
-  std::string description;
+  std::string positional;   ///< "DIR", "A B", or empty; each word is an argument that must be given
+  std::string summary;      ///< one line
+  std::string description;  ///< sentences, on one line: help and docs/cli.md break it
   std::vector<Option> options;
   std::function<int(const Arguments&)> run;
   bool hidden = false;
@@ -51,7 +59,7 @@ struct Verb {
 /// One per verb, each in its own file.
 [[nodiscard]] Verb list_verb();
 [[nodiscard]] Verb run_verb();
-[[nodiscard]] Verb check_verb();
+[[nodiscard]] Verb sanitize_verb();
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb stats_verb();
@@ -62,7 +70,7 @@ struct Verb {
 /// Parses what follows the verb. Throws Error(usage) with the option at fault and the nearest known ones.
 [[nodiscard]] Arguments parse(const Verb& verb, const std::vector<std::string>& command_line);
 
-/// `mprof --help`, `mprof VERB --help`, and docs/cli.md.
+/// `mprof --help`, `mprof VERB --help`, in lines of at most `width` columns; and docs/cli.md.
 [[nodiscard]] std::string help(const std::vector<Verb>& verbs, unsigned width);
 [[nodiscard]] std::string help(const Verb& verb, unsigned width);
 [[nodiscard]] std::string markdown_help(const std::vector<Verb>& verbs);

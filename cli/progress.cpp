@@ -47,9 +47,9 @@ class Counted : public Progress {
     ++done_;
     // A step that was skipped took no time: it tells nothing of how long the others will take.
     if (result.status == Status::skipped) {
-      work_ -= static_cast<double>(c.key.batch);
+      work_ -= work_of(c);
     } else {
-      work_done_ += static_cast<double>(c.key.batch);
+      work_done_ += work_of(c);
     }
   }
 

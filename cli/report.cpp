@@ -1,11 +1,11 @@
-#include "report/report.hpp"
+#include "report/page/report.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
-#include "model/suggest.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -46,9 +46,9 @@ Verb report_verb() {
       .summary = "write the milestone report of a run",
       .description =
           "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
-          "it,\n"
+          "it, "
           "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
-          "bytes.\n"
+          "bytes. "
           "For milestone.pdf, the same page on paper, Chromium must be installed, or CHROMIUM name one.",
       .options = {{"format", "LIST", "md,html", "What to write: md, html, pdf."},
                   {"out", "DIR", "", "Where to write; without it into the result directory itself."},

@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <optional>
 #include <random>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "cli/data_location.hpp"
+#include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
@@ -15,34 +15,20 @@
 #include "collectors/collector.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
-#include "model/error.hpp"
+#include "model/facts.hpp"
 #include "model/metric_presets.hpp"
-#include "model/suggest.hpp"
 #include "model/version.hpp"
-#include "report/summary.hpp"
+#include "report/views/summary.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/plan.hpp"
 #include "runner/result_directory.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::uint64_t> parse_batches(const std::string& text) {
-  std::vector<std::uint64_t> batches;
-  for (const std::string& part : split(text)) {
-    const std::optional<std::uint64_t> batch = parse_whole(part);
-    if (!batch) {
-      throw Error(ExitCode::usage,
-                  fmt::format("--batch {}: '{}' is not a number of images. Give whole numbers, like "
-                              "--batch 100,1000.",
-                              text, part));
-    }
-    batches.push_back(*batch);
-  }
-  return batches;
-}
 
 std::vector<Pass> parse_passes(const std::string& text) {
   std::vector<Pass> passes;
@@ -85,7 +71,7 @@ std::vector<std::string> unknown_metrics(const std::vector<std::string>& names) 
 std::vector<std::string> parse_metrics(const std::string& text) {
   std::vector<std::string> metrics;
   std::vector<std::string> names;
-  for (const std::string& part : text.empty() ? std::vector{text} : split(text)) {
+  for (const std::string& part : split(text)) {
     const std::vector<std::string> preset = preset_metrics(part);
     if (preset.empty()) names.push_back(part);
     for (const std::string& metric : preset.empty() ? std::vector{part} : preset) {
@@ -114,8 +100,9 @@ std::map<std::string, std::vector<std::string>> parse_settings(const std::vector
   return settings;
 }
 
-std::uint64_t parse_seed(const std::string& text) {
-  if (text == "random") return std::random_device{}();
+/// nullopt: random.
+std::optional<std::uint64_t> parse_seed(const std::string& text) {
+  if (text == "random") return std::nullopt;
   const std::optional<std::uint64_t> seed = parse_whole(text);
   // JSON readers that keep numbers in doubles would change a larger one.
   constexpr std::uint64_t largest = std::uint64_t{1} << 53;
@@ -123,44 +110,46 @@ std::uint64_t parse_seed(const std::string& text) {
     throw Error(ExitCode::usage,
                 fmt::format("--seed {}: give a whole number from 0 to 2^53, or `random`.", text));
   }
-  return *seed;
+  return seed;
 }
 
-Selection parse_selection(const Arguments& arguments) {
-  Selection selection;
-  selection.all = arguments.flag("all");
-  selection.patterns = arguments.texts("variant");
-  if (!selection.all && selection.patterns.empty()) {
+/// What the command line says; of an option that it does not have, nothing.
+RunRequest parse_given(const Arguments& arguments) {
+  RunRequest request;
+  request.all = arguments.flag("all");
+  request.devices = split(arguments.text("device"));
+  if (!request.devices.empty() && !request.all)
+    throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
+  request.patterns = arguments.texts("variant");
+  request.values = axis_values(arguments);
+  request.settings = parse_settings(arguments.texts("set"));
+  if (arguments.given("passes")) request.passes = parse_passes(arguments.text("passes"));
+  if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
+  request.quick = arguments.flag("quick");
+  request.hot = arguments.flag("hot");
+  if (arguments.given("seed")) request.seed = parse_seed(arguments.text("seed"));
+  if (arguments.given("timeout")) request.timeout = parse_timeout(arguments.text("timeout"));
+  request.inputs = named_inputs(arguments, Registry::instance());
+  return request;
+}
+
+/// The same with the defaults of what it does not say.
+RunRequest parse_request(const Arguments& arguments) {
+  RunRequest request = parse_given(arguments);
+  if (!request.all && request.patterns.empty()) {
     throw Error(ExitCode::usage,
                 "say what to run: --all, or --variant GLOB (`mprof list` shows the variants).");
   }
-  selection.batches = parse_batches(arguments.text("batch"));
-  selection.settings = parse_settings(arguments.texts("set"));
-  selection.passes = parse_passes(arguments.text("passes"));
-  selection.metrics = parse_metrics(arguments.text("metrics"));
-  if (arguments.given("metrics") && std::ranges::count(selection.passes, Pass::counters) == 0) {
+  if (request.passes.empty()) request.passes = parse_passes(arguments.text("passes"));
+  if (!request.metrics.empty() && std::ranges::count(request.passes, Pass::counters) == 0) {
     throw Error(ExitCode::usage,
                 "--metrics says what the counters pass reads, and --passes leaves that pass out.");
   }
-  selection.quick = arguments.flag("quick");
-  selection.hot = arguments.flag("hot");
-  selection.seed = parse_seed(arguments.text("seed"));
-  selection.timeout = parse_timeout(arguments.text("timeout"));
-  selection.data = locate_data(arguments.text("data"), arguments.text("weights"));
-  return selection;
-}
-
-/// Missing or corrupt inputs end the run before it begins, unless nothing would read them.
-void validate_inputs(const Run& run) {
-  std::set<std::string> families;
-  for (const Case& c : run.cases) {
-    const bool runs = std::any_of(c.passes.begin(), c.passes.end(),
-                                  [](const PassResult& pass) { return pass.status == Status::pending; });
-    if (runs) families.insert(find_variant(run, c.key.variant)->family);
-  }
-  for (const std::string& family : families) {
-    Registry::instance().family(family)->validate({run.plan.images, run.plan.weights});
-  }
+  if (request.metrics.empty()) request.metrics = parse_metrics(arguments.text("metrics"));
+  if (!request.seed) request.seed = std::random_device{}();
+  if (!request.timeout) request.timeout = parse_timeout(arguments.text("timeout"));
+  request.inputs = locate_inputs(arguments, Registry::instance());
+  return request;
 }
 
 Run new_run(const Arguments& arguments) {
@@ -169,51 +158,74 @@ Run new_run(const Arguments& arguments) {
   run.tool = {version, revision};
   run.command_line = arguments.command_line();
   run.started = utc_now();
-  run.plan = make_plan(parse_selection(arguments), registry, Devices::instance());
+  run.plan = make_plan(parse_request(arguments), registry, Devices::instance());
+  run.families = families_of(run.plan, registry);
   run.variants = variants_of(run.plan, registry);
   run.cases = make_cases(run.plan, registry);
   skip_unavailable(run.cases, registry, Devices::instance());
-  validate_inputs(run);
+  run.inputs = validate_inputs(run, registry);
   return run;
 }
-
-/// The options that a resumed run takes from its record.
-constexpr std::array planning_options{"all",    "variant", "batch", "set",     "quick", "hot",
-                                      "passes", "metrics", "seed",  "timeout", "data",  "weights"};
 
 /// Times of two machines do not belong in one run. Looks at the CPU alone: a GPU's fingerprint would create a
 /// context.
 void refuse_other_machine(const Run& run, const ResultDirectory& directory) {
   const Environment here = Devices::instance().find("cpu")->fingerprint();
-  for (const char* name : {"model", "cores"}) {
-    const Fact* recorded = find_fact(run.environment, "cpu", name);
-    const Fact* found = find_fact(here, "cpu", name);
+  for (const FactName& name : identifying_facts) {
+    const Fact* recorded = find_fact(run.environment, name.group, name.name);
+    const Fact* found = find_fact(here, name.group, name.name);
     if (recorded == nullptr || found == nullptr || *recorded == *found) continue;
     throw Error(ExitCode::incomparable,
-                fmt::format("{} was recorded on another machine (cpu {} differs): record a new run here.",
-                            directory.path().string(), name));
+                fmt::format("{} was recorded on another machine ({} {} differs): record a new run here.",
+                            directory.path().string(), name.group, name.name));
+  }
+}
+
+void refuse_other_build(const Run& run, const ResultDirectory& directory) {
+  if (run.tool.revision == revision && run.tool.version == version) return;
+  throw Error(
+      ExitCode::incomparable,
+      fmt::format("{} was made by mprof {} ({}), and this is {} ({}): their times do not belong in one run. "
+                  "Record a new one, or resume with that build.",
+                  directory.path().string(), run.tool.version, run.tool.revision, version, revision));
+}
+
+/// Options that agree with the plan are welcome: the command line that began the run, for one.
+void refuse_other_plan(const Arguments& arguments, const Run& run, const ResultDirectory& directory) {
+  const std::vector<Contradiction> found =
+      contradictions(parse_given(arguments), run.plan, Registry::instance(), Devices::instance());
+  if (found.empty()) return;
+  const Contradiction& first = found.front();
+  throw Error(ExitCode::usage,
+              fmt::format("--resume goes on with {}, whose plan has {} for {}, not {}. Leave that out, or "
+                          "record a new run.",
+                          directory.path().string(), first.planned, first.what, first.asked));
+}
+
+/// Takes note of what is to be read now, and refuses what changed since the run began.
+void renew_inputs(Run& run) {
+  for (InputFile& file : validate_inputs(run, Registry::instance())) {
+    const auto before = std::ranges::find_if(run.inputs, [&](const InputFile& other) {
+      return other.family == file.family && other.path == file.path;
+    });
+    if (before == run.inputs.end()) {
+      run.inputs.push_back(std::move(file));
+    } else if (before->checksum != file.checksum) {
+      throw Error(ExitCode::incomparable,
+                  fmt::format("{} has changed since the run began: record a new run, or bring the file back.",
+                              file.path));
+    }
   }
 }
 
 /// The record of a run to go on with, ready to go on.
 Run resumed_run(const Arguments& arguments, const ResultDirectory& directory) {
-  for (const char* option : planning_options) {
-    if (!arguments.given(option)) continue;
-    throw Error(ExitCode::usage, fmt::format("--resume takes the plan from {}; leave --{} out.",
-                                             (directory.path() / "run.json").string(), option));
-  }
   Run run = directory.load();
-  if (run.tool.revision != revision || run.tool.version != version) {
-    throw Error(
-        ExitCode::incomparable,
-        fmt::format(
-            "{} was made by mprof {} ({}), and this is {} ({}): their times do not belong in one run. "
-            "Record a new one, or resume with that build.",
-            directory.path().string(), run.tool.version, run.tool.revision, version, revision));
-  }
+  refuse_other_build(run, directory);
+  refuse_other_plan(arguments, run, directory);
   refuse_other_machine(run, directory);
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());
-  validate_inputs(run);
+  renew_inputs(run);
   return run;
 }
 
@@ -245,7 +257,7 @@ ExitCode exit_code_of(const Run& run) {
   return any ? ExitCode::wrong_output : ExitCode::success;
 }
 
-int execute(Run& run, const ResultDirectory& directory, const Arguments& arguments) {
+int execute(Run& run, ResultDirectory& directory, const Arguments& arguments) {
   const Interrupts interrupts;
   const auto progress = make_progress(style_of(arguments), steady_clock());
   const std::string program = fs::read_symlink("/proc/self/exe").string();
@@ -265,7 +277,7 @@ int execute(Run& run, const ResultDirectory& directory, const Arguments& argumen
 int run(const Arguments& arguments) {
   const ResultDirectory::Mode mode = mode_of(arguments);
   if (mode == ResultDirectory::Mode::resume) {
-    const ResultDirectory directory(arguments.text("out"), mode);
+    ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory);
     directory.save_sources(
         record.variants);  // of the same revision; the first attempt may not have come so far
@@ -276,9 +288,8 @@ int run(const Arguments& arguments) {
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
-  const ResultDirectory directory(out, mode);
+  ResultDirectory directory(out, mode);
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
-  directory.remove_check();
   directory.save_sources(record.variants);
   return execute(record, directory, arguments);
 }
@@ -286,47 +297,43 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb run_verb() {
+  std::vector<Option> options{
+      {"all", "", "", "Run every variant of this machine's best device, or of --device."},
+      {"device", "LIST", "",
+       "With --all: run the variants of these devices (cpu, cuda, or all) in one run, one after another."},
+      {"variant", "GLOB", "", "Run the variants that match, like '*/cpu_*'.", true},
+      {"set", "NAME=V,...", "",
+       "Values of a parameter, in every selected variant that has one of this name; several values make a "
+       "sweep, NAME=* takes all values of each variant, several --set every combination.",
+       true},
+      {"quick", "", "", "Small problems and few repeats: minutes become seconds, and intervals wider."},
+      {"hot", "", "",
+       "Also time each op with what the one before has left in the caches; without it only cold."},
+      {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
+      {"metrics", "LIST", "default",
+       "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
+       "tensor; default is these six; scheduler, compute; all) and Nsight Compute's metric names."},
+      {"out", "DIR", "results/<UTC time>-<device>", "The result directory."},
+      {"resume", "", "",
+       "Go on with the run in --out: what is finished stays. Options that say the same as its plan do no "
+       "harm."},
+      {"overwrite", "", "", "Replace the run in --out."},
+      {"seed", "N", "random", "Seed of the order in which cases run; it is kept in the record."},
+      {"timeout", "S", "600", "Time limit of a case in one pass, in seconds, from when it begins."},
+      {"quiet", "", "", "Print only what goes wrong, and where the result is."},
+  };
+  add_axis_options(options, Registry::instance(), AxisUse::sweep);
+  add_input_options(options, Registry::instance());
   return {
       .name = "run",
       .positional = "",
       .summary = "run variants, verify and measure them, keep the record",
       .description =
-          "Runs kernel variants at several batch sizes in worker processes, checks every output against a\n"
-          "double-precision reference, measures them pass by pass, and leaves a result directory.",
-      .options =
-          {
-              {"all", "", "", "Run every variant of this machine's best device."},
-              {"variant", "GLOB", "", "Run the variants that match, like 'conv/cpu_*'.", true},
-              {"batch", "LIST", "",
-               "Batch sizes, like 100,1000; without it the family's own: 100,1000,5000,10000, with --quick "
-               "100,1000."},
-              {"set", "NAME=V,...", "",
-               "Values of a parameter, in every selected variant that has one of this name; several values "
-               "make a "
-               "sweep, NAME=* takes all values of each variant, several --set every combination.",
-               true},
-              {"quick", "", "",
-               "Small batches and few repeats: minutes become seconds, and intervals wider."},
-              {"hot", "", "",
-               "Also time each op with what the one before has left in the caches; without it only cold."},
-              {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
-              {"metrics", "LIST", "default",
-               "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, "
-               "roofline, "
-               "tensor; default is these six; scheduler, compute; all) and Nsight Compute's metric names."},
-              {"out", "DIR", "results/<UTC time>-<device>", "The result directory."},
-              {"resume", "", "", "Go on with the run in --out: what is finished stays."},
-              {"overwrite", "", "", "Replace the run in --out."},
-              {"seed", "N", "random", "Seed of the order in which cases run; it is kept in the record."},
-              {"timeout", "S", "600", "Time limit of a case in one pass, in seconds."},
-              {"data", "DIR", "",
-               "Folder with the Fashion-MNIST files; else MPROF_DATA, else where Debian puts them."},
-              {"weights", "FILE", "",
-               "Weights (safetensors); else MPROF_WEIGHTS, else those that come with mprof."},
-              {"quiet", "", "", "Print only what goes wrong, and where the result is."},
-          },
-      .run = run,
-  };
+          "Runs variants on several problems of their families in worker processes, verifies every output "
+          "against a double-precision reference, measures them pass by pass, and leaves a result "
+          "directory. Axes and inputs of the families are options too: the last ones below.",
+      .options = std::move(options),
+      .run = run};
 }
 
 }  // namespace mprof::cli

@@ -6,13 +6,14 @@
 #include <fnmatch.h>
 
 #include "cli/options.hpp"
-#include "model/error.hpp"
-#include "model/profile.hpp"
 #include "model/run_file.hpp"
-#include "model/suggest.hpp"
-#include "report/evidence.hpp"
-#include "report/profile_tables.hpp"
-#include "report/profile_text.hpp"
+#include "model/trace/reader.hpp"
+#include "report/analysis/evidence.hpp"
+#include "report/trace/profile_tables.hpp"
+#include "report/trace/profile_text.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -52,7 +53,7 @@ fs::path trace_in(const fs::path& given) {
 /// The cases that a glob matches. An id with parameters has brackets, which a glob takes for something else,
 /// so an id itself is as good as a pattern.
 std::vector<std::string> matching_cases(const fs::path& trace, const std::string& glob) {
-  const std::vector<std::string> known = trace::profiled_cases(trace);
+  const std::vector<std::string> known = trace::traced_cases(trace);
   if (known.empty()) {
     throw Error(ExitCode::usage,
                 fmt::format("--case {}: {} does not say which cases it has, as no export of Nsight "
@@ -74,10 +75,10 @@ int stats(const Arguments& arguments) {
   const std::string format = arguments.text("format");
   require_profile_format(format);
   const fs::path trace = trace_in(arguments.text("DIR"));
-  trace::ProfileQuery query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
+  trace::Query query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
   for (const ProfileReport* report : reports) query.parts |= report->reads;
   if (arguments.given("case")) query.cases = matching_cases(trace, arguments.text("case"));
-  const trace::Profile profile = trace::read_profile(trace, query);
+  const trace::Trace profile = trace::read_trace(trace, query);
   std::vector<ProfileTable> tables;
   for (const ProfileReport* report : reports) tables.push_back(report->table(profile));
   const std::string text = render_profile(tables, format);
@@ -103,7 +104,7 @@ Verb stats_verb() {
           .positional = "DIR",
           .summary = "tables of the trace, in the columns of nsys stats",
           .description =
-              "Prints tables of the trace in the result directory DIR, with the names, columns and units of\n"
+              "Prints tables of the trace in the result directory DIR, with the names, columns and units of "
               "`nsys stats`. DIR can also be a database that `nsys export --type sqlite` made.",
           .options = {{"report", "LIST", "usual",
                        fmt::format(
@@ -111,7 +112,7 @@ Verb stats_verb() {
                            "gpukernsum, are as good.",
                            report_names())},
                       {"format", "NAME", "table", "table, csv or json."},
-                      {"case", "GLOB", "", "Only the cases that match, like 'conv/streams@*'."},
+                      {"case", "GLOB", "", "Only the cases that match, like '*@100'."},
                       {"with-pauses", "", "",
                        "Also what mprof itself does between two ops, such as flushing the caches."},
                       {"out", "FILE", "", "Write there instead of standard output."}},

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cli {
 

@@ -4,6 +4,12 @@ option(MPROF_BUILD_TESTS "Build the tests" OFF)
 option(MPROF_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(MPROF_SANITIZE "Address and undefined-behaviour sanitizers; with Clang also the fuzzers" OFF)
 option(MPROF_STATIC "Link third-party libraries statically where the system has them so" OFF)
+# A compiler cache compares preprocessed text, and passes on what comes with a precompiled header.
+set(precompile ON)
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
+  set(precompile OFF)
+endif()
+option(MPROF_PRECOMPILED_HEADERS "Parse the headers of other projects once for all files" ${precompile})
 # The CPU variants are only honest rivals with vector instructions. x86-64-v3 (AVX2, FMA) is any server since 2015;
 # mprof checks at start-up and says so where it is missing.
 set(MPROF_CPU_ARCH x86-64-v3 CACHE STRING "-march of the host code; empty for the compiler's default")

@@ -5,9 +5,10 @@ function(mprof_configure_target target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow -lineinfo --expt-relaxed-constexpr>)
-  # GCC 12 warns of overlaps that cannot be wherever a string literal is added to a std::string (GCC bug 105651).
+  # GCC 12 warns of overlaps and overflows that cannot be wherever a string literal is added to a std::string (GCC bug
+  # 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overflow>)
   endif()
   if(MPROF_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE
@@ -27,13 +28,19 @@ function(mprof_configure_target target)
   endif()
 endfunction()
 
-# mprof_static_library(NAME PUBLIC ... PRIVATE ...): every .cpp of the folder NAME.
-function(mprof_static_library name)
-  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+# mprof_static_library(FOLDER PUBLIC ... PRIVATE ... [PRECOMPILED NAME]): every .cpp of the folder and of those in it, as
+# the target mprof_FOLDER, with _ for each /; with the precompiled headers of that name, otherwise the standard ones.
+function(mprof_static_library folder)
+  cmake_parse_arguments(arg "" "PRECOMPILED" "PUBLIC;PRIVATE" ${ARGN})
+  if(NOT arg_PRECOMPILED)
+    set(arg_PRECOMPILED standard)
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  string(REPLACE "/" "_" name ${folder})
   add_library(mprof_${name} STATIC ${sources})
   target_link_libraries(mprof_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   mprof_configure_target(mprof_${name})
+  mprof_use_precompiled(mprof_${name} ${arg_PRECOMPILED})
 endfunction()
 
 # mprof_plugin_library(NAME API files... PUBLIC ... PRIVATE ...): the API files make a static library mprof_NAME;
@@ -49,9 +56,11 @@ function(mprof_plugin_library name)
   add_library(mprof_${name} STATIC ${arg_API})
   target_link_libraries(mprof_${name} PUBLIC ${arg_PUBLIC})
   mprof_configure_target(mprof_${name})
+  mprof_use_precompiled(mprof_${name} standard)
   add_library(mprof_${name}_plugins OBJECT ${sources})
   target_link_libraries(mprof_${name}_plugins PUBLIC mprof_${name} ${arg_PRIVATE})
   mprof_configure_target(mprof_${name}_plugins)
+  mprof_use_precompiled(mprof_${name}_plugins standard)
 endfunction()
 
 # mprof_embed(NAME SYMBOL [BELOW folder] SOURCES files...): the files' bytes become part of mprof_NAME, found by their base

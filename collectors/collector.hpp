@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,16 +17,16 @@ namespace mprof {
 
 /// What a collector is told of the case it watches.
 struct CaseContext {
-  const Case& subject;  ///< with what its earlier passes left
+  const Case& subject;  ///< with its ops; its passes are empty
   const Device& device;
   const Clock& clock;
-  const std::vector<Ceiling>& ceilings;
-  std::span<const std::string> metrics{};  ///< what the counters pass reads; empty: the default
-  std::string trace_file{};                ///< where the trace pass adds its records; empty: nowhere
+  const Plan& plan;
+  std::filesystem::path trace_file{};  ///< where the trace pass adds its records; empty: nowhere
 };
 
-/// Watches the samples of one case in one pass. Begin and end calls nest: sample > stage. A pause lies
-/// between two stages of a sample: what the runner does there (flushing caches) belongs to no measurement.
+/// Watches the samples of one case in one pass, and stores what it saw: what follows from that is derive()'s
+/// to compute, on reading. Begin and end calls nest: sample > stage. A pause lies between two stages of a
+/// sample: what the runner does there (flushing caches) belongs to no measurement.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -50,12 +51,12 @@ struct CollectorKind {
   std::string id;
   Pass pass = Pass::timing;
   std::string device;  ///< "cpu", "cuda"; empty: any
-  int order = 0;       ///< lower ones begin first and end last; derived values come last
+  int order = 0;       ///< lower ones begin first and end last
   /// Why it cannot run here, or nullopt. A pass whose collectors are all unavailable is skipped with these
   /// reasons.
   std::function<std::optional<std::string>()> unavailable;
   std::function<std::unique_ptr<Collector>(const CaseContext&)> make;
-  /// Of a kind that reads CaseContext::metrics: those of these names that it does not know. Needs no device.
+  /// Of a kind that reads Plan::metrics: those of these names that it does not know. Needs no device.
   std::function<std::vector<std::string>(std::span<const std::string>)> unknown_metrics{};
 };
 

@@ -17,10 +17,10 @@ struct OpTimes {
   std::string name;
   std::map<Stage, double> host_seconds;  ///< of this sample; of a repeated forward, the last one
   std::vector<double> op_time;           ///< one a forward
-  std::vector<double> layer_time;        ///< one a sample
+  std::vector<double> group_time;        ///< one a sample
 };
 
-/// op_time, layer_time and total_time. The innermost collector of its pass: it begins last and ends first, so
+/// op_time, group_time and total_time. The innermost collector of its pass: it begins last and ends first, so
 /// that no other collector's work is in its times.
 class Times final : public Collector {
  public:
@@ -38,9 +38,9 @@ class Times final : public Collector {
     read_timer();
     for (OpTimes& op : ops_) {
       if (op.host_seconds.empty()) continue;
-      double layer = 0;
-      for (const auto& [stage, seconds] : op.host_seconds) layer += seconds;
-      op.layer_time.push_back(layer);
+      double group = 0;
+      for (const auto& [stage, seconds] : op.host_seconds) group += seconds;
+      op.group_time.push_back(group);
     }
   }
 
@@ -71,7 +71,7 @@ class Times final : public Collector {
 
   void finish(std::vector<Measurement>& measurements) override {
     for (const OpTimes& op : ops_) add(measurements, "op_time", op.name, op.op_time);
-    for (const OpTimes& op : ops_) add(measurements, "layer_time", op.name, op.layer_time);
+    for (const OpTimes& op : ops_) add(measurements, "group_time", op.name, op.group_time);
     add(measurements, "total_time", "", total_time_);
   }
 

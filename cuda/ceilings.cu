@@ -42,6 +42,27 @@ __global__ void fma_chains(float* result, float factor, float term) {
   if (sum == -1.0F) result[threadIdx.x] = sum;  // never, but the compiler cannot know
 }
 
+constexpr unsigned special_links = 512;
+
+/// Each link is two evaluations that only the special-function units make, the second the inverse of the
+/// first, so that values stay what they are.
+__global__ void special_chains(float* result) {
+  float x[chains];
+#pragma unroll
+  for (unsigned i = 0; i < chains; ++i) x[i] = 1.0F + static_cast<float>((threadIdx.x + i) % 16) / 16.0F;
+#pragma unroll 8
+  for (unsigned n = 0; n < special_links; ++n) {
+#pragma unroll
+    for (unsigned i = 0; i < chains; ++i) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(x[i]));
+#pragma unroll
+    for (unsigned i = 0; i < chains; ++i) asm volatile("lg2.approx.ftz.f32 %0, %0;" : "+f"(x[i]));
+  }
+  float sum = 0;
+#pragma unroll
+  for (unsigned i = 0; i < chains; ++i) sum += x[i];
+  if (sum == -1.0F) result[threadIdx.x] = sum;  // never, but the compiler cannot know
+}
+
 /// The shortest of as many rounds as fit into `seconds`, and of three at the least. The first is left out: it
 /// loads the kernel and wakes the clocks.
 double shortest(double seconds, const std::function<void()>& work) {
@@ -110,6 +131,16 @@ double fp32_flop_rate(double seconds) {
   return 2.0 * chains * links * block * blocks / time;
 }
 
+double special_function_rate(double seconds) {
+  const unsigned blocks = multiprocessors() * 32;
+  const DeviceBuffer<float> result(block);
+  const double time = shortest(seconds, [&] {
+    special_chains<<<blocks, block>>>(result.data());
+    check_launch();
+  });
+  return 2.0 * chains * special_links * block * blocks / time;
+}
+
 double copy_bandwidth(double seconds, void* host, std::size_t bytes, cudaMemcpyKind kind) {
   const DeviceBuffer<char> device(bytes);
   check(cudaMemset(device.data(), 0, bytes));
@@ -124,11 +155,15 @@ double copy_bandwidth(double seconds, void* host, std::size_t bytes, cudaMemcpyK
 
 std::vector<Ceiling> measure_ceilings(double seconds) {
   constexpr std::size_t copied = std::size_t{256} << 20;
-  const double share = seconds / 6;
+  const double share = seconds / 7;
   std::vector<Ceiling> ceilings;
   ceilings.push_back(ceiling(
       "fp32_flop_rate", "independent chains of FFMA on every multiprocessor; shortest of several launches",
       [&] { return fp32_flop_rate(share); }));
+  ceilings.push_back(ceiling("special_function_rate",
+                             "independent chains of exponentials and logarithms (MUFU) on every "
+                             "multiprocessor; shortest of several launches",
+                             [&] { return special_function_rate(share); }));
   ceilings.push_back(ceiling("memory_bandwidth",
                              "a kernel copies 2 GiB by 16 bytes a thread, bytes read and written counted; "
                              "shortest of several launches",

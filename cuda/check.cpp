@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 std::string_view next_step(cudaError_t result) {
   switch (result) {
     case cudaErrorMemoryAllocation:
-      return " Give --batch a smaller one, or end what else uses the GPU (nvidia-smi lists it).";
+      return " Run a smaller problem, or end what else uses the GPU (nvidia-smi lists it).";
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:
     case cudaErrorLaunchFailure:

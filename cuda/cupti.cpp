@@ -6,7 +6,7 @@
 #include <cupti_version.h>
 #include <fmt/format.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cuda {
 namespace {

@@ -9,6 +9,7 @@
 #include "cuda/gpu.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/nvml.hpp"
+#include "model/facts.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -77,9 +78,9 @@ class CudaDevice final : public Device {
     check(cudaGetDeviceCount(&count));
     check(cudaDriverGetVersion(&driver));
     check(cudaRuntimeGetVersion(&runtime));
-    facts["name"] = std::string(properties.name);
+    facts[fact::gpu_name.name] = std::string(properties.name);
     facts["UUID"] = uuid;
-    facts["GPUs"] = static_cast<double>(count);
+    facts[fact::gpu_count.name] = static_cast<double>(count);
     facts["compute capability"] = fmt::format("{}.{}", properties.major, properties.minor);
     facts["multiprocessors"] = static_cast<double>(properties.multiProcessorCount);
     facts["memory"] = static_cast<double>(properties.totalGlobalMem);
@@ -89,7 +90,7 @@ class CudaDevice final : public Device {
     facts["CUDA driver API"] = version_text(driver);
     facts["CUDA runtime"] = version_text(runtime);
     facts["CUPTI"] = cupti_fact();
-    return {{"gpu", std::move(facts)}};
+    return {{fact::gpu, std::move(facts)}};
   }
 
   [[nodiscard]] std::vector<Ceiling> measure_ceilings(double seconds) const override {

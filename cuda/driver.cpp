@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cuda/shared_library.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cuda {
 

@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "cuda/shared_library.hpp"
-#include "model/error.hpp"
+#include "model/facts.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -147,8 +148,9 @@ GpuState Nvml::state(const std::string& uuid) const {
 
 std::map<std::string, Fact> Nvml::facts(const std::string& uuid) const {
   static constexpr std::array names{
-      "driver", "SM clock", "SM clock maximum", "memory clock",    "memory clock maximum", "power limit",
-      "ECC",    "MIG",      "persistence",      "PCIe generation", "PCIe link width"};
+      "driver",         "SM clock", "SM clock maximum", "memory clock", "memory clock maximum",
+      "power limit",    "ECC",      fact::gpu_mig.name, "persistence",  "PCIe generation",
+      "PCIe link width"};
   std::map<std::string, Fact> facts;
   const Device device = functions_ == nullptr ? nullptr : functions_->device(uuid);
   if (device == nullptr) {
@@ -165,7 +167,7 @@ std::map<std::string, Fact> Nvml::facts(const std::string& uuid) const {
   facts["memory clock maximum"] = f.number_of(f.max_clock, device, memory_clock, megahertz);
   facts["power limit"] = f.number(f.power_limit, device, milliwatt);
   facts["ECC"] = f.on_or_off(f.ecc, device);
-  facts["MIG"] = f.on_or_off(f.mig, device);
+  facts[fact::gpu_mig.name] = f.on_or_off(f.mig, device);
   facts["persistence"] = f.number(f.persistence, device);
   if (const double* on = std::get_if<double>(&facts["persistence"])) {
     facts["persistence"] = std::string(*on != 0 ? "on" : "off");

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof::cuda {
 

@@ -24,6 +24,15 @@ class HostTimer final : public DeviceTimer {
   double stop_ = 0;
 };
 
+/// What evaluates functions on a CPU are multiply-adds, whose peak stands for itself.
+Ceiling special_function_rate() {
+  return {.id = "special_function_rate",
+          .device = "cpu",
+          .value = std::nullopt,
+          .absent = "a CPU has no units for special functions: libraries evaluate them with multiply-adds",
+          .method = ""};
+}
+
 /// The processor cores as a device: always there, timed by the host clock, done when a call returns.
 class CpuDevice final : public Device {
  public:
@@ -40,7 +49,7 @@ class CpuDevice final : public Device {
     const auto array_bytes = bandwidth_array_bytes(cache_sizes(read_caches(root)).last_level_total,
                                                    usable_memory(root).value_or(std::uint64_t{1} << 30));
     // A third for the arithmetic: it steadies within milliseconds, memory is what neighbours disturb.
-    return {measure_fp32_flop_rate(threads, seconds / 3),
+    return {measure_fp32_flop_rate(threads, seconds / 3), special_function_rate(),
             measure_memory_bandwidth(threads, array_bytes, seconds * 2 / 3)};
   }
 

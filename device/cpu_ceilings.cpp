@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <functional>
 #include <string>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "device/clock.hpp"
 #include "device/fma_chains.hpp"
 #include "device/fma_chains_avx512.hpp"
 #include "device/thread_team.hpp"
@@ -23,26 +21,6 @@ constexpr std::size_t native_vector_bytes = __BIGGEST_ALIGNMENT__;
 constexpr float start = 1.0F;
 constexpr float factor = 0.5F;
 constexpr float term = 1.0F;
-
-struct Best {
-  double rate = 0;
-  unsigned rounds = 0;
-};
-
-/// Repeats `round`, which returns seconds and does `work` units, until `seconds` are over, at least twice:
-/// the first one also wakes the cores up.
-Best best_rate(double work, double seconds, const std::function<double()>& round) {
-  const Clock& clock = steady_clock();
-  const double end = clock.now() + seconds;
-  Best best;
-  double took = 0;
-  while (best.rounds < 2 || clock.now() + took < end) {
-    took = round();
-    best.rate = std::max(best.rate, work / took);
-    ++best.rounds;
-  }
-  return best;
-}
 
 /// Memory straight from the kernel, in huge pages where it grants them; untouched, so that each thread's
 /// first write puts its part near itself.
@@ -102,13 +80,25 @@ FmaWork widest_fma_work() {
   return {native_vector_bytes, run_fma_chains<native_vector_bytes>};
 }
 
+BestRate best_rate(double work, double seconds, const Clock& clock, const std::function<double()>& round) {
+  const double end = clock.now() + seconds;
+  BestRate best;
+  double took = 0;
+  while (best.rounds < 2 || clock.now() + took < end) {
+    took = round();
+    best.rate = std::max(best.rate, work / took);
+    ++best.rounds;
+  }
+  return best;
+}
+
 Ceiling measure_fp32_flop_rate(unsigned threads, double seconds) {
   // About 5 ms a round at a few GHz: long against the start of a thread, short against the noise of a shared
   // machine.
   constexpr std::uint64_t rounds = 2'000'000;
   const FmaWork work = widest_fma_work();
   std::atomic<bool> exact = true;
-  const Best best = best_rate(threads * work.flops(rounds), seconds, [&] {
+  const BestRate best = best_rate(threads * work.flops(rounds), seconds, steady_clock(), [&] {
     return run_together(threads, [&](unsigned) {
       if (work.run(rounds, start, factor, term) != work.expected()) exact = false;
     });
@@ -146,13 +136,13 @@ Ceiling measure_memory_bandwidth(unsigned threads, std::size_t array_bytes, doub
     std::fill_n(c.floats() + at, part, 2.0F);
   })();
   const double half = (seconds - (clock.now() - begin)) / 2;  // the first touch of the pages takes its part
-  const Best copied = best_rate(2 * bytes, half, together([&](std::size_t at) {
-                                  std::memcpy(a.floats() + at, b.floats() + at, part * sizeof(float));
-                                }));
+  const BestRate copied = best_rate(2 * bytes, half, clock, together([&](std::size_t at) {
+                                      std::memcpy(a.floats() + at, b.floats() + at, part * sizeof(float));
+                                    }));
   const bool right_copy = a.floats()[part * threads - 1] == 1.0F;
-  const Best added = best_rate(3 * bytes, half, together([&](std::size_t at) {
-                                 triad(a.floats() + at, b.floats() + at, c.floats() + at, part);
-                               }));
+  const BestRate added = best_rate(3 * bytes, half, clock, together([&](std::size_t at) {
+                                     triad(a.floats() + at, b.floats() + at, c.floats() + at, part);
+                                   }));
   if (!right_copy || a.floats()[0] != 1.0F + factor * 2.0F) {
     ceiling.absent = "the copy or the triad left wrong values, so its time says nothing";
     return ceiling;

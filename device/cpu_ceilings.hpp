@@ -2,10 +2,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "model/run.hpp"
+#include "system/clock.hpp"
 
 namespace mprof {
+
+/// The best of some rounds of the same work.
+struct BestRate {
+  double rate = 0;  ///< units of work a second
+  unsigned rounds = 0;
+};
+
+/// Repeats `round`, which returns seconds and does `work` units, until another one as long as the last would
+/// not end within `seconds`; at least twice, since the first one also wakes the cores up.
+[[nodiscard]] BestRate best_rate(double work, double seconds, const Clock& clock,
+                                 const std::function<double()>& round);
 
 /// The highest rate of single-precision multiply-adds (two FLOPs each) that `threads` threads reached in
 /// several rounds within about `seconds`: "fp32_flop_rate".

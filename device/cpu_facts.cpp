@@ -9,6 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "model/facts.hpp"
+
 namespace mprof {
 namespace {
 
@@ -112,9 +114,9 @@ std::map<std::string, Fact> cpu_facts(const fs::path& root) {
   const std::string no_frequency = "the kernel shows no cpufreq of CPU 0 (usual in a virtual machine)";
 
   std::map<std::string, Fact> facts;
-  facts["model"] = cpu.model.empty() ? Fact(Absent{silent}) : Fact(cpu.model);
-  facts["logical_cpus"] = number_or(unless_zero(cpu.logical_cpus), silent);
-  facts["cores"] = number_or(unless_zero(cpu.cores), silent);
+  facts[fact::cpu_model.name] = cpu.model.empty() ? Fact(Absent{silent}) : Fact(cpu.model);
+  facts[fact::cpu_logical_cpus.name] = number_or(unless_zero(cpu.logical_cpus), silent);
+  facts[fact::cpu_cores.name] = number_or(unless_zero(cpu.cores), silent);
   facts["threads_per_core"] =
       cpu.cores == 0 ? Fact(Absent{silent}) : Fact(double(cpu.logical_cpus) / cpu.cores);
   const std::string extensions = instruction_sets(cpu);
@@ -312,7 +314,7 @@ std::optional<std::uint64_t> usable_memory(const fs::path& root) {
 }
 
 Environment machine_facts(const fs::path& root) {
-  return {{"cpu", cpu_facts(root)}, {"os", os_facts(root)}, {"memory", memory_facts(root)}};
+  return {{fact::cpu, cpu_facts(root)}, {"os", os_facts(root)}, {"memory", memory_facts(root)}};
 }
 
 std::optional<std::string> read_text(const fs::path& path) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "device/clock.hpp"
 #include "model/run.hpp"
+#include "system/clock.hpp"
 
 namespace mprof {
 

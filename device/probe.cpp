@@ -2,23 +2,19 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "device/perf_event.hpp"
 #include "device/thread_team.hpp"
+#include "system/programs.hpp"
 
 namespace mprof {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// In the kernel's spelling, what the compiler was allowed to use.
 std::vector<std::string_view> required_instruction_sets() {
@@ -78,15 +74,6 @@ bool is_administrator() {
           1) != 0;
 }
 
-std::optional<std::string> find_program(const std::string& path, std::string_view name) {
-  std::istringstream folders(path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = fs::path(folder) / name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Probe probe_instruction_sets(const CpuInfo& cpu) {
@@ -119,13 +106,13 @@ Probe probe_memory(std::optional<std::uint64_t> usable_bytes) {
   Probe probe{"memory", ProbeState::ok, "", ""};
   if (!usable_bytes) {
     return {"memory", ProbeState::limited, "the kernel does not say how much there is",
-            "Batch 10000 needs 4 GiB; give --batch smaller ones when it is ended."};
+            "The families' largest problems need 4 GiB; run smaller ones when a worker is ended."};
   }
   const auto usable = static_cast<double>(*usable_bytes);
   probe.found = fmt::format("{:.1f} GiB usable", usable / gibibyte);
   if (usable < needed) {
     probe.state = ProbeState::limited;
-    probe.remedy = "Batch 10000 needs 4 GiB: give --batch smaller ones, or more memory.";
+    probe.remedy = "The families' largest problems need 4 GiB: run smaller ones, or find more memory.";
   }
   return probe;
 }
@@ -183,7 +170,8 @@ Probe probe_counter_permission(const std::optional<std::string>& driver_paramete
 Probe probe_browser(const std::string& path) {
   for (const std::string_view name :
        {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}) {
-    if (const auto found = find_program(path, name)) return {"browser", ProbeState::ok, *found, ""};
+    if (const auto found = find_program(name, search_path(path)))
+      return {"browser", ProbeState::ok, found->string(), ""};
   }
   return {"browser", ProbeState::limited, "no Chromium on PATH: only the tests of the HTML report need one",
           "Install Debian's package chromium."};
@@ -213,8 +201,7 @@ std::vector<Probe> probe_machine() {
     probes.push_back(probe_counter_permission(read_text("/proc/driver/nvidia/params"), is_administrator()));
   }
   for (const auto& probe : added_probes()) probes.push_back(probe());
-  const char* const path = std::getenv("PATH");
-  probes.push_back(probe_browser(path != nullptr ? path : ""));
+  probes.push_back(probe_browser(environment_variable("PATH")));
   return probes;
 }
 

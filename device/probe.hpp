@@ -31,7 +31,7 @@ void add_probe(std::function<Probe()> probe);
 /// The probes, as functions of what was found.
 [[nodiscard]] Probe probe_instruction_sets(const CpuInfo& cpu);
 [[nodiscard]] Probe probe_cores(unsigned usable_cpus);
-/// Enough for batch 10000 of the convolution family: 4 GiB.
+/// Enough for the problems that the families run unasked: 4 GiB.
 [[nodiscard]] Probe probe_memory(std::optional<std::uint64_t> usable_bytes);
 [[nodiscard]] Probe probe_perf_events();
 

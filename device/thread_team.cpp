@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-#include "device/clock.hpp"
+#include "system/clock.hpp"
 
 namespace mprof {
 namespace {

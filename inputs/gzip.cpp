@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "inputs/gzip.hpp"
-#include "model/error.hpp"
-#include "model/run_file.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof {
 namespace {

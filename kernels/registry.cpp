@@ -1,13 +1,14 @@
 #include "kernels/registry.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
@@ -38,7 +39,7 @@ Registry& Registry::instance() {
 }
 
 void Registry::add(std::unique_ptr<Family> family) {
-  if (this->family(family->id()) != nullptr) fail_twice("families", family->id());
+  if (this->family(family->info().id) != nullptr) fail_twice("families", family->info().id);
   families_.push_back(std::move(family));
 }
 
@@ -48,7 +49,8 @@ void Registry::add(RegisteredVariant variant) {
 }
 
 const Family* Registry::family(std::string_view id) const {
-  const auto found = std::ranges::find_if(families_, [&](const auto& family) { return family->id() == id; });
+  const auto found =
+      std::ranges::find_if(families_, [&](const auto& family) { return family->info().id == id; });
   return found == families_.end() ? nullptr : found->get();
 }
 
@@ -71,8 +73,15 @@ std::vector<const RegisteredVariant*> Registry::variants() const {
 std::vector<const Family*> Registry::families() const {
   std::vector<const Family*> result;
   for (const auto& family : families_) result.push_back(family.get());
-  std::ranges::sort(result, {}, [](const Family* family) { return family->id(); });
+  std::ranges::sort(result, {}, [](const Family* family) { return std::string_view(family->info().id); });
   return result;
+}
+
+void Registry::export_environment() const {
+  constexpr int keep = 0;
+  for (const auto& variables : environments_) {
+    for (const auto& [name, value] : variables()) ::setenv(name.c_str(), value.c_str(), keep);
+  }
 }
 
 std::string source_file_of(std::string_view file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,12 @@
 #include "model/run.hpp"
 
 namespace mprof {
+
+/// Something to be known of a library that a variant calls: its version, the kernels that it chose.
+struct LibraryFact {
+  std::string name{};  ///< "cuDNN"
+  std::function<std::string()> value{};
+};
 
 /// A variant as the registry holds it.
 struct RegisteredVariant {
@@ -27,9 +34,10 @@ class Registry {
 
   void add(std::unique_ptr<Family> family);
   void add(RegisteredVariant variant);
-  /// A library that a variant calls, and how to ask for its version: it goes into each run's environment.
-  void add_library(std::string name, std::function<std::string()> version) {
-    libraries_.emplace_back(std::move(name), std::move(version));
+  void add_library(LibraryFact library) { libraries_.push_back(std::move(library)); }
+  /// Variables that a library reads when it is loaded.
+  void add_environment(std::function<std::map<std::string, std::string>()> variables) {
+    environments_.push_back(std::move(variables));
   }
 
   /// By id; nullptr when there is none.
@@ -41,14 +49,18 @@ class Registry {
   /// The group "libraries" of a run's environment.
   [[nodiscard]] Environment library_versions() const {
     Environment environment;
-    for (const auto& [name, version] : libraries_) environment["libraries"][name] = version();
+    for (const LibraryFact& library : libraries_) environment["libraries"][library.name] = library.value();
     return environment;
   }
+  /// Sets what variants' libraries read when they are loaded, for the processes that this one starts; what is
+  /// set already stays. Call it before any thread is started: the environment belongs to all.
+  void export_environment() const;
 
  private:
   std::vector<std::unique_ptr<Family>> families_;
   std::vector<std::unique_ptr<RegisteredVariant>> variants_;
-  std::vector<std::pair<std::string, std::function<std::string()>>> libraries_;
+  std::vector<LibraryFact> libraries_;
+  std::vector<std::function<std::map<std::string, std::string>()>> environments_;
 };
 
 /// The id of the variant defined in `file`: its path below kernels/ without the extension. A variant is one

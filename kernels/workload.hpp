@@ -1,23 +1,24 @@
 #pragma once
 
-#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/data_paths.hpp"
+#include "model/family.hpp"
 #include "model/run.hpp"
 
 /// What the runner knows of a workload: three small interfaces. A family implements them; its variants see
 /// none of them.
 namespace mprof {
 
-/// The three stages of an op. layer_time covers all three, op_time the second.
+/// The three stages of an op. group_time covers all three, op_time the second.
 enum class Stage { prepare, forward, finish };
 
-/// Watches an inference from outside: the runner's timing, a test's script.
+/// Watches an execution from outside: the runner's timing, a test's script.
 class StageObserver {
  public:
   virtual ~StageObserver() = default;
@@ -31,29 +32,29 @@ class NoObserver final : public StageObserver {
   void stage(std::string_view, Stage, const std::function<void()>& work) override { work(); }
 };
 
-/// What an inference says of the batch as a whole.
-struct InferenceResult {
-  double accuracy = 0;         ///< share of images whose predicted class is the labelled one
-  double agreement = 0;        ///< share of images predicted as the reference predictions say
-  bool has_agreement = false;  ///< whether reference predictions came with the weights
+/// A quality of the whole by its metric, which FamilyInfo::qualities describes.
+struct QualityValue {
+  std::string metric{};
+  double value = 0;
 };
 
 struct CheckedResult {
-  InferenceResult inference;
-  std::vector<Verification> verification;  ///< one an op
+  std::vector<QualityValue> qualities{};
+  std::vector<Verification> verification{};  ///< one an op
 };
 
 /// One variant with its parameters, bound to a workload; buffers allocated, nothing computed.
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// The whole inference of the batch, images in to accuracy out.
-  virtual InferenceResult infer(StageObserver& observer) = 0;
+  /// The whole, from input to output. Returns those of the family's qualities that this workload has: the
+  /// same ones each time.
+  virtual std::vector<QualityValue> run(StageObserver& observer) = 0;
   /// The same with each op's output poisoned before and compared with the double-precision reference after.
   virtual CheckedResult check(StageObserver& observer) = 0;
 };
 
-/// A family's inputs for one batch, loaded.
+/// A family's inputs for one problem, loaded.
 class Workload {
  public:
   virtual ~Workload() = default;
@@ -63,19 +64,36 @@ class Workload {
                                                         const Parameters& parameters) = 0;
 };
 
+/// A file or a folder that a family reads.
+struct InputInfo {
+  std::string name{};        ///< also the option's: --data; and MPROF_DATA's
+  std::string value_name{};  ///< "DIR" or "FILE", as help writes it
+  std::string meaning{};     ///< what it holds, as help begins a sentence with it
+  /// Where it is looked for, unless the user says where it is: the first that exists, otherwise the first.
+  /// Relative ones are relative to the folder of the program.
+  std::vector<std::filesystem::path> places{};
+  /// A file that must be in a folder for this to count as existing; empty: the place itself must.
+  std::filesystem::path file{};
+};
+
+/// Where each input is, by its name.
+using InputPaths = std::map<std::string, std::string>;
+
 /// A workload's definition: what is computed, on what, and how much work that is.
 class Family {
  public:
   virtual ~Family() = default;
-  [[nodiscard]] virtual std::string_view id() const = 0;
-  [[nodiscard]] virtual std::string_view title() const = 0;
-  [[nodiscard]] virtual std::vector<std::uint64_t> default_batches(bool quick) const = 0;
-  [[nodiscard]] virtual std::uint64_t max_batch() const = 0;
-  [[nodiscard]] virtual std::vector<OpInfo> ops(std::uint64_t batch) const = 0;
-  /// Throws Error with the file at fault when inputs are missing or corrupt. Cheap enough to call for a check
-  /// up front.
-  virtual void validate(const DataPaths& data) const = 0;
-  [[nodiscard]] virtual std::unique_ptr<Workload> load(std::uint64_t batch, const DataPaths& data) const = 0;
+  /// Everything but the problems, which a plan chooses.
+  [[nodiscard]] virtual const FamilyInfo& info() const = 0;
+  /// What is run where the user names no problem; `quick`: what takes seconds.
+  [[nodiscard]] virtual std::vector<Problem> default_problems(bool quick) const = 0;
+  [[nodiscard]] virtual std::vector<OpInfo> ops(const Problem& problem) const = 0;
+  [[nodiscard]] virtual std::vector<InputInfo> inputs() const { return {}; }
+  /// The files that load() reads, with their inputs' names. Throws Error with the file at fault when inputs
+  /// are missing or corrupt. Cheap enough to call for a check up front.
+  [[nodiscard]] virtual std::vector<InputFile> validate(const InputPaths& /*inputs*/) const { return {}; }
+  [[nodiscard]] virtual std::unique_ptr<Workload> load(const Problem& problem,
+                                                       const InputPaths& inputs) const = 0;
 };
 
 }  // namespace mprof

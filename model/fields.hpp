@@ -4,7 +4,7 @@
 
 #include "model/run.hpp"
 
-/// The one list of each struct's fields: the reader and the writer of run.json and of the worker protocol
+/// The one list of each struct's fields: the reader and the writer of the record and of the worker protocol
 /// both walk it. An archive offers `field` (always present) and `optional_field` (left out when empty or not
 /// set).
 namespace mprof {
@@ -50,12 +50,71 @@ void fields(Archive& a, S& s) {
   a.optional_field("source_file", s.source_file);
 }
 
+template <class Archive, Fields<AxisInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("name", s.name);
+  a.field("plural", s.plural);
+  a.field("title", s.title);
+  a.optional_field("meaning", s.meaning);
+  a.field("default", s.default_value);
+  a.field("min", s.min);
+  a.optional_field("max", s.max);
+}
+
+template <class Archive, Fields<Nouns> S>
+void fields(Archive& a, S& s) {
+  a.optional_field("item", s.item);
+  a.optional_field("items", s.items);
+  a.field("whole", s.whole);
+  a.optional_field("group", s.group);
+  a.optional_field("groups", s.groups);
+  a.field("op_time", s.op_time_title);
+  a.optional_field("group_time", s.group_time_title);
+  a.field("total_time", s.total_time_title);
+}
+
+template <class Archive, Fields<QualityInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("metric", s.metric);
+  a.field("label", s.label);
+  a.optional_field("meaning", s.meaning);
+  a.field("unit", s.unit);
+  a.field("better", s.better);
+  a.field("tolerance", s.tolerance);
+}
+
 template <class Archive, Fields<OpInfo> S>
 void fields(Archive& a, S& s) {
   a.field("name", s.name);
   a.optional_field("title", s.title);
   a.field("flops", s.flops);
   a.field("bytes", s.bytes);
+  a.optional_field("special_operations", s.special_operations);
+}
+
+template <class Archive, Fields<ProblemInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("problem", s.problem);
+  a.field("ops", s.ops);
+}
+
+template <class Archive, Fields<FamilyInfo> S>
+void fields(Archive& a, S& s) {
+  a.field("id", s.id);
+  a.field("title", s.title);
+  a.field("axes", s.axes);
+  a.field("nouns", s.nouns);
+  a.optional_field("qualities", s.qualities);
+  a.optional_field("problems", s.problems);
+}
+
+template <class Archive, Fields<InputFile> S>
+void fields(Archive& a, S& s) {
+  a.field("family", s.family);
+  a.field("name", s.name);
+  a.field("path", s.path);
+  a.field("size", s.size);
+  a.field("checksum", s.checksum);
 }
 
 template <class Archive, Fields<Measurement> S>
@@ -114,21 +173,21 @@ template <class Archive, Fields<CaseKey> S>
 void fields(Archive& a, S& s) {
   a.field("variant", s.variant);
   a.field("parameters", s.parameters);
-  a.field("batch", s.batch);
+  a.field("problem", s.problem);
 }
 
 template <class Archive, Fields<Case> S>
 void fields(Archive& a, S& s) {
   a.field("id", s.id);
   a.field("key", s.key);
-  a.field("ops", s.ops);
-  a.field("passes", s.passes);
+  a.optional_field("ops", s.ops);
+  a.optional_field("passes", s.passes);
 }
 
 template <class Archive, Fields<Plan> S>
 void fields(Archive& a, S& s) {
   a.field("variants", s.variants);
-  a.field("batches", s.batches);
+  a.field("problems", s.problems);
   a.field("settings", s.settings);
   a.field("passes", s.passes);
   a.optional_field("metrics", s.metrics);
@@ -137,8 +196,7 @@ void fields(Archive& a, S& s) {
   a.field("seed", s.seed);
   a.field("timeout", s.timeout);
   a.field("stopping", s.stopping);
-  a.field("images", s.images);
-  a.field("weights", s.weights);
+  a.optional_field("inputs", s.inputs);
 }
 
 template <class Archive, Fields<Ceiling> S>
@@ -150,6 +208,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("method", s.method);
 }
 
+/// All but the cases, which stand in files of their own.
 template <class Archive, Fields<Run> S>
 void fields(Archive& a, S& s) {
   a.field("schema_version", s.schema_version);
@@ -161,8 +220,9 @@ void fields(Archive& a, S& s) {
   a.field("plan", s.plan);
   a.field("environment", s.environment);
   a.field("ceilings", s.ceilings);
+  a.optional_field("inputs", s.inputs);
+  a.field("families", s.families);
   a.field("variants", s.variants);
-  a.field("cases", s.cases);
 }
 
 }  // namespace mprof

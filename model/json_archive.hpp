@@ -4,15 +4,14 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
 #include "model/fields.hpp"
+#include "system/error.hpp"
 
 /// JSON of any struct that has a `fields` function: to_json(value) and from_json<T>(json, where).
 namespace mprof::json {
@@ -46,6 +45,13 @@ inline Json to_json(const Fact& fact) {
   if (const auto* number = std::get_if<double>(&fact)) return to_json(*number);
   return Json{{"absent", std::get<Absent>(fact).reason}};
 }
+inline Json to_json(const Problem& problem) {
+  Json object = Json::object();
+  for (const Coordinate& c : problem.coordinates) object[c.axis] = c.value;
+  return object;
+}
+/// Measurements of kernels as tables of columns (model/measurement_table.cpp).
+Json to_json(const std::vector<Measurement>& measurements);
 template <class T>
 Json to_json(const std::vector<T>& values);
 template <class T>
@@ -65,16 +71,15 @@ class Writer {
     if (value) field(name, *value);
   }
   template <class T>
+  requires std::is_class_v<T>
   void optional_field(const char* name, const T& container) {
     if (!container.empty()) field(name, container);
   }
-  /// Left out when false.
-  void optional_field(const char* name, const bool& value) {
-    if (value) field(name, value);
-  }
-  /// Left out when 0.
-  void optional_field(const char* name, const std::uint32_t& value) {
-    if (value != 0) field(name, value);
+  /// Left out when false or 0.
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void optional_field(const char* name, const T& value) {
+    if (value != T{}) field(name, value);
   }
   Json take() { return std::move(object_); }
 
@@ -107,6 +112,7 @@ requires std::is_class_v<T> Json to_json(const T& value) {
 [[noreturn]] void fail(const std::string& where, const std::string& expected, const Json& found);
 
 // Declared ahead: these call each other, and argument-dependent lookup does not look in this namespace.
+void read(const Json& json, const std::string& where, std::vector<Measurement>& measurements);
 template <class T>
 void read(const Json& json, const std::string& where, std::vector<T>& values);
 template <class T>
@@ -152,6 +158,12 @@ inline void read(const Json& json, const std::string& where, Fact& value) {
     fail(where, "text, a number or {\"absent\": reason}", json);
   }
 }
+inline void read(const Json& json, const std::string& where, Problem& problem) {
+  if (!json.is_object()) fail(where, "an object of whole numbers by axis", json);
+  problem.coordinates.clear();
+  for (const auto& [axis, value] : json.items())
+    read(value, where + "." + axis, problem.coordinates.emplace_back(Coordinate{axis, 0}).value);
+}
 template <class T>
 void read(const Json& json, const std::string& where, std::vector<T>& values) {
   if (!json.is_array()) fail(where, "an array", json);
@@ -166,7 +178,9 @@ void read(const Json& json, const std::string& where, std::map<std::string, T>& 
   values.clear();
   for (const auto& [name, element] : json.items()) read(element, where + "." + name, values[name]);
 }
-/// Hands the members of one object to the fields of a struct and refuses members that no field asked for.
+
+/// Hands the members of one object to the fields of a struct. Members that no field asks for are left alone:
+/// a later version of this schema may have added them.
 class Reader {
  public:
   Reader(const Json& object, const std::string& where) : object_(object), where_(where) {
@@ -174,7 +188,6 @@ class Reader {
   }
   template <class T>
   void field(const char* name, T& value) {
-    known_.insert(name);
     const auto member = object_.find(name);
     if (member == object_.end())
       throw Error(ExitCode::usage, where_ + ": the field \"" + name + "\" is missing");
@@ -182,37 +195,18 @@ class Reader {
   }
   template <class T>
   void optional_field(const char* name, std::optional<T>& value) {
-    known_.insert(name);
     value.reset();
     if (object_.contains(name)) field(name, value.emplace());
   }
   template <class T>
-  void optional_field(const char* name, T& container) {
-    known_.insert(name);
-    container.clear();
-    if (object_.contains(name)) field(name, container);
-  }
-  void optional_field(const char* name, bool& value) {
-    known_.insert(name);
-    value = false;
+  void optional_field(const char* name, T& value) {
+    value = T{};
     if (object_.contains(name)) field(name, value);
-  }
-  void optional_field(const char* name, std::uint32_t& value) {
-    known_.insert(name);
-    value = 0;
-    if (object_.contains(name)) field(name, value);
-  }
-  void refuse_unknown_members() const {
-    for (const auto& [name, member] : object_.items()) {
-      if (!known_.contains(name))
-        throw Error(ExitCode::usage, where_ + ": the field \"" + name + "\" is not known");
-    }
   }
 
  private:
   const Json& object_;
   const std::string& where_;
-  std::set<std::string> known_;
 };
 
 template <class T>
@@ -220,7 +214,6 @@ requires std::is_class_v<T>
 void read(const Json& json, const std::string& where, T& value) {
   Reader reader(json, where);
   fields(reader, value);
-  reader.refuse_unknown_members();
 }
 
 template <class T>

@@ -9,25 +9,18 @@ namespace mprof {
 namespace {
 
 constexpr std::array catalogue{
-    Metric{
-        "op_time", "Op time", Unit::second, Better::lower, Combine::sum,
-        "Device time of forward() of one layer: device events on a GPU, the host clock on the CPU device."},
-    Metric{"layer_time", "Layer time", Unit::second, Better::lower, Combine::sum,
-           "Host time of prepare() + forward() + finish() of one layer: allocation, copies in, kernels, "
-           "copies out, "
+    Metric{"op_time", "Op time", Unit::second, Better::lower, Combine::sum,
+           "Device time of forward() of one op: device events on a GPU, the host clock on the CPU device."},
+    Metric{"group_time", "Group time", Unit::second, Better::lower, Combine::sum,
+           "Host time of prepare() + forward() + finish() of one op: allocation, copies in, kernels, copies "
+           "out, "
            "frees."},
     Metric{"total_time", "Total execution time", Unit::second, Better::lower, Combine::never,
-           "Host time of the whole inference of the batch, images in to accuracy out."},
+           "Host time of one whole execution, from input to output."},
     Metric{"first_op_time", "First op time", Unit::second, Better::lower, Combine::sum,
            "Op time of the first, checked execution: with lazy loading, page faults and cold caches."},
     Metric{"hot_op_time", "Hot op time", Unit::second, Better::lower, Combine::sum,
            "Op time right after the same op, with what that one has left in the caches (--hot)."},
-    Metric{"accuracy", "Accuracy", Unit::ratio, Better::higher, Combine::never,
-           "Share of the batch's images whose predicted class is the labelled one."},
-    Metric{"prediction_agreement", "Agreement with the reference", Unit::ratio, Better::higher,
-           Combine::never,
-           "Share of the batch's images whose predicted class is the one that PyTorch predicts in double "
-           "precision."},
     Metric{"flops", "FLOPs", Unit::flop, Better::neither, Combine::sum,
            "Floating-point operations that the op's definition needs; a multiply-add counts as two."},
     Metric{"bytes", "Bytes", Unit::byte, Better::neither, Combine::sum,
@@ -36,18 +29,25 @@ constexpr std::array catalogue{
            "flops / op_time: the useful work, whatever the variant really executed."},
     Metric{"byte_rate", "Byte rate", Unit::byte_per_second, Better::higher, Combine::never,
            "bytes / op_time: the useful traffic, whatever the variant really moved."},
+    Metric{"special_operations", "Special-function operations", Unit::count, Better::neither, Combine::sum,
+           "Evaluations of functions that hardware has units of their own for, which the op's definition "
+           "needs."},
+    Metric{"special_rate", "Special-function rate", Unit::per_second, Better::higher, Combine::never,
+           "special_operations / op_time: the useful evaluations, however the variant really made them."},
+    Metric{"special_throughput", "Special-function throughput", Unit::percent, Better::higher, Combine::never,
+           "special_rate as a percentage of the special-function rate measured at the start of the run."},
     Metric{"compute_throughput", "Compute throughput", Unit::percent, Better::higher, Combine::never,
            "flop_rate as a percentage of the FP32 peak measured at the start of the run."},
     Metric{"memory_throughput", "Memory throughput", Unit::percent, Better::higher, Combine::never,
            "byte_rate as a percentage of the memory bandwidth measured at the start of the run."},
     Metric{"user_time", "User CPU time", Unit::second, Better::lower, Combine::never,
-           "CPU time in user mode of one inference, all threads (getrusage)."},
+           "CPU time in user mode of one execution, all threads (getrusage)."},
     Metric{"system_time", "System CPU time", Unit::second, Better::lower, Combine::never,
-           "CPU time in the kernel for one inference, all threads (getrusage)."},
+           "CPU time in the kernel for one execution, all threads (getrusage)."},
     Metric{"minor_page_faults", "Minor page faults", Unit::count, Better::lower, Combine::never,
-           "Page faults of one inference served without I/O (getrusage)."},
+           "Page faults of one execution served without I/O (getrusage)."},
     Metric{"major_page_faults", "Major page faults", Unit::count, Better::lower, Combine::never,
-           "Page faults of one inference that needed I/O (getrusage)."},
+           "Page faults of one execution that needed I/O (getrusage)."},
     Metric{"peak_memory", "Peak memory", Unit::byte, Better::lower, Combine::max,
            "Largest resident set of the worker process up to the end of the case (getrusage)."},
     Metric{"cycles", "CPU cycles", Unit::count, Better::lower, Combine::sum,
@@ -105,11 +105,11 @@ constexpr std::array catalogue{
            "Host time in CUDA calls for the op, waiting included, on any thread (trace)."},
     Metric{"synchronization_time", "Synchronization time", Unit::second, Better::lower, Combine::sum,
            "Host time spent waiting for the GPU in synchronizing calls for the op (trace)."},
-    Metric{"traced_layer_time", "Traced layer time", Unit::second, Better::neither, Combine::sum,
+    Metric{"traced_group_time", "Traced group time", Unit::second, Better::neither, Combine::sum,
            "Host time of prepare() + forward() + finish() while traced; the seven rows that follow add up to "
            "it."},
     Metric{"gpu_kernel_time", "GPU in kernels", Unit::second, Better::neither, Combine::sum,
-           "Part of the traced layer time in which a kernel ran."},
+           "Part of the traced group time in which a kernel ran."},
     Metric{"gpu_copy_only_time", "GPU copying only", Unit::second, Better::lower, Combine::sum,
            "Part of it in which the GPU copied or set memory and ran no kernel."},
     Metric{"gpu_idle_tracing_time", "GPU idle: tracing", Unit::second, Better::neither, Combine::sum,
@@ -125,7 +125,7 @@ constexpr std::array catalogue{
     Metric{"gpu_idle_host_time", "GPU idle: host code", Unit::second, Better::lower, Combine::sum,
            "Part of it in which the GPU did nothing and the host was in no CUDA call."},
     Metric{"trace_overhead", "Overhead of tracing", Unit::ratio, Better::lower, Combine::never,
-           "Traced layer time over the median layer time of the timing pass, all ops together."},
+           "Traced group time over the median group time of the timing pass, all ops together."},
     Metric{"dropped_records", "Dropped records", Unit::count, Better::lower, Combine::sum,
            "Records that CUPTI found no buffer for: the trace lacks them."},
     Metric{"zero_time_records", "Records without a time", Unit::count, Better::lower, Combine::sum,
@@ -170,6 +170,8 @@ std::string_view unit_symbol(Unit unit) {
       return "FLOP/s";
     case Unit::byte_per_second:
       return "B/s";
+    case Unit::per_second:
+      return "1/s";
     case Unit::watt:
       return "W";
     case Unit::celsius:
@@ -178,6 +180,40 @@ std::string_view unit_symbol(Unit unit) {
       return "Hz";
   }
   return "";
+}
+
+std::string_view to_string(Unit unit) {
+  return unit_symbol(unit);
+}
+
+std::string_view to_string(Better better) {
+  switch (better) {
+    case Better::lower:
+      return "lower";
+    case Better::higher:
+      return "higher";
+    case Better::neither:
+      break;
+  }
+  return "neither";
+}
+
+bool from_string(std::string_view text, Unit& value) {
+  for (int i = 0; i <= static_cast<int>(Unit::celsius); ++i) {
+    if (unit_symbol(static_cast<Unit>(i)) != text) continue;
+    value = static_cast<Unit>(i);
+    return true;
+  }
+  return false;
+}
+
+bool from_string(std::string_view text, Better& value) {
+  for (const Better better : {Better::lower, Better::higher, Better::neither}) {
+    if (to_string(better) != text) continue;
+    value = better;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace mprof

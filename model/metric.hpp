@@ -15,6 +15,7 @@ enum class Unit {
   flop,
   flop_per_second,
   byte_per_second,
+  per_second,
   hertz,
   watt,
   celsius
@@ -44,7 +45,12 @@ struct Metric {
 [[nodiscard]] const Metric* find_metric(std::string_view id);
 
 /// The text of a unit as run.json and tables write it: "s", "B", "1", "%", "FLOP", "FLOP/s", "B/s",
-/// "Hz".
+/// "1/s", "Hz".
 [[nodiscard]] std::string_view unit_symbol(Unit unit);
+/// The inverse, and `Better` by its name; false, and `value` untouched, when `text` names none.
+[[nodiscard]] std::string_view to_string(Unit unit);
+[[nodiscard]] std::string_view to_string(Better better);
+bool from_string(std::string_view text, Unit& value);
+bool from_string(std::string_view text, Better& value);
 
 }  // namespace mprof

@@ -224,6 +224,9 @@ constexpr std::array metrics{
            "Instructions of the unit for special functions and conversions, of those it can execute."},
     Metric{"smsp__inst_executed.sum", "Warp instructions executed", Unit::count, Better::lower, Combine::sum,
            "Warp instructions executed."},
+    Metric{"smsp__thread_inst_executed_per_inst_executed.ratio", "Active threads per warp instruction",
+           Unit::ratio, Better::higher, Combine::never,
+           "Threads of a warp that take part in an average instruction; 32 where none diverges."},
     Metric{"smsp__inst_issued.sum", "Warp instructions issued", Unit::count, Better::lower, Combine::sum,
            "Warp instructions issued, those issued again included."},
 };
@@ -272,7 +275,7 @@ constexpr std::array<std::string_view, 11> memory{
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
 };
 
-constexpr std::array<std::string_view, 21> stalls{
+constexpr std::array<std::string_view, 22> stalls{
     "smsp__average_warp_latency_per_inst_issued.ratio",
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
     "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio",
@@ -294,6 +297,7 @@ constexpr std::array<std::string_view, 21> stalls{
     "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio",
     "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
     "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
 };
 
 constexpr std::array<std::string_view, 17> roofline{

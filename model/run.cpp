@@ -12,7 +12,7 @@ std::string case_id(const CaseKey& key, const VariantInfo& variant) {
     points += (points.empty() ? "" : ",") + parameter.name + "=" + set->second;
   }
   if (!points.empty()) points = "[" + points + "]";
-  return key.variant + points + "@" + std::to_string(key.batch);
+  return key.variant + points + "@" + problem_id(key.problem);
 }
 
 const Fact* find_fact(const Environment& environment, const std::string& group, const std::string& name) {
@@ -26,6 +26,11 @@ const VariantInfo* find_variant(const Run& run, std::string_view id) {
   const auto found = std::find_if(run.variants.begin(), run.variants.end(),
                                   [&](const VariantInfo& variant) { return variant.id == id; });
   return found == run.variants.end() ? nullptr : &*found;
+}
+
+const FamilyInfo* find_family(const Run& run, std::string_view id) {
+  const auto found = std::ranges::find(run.families, id, &FamilyInfo::id);
+  return found == run.families.end() ? nullptr : &*found;
 }
 
 const Case* find_case(const Run& run, const CaseKey& key) {

@@ -10,12 +10,15 @@
 #include <variant>
 #include <vector>
 
-/// The run record: what `mprof run` writes to run.json and everything downstream reads. Plain values, no
-/// behaviour beyond looking things up. docs/run-record.md explains each field; model/run.schema.json is its
-/// JSON Schema.
+#include "model/family.hpp"
+#include "model/problem.hpp"
+
+/// The run record: what `mprof run` writes to run.json and cases/, and everything downstream reads. Plain
+/// values, no behaviour beyond looking things up. docs/run-record.md explains each field;
+/// model/run.schema.json and model/case.schema.json are its JSON Schemas.
 namespace mprof {
 
-inline constexpr int run_schema_version = 1;
+inline constexpr int run_schema_version = 2;
 
 /// A value that could not be had, and why. Never 0, never NaN, never a dropped row.
 struct Absent {
@@ -65,7 +68,7 @@ struct Expectation {
 
 /// Everything a variant declares of itself.
 struct VariantInfo {
-  std::string id{};      ///< its file's path below kernels/, without extension: conv/cpu_naive
+  std::string id{};      ///< family and name: its file's path below kernels/, without extension
   std::string family{};  ///< the first part of the id
   std::string title{};
   std::string idea{};
@@ -75,17 +78,8 @@ struct VariantInfo {
   std::vector<Expectation> expectations{};
   std::vector<std::string> references{};
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
-  std::string source_file{};            ///< below kernels/, for example conv/cpu_naive.cpp
+  std::string source_file{};            ///< below kernels/
   bool operator==(const VariantInfo&) const = default;
-};
-
-/// An op of a family as its definition has it, for one batch.
-struct OpInfo {
-  std::string name{};
-  std::string title{};  ///< "layer 1: 7x7, 1 -> 4 maps"
-  double flops = 0;     ///< FLOP
-  double bytes = 0;     ///< B
-  bool operator==(const OpInfo&) const = default;
 };
 
 /// One metric of a case, of one of its ops or of one kernel; or absent with the reason.
@@ -103,7 +97,7 @@ struct Measurement {
 struct Verification {
   std::string op{};
   bool passed = false;
-  double relative_l2 = 0;  ///< ||out - ref|| / ||ref|| of the worst image, over its finite elements
+  double relative_l2 = 0;  ///< ||out - ref|| / ||ref|| of the worst item, over its finite elements
   double max_error = 0;    ///< largest |out - ref|
   double tolerance = 0;    ///< bound on relative_l2
   std::uint64_t elements = 0;
@@ -151,24 +145,25 @@ struct PassResult {
 struct CaseKey {
   std::string variant{};
   Parameters parameters{};  ///< all of the variant's parameters
-  std::uint64_t batch = 0;
+  Problem problem{};
   bool operator==(const CaseKey&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const CaseKey&) const = default;
 };
 
 struct Case {
   std::string id{};  ///< conv/fused_matmul[tile_width=16]@1000; parameters at their default are left out
   CaseKey key{};
-  std::vector<OpInfo> ops{};
+  std::vector<OpInfo> ops{};  ///< of its problem, as the record's family has them
   std::vector<PassResult> passes{};
   bool operator==(const Case&) const = default;
 };
 
 /// What was asked for.
 struct Plan {
-  std::vector<std::string> variants{};  ///< ids, in registry order
-  std::vector<std::uint64_t> batches{};
+  std::vector<std::string> variants{};                         ///< ids, in registry order
   std::map<std::string, std::vector<std::string>> settings{};  ///< --set
+  std::map<std::string, std::vector<Problem>> problems{};      ///< of each family, ascending
   std::vector<Pass> passes{};
   std::vector<std::string> metrics{};  ///< what the counters pass reads of each GPU kernel
   bool quick = false;
@@ -176,8 +171,7 @@ struct Plan {
   std::uint64_t seed = 0;
   double timeout = 0;  ///< s, per case and pass
   Stopping stopping{};
-  std::string images{};   ///< directory of the images
-  std::string weights{};  ///< file of the weights
+  std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
   bool operator==(const Plan&) const = default;
 };
 
@@ -207,6 +201,8 @@ struct Run {
   Plan plan{};
   Environment environment{};
   std::vector<Ceiling> ceilings{};
+  std::vector<InputFile> inputs{};      ///< what the families read
+  std::vector<FamilyInfo> families{};   ///< of the plan's variants, with the problems of their cases
   std::vector<VariantInfo> variants{};  ///< those of the plan, and the baselines they name
   std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
   bool operator==(const Run&) const = default;
@@ -227,13 +223,14 @@ bool from_string(std::string_view text, Status& value);
 bool from_string(std::string_view text, Ending& value);
 bool from_string(std::string_view text, RunState& value);
 
-/// variant[name=value,...]@batch, without the parameters that are at their default.
+/// variant[name=value,...]@problem, without the parameters that are at their default.
 [[nodiscard]] std::string case_id(const CaseKey& key, const VariantInfo& variant);
 
 /// A fact by group and name; nullptr when the environment has none of them.
 [[nodiscard]] const Fact* find_fact(const Environment& environment, const std::string& group,
                                     const std::string& name);
 [[nodiscard]] const VariantInfo* find_variant(const Run& run, std::string_view id);
+[[nodiscard]] const FamilyInfo* find_family(const Run& run, std::string_view id);
 [[nodiscard]] const Case* find_case(const Run& run, const CaseKey& key);
 [[nodiscard]] const PassResult* find_pass(const Case& c, Pass pass);
 /// The measurement of (metric, op) in any pass, absent ones included; nullptr when nothing was recorded.

@@ -1,17 +1,20 @@
 #include "model/run_file.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <system_error>
+#include <unordered_set>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include "model/error.hpp"
+#include "model/case_file.hpp"
+#include "model/derive/derive.hpp"
 #include "model/json_archive.hpp"
+#include "model/migrate/migrate.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof {
 namespace {
@@ -19,76 +22,85 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* run_file_name = "run.json";
+constexpr const char* not_run_yet = "not run yet";
 
-[[noreturn]] void fail_to_write(const fs::path& path, int error) {
-  const char* next = error == ENOSPC || error == EDQUOT ? "free some space, or write elsewhere with --out"
-                                                        : "choose another place with --out";
-  throw Error(ExitCode::environment,
-              fmt::format("cannot write {}: {}. What was there before is unchanged; {}.", path.string(),
-                          std::strerror(error), next));
+/// A case in run.json. Its results stand there only when an older version wrote it.
+struct IndexEntry {
+  std::string id{};
+  CaseKey key{};
+  std::optional<std::vector<PassResult>> passes{};
+};
+
+struct RunDocument {
+  Run run{};
+  std::vector<IndexEntry> cases{};
+};
+
+template <class Archive, Fields<IndexEntry> S>
+void fields(Archive& a, S& s) {
+  a.field("id", s.id);
+  fields(a, s.key);
+  a.optional_field("passes", s.passes);
 }
 
-int write_all(int fd, std::string_view contents) {
-  while (!contents.empty()) {
-    const ssize_t written = ::write(fd, contents.data(), contents.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    contents.remove_prefix(static_cast<std::size_t>(written));
+template <class Archive, Fields<RunDocument> S>
+void fields(Archive& a, S& s) {
+  fields(a, s.run);
+  a.field("cases", s.cases);
+}
+
+RunDocument parse_document(std::string_view text, const std::string& name) {
+  return json::from_json<RunDocument>(migrate_run(json::parse(text, name), name), name);
+}
+
+/// The ops of each problem of each family: families have many cases, and can have many problems.
+class Ops {
+ public:
+  explicit Ops(const Run& run) {
+    for (const FamilyInfo& family : run.families) {
+      for (const ProblemInfo& problem : family.problems)
+        ops_.emplace(std::pair(family.id, problem.problem), &problem.ops);
+    }
   }
-  return 0;
-}
-
-void sync_directory(const fs::path& directory) {
-  const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (handle < 0) return;
-  ::fsync(handle);
-  ::close(handle);
-}
-
-fs::path directory_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-}  // namespace
-
-std::string run_to_json(const Run& run) {
-  return json::print(json::to_json(run));
-}
-
-Run parse_run(std::string_view text, const std::string& name) {
-  const json::Json document = json::parse(text, name);
-  if (!document.is_object() || !document.contains("schema_version")) {
-    throw Error(ExitCode::usage,
-                name + ": this is JSON, but no run record of mprof (it has no schema_version)");
+  /// None when the record describes no such problem.
+  [[nodiscard]] std::vector<OpInfo> of(const CaseKey& key) const {
+    const auto found = ops_.find({key.variant.substr(0, key.variant.find('/')), key.problem});
+    return found == ops_.end() ? std::vector<OpInfo>{} : *found->second;
   }
-  int version = 0;
-  json::read(document["schema_version"], name + ".schema_version", version);
-  if (version != run_schema_version) {
-    throw Error(ExitCode::usage, fmt::format("{}: schema version {}, and this mprof reads version {}: {}",
-                                             name, version, run_schema_version,
-                                             version > run_schema_version
-                                                 ? "use the newer mprof that wrote it"
-                                                 : "it was written by an older mprof; record it again"));
-  }
-  return json::from_json<Run>(document, name);
+
+ private:
+  std::map<std::pair<std::string, Problem>, const std::vector<OpInfo>*> ops_;
+};
+
+std::vector<PassResult> pending(const Plan& plan, const std::string& reason) {
+  std::vector<PassResult> passes;
+  for (const Pass pass : plan.passes) passes.push_back({.pass = pass, .reason = reason});
+  return passes;
 }
 
-std::string read_file(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    throw Error(ExitCode::usage, fmt::format("cannot read {}: it is a directory, not a file", path.string()));
+/// The run, with those cases that are not in files of their own.
+Run assembled(RunDocument& document, const std::string& name) {
+  Run run = std::move(document.run);
+  run.schema_version = run_schema_version;
+  const Ops ops(run);
+  std::unordered_set<std::string> ids;
+  for (std::size_t i = 0; i < document.cases.size(); ++i) {
+    IndexEntry& entry = document.cases[i];
+    if (!ids.insert(entry.id).second) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}.cases[{}].id: there is a case {} before it; ids name one case each", name,
+                              i, json::quote(entry.id)));
+    }
+    Case& c = run.cases.emplace_back();
+    c.id = std::move(entry.id);
+    c.key = std::move(entry.key);
+    c.ops = ops.of(c.key);
+    c.passes = entry.passes ? std::move(*entry.passes) : pending(run.plan, not_run_yet);
   }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream contents;
-  if (file) contents << file.rdbuf();
-  if (!file && errno != 0) {
-    throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
-  }
-  return std::move(contents).str();
+  return run;
 }
 
-Run read_run(const fs::path& directory) {
+void require_result_directory(const fs::path& directory) {
   std::error_code error;
   const fs::file_status status = fs::status(directory, error);
   if (!fs::exists(status)) {
@@ -103,63 +115,88 @@ Run read_run(const fs::path& directory) {
                             "folder that holds run.json)",
                             directory.string()));
   }
-  const fs::path file = directory / run_file_name;
-  if (!fs::exists(file, error) && !error) {
+  if (!fs::exists(directory / run_file_name, error) && !error) {
     throw Error(
         ExitCode::usage,
         fmt::format("{} holds no run.json, so it is no result directory of `mprof run`", directory.string()));
   }
-  return parse_run(read_file(file), file.string());
 }
 
-FileWriter::FileWriter(fs::path path) : path_(std::move(path)), temporary_(path_.string() + ".tmp") {
+void require_same(const std::string& field, const std::string& expected, const std::string& found) {
+  if (found != expected) json::fail(field, json::quote(expected) + ", as run.json has it", found);
+}
+
+/// A case file that lies under another one's name, or was changed by hand, must not pass for the case.
+void require_same_case(const StoredCase& stored, const Case& c, const std::string& name) {
+  require_same(name + ".id", c.id, stored.id);
+  require_same(name + ".variant", c.key.variant, stored.key.variant);
+  require_same(name + ".problem", problem_id(c.key.problem), problem_id(stored.key.problem));
+  require_same(name + ".parameters", json::to_json(c.key.parameters).dump(),
+               json::to_json(stored.key.parameters).dump());
+}
+
+std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::path& directory) {
+  const fs::path relative = case_file(c.id);
+  const fs::path file = directory / relative;
   std::error_code error;
-  fs::create_directories(directory_of(path_), error);
-  if (error) fail_to_write(path_, error.value());
-  file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file_ < 0) give_up(errno);
+  if (!fs::exists(file, error) && !error) return pending(run.plan, not_run_yet);
+  StoredCase stored = parse_case(read_file_within(directory, file), file.string());
+  if (stored.run != run_stamp(run)) {
+    return pending(run.plan,
+                   fmt::format("not run yet: {} is of another run in this directory", relative.string()));
+  }
+  require_same_case(stored, c, file.string());
+  return std::move(stored.passes);
 }
 
-FileWriter::~FileWriter() {
-  if (file_ < 0) return;
-  ::close(file_);
-  ::unlink(temporary_.c_str());
+}  // namespace
+
+std::string run_to_json(const Run& run) {
+  json::Json document = json::to_json(run);
+  json::Json& cases = document["cases"] = json::Json::array();
+  for (const Case& c : run.cases) cases.push_back(json::to_json(IndexEntry{c.id, c.key, {}}));
+  return json::print(document);
 }
 
-void FileWriter::give_up(int error) {
-  if (file_ >= 0) ::close(std::exchange(file_, -1));
-  ::unlink(temporary_.c_str());
-  fail_to_write(path_, error);
+Run parse_run(std::string_view text, const std::string& name) {
+  RunDocument document = parse_document(text, name);
+  return assembled(document, name);
 }
 
-void FileWriter::flush() {
-  if (const int error = write_all(file_, buffer_)) give_up(error);
-  buffer_.clear();
+Run read_record(const fs::path& directory) {
+  require_result_directory(directory);
+  const fs::path file = directory / run_file_name;
+  RunDocument document = parse_document(read_file_within(directory, file), file.string());
+  std::vector<bool> in_files;
+  for (const IndexEntry& entry : document.cases) in_files.push_back(!entry.passes);
+  Run run = assembled(document, file.string());
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    if (in_files[i]) run.cases[i].passes = read_results(run.cases[i], run, directory);
+  }
+  return run;
 }
 
-void FileWriter::write(std::string_view contents) {
-  constexpr std::size_t enough = std::size_t{1} << 18;
-  buffer_ += contents;
-  if (buffer_.size() >= enough) flush();
-}
-
-void FileWriter::commit() {
-  flush();
-  if (::fsync(file_) != 0) give_up(errno);
-  // close() itself can report a write that failed late.
-  if (::close(std::exchange(file_, -1)) != 0) give_up(errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) give_up(errno);
-  sync_directory(directory_of(path_));
-}
-
-void write_file(const fs::path& path, std::string_view contents) {
-  FileWriter file(path);
-  file.write(contents);
-  file.commit();
+Run read_run(const fs::path& directory) {
+  Run run = read_record(directory);
+  derive(run, directory);
+  return run;
 }
 
 void write_run(const Run& run, const fs::path& directory) {
   write_file(directory / run_file_name, run_to_json(run));
+}
+
+void write_case(const Case& c, std::string_view stamp, const fs::path& directory) {
+  const fs::path file = directory / case_file(c.id);
+  if (fs::exists(directory)) require_within(directory, file.parent_path());
+  write_file(file, case_to_json(c, stamp));
+}
+
+void write_record(const Run& run, const fs::path& directory) {
+  write_run(run, directory);
+  for (const Case& c : run.cases) {
+    if (has_results(c)) write_case(c, run_stamp(run), directory);
+  }
 }
 
 }  // namespace mprof

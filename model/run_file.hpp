@@ -6,18 +6,26 @@
 
 #include "model/run.hpp"
 
+/// The run record on disk: run.json, which stays small, and cases/, one file a case (model/case_file.hpp).
 namespace mprof {
 
-/// The run record as run.json has it: two-space indentation, arrays of numbers on one line, doubles that read
-/// back to the same bits, a final newline. parse_run(run_to_json(r)) == r.
+/// run.json: two-space indentation, arrays of numbers on one line, doubles that read back to the same bits, a
+/// final newline. It holds everything but what the cases' passes left.
 [[nodiscard]] std::string run_to_json(const Run& run);
 
-/// The inverse. `name` is what messages call the text. Throws Error(usage) that names the field and the
-/// value: truncated or invalid JSON, a missing or unknown field, a wrong type, a non-finite number, a newer
-/// schema version.
+/// Reads run.json of this schema version or an older one. A case whose results stand in a file of its own has
+/// its planned passes, pending. `name` is what messages call the text. Throws Error(usage) that names the
+/// field and the value: truncated or invalid JSON, a missing field, a wrong type, a non-finite number, two
+/// cases of one id, a newer schema version. Fields that this mprof does not know are left alone.
 [[nodiscard]] Run parse_run(std::string_view text, const std::string& name);
 
-/// Reads DIR/run.json. Throws Error(usage) when DIR is no result directory or the file cannot be read.
+/// Reads the run in DIR, with all its cases: what was recorded, and nothing that follows from it. A case
+/// without a file, or with one that another run left in this directory, is pending. Throws Error(usage) when
+/// DIR is no result directory, when a file cannot be read, is damaged or of another case, or when a symbolic
+/// link leads out of DIR.
+[[nodiscard]] Run read_record(const std::filesystem::path& directory);
+
+/// read_record(), with everything that follows from what was recorded (derive()).
 [[nodiscard]] Run read_run(const std::filesystem::path& directory);
 
 /// Writes DIR/run.json durably: temporary file, fsync, rename, fsync of the directory. At any moment the file
@@ -25,34 +33,11 @@ namespace mprof {
 /// writable.
 void write_run(const Run& run, const std::filesystem::path& directory);
 
-/// Writes any file in the same way, bit by bit, for what is too much to hold: it stands under its name only
-/// after commit(). Without one the file of that name stays as it was. The directory is made when it is
-/// missing.
-class FileWriter {
- public:
-  explicit FileWriter(std::filesystem::path path);
-  ~FileWriter();
-  FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
+/// Writes the file of one case as durably; `stamp` is run_stamp() of its run. Throws like write_run(), and
+/// Error(usage) when a symbolic link leads out of DIR.
+void write_case(const Case& c, std::string_view stamp, const std::filesystem::path& directory);
 
-  /// Throws Error(environment) when the disk is full; then nothing is left behind.
-  void write(std::string_view contents);
-  void commit();
-
- private:
-  void flush();
-  [[noreturn]] void give_up(int error);
-
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  std::string buffer_;
-  int file_ = -1;  ///< descriptor; -1: not open any more
-};
-
-/// The same of a text at hand.
-void write_file(const std::filesystem::path& path, std::string_view contents);
-
-/// The whole file; throws Error(usage) that says why it cannot be read.
-[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+/// Both, of all cases that have anything to tell.
+void write_record(const Run& run, const std::filesystem::path& directory);
 
 }  // namespace mprof

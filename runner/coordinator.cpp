@@ -1,20 +1,23 @@
 #include "runner/coordinator.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 #include <set>
-#include <system_error>
+#include <span>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "model/error.hpp"
-#include "runner/worker_process.hpp"
+#include "system/error.hpp"
+#include "system/process.hpp"
 
 namespace mprof {
 namespace {
 
-constexpr double survey_timeout = 60;  // s
+constexpr double survey_limit = 120;  // s
+/// Cases that one worker is given. What is left of them when it ends early is written anew for the next one.
+constexpr std::size_t most_cases = 250;
 /// The fields of the environment that the survey leaves when it fails.
 constexpr const char* survey_group = "survey";
 
@@ -26,12 +29,6 @@ PassResult* find_pass(Case& c, Pass pass) {
   return const_cast<PassResult*>(mprof::find_pass(std::as_const(c), pass));
 }
 
-Case* find_case(Run& run, const std::string& id) {
-  const auto found =
-      std::find_if(run.cases.begin(), run.cases.end(), [&](const Case& c) { return c.id == id; });
-  return found == run.cases.end() ? nullptr : &*found;
-}
-
 /// A Fisher-Yates shuffle of our own: std::shuffle gives other orders with other standard libraries, and a
 /// recorded seed must give the same order everywhere.
 template <class T>
@@ -39,13 +36,20 @@ void shuffle(std::vector<T>& values, std::mt19937_64& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
-std::string with_last_words(const std::string& sentence, WorkerProcess& worker) {
+std::string with_last_words(const std::string& sentence, Process& worker) {
   const std::string words = worker.last_words();
   return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }
 
-/// How one worker's job went on.
-enum class Outcome { done, go_on_with_another_worker, interrupted };
+/// What one worker is given of a task, and how far it is.
+struct Assignment {
+  Pass pass = Pass::timing;
+  std::span<const std::size_t> cases;
+  std::size_t done = 0;
+  bool begun = false;  ///< the case behind those that are done
+};
+
+enum class Outcome { done, interrupted };
 
 class Coordinator {
  public:
@@ -53,50 +57,33 @@ class Coordinator {
 
   void run() {
     run_.state = RunState::running;
-    context_.directory.save(run_);
-    remove_stale_trace();
-    if (run_.environment.empty() && survey() == Outcome::interrupted) return interrupted();
-    std::vector<Job> jobs = schedule(run_);
-    announce(jobs);
-    for (Job& job : jobs) {
-      job.ceilings = run_.ceilings;
-      if (job.pass != Pass::timing) tell_times(job);
-      Outcome outcome = Outcome::go_on_with_another_worker;
-      while (outcome == Outcome::go_on_with_another_worker && !job.cases.empty()) outcome = measure(job);
-      if (outcome == Outcome::interrupted) return interrupted();
+    save();
+    if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
+    const std::vector<Task> tasks = schedule(run_);
+    announce(tasks);
+    for (const Task& task : tasks) {
+      if (measure(task) == Outcome::interrupted) return finish(RunState::interrupted);
     }
     finish(RunState::complete);
   }
 
  private:
-  /// A run that replaces another one has nothing to do with that one's trace.
-  void remove_stale_trace() const {
-    const bool has_traces = std::any_of(run_.cases.begin(), run_.cases.end(), [](const Case& c) {
-      const PassResult* result = mprof::find_pass(c, Pass::trace);
-      return result != nullptr && result->status == Status::ok;
-    });
-    if (has_traces) return;
-    for (const char* suffix : {"", "-journal"}) {
-      std::error_code ignored;  // there is none, or the trace pass will say what is wrong
-      std::filesystem::remove(context_.directory.trace_file() += suffix, ignored);
+  /// The record as it is before anything runs. A resumed run may skip what it still had to do before.
+  void save() {
+    context_.directory.save(run_);
+    for (const Case& c : run_.cases) {
+      const bool skips = std::ranges::any_of(
+          c.passes, [](const PassResult& pass) { return pass.status == Status::skipped; });
+      if (skips) context_.directory.save(c);
     }
   }
 
-  /// Gives the job's cases their results of the timing pass, to compare with.
-  void tell_times(Job& job) {
-    for (Case& c : job.cases) {
-      const PassResult* result = mprof::find_pass(*find_case(run_, c.id), Pass::timing);
-      if (result != nullptr && result->status == Status::ok) c.passes = {*result};
-    }
-    if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
-  }
-
-  void announce(const std::vector<Job>& jobs) {
+  void announce(const std::vector<Task>& tasks) {
     std::size_t steps = 0;
     double work = 0;
-    for (const Job& job : jobs) {
-      steps += job.cases.size();
-      for (const Case& c : job.cases) work += static_cast<double>(c.key.batch);
+    for (const Task& task : tasks) {
+      steps += task.cases.size();
+      for (const std::size_t index : task.cases) work += work_of(run_.cases[index]);
     }
     context_.progress.begin(steps, work);
   }
@@ -107,12 +94,12 @@ class Coordinator {
     std::set<std::string> devices{"cpu"};
     for (const VariantInfo& variant : run_.variants) devices.insert(variant.device);
     job.devices.assign(devices.begin(), devices.end());
-    WorkerProcess worker(context_.worker_command, to_line(job));
+    Process worker(context_.worker_command, to_line(job));
     const auto event =
-        worker.next(context_.clock, context_.clock.now() + survey_timeout, context_.interrupt_fd);
-    if (event.kind == WorkerProcess::Event::Kind::interrupted) return Outcome::interrupted;
+        worker.next(context_.clock, context_.clock.now() + survey_limit, context_.interrupt_fd);
+    if (event.kind == Process::Event::Kind::interrupted) return Outcome::interrupted;
     try {
-      if (event.kind != WorkerProcess::Event::Kind::line) {
+      if (event.kind != Process::Event::Kind::line) {
         worker.kill();
         throw Error(ExitCode::fault,
                     with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
@@ -127,98 +114,138 @@ class Coordinator {
     return Outcome::done;
   }
 
-  /// Gives the job to a worker and takes from the job the cases that are done with, whatever became of them.
-  Outcome measure(Job& job) {
-    WorkerProcess worker(context_.worker_command, to_line(job));
-    double deadline = context_.clock.now() + run_.plan.timeout;
-    const std::size_t given = job.cases.size();
-    bool begun = false;  // the first of the cases that are left
-    while (!job.cases.empty()) {
-      const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);
-      using Kind = WorkerProcess::Event::Kind;
-      switch (event.kind) {
-        case Kind::interrupted:
-          worker.kill();
-          return interrupt(job);
-        case Kind::deadline:
-          worker.kill();
-          return give_up(job, Status::timeout,
-                         fmt::format("took longer than {:g} s (--timeout)", run_.plan.timeout));
-        case Kind::flooded:
-          worker.kill();
-          return give_up(job, Status::crashed, "its worker wrote without end");
-        case Kind::ended: {
-          // A worker ends early, between two cases, when the last one may have left it unusable.
-          if (!begun && job.cases.size() < given) return Outcome::go_on_with_another_worker;
-          const std::string how = "its worker ended without a result: " + worker.how_it_ended();
-          return give_up(job, Status::crashed, with_last_words(how, worker));
-        }
-        case Kind::line:
-          break;
-      }
-      Message message;
-      try {
-        message = parse_message(event.line);
-        check_in_place(message, job);
-      } catch (const Error& error) {
-        worker.kill();
-        const std::string what = fmt::format("its worker wrote what is no message: {}", error.what());
-        return give_up(job, Status::crashed, with_last_words(what, worker));
-      }
-      if (message.kind != MessageKind::sample) deadline = context_.clock.now() + run_.plan.timeout;
-      if (message.kind == MessageKind::begin) begun = true;
-      if (message.kind == MessageKind::end) begun = false;
-      take(message, job);
+  /// With as many workers as it takes.
+  Outcome measure(const Task& task) {
+    for (std::span<const std::size_t> left = task.cases; !left.empty();) {
+      Assignment assignment{.pass = task.pass, .cases = left.first(std::min(left.size(), most_cases))};
+      if (measure(assignment) == Outcome::interrupted) return Outcome::interrupted;
+      left = left.subspan(assignment.done);
     }
     return Outcome::done;
   }
 
-  /// Throws Error when a message says what cannot be at this point of the job.
-  static void check_in_place(const Message& message, const Job& job) {
-    const Case& current = job.cases.front();
-    if (message.case_id != current.id) {
-      throw Error(ExitCode::usage,
-                  fmt::format("a message about \"{}\" while \"{}\" is running", message.case_id, current.id));
+  [[nodiscard]] Job job_of(const Assignment& assignment) const {
+    Job job{.pass = assignment.pass, .plan = run_.plan};
+    for (const std::size_t index : assignment.cases) job.cases.push_back(run_.cases[index].key);
+    if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
+    return job;
+  }
+
+  /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
+  Outcome measure(Assignment& assignment) {
+    Process worker(context_.worker_command, to_line(job_of(assignment)));
+    double deadline = context_.clock.now() + worker_start_limit;
+    while (assignment.done < assignment.cases.size()) {
+      const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);
+      if (event.kind == Process::Event::Kind::interrupted) {
+        worker.kill();
+        interrupt(assignment);
+        return Outcome::interrupted;
+      }
+      if (event.kind != Process::Event::Kind::line) {
+        give_up(assignment, event.kind, worker);
+        return Outcome::done;
+      }
+      Message message;
+      try {
+        message = parse_message(event.line);
+        require_in_place(message, assignment);
+      } catch (const Error& error) {
+        worker.kill();
+        const std::string what = fmt::format("its worker wrote what is no message: {}", error.what());
+        record(assignment, Status::crashed, with_last_words(what, worker));
+        return Outcome::done;
+      }
+      if (message.kind != MessageKind::sample) deadline = context_.clock.now() + limit_after(message);
+      take(message, assignment);
     }
-    const bool has_result = message.result && message.result->pass == job.pass;
+    return Outcome::done;
+  }
+
+  /// A case's time begins when its worker begins it.
+  [[nodiscard]] double limit_after(const Message& message) const {
+    return message.kind == MessageKind::begin ? run_.plan.timeout : worker_start_limit;
+  }
+
+  [[nodiscard]] const Case& current(const Assignment& assignment) const {
+    return run_.cases[assignment.cases[assignment.done]];
+  }
+
+  /// Throws Error when a message says what cannot be at this point of the job.
+  void require_in_place(const Message& message, const Assignment& assignment) const {
+    const std::string& id = current(assignment).id;
+    if (message.case_id != id) {
+      throw Error(ExitCode::usage,
+                  fmt::format("a message about \"{}\" while \"{}\" is running", message.case_id, id));
+    }
+    const bool has_result = message.result && message.result->pass == assignment.pass;
     if (message.kind == MessageKind::end && !has_result) {
       throw Error(ExitCode::usage, "an end without the pass's result");
     }
   }
 
-  void take(const Message& message, Job& job) {
-    const Case& current = job.cases.front();
-    if (message.kind == MessageKind::begin) context_.progress.case_begins(current, job.pass);
-    if (message.kind == MessageKind::sample) context_.progress.case_goes_on(message.samples);
-    if (message.kind == MessageKind::end) record(*message.result, job);
+  void take(const Message& message, Assignment& assignment) {
+    switch (message.kind) {
+      case MessageKind::begin:
+        assignment.begun = true;
+        context_.progress.case_begins(current(assignment), assignment.pass);
+        break;
+      case MessageKind::sample:
+        context_.progress.case_goes_on(message.samples);
+        break;
+      case MessageKind::end:
+        record(assignment, *message.result);
+        break;
+      case MessageKind::surveyed:
+        break;
+    }
   }
 
-  /// Stores the result of the job's first case, durably, and takes the case from the job.
-  void record(const PassResult& result, Job& job) {
-    Case& c = *find_case(run_, job.cases.front().id);
-    *find_pass(c, job.pass) = result;
-    job.cases.erase(job.cases.begin());
-    context_.directory.save(run_);
+  /// The worker says nothing more.
+  void give_up(Assignment& assignment, Process::Event::Kind kind, Process& worker) {
+    // A worker ends early, between two cases, when the last one may have left it unusable.
+    if (kind == Process::Event::Kind::ended && !assignment.begun && assignment.done > 0) return;
+    if (kind != Process::Event::Kind::ended) worker.kill();
+    if (kind == Process::Event::Kind::deadline && assignment.begun) {
+      record(assignment, Status::timeout,
+             fmt::format("took longer than {:g} s (--timeout)", run_.plan.timeout));
+    } else if (kind == Process::Event::Kind::deadline) {
+      record(assignment, Status::timeout,
+             with_last_words(fmt::format("its worker did not begin it within {:g} s", worker_start_limit),
+                             worker));
+    } else if (kind == Process::Event::Kind::flooded) {
+      record(assignment, Status::crashed, "its worker wrote without end");
+    } else {
+      const std::string how = "its worker ended without a result: " + worker.how_it_ended();
+      record(assignment, Status::crashed, with_last_words(how, worker));
+    }
+  }
+
+  void record(Assignment& assignment, Status status, std::string reason) {
+    PassResult result{.pass = assignment.pass};
+    result.status = status;
+    result.reason = std::move(reason);
+    record(assignment, result);
+  }
+
+  /// Stores the result of the case that the worker is at, durably.
+  void record(Assignment& assignment, const PassResult& result) {
+    Case& c = run_.cases[assignment.cases[assignment.done]];
+    ++assignment.done;
+    assignment.begun = false;
+    *find_pass(c, assignment.pass) = result;
+    context_.directory.save(c);
     context_.progress.case_ends(c, result);
   }
 
-  Outcome give_up(Job& job, Status status, std::string reason) {
-    PassResult result{.pass = job.pass};
-    result.status = status;
-    result.reason = std::move(reason);
-    record(result, job);
-    return Outcome::go_on_with_another_worker;
-  }
-
-  Outcome interrupt(Job& job) {
-    PassResult& result = *find_pass(*find_case(run_, job.cases.front().id), job.pass);
-    result = {.pass = job.pass};
+  void interrupt(const Assignment& assignment) {
+    Case& c = run_.cases[assignment.cases[assignment.done]];
+    PassResult& result = *find_pass(c, assignment.pass);
+    result = {.pass = assignment.pass};
     result.status = Status::interrupted;
     result.reason = "the run was interrupted while this case ran; --resume runs it again";
-    return Outcome::interrupted;
+    context_.directory.save(c);
   }
-
-  void interrupted() { finish(RunState::interrupted); }
 
   void finish(RunState state) {
     run_.state = state;
@@ -231,33 +258,39 @@ class Coordinator {
   const CoordinatorContext& context_;
 };
 
+/// The cases of each variant that this pass is still to be made of, in the run's order.
+std::unordered_map<std::string_view, std::vector<std::size_t>> cases_to_do(const Run& run, Pass pass) {
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant;
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    const PassResult* result = mprof::find_pass(run.cases[i], pass);
+    if (result != nullptr && to_do(result->status)) by_variant[run.cases[i].key.variant].push_back(i);
+  }
+  return by_variant;
+}
+
 }  // namespace
 
-std::vector<Job> schedule(const Run& run) {
+std::vector<Task> schedule(const Run& run) {
   std::mt19937_64 random(run.plan.seed);
-  std::vector<Job> jobs;
+  std::vector<Task> tasks;
   for (const Pass pass : run.plan.passes) {
-    std::vector<Job> of_pass;
+    auto by_variant = cases_to_do(run, pass);
+    std::vector<Task> of_pass;
     for (const std::string& variant : run.plan.variants) {
-      Job job{.pass = pass,
-              .stopping = run.plan.stopping,
-              .metrics = run.plan.metrics,
-              .hot = run.plan.hot,
-              .images = run.plan.images,
-              .weights = run.plan.weights};
-      for (const Case& c : run.cases) {
-        const PassResult* result = mprof::find_pass(c, pass);
-        if (c.key.variant != variant || result == nullptr || !to_do(result->status)) continue;
-        job.cases.push_back(c);
-        job.cases.back().passes.clear();
-      }
-      shuffle(job.cases, random);
-      if (!job.cases.empty()) of_pass.push_back(std::move(job));
+      Task task{.pass = pass, .cases = std::move(by_variant[variant])};
+      shuffle(task.cases, random);
+      if (!task.cases.empty()) of_pass.push_back(std::move(task));
     }
     shuffle(of_pass, random);
-    for (Job& job : of_pass) jobs.push_back(std::move(job));
+    std::ranges::move(of_pass, std::back_inserter(tasks));
   }
-  return jobs;
+  return tasks;
+}
+
+double work_of(const Case& c) {
+  double work = 0;
+  for (const OpInfo& op : c.ops) work += op.flops + op.special_operations + op.bytes;
+  return work > 0 ? work : 1;
 }
 
 void coordinate(Run& run, const CoordinatorContext& context) {

@@ -8,12 +8,11 @@
 #include <fmt/format.h>
 
 #include "runner/stopping.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
-/// How far an execution's accuracy may be from the checked one's before its output counts as wrong.
-constexpr double accuracy_tolerance = 0.002;
 /// Warm-up takes at most this share of the time that sampling may take, so that slow cases are not run twice
 /// for it.
 constexpr double warmup_share = 0.1;
@@ -26,8 +25,7 @@ using Collectors = std::vector<std::unique_ptr<Collector>>;
 
 /// The available collectors of a pass, in order, and what the others' absence leaves to say.
 Collectors make_collectors(const MeasureContext& context, Pass pass) {
-  const CaseContext subject{context.subject,  context.device,  context.clock,
-                            context.ceilings, context.metrics, context.trace_file};
+  const CaseContext subject{context.subject, context.device, context.clock, context.plan, context.trace_file};
   Collectors out;
   for (const CollectorKind* kind : context.collectors.of(pass, context.device.id())) {
     if (!kind->unavailable || !kind->unavailable()) out.push_back(kind->make(subject));
@@ -48,12 +46,12 @@ class CollectedStages final : public StageObserver {
   }
 
   /// One execution as one sample.
-  InferenceResult sample(Execution& execution) {
+  std::vector<QualityValue> sample(Execution& execution) {
     for (const auto& collector : collectors_) collector->begin_sample();
-    const InferenceResult result = execution.infer(*this);
+    std::vector<QualityValue> qualities = execution.run(*this);
     std::for_each(collectors_.rbegin(), collectors_.rend(),
                   [&](const auto& collector) { collector->end_sample(); });
-    return result;
+    return qualities;
   }
 
  private:
@@ -119,19 +117,12 @@ class HotStages final : public StageObserver {
   std::map<std::string, std::vector<double>> times_;
 };
 
-Measurement of_case(std::string metric, std::vector<double> samples) {
-  Measurement m;
-  m.metric = std::move(metric);
-  m.samples = std::move(samples);
-  return m;
-}
-
-/// The checked execution: verification, accuracy, and the op times of a first launch.
-InferenceResult check(const MeasureContext& context, Execution& execution, PassResult& result) {
+/// The verified execution: verification, qualities, and the op times of a first launch.
+std::vector<QualityValue> verify(const MeasureContext& context, Execution& execution, PassResult& result) {
   const Collectors collectors = make_collectors(context, Pass::timing);
   CollectedStages stages(context.device, collectors, 1);
   for (const auto& collector : collectors) collector->begin_sample();
-  CheckedResult checked = execution.check(stages);
+  CheckedResult verified = execution.check(stages);
   std::for_each(collectors.rbegin(), collectors.rend(),
                 [&](const auto& collector) { collector->end_sample(); });
 
@@ -142,8 +133,8 @@ InferenceResult check(const MeasureContext& context, Execution& execution, PassR
     m.metric = "first_op_time";
     result.measurements.push_back(std::move(m));
   }
-  result.verification = std::move(checked.verification);
-  return checked.inference;
+  result.verification = std::move(verified.verification);
+  return std::move(verified.qualities);
 }
 
 void judge_verification(PassResult& result) {
@@ -156,11 +147,11 @@ void judge_verification(PassResult& result) {
   result.reason = std::move(findings);
 }
 
-/// At least one execution beside the checked one, if that is cheap.
-std::uint32_t warm_up(const MeasureContext& context, Execution& execution, double checked_seconds) {
-  if (checked_seconds > warmup_share * context.stopping.max_seconds) return 0;
+/// At least one execution beside the verified one, if that is cheap.
+std::uint32_t warm_up(const MeasureContext& context, Execution& execution, double verified_seconds) {
+  if (verified_seconds > warmup_share * context.plan.stopping.max_seconds) return 0;
   NoObserver nobody;
-  execution.infer(nobody);
+  execution.run(nobody);
   context.device.synchronize();
   return 1;
 }
@@ -176,7 +167,7 @@ std::vector<std::span<const double>> decisive_series(const Collectors& collector
 /// What one attempt at sampling gave.
 struct Samples {
   Sampling sampling;
-  std::vector<double> accuracies;  ///< one a sample
+  std::vector<std::vector<QualityValue>> qualities;  ///< one a sample
   std::vector<Measurement> measurements;
 };
 
@@ -191,18 +182,18 @@ std::optional<std::string> disturbance(const Collectors& collectors) {
 Samples take_samples(const MeasureContext& context, Execution& execution) {
   const Collectors collectors = make_collectors(context, Pass::timing);
   CollectedStages stages(context.device, collectors, context.device.forwards_per_sample());
-  const StoppingRule rule(context.stopping);
+  const StoppingRule rule(context.plan.stopping);
   Samples taken;
-  std::vector<double>& accuracies = taken.accuracies;
+  auto& samples = taken.qualities;
   std::optional<Ending> ending;
   const double start = context.clock.now();
   do {
-    accuracies.push_back(stages.sample(execution).accuracy);
-    if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(accuracies.size()));
-    ending = rule.ending(decisive_series(collectors), accuracies.size(), context.clock.now() - start);
+    samples.push_back(stages.sample(execution));
+    if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(samples.size()));
+    ending = rule.ending(decisive_series(collectors), samples.size(), context.clock.now() - start);
   } while (!ending);
 
-  taken.sampling.samples = static_cast<std::uint32_t>(accuracies.size());
+  taken.sampling.samples = static_cast<std::uint32_t>(samples.size());
   taken.sampling.ended_by = *ending;
   taken.sampling.relative_half_width = widest_half_width(decisive_series(collectors));
   taken.sampling.disturbance = disturbance(collectors).value_or("");
@@ -223,21 +214,56 @@ Samples take_undisturbed_samples(const MeasureContext& context, Execution& execu
 void take_hot_samples(const MeasureContext& context, Execution& execution, PassResult& result) {
   // As long as the cold samples may take together, and to each op the same share of it.
   const std::size_t ops = std::max<std::size_t>(context.subject.ops.size(), 1);
-  HotStages stages(context, context.stopping.max_seconds / static_cast<double>(ops));
-  execution.infer(stages);
+  HotStages stages(context, context.plan.stopping.max_seconds / static_cast<double>(ops));
+  execution.run(stages);
   stages.finish(result.measurements);
 }
 
-/// A variant that was right once must stay right.
-void judge_accuracy(PassResult& result, double checked, const std::vector<double>& accuracies) {
-  for (std::size_t i = 0; i < accuracies.size(); ++i) {
-    if (std::abs(accuracies[i] - checked) <= accuracy_tolerance) continue;
-    result.status = Status::wrong;
-    result.reason = fmt::format(
-        "the checked execution reached an accuracy of {:.4f}, but timed execution {} only {:.4f}: "
-        "the output changes from one execution to the next",
-        checked, i + 1, accuracies[i]);
-    return;
+const double* value_of(const std::vector<QualityValue>& qualities, std::string_view metric) {
+  const auto found = std::ranges::find(qualities, metric, &QualityValue::metric);
+  return found == qualities.end() ? nullptr : &found->value;
+}
+
+const QualityInfo& described(const MeasureContext& context, std::string_view metric) {
+  const QualityInfo* info = find_quality(context.family, metric);
+  if (info != nullptr) return *info;
+  throw Error(ExitCode::fault,
+              fmt::format("the family {} does not describe its quality {}", context.family.id, metric));
+}
+
+/// A variant that was right once must stay right: no quality of a later execution may be further from the
+/// verified one's than its tolerance.
+void judge_qualities(const MeasureContext& context, const std::vector<QualityValue>& verified,
+                     const std::vector<std::vector<QualityValue>>& samples, PassResult& result) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (const QualityValue& quality : samples[i]) {
+      const double* before = value_of(verified, quality.metric);
+      const QualityInfo& info = described(context, quality.metric);
+      // Written so that a NaN is no agreement.
+      if (before == nullptr || std::abs(quality.value - *before) <= info.tolerance) continue;
+      result.status = Status::wrong;
+      result.reason = fmt::format(
+          "{} was {:.4g} when the output was verified, and {:.4g} in timed execution {}: the output changes "
+          "from one execution to the next",
+          info.label, *before, quality.value, i + 1);
+      return;
+    }
+  }
+}
+
+/// Of each quality the value of the last execution that gave one.
+void add_qualities(const MeasureContext& context, const std::vector<QualityValue>& verified,
+                   const std::vector<std::vector<QualityValue>>& samples, PassResult& result) {
+  for (const QualityValue& quality : verified) {
+    const double* last = samples.empty() ? nullptr : value_of(samples.back(), quality.metric);
+    const double value = last != nullptr ? *last : quality.value;
+    Measurement& row = result.measurements.emplace_back();
+    row.metric = described(context, quality.metric).metric;
+    if (std::isfinite(value)) {
+      row.samples = {value};
+    } else {
+      row.absent = "it is no finite number";
+    }
   }
 }
 
@@ -260,24 +286,22 @@ std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pa
 PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   PassResult result{.pass = Pass::timing};
   const double start = context.clock.now();
-  const InferenceResult checked = check(context, execution, result);
-  const double checked_seconds = context.clock.now() - start;
+  const std::vector<QualityValue> verified = verify(context, execution, result);
+  const double verified_seconds = context.clock.now() - start;
   judge_verification(result);
-  if (checked.has_agreement)
-    result.measurements.push_back(of_case("prediction_agreement", {checked.agreement}));
 
-  std::vector<double> accuracies{checked.accuracy};
+  std::vector<std::vector<QualityValue>> qualities;
   if (result.status == Status::ok) {
-    const std::uint32_t warmups = 1 + warm_up(context, execution, checked_seconds);
+    const std::uint32_t warmups = 1 + warm_up(context, execution, verified_seconds);
     Samples taken = take_undisturbed_samples(context, execution);
     taken.sampling.warmups = warmups;
     result.sampling = std::move(taken.sampling);
     std::ranges::move(taken.measurements, std::back_inserter(result.measurements));
-    accuracies = std::move(taken.accuracies);
-    if (context.hot) take_hot_samples(context, execution, result);
-    judge_accuracy(result, checked.accuracy, accuracies);
+    qualities = std::move(taken.qualities);
+    if (context.plan.hot) take_hot_samples(context, execution, result);
+    judge_qualities(context, verified, qualities, result);
   }
-  result.measurements.push_back(of_case("accuracy", {accuracies.back()}));
+  add_qualities(context, verified, qualities, result);
   result.seconds = context.clock.now() - start;
   return result;
 }
@@ -291,7 +315,7 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   }
   const double start = context.clock.now();
   NoObserver nobody;
-  execution.infer(nobody);
+  execution.run(nobody);
   context.device.synchronize();
   const Collectors collectors = make_collectors(context, pass);
   CollectedStages(context.device, collectors, 1).sample(execution);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 
 #include "collectors/collector.hpp"
@@ -11,20 +12,18 @@ namespace mprof {
 /// Everything that one case is measured with.
 struct MeasureContext {
   const Case& subject;
+  const FamilyInfo& family;
   const Device& device;
   const Clock& clock;
   const CollectorKinds& collectors;
-  const Stopping& stopping;
-  const std::vector<Ceiling>& ceilings;
-  std::function<void(std::uint32_t samples)> on_sample;  ///< told after each sample; may be empty
-  bool hot = false;                                      ///< time each op also with its data in the cache
-  std::span<const std::string> metrics{};                ///< as CaseContext::metrics
-  std::string trace_file{};                              ///< as CaseContext::trace_file
+  const Plan& plan;
+  std::filesystem::path trace_file{};                      ///< as CaseContext::trace_file
+  std::function<void(std::uint32_t samples)> on_sample{};  ///< told after each sample; may be empty
 };
 
-/// The timing pass of one case: a checked execution, warm-up, then samples until the stopping rule ends them.
-/// A case whose output is wrong is not timed. Every later execution must reach the checked one's accuracy as
-/// well.
+/// The timing pass of one case: a verified execution, warm-up, then samples until the stopping rule ends
+/// them. A case whose output is wrong is not timed, and one that was right must stay right: the qualities of
+/// every later execution are held against the verified one's.
 [[nodiscard]] PassResult measure_timing(const MeasureContext& context, Execution& execution);
 
 /// A trace or counters pass of one case: warm-up, then one watched execution; skipped with the collectors'

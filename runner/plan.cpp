@@ -1,12 +1,13 @@
 #include "runner/plan.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
-#include "model/error.hpp"
-#include "model/suggest.hpp"
+#include "system/error.hpp"
+#include "system/glob.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof {
 namespace {
@@ -21,24 +22,43 @@ std::vector<std::string> ids(const std::vector<const RegisteredVariant*>& varian
 }
 
 /// Without a GPU: everything, since what cannot run here is worth a line that says so. With one: all but the
-/// CPU variants, which would take minutes for each second of the others; --variant 'conv/cpu_*' asks for
-/// them.
-bool selected_by_all(const RegisteredVariant& variant, const Devices& devices) {
+/// CPU variants, which would take minutes for each second of the others; --device asks for them.
+bool is_usual(const RegisteredVariant& variant, const Devices& devices) {
   const std::string_view preferred = devices.preferred().id();
   return preferred == "cpu" || variant.info.device != "cpu";
 }
 
-std::vector<const RegisteredVariant*> select(const Selection& selection, const Registry& registry,
+void require_devices(const std::vector<std::string>& names,
+                     const std::vector<const RegisteredVariant*>& variants) {
+  std::set<std::string> known{"all"};
+  for (const RegisteredVariant* variant : variants) known.insert(variant->info.device);
+  for (const std::string& name : names) {
+    if (known.contains(name)) continue;
+    throw Error(ExitCode::usage,
+                fmt::format("--device {}: this mprof has no variant for it.{} Give some of {}.", name,
+                            did_you_mean(name, {known.begin(), known.end()}), fmt::join(known, ", ")));
+  }
+}
+
+bool selected_by_all(const RegisteredVariant& variant, const RunRequest& request, const Devices& devices) {
+  if (request.devices.empty()) return is_usual(variant, devices);
+  return std::ranges::any_of(request.devices, [&](const std::string& device) {
+    return device == "all" || device == variant.info.device;
+  });
+}
+
+std::vector<const RegisteredVariant*> select(const RunRequest& request, const Registry& registry,
                                              const Devices& devices) {
   const std::vector<const RegisteredVariant*> known = registry.variants();
+  require_devices(request.devices, known);
   std::vector<bool> chosen(known.size(), false);
   for (std::size_t i = 0; i < known.size(); ++i) {
-    chosen[i] = selection.all && selected_by_all(*known[i], devices);
+    chosen[i] = request.all && selected_by_all(*known[i], request, devices);
   }
-  for (const std::string& pattern : selection.patterns) {
+  for (const std::string& pattern : request.patterns) {
     bool matched = false;
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (fnmatch(pattern.c_str(), known[i]->info.id.c_str(), 0) != 0) continue;
+      if (!matches(pattern, known[i]->info.id)) continue;
       chosen[i] = matched = true;
     }
     if (!matched) {
@@ -80,7 +100,14 @@ std::map<std::string, std::vector<std::string>> each_value_once(
   return settings;
 }
 
-void check_settings(const Plan& plan, const std::vector<const RegisteredVariant*>& variants) {
+template <class T>
+std::vector<T> ascending(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+void require_settings(const Plan& plan, const std::vector<const RegisteredVariant*>& variants) {
   for (const auto& [name, values] : plan.settings) {
     std::vector<std::string> known;
     bool used = false;
@@ -98,8 +125,7 @@ void check_settings(const Plan& plan, const std::vector<const RegisteredVariant*
       }
     }
     if (!used) {
-      std::sort(known.begin(), known.end());
-      known.erase(std::unique(known.begin(), known.end()), known.end());
+      known = ascending(std::move(known));
       throw Error(ExitCode::usage,
                   fmt::format("--set {}: no selected variant has a parameter of this name.{}{}", name,
                               did_you_mean(name, known),
@@ -116,16 +142,74 @@ const Family& family_of(const RegisteredVariant& variant, const Registry& regist
   return *family;
 }
 
-void check_batches(const Plan& plan, const std::vector<const RegisteredVariant*>& variants,
-                   const Registry& registry) {
+/// The families of these variants, each once, in the order of the variants.
+std::vector<const Family*> families_of(const std::vector<const RegisteredVariant*>& variants,
+                                       const Registry& registry) {
+  std::vector<const Family*> families;
   for (const RegisteredVariant* variant : variants) {
-    const Family& family = family_of(*variant, registry);
-    for (const std::uint64_t batch : plan.batches) {
-      if (batch >= 1 && batch <= family.max_batch()) continue;
-      throw Error(ExitCode::usage, fmt::format("--batch {}: the {} family takes 1 to {} images.", batch,
-                                               family.id(), family.max_batch()));
+    const Family* family = &family_of(*variant, registry);
+    if (std::ranges::find(families, family) == families.end()) families.push_back(family);
+  }
+  return families;
+}
+
+[[noreturn]] void refuse_axis(const std::string& axis, const std::vector<const Family*>& families) {
+  std::vector<std::string> known;
+  std::vector<std::string> described;
+  for (const Family* family : families) {
+    for (const AxisInfo& info : family->info().axes) {
+      known.push_back(info.name);
+      described.push_back(fmt::format("{} ({})", info.name, family->info().id));
     }
   }
+  throw Error(ExitCode::usage,
+              fmt::format("{}: no selected family has an axis of this name.{} They have: {}.", axis,
+                          did_you_mean(axis, known), fmt::join(described, ", ")));
+}
+
+void require_values(const AxisInfo& axis, const std::vector<std::uint64_t>& values,
+                    const FamilyInfo& family) {
+  for (const std::uint64_t value : values) {
+    if (value >= axis.min && (axis.max == 0 || value <= axis.max)) continue;
+    const std::string range =
+        axis.max == 0 ? fmt::format("{} or more", axis.min) : fmt::format("{} to {}", axis.min, axis.max);
+    throw Error(ExitCode::usage, fmt::format("{} {}: the family {} takes {} ({}).", axis.name, value,
+                                             family.id, range, axis.meaning));
+  }
+}
+
+/// Every combination of the values that were given, other axes at their default; the family's own problems
+/// where none was given for any of its axes.
+std::vector<Problem> problems_of(const Family& family, const RunRequest& request) {
+  const std::vector<AxisInfo>& axes = family.info().axes;
+  const bool given =
+      std::ranges::any_of(axes, [&](const AxisInfo& axis) { return request.values.contains(axis.name); });
+  if (!given) return ascending(family.default_problems(request.quick));
+  std::vector<Problem> all{Problem{}};
+  for (const AxisInfo& axis : axes) {
+    const auto values = request.values.find(axis.name);
+    std::vector<Problem> extended;
+    for (const Problem& partial : all) {
+      for (const std::uint64_t value :
+           values == request.values.end() ? std::vector{axis.default_value} : values->second) {
+        extended.push_back(partial);
+        extended.back().coordinates.push_back({axis.name, value});
+      }
+    }
+    all = std::move(extended);
+  }
+  return ascending(std::move(all));
+}
+
+/// Those of the inputs that the families read.
+InputPaths inputs_of(const std::vector<const Family*>& families, const InputPaths& inputs) {
+  InputPaths read;
+  for (const Family* family : families) {
+    for (const InputInfo& input : family->inputs()) {
+      if (const auto path = inputs.find(input.name); path != inputs.end()) read.insert(*path);
+    }
+  }
+  return read;
 }
 
 /// Every combination of the variant's parameter values.
@@ -161,45 +245,138 @@ bool counts_kernels(const Plan& plan, const std::vector<const RegisteredVariant*
          std::ranges::any_of(variants, [](const auto* variant) { return variant->info.device != "cpu"; });
 }
 
+std::string list(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
+std::string list(const std::vector<std::uint64_t>& values) {
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+std::vector<std::string> names(const std::vector<Pass>& passes) {
+  std::vector<std::string> texts;
+  for (const Pass pass : passes) texts.emplace_back(to_string(pass));
+  return texts;
+}
+
+std::string settings_text(const std::map<std::string, std::vector<std::string>>& settings) {
+  std::vector<std::string> texts;
+  for (const auto& [name, values] : settings) texts.push_back(name + "=" + list(values));
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+/// The values of the plan's problems on this axis.
+std::vector<std::uint64_t> values_on(const Plan& plan, const std::string& axis) {
+  std::vector<std::uint64_t> values;
+  for (const auto& [family, problems] : plan.problems) {
+    for (const Problem& problem : problems) {
+      if (const auto value = value_on(problem, axis)) values.push_back(*value);
+    }
+  }
+  return ascending(std::move(values));
+}
+
+std::vector<Problem> problems_in(const Plan& plan, const std::string& family) {
+  const auto found = plan.problems.find(family);
+  return found == plan.problems.end() ? std::vector<Problem>{} : found->second;
+}
+
+bool is_to_run(const PassResult& pass) {
+  return pass.status == Status::pending || pass.status == Status::interrupted;
+}
+
 }  // namespace
 
-Plan make_plan(const Selection& selection, const Registry& registry, const Devices& devices) {
-  const std::vector<const RegisteredVariant*> variants = select(selection, registry, devices);
+void require_axes(const AxisValues& values, const std::vector<const Family*>& families) {
+  for (const auto& [axis, chosen] : values) {
+    bool used = false;
+    for (const Family* family : families) {
+      const AxisInfo* info = find_axis(family->info(), axis);
+      if (info == nullptr) continue;
+      used = true;
+      require_values(*info, chosen, family->info());
+    }
+    if (!used) refuse_axis(axis, families);
+  }
+}
+
+Plan make_plan(const RunRequest& request, const Registry& registry, const Devices& devices) {
+  const std::vector<const RegisteredVariant*> variants = select(request, registry, devices);
   if (variants.empty())
     throw Error(ExitCode::environment, "there is no variant to run in this build of mprof");
+  const std::vector<const Family*> families = families_of(variants, registry);
+  require_axes(request.values, families);
   Plan plan;
   plan.variants = ids(variants);
-  plan.batches = selection.batches.empty()
-                     ? family_of(*variants.front(), registry).default_batches(selection.quick)
-                     : selection.batches;
-  std::sort(plan.batches.begin(), plan.batches.end());
-  plan.batches.erase(std::unique(plan.batches.begin(), plan.batches.end()), plan.batches.end());
-  plan.settings = each_value_once(selection.settings);
-  plan.passes = selection.passes;
-  if (counts_kernels(plan, variants)) plan.metrics = selection.metrics;
-  plan.quick = selection.quick;
-  plan.hot = selection.hot;
-  plan.seed = selection.seed;
-  plan.timeout = selection.timeout;
-  if (selection.quick) plan.stopping = quick_stopping;
-  plan.images = selection.data.images.string();
-  plan.weights = selection.data.weights.string();
-  check_settings(plan, variants);
-  check_batches(plan, variants, registry);
+  for (const Family* family : families) plan.problems[family->info().id] = problems_of(*family, request);
+  plan.settings = each_value_once(request.settings);
+  plan.passes = request.passes;
+  if (counts_kernels(plan, variants)) plan.metrics = request.metrics;
+  plan.quick = request.quick;
+  plan.hot = request.hot;
+  plan.seed = request.seed.value_or(0);
+  plan.timeout = request.timeout.value_or(0);
+  if (request.quick) plan.stopping = quick_stopping;
+  plan.inputs = inputs_of(families, request.inputs);
+  require_settings(plan, variants);
   return plan;
 }
 
+std::vector<Contradiction> contradictions(const RunRequest& request, const Plan& plan,
+                                          const Registry& registry, const Devices& devices) {
+  std::vector<Contradiction> out;
+  const auto compare = [&](const std::string& what, const std::string& asked, const std::string& planned) {
+    if (asked != planned) out.push_back({what, asked, planned.empty() ? "none" : planned});
+  };
+  if (request.all || !request.patterns.empty()) {
+    compare("variants", list(ids(select(request, registry, devices))), list(plan.variants));
+  }
+  for (const auto& [axis, values] : request.values) {
+    compare(axis, list(ascending(values)), list(values_on(plan, axis)));
+  }
+  if (!request.settings.empty())
+    compare("set", settings_text(each_value_once(request.settings)), settings_text(plan.settings));
+  if (!request.passes.empty()) compare("passes", list(names(request.passes)), list(names(plan.passes)));
+  // Without a pass that reads them the plan keeps none.
+  if (!request.metrics.empty() && !plan.metrics.empty())
+    compare("metrics", list(request.metrics), list(plan.metrics));
+  if (request.quick) compare("quick", "true", fmt::format("{}", plan.quick));
+  if (request.hot) compare("hot", "true", fmt::format("{}", plan.hot));
+  if (request.seed) compare("seed", std::to_string(*request.seed), std::to_string(plan.seed));
+  if (request.timeout)
+    compare("timeout", fmt::format("{:g}", *request.timeout), fmt::format("{:g}", plan.timeout));
+  for (const auto& [name, path] : request.inputs) {
+    if (const auto read = plan.inputs.find(name); read != plan.inputs.end())
+      compare(name, path, read->second);
+  }
+  return out;
+}
+
+std::vector<FamilyInfo> families_of(const Plan& plan, const Registry& registry) {
+  std::vector<const RegisteredVariant*> variants;
+  for (const std::string& id : plan.variants) variants.push_back(&registered(id, registry));
+  std::vector<FamilyInfo> out;
+  for (const Family* family : families_of(variants, registry)) {
+    FamilyInfo& info = out.emplace_back(family->info());
+    for (const Problem& problem : problems_in(plan, info.id)) {
+      info.problems.push_back({problem, family->ops(problem)});
+    }
+  }
+  return out;
+}
+
 std::vector<Case> make_cases(const Plan& plan, const Registry& registry) {
+  const std::vector<FamilyInfo> families = families_of(plan, registry);
   std::vector<Case> cases;
   for (const std::string& id : plan.variants) {
-    const RegisteredVariant& variant = registered(id, registry);
-    const Family& family = family_of(variant, registry);
-    for (const Parameters& parameters : combinations(variant.info, plan)) {
-      for (const std::uint64_t batch : plan.batches) {
+    const VariantInfo& variant = registered(id, registry).info;
+    const FamilyInfo& family = *std::ranges::find(families, variant.family, &FamilyInfo::id);
+    for (const Parameters& parameters : combinations(variant, plan)) {
+      for (const ProblemInfo& problem : family.problems) {
         Case& c = cases.emplace_back();
-        c.key = {id, parameters, batch};
-        c.id = case_id(c.key, variant.info);
-        c.ops = family.ops(batch);
+        c.key = {id, parameters, problem.problem};
+        c.id = case_id(c.key, variant);
+        c.ops = problem.ops;
         for (const Pass pass : plan.passes) c.passes.push_back({.pass = pass, .reason = "not run yet"});
       }
     }
@@ -235,11 +412,24 @@ void skip_unavailable(std::vector<Case>& cases, const Registry& registry, const 
     const std::optional<std::string> reason = unavailable(registered(c.key.variant, registry), devices);
     if (!reason) continue;
     for (PassResult& pass : c.passes) {
-      if (pass.status != Status::pending && pass.status != Status::interrupted) continue;
+      if (!is_to_run(pass)) continue;
       pass.status = Status::skipped;
       pass.reason = *reason;
     }
   }
+}
+
+std::vector<InputFile> validate_inputs(const Run& run, const Registry& registry) {
+  std::set<std::string> reading;
+  for (const Case& c : run.cases) {
+    if (std::ranges::any_of(c.passes, is_to_run))
+      reading.insert(registered(c.key.variant, registry).info.family);
+  }
+  std::vector<InputFile> files;
+  for (const std::string& id : reading) {
+    for (InputFile& file : registry.family(id)->validate(run.plan.inputs)) files.push_back(std::move(file));
+  }
+  return files;
 }
 
 }  // namespace mprof

@@ -39,13 +39,8 @@ void fields(Archive& a, S& s) {
   a.field("kind", s.kind);
   a.optional_field("devices", s.devices);
   a.field("pass", s.pass);
+  a.field("plan", s.plan);
   a.optional_field("cases", s.cases);
-  a.field("stopping", s.stopping);
-  a.optional_field("metrics", s.metrics);
-  a.optional_field("hot", s.hot);
-  a.optional_field("ceilings", s.ceilings);
-  a.optional_field("images", s.images);
-  a.optional_field("weights", s.weights);
   a.optional_field("trace_file", s.trace_file);
   a.optional_field("through_tool", s.through_tool);
 }

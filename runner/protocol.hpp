@@ -11,6 +11,10 @@
 /// JSON object a line, on its standard output.
 namespace mprof {
 
+/// s, from the start of a worker to its first message: for what no case is to blame for, such as libraries
+/// that load and a driver that wakes up.
+inline constexpr double worker_start_limit = 120;
+
 /// `survey`: fingerprint devices and measure their ceilings. `measure`: run one variant's cases for one pass.
 enum class JobKind { survey, measure };
 
@@ -18,14 +22,9 @@ struct Job {
   JobKind kind = JobKind::measure;
   std::vector<std::string> devices{};  ///< survey: the devices to look at
   Pass pass = Pass::timing;
-  std::vector<Case> cases{};  ///< in the order to run; with the results of the timing pass in a later one
-  Stopping stopping{};
-  std::vector<std::string> metrics{};
-  bool hot = false;
-  std::vector<Ceiling> ceilings{};
-  std::string images{};
-  std::string weights{};
-  std::string trace_file{};  ///< of the trace pass
+  Plan plan{};
+  std::vector<CaseKey> cases{};  ///< in the order to run
+  std::string trace_file{};      ///< of the trace pass
   /// Started through another program, such as compute-sanitizer: the worker's parent is not the coordinator.
   bool through_tool = false;
 };

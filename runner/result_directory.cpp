@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "kernels/sources.hpp"
-#include "model/check_file.hpp"
-#include "model/error.hpp"
+#include "model/case_file.hpp"
 #include "model/run_file.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof {
 namespace {
@@ -69,7 +70,7 @@ void check_existing(const fs::path& path, ResultDirectory::Mode mode) {
 
 }  // namespace
 
-ResultDirectory::ResultDirectory(fs::path path, Mode mode) : path_(std::move(path)) {
+ResultDirectory::ResultDirectory(fs::path path, Mode mode) : path_(std::move(path)), mode_(mode) {
   check_existing(path_, mode);
   std::error_code error;
   fs::create_directories(path_, error);
@@ -100,7 +101,7 @@ void ResultDirectory::lock() {
 }
 
 Run ResultDirectory::load() const {
-  return read_run(path_);
+  return read_record(path_);
 }
 
 void ResultDirectory::save_sources(const std::vector<VariantInfo>& variants) const {
@@ -111,13 +112,34 @@ void ResultDirectory::save_sources(const std::vector<VariantInfo>& variants) con
   }
 }
 
-void ResultDirectory::save(const Run& run) const {
+void ResultDirectory::save(const Run& run) {
+  const bool is_first = stamp_.empty();
+  stamp_ = run_stamp(run);
+  // An older mprof kept the results in the file that is written next.
+  if (is_first && mode_ == Mode::resume) keep_results(run);
   write_run(run, path_);
+  if (!is_first || mode_ == Mode::resume) return;
+  if (mode_ == Mode::overwrite) remove_replaced_run();
+  keep_results(run);
 }
 
-void ResultDirectory::remove_check() const {
+void ResultDirectory::save(const Case& c) const {
+  write_case(c, stamp_, path_);
+}
+
+/// Until it is done, the old case files are no danger: they carry the stamp of their run.
+void ResultDirectory::remove_replaced_run() const {
   std::error_code ignored;  // there is none, mostly
-  fs::remove(check_file(path_), ignored);
+  fs::remove_all(path_ / case_folder, ignored);
+  for (const char* file : {"trace.sqlite", "trace.sqlite-journal", "sanitizer.json", "check.json"})
+    fs::remove(path_ / file, ignored);
+}
+
+void ResultDirectory::keep_results(const Run& run) const {
+  std::error_code error;
+  for (const Case& c : run.cases) {
+    if (has_results(c) && !fs::exists(path_ / case_file(c.id), error)) save(c);
+  }
 }
 
 fs::path default_result_path(const std::string& utc_time, const std::string& device_name) {

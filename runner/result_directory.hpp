@@ -13,7 +13,7 @@ class ResultDirectory {
  public:
   enum class Mode { create, overwrite, resume };
 
-  /// create: the directory must not exist or be empty. overwrite: it must be a result directory; its run.json
+  /// create: the directory must not exist or be empty. overwrite: it must be a result directory; its run
   /// stays until the first save() replaces it. resume: it must hold a run. Throws Error(usage) otherwise, or
   /// when another mprof writes there; Error(environment) when it cannot be made.
   ResultDirectory(std::filesystem::path path, Mode mode);
@@ -24,18 +24,26 @@ class ResultDirectory {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Where the trace pass puts its records.
   [[nodiscard]] std::filesystem::path trace_file() const { return path_ / "trace.sqlite"; }
+  /// The run as it was recorded, to go on with.
   [[nodiscard]] Run load() const;
   /// Keeps the source and the story of each variant as files below kernels/, as they are in this program.
   void save_sources(const std::vector<VariantInfo>& variants) const;
-  /// Durable: after it returns, kill -9 or a power cut leaves this record or a later one.
-  void save(const Run& run) const;
-  /// Removes what `mprof check` found in a run that this one replaces.
-  void remove_check() const;
+  /// Everything but the cases' results. Durable: after it returns, kill -9 or a power cut leaves this record
+  /// or a later one. The first call also removes what a run that this one replaces left (its cases, its
+  /// trace, what the sanitizer found), after the new record is there; and it keeps what cases have to tell
+  /// already.
+  void save(const Run& run);
+  /// The results of one case of the run that was saved, as durable.
+  void save(const Case& c) const;
 
  private:
   void lock();
+  void remove_replaced_run() const;
+  void keep_results(const Run& run) const;
 
   std::filesystem::path path_;
+  Mode mode_;
+  std::string stamp_;  ///< of the run that was saved; empty: none was yet
   int lock_fd_ = -1;
 };
 

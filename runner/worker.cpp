@@ -11,10 +11,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "model/error.hpp"
 #include "model/version.hpp"
 #include "runner/measure.hpp"
 #include "runner/protocol.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
@@ -70,21 +70,23 @@ Message survey(const Job& job, const WorkerContext& context) {
   return answer;
 }
 
-/// Keeps the workload of the last batch: loading 10000 images anew for each point of a sweep would take
+/// Keeps the workload of the last problem: loading it anew for each point of a sweep would take
 /// longer than running them.
 class Bench {
  public:
   Bench(const Job& job, const WorkerContext& context, const Channel& channel)
       : job_(job), context_(context), channel_(channel) {}
 
-  PassResult run(const Case& c) {
-    try {
-      return measure(c);
-    } catch (const std::bad_alloc&) {
-      return without_result(Status::failed, "out of memory on the host");
-    } catch (const std::exception& error) {
-      return without_result(Status::failed, error.what());
-    }
+  /// False when what is left of the job needs another process.
+  bool run(const CaseKey& key) {
+    const RegisteredVariant* variant = context_.registry.variant(key.variant);
+    if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
+    const Case c{.id = case_id(key, variant->info), .key = key};
+    channel_.send({.kind = MessageKind::begin, .case_id = c.id});
+    const PassResult result = result_of(c, variant->info);
+    channel_.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
+    // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
+    return result.status != Status::failed;
   }
 
  private:
@@ -95,34 +97,48 @@ class Bench {
     return result;
   }
 
-  PassResult measure(const Case& c) {
-    const RegisteredVariant* variant = context_.registry.variant(c.key.variant);
-    if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + c.key.variant);
-    const Device* device = context_.devices.find(variant->info.device);
-    if (device == nullptr) throw Error(ExitCode::fault, "no device is registered as " + variant->info.device);
-    const auto on_sample = [&](std::uint32_t samples) {
-      channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
-    };
-    const MeasureContext context{
-        c,         *device,  context_.clock, context_.collectors, job_.stopping, job_.ceilings,
-        on_sample, job_.hot, job_.metrics,   job_.trace_file};
+  PassResult result_of(const Case& c, const VariantInfo& variant) {
+    try {
+      return measure(c, variant);
+    } catch (const std::bad_alloc&) {
+      return without_result(Status::failed, "out of memory on the host");
+    } catch (const std::exception& error) {
+      return without_result(Status::failed, error.what());
+    }
+  }
+
+  PassResult measure(Case c, const VariantInfo& variant) {
+    const Device* device = context_.devices.find(variant.device);
+    if (device == nullptr) throw Error(ExitCode::fault, "no device is registered as " + variant.device);
     // Asked before anything is loaded: a pass that cannot run here costs nothing.
     if (const auto reason = pass_unavailable(context_.collectors, job_.pass, *device)) {
       return without_result(Status::skipped, *reason);
     }
+    const Family* family = context_.registry.family(variant.family);
+    if (family == nullptr) throw Error(ExitCode::fault, "no family is registered as " + variant.family);
+    c.ops = family->ops(c.key.problem);
+    const MeasureContext context{
+        .subject = c,
+        .family = family->info(),
+        .device = *device,
+        .clock = context_.clock,
+        .collectors = context_.collectors,
+        .plan = job_.plan,
+        .trace_file = job_.trace_file,
+        .on_sample = [&](std::uint32_t samples) {
+          channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
+        }};
     const std::unique_ptr<Execution> execution =
-        workload(variant->info.family, c.key.batch).bind(c.key.variant, c.key.parameters);
+        workload(*family, c.key.problem).bind(c.key.variant, c.key.parameters);
     return job_.pass == Pass::timing ? measure_timing(context, *execution)
                                      : measure_watched(context, job_.pass, *execution);
   }
 
-  Workload& workload(const std::string& family_id, std::uint64_t batch) {
-    if (workload_ == nullptr || loaded_ != std::pair(family_id, batch)) {
+  Workload& workload(const Family& family, const Problem& problem) {
+    if (workload_ == nullptr || loaded_ != std::pair(&family, problem)) {
       workload_.reset();
-      const Family* family = context_.registry.family(family_id);
-      if (family == nullptr) throw Error(ExitCode::fault, "no family is registered as " + family_id);
-      workload_ = family->load(batch, {job_.images, job_.weights});
-      loaded_ = {family_id, batch};
+      workload_ = family.load(problem, job_.plan.inputs);
+      loaded_ = {&family, problem};
     }
     return *workload_;
   }
@@ -131,7 +147,7 @@ class Bench {
   const WorkerContext& context_;
   const Channel& channel_;
   std::unique_ptr<Workload> workload_;
-  std::pair<std::string, std::uint64_t> loaded_;
+  std::pair<const Family*, Problem> loaded_;
 };
 
 }  // namespace
@@ -152,13 +168,8 @@ int run_worker(const WorkerContext& context) {
     return 0;
   }
   Bench bench(job, context, channel);
-  for (const Case& c : job.cases) {
-    channel.send({.kind = MessageKind::begin, .case_id = c.id});
-    const PassResult result = bench.run(c);
-    channel.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
-    // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
-    // The coordinator gives what is left to a new one.
-    if (result.status == Status::failed) break;
+  for (const CaseKey& key : job.cases) {
+    if (!bench.run(key)) break;  // the coordinator gives what is left to a new process
   }
   return 0;
 }

@@ -3,7 +3,7 @@
 // Where a block stands in its row, whether it is hatched, and which colour of text can be read on it. Place,
 // hatching and lightness tell the kinds of a row apart without their hues.
 var mprof_timeline_kinds = {
-  layer: { color: 0, place: 'upper', text: 1 }, stage: { color: 1, place: 'lower', text: 1 },
+  group: { color: 0, place: 'upper', text: 1 }, stage: { color: 1, place: 'lower', text: 1 },
   range: { color: 2, place: 'full', text: 1 }, allocation: { color: 3, place: 'full', text: 0 },
   copy_call: { color: 4, place: 'full', text: 1 }, launch: { color: 5, place: 'full', text: 1 },
   wait: { color: 6, place: 'full', text: 1, hatched: true }, other_call: { color: 7, place: 'full', text: 1 },

@@ -158,7 +158,7 @@ function mprof_whiskers(series, color, dodge) {
   };
 }
 
-// A row for each variant, a mark for each batch, on a logarithmic axis: equal distances are equal factors. The axis
+// A row for each variant, a mark for each problem, on a logarithmic axis: equal distances are equal factors. The axis
 // holds logarithms, since ECharts' own logarithmic axis has no ticks between powers.
 function mprof_dots(view, theme, width) {
   var extent = mprof_extent(view), option = mprof_frame(view, theme, width);

@@ -54,15 +54,15 @@
     });
   }
 
-  // --- Charts: { view, element, chart, width, batch }. Drawn when they come near the window, all of them for paper ---
+  // --- Charts: { view, element, chart, width, problem }. Drawn when they come near the window, all of them for paper ---
 
   const plots = [];
 
-  // A chosen batch alone, in the colour that it has among all.
+  // A chosen problem alone, in the colour that it has among all.
   function view_of(plot) {
-    if (!plot.batch) return plot.view;
+    if (!plot.problem) return plot.view;
     const series = plot.view.series.map((one, place) => ({ ...one, place }));
-    return { ...plot.view, series: series.filter(one => one.batch === undefined || one.batch === plot.batch) };
+    return { ...plot.view, series: series.filter(one => one.problem === undefined || one.problem === plot.problem) };
   }
 
   function draw(plot, theme_name, width) {
@@ -95,7 +95,7 @@
       place.style.height = mprof_height(view, place.clientWidth || 300) + 'px';
       const controls = place.closest('figure').querySelector('.controls');
       if (controls) controls.hidden = false;
-      plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, batch: '' });
+      plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, problem: '' });
       seen.observe(place);
     });
     new ResizeObserver(() => plots.forEach(plot => {
@@ -103,27 +103,29 @@
     })).observe(document.querySelector('main'));
   }
 
-  // --- The switch: which batch and which layer the charts and the summary show. One for each family ---
+  // --- The switch: which problem and which op the charts and the summary show. One for each family ---
 
   const switches = [];
   const every = '';  // no choice
-  const whole_inference = 'op:';
+  const the_whole = 'op:';
 
-  // With a prefix, the op "" (the whole inference) differs from no choice.
-  function layer_of(view) { return view.op === undefined ? undefined : 'op:' + view.op; }
+  // With a prefix, the op "" (the whole) differs from no choice.
+  function op_of(view) { return view.op === undefined ? undefined : 'op:' + view.op; }
 
-  function layer_name(layer) { return layer === whole_inference ? 'whole inference' : layer.slice('op:'.length); }
+  function op_name(control, op) { return op === the_whole ? control.words.whole : op.slice('op:'.length); }
 
   function distinct(values) { return [...new Set(values)].filter(value => value !== undefined); }
 
-  function batches_of(control) {
-    const drawn = control.plots.flatMap(plot => [plot.view.batch, ...plot.view.series.map(series => series.batch)]);
-    return distinct([...control.tables.map(table => table.dataset.batch), ...drawn]).sort((a, b) => a - b);
+  // In the order of the family's words; those that something is shown of.
+  function problems_of(control) {
+    const drawn = control.plots.flatMap(plot => [plot.view.problem, ...plot.view.series.map(series => series.problem)]);
+    const shown = new Set([...control.tables.map(table => table.dataset.problem), ...drawn]);
+    return control.words.problems.filter(problem => shown.has(problem.id));
   }
 
-  function layers_of(control) {
-    const layers = distinct(control.plots.map(plot => layer_of(plot.view)));
-    return [...layers.filter(layer => layer !== whole_inference), ...layers.filter(layer => layer === whole_inference)];
+  function ops_of(control) {
+    const ops = distinct(control.plots.map(plot => op_of(plot.view)));
+    return [...ops.filter(op => op !== the_whole), ...ops.filter(op => op === the_whole)];
   }
 
   function radios(control, what, legend, values, name_of) {
@@ -137,40 +139,41 @@
     return group;
   }
 
-  function shows_layer(control, view) {
-    return control.choice.layer === every || layer_of(view) === undefined || layer_of(view) === control.choice.layer;
+  function shows_op(control, view) {
+    return control.choice.op === every || op_of(view) === undefined || op_of(view) === control.choice.op;
   }
 
-  // Charts in which batches are series show the chosen one; those about a single batch show it or nothing. Hardware
-  // counts at one batch only, so the choice of batch leaves the section about it alone.
-  function shows_batch(control, plot) {
-    if (control.choice.batch === every || plot.view.batch === undefined || !control.section.contains(plot.figure)) return true;
-    return plot.view.batch === control.choice.batch;
+  // Charts in which problems are series show the chosen one; those about a single problem show it or nothing. Hardware
+  // counts at one problem only, so the choice of problem leaves the section about it alone.
+  function shows_problem(control, plot) {
+    if (control.choice.problem === every || plot.view.problem === undefined || !control.section.contains(plot.figure)) return true;
+    return plot.view.problem === control.choice.problem;
   }
 
   function say_what_is_hidden(control) {
     control.notes.forEach(note => {
       const hidden = note.parts().filter(part => part.hidden).length;
       note.line.hidden = hidden === 0;
-      note.text.textContent = `${hidden} ${note.noun}${hidden === 1 ? '' : 's'} hidden by the choice of batch and layer. `;
+      note.text.textContent = `${hidden} ${note.noun}${hidden === 1 ? '' : 's'} hidden by the ${control.words.choice}. `;
     });
   }
 
   function choice_text(control) {
-    const { batch, layer } = control.choice;
-    return [batch && `batch ${batch}`, layer && layer_name(layer)].filter(part => part).join(', ');
+    const { problem, op } = control.choice;
+    const chosen = control.words.problems.find(one => one.id === problem);
+    return [chosen && chosen.text, op && op_name(control, op)].filter(part => part).join(', ');
   }
 
   function apply(control) {
     control.plots.forEach(plot => {
-      plot.figure.hidden = !(shows_layer(control, plot.view) && shows_batch(control, plot));
-      const batch = plot.view.series.some(series => series.batch === control.choice.batch) ? control.choice.batch : every;
-      if (batch === plot.batch) return;
-      plot.batch = batch;
+      plot.figure.hidden = !(shows_op(control, plot.view) && shows_problem(control, plot));
+      const problem = plot.view.series.some(series => series.problem === control.choice.problem) ? control.choice.problem : every;
+      if (problem === plot.problem) return;
+      plot.problem = problem;
       redraw(plot);
     });
     control.tables.forEach(table => {
-      table.hidden = control.choice.batch !== every && table.dataset.batch !== control.choice.batch;
+      table.hidden = control.choice.problem !== every && table.dataset.problem !== control.choice.problem;
     });
     for (const [what, inputs] of Object.entries(control.inputs)) {
       inputs.forEach(input => { input.checked = input.value === control.choice[what]; });
@@ -196,13 +199,13 @@
     control.choice = choice;
     without_moving(control, () => apply(control));
     const charts = control.plots.filter(plot => !plot.figure.hidden).length;
-    mprof_announce(`${choice_text(control) || 'All batches and layers'}: ${charts} of ${control.plots.length} charts`);
+    mprof_announce(`${choice_text(control) || control.words.all}: ${charts} of ${control.plots.length} charts`);
     if (remember) write_address(control);
   }
 
-  function everything() { return { batch: every, layer: every }; }
+  function everything() { return { problem: every, op: every }; }
 
-  // #conv-charts:batch=1000,layer=op%3Alayer1 leads to the charts with this choice; ':' is in no anchor of the page.
+  // #family-charts:problem=1000,op=op%3Afirst leads to the charts with this choice; ':' is in no anchor of the page.
   function write_address(control) {
     const parts = Object.entries(control.choice).filter(([, value]) => value !== every)
         .map(([what, value]) => `${what}=${encodeURIComponent(value)}`);
@@ -238,15 +241,18 @@
   function start_switch(section) {
     const family = section.dataset.charts, anchor = section.getAttribute('aria-labelledby');
     const of_family = all('[data-family]').filter(part => part.dataset.family === family);
-    const control = { section, anchor, inputs: {}, notes: [], choice: everything(),
+    const control = { section, anchor, words: JSON.parse(section.dataset.switch), inputs: {}, notes: [], choice: everything(),
                       plots: plots.filter(plot => of_family.some(part => part.contains(plot.figure))),
-                      tables: of_family.flatMap(part => all('[data-batch]', part)) };
-    const batches = batches_of(control), layers = layers_of(control);
+                      tables: of_family.flatMap(part => all('[data-problem]', part)) };
+    const problems = problems_of(control), ops = ops_of(control);
     const bar = element('form', { className: 'switch' });
     bar.setAttribute('aria-label', 'Which charts to show');
     bar.addEventListener('submit', event => event.preventDefault());
-    if (batches.length > 1) bar.append(radios(control, 'batch', 'Batch', batches, batch => batch));
-    if (layers.length > 1) bar.append(radios(control, 'layer', 'Layer', layers, layer_name));
+    if (problems.length > 1) {
+      const name_of = id => problems.find(problem => problem.id === id).name;
+      bar.append(radios(control, 'problem', control.words.problem, problems.map(problem => problem.id), name_of));
+    }
+    if (ops.length > 1) bar.append(radios(control, 'op', control.words.op, ops, op => op_name(control, op)));
     if (bar.childElementCount === 0) return;
     control.printed = element('p', { className: 'chosen' });
     section.querySelector('h2').after(bar, control.printed);

@@ -19,31 +19,21 @@
 #include "cuda/profiler_host.hpp"
 #include "cuda/range_profiler.hpp"
 #include "device/probe.hpp"
-#include "model/error.hpp"
 #include "model/metric_presets.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
-/// What the profiler is switched on for. A kernel is run once for each pass of the counters, and the memory
-/// that it writes is saved and restored each time: a quarter of a second with large arrays. An op may launch
-/// the same kernel ten times, so only its first launch is to be counted.
-enum class Counting {
-  launch,  ///< switched on in the callback before a first launch, and off in the one after it
-  stage,   ///< on for whole stages: every launch is counted, and all but the first ones are thrown away
-};
-constexpr Counting counting = Counting::launch;
-/// With Counting::stage: launches of one stage that there is room for.
-constexpr std::size_t ranges_per_stage = 64;
-constexpr std::size_t ranges = counting == Counting::launch ? 1 : ranges_per_stage;
-
 /// Hardware counters of each distinct kernel of each op, at its first launch, in whichever stage and stream
-/// that is; and what follows from the launch itself.
+/// that is; and what follows from the launch itself. The profiler is switched on in the callback before that
+/// launch, and off in the one after it: a kernel is run once for each pass of the counters, and the memory
+/// that it writes is saved and restored each time, which takes a quarter of a second with large arrays.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context) : ops_(context.subject.ops) {
     selection_.chip = cuda::chip_name();
-    selection_.metrics.assign(context.metrics.begin(), context.metrics.end());
+    selection_.metrics = context.plan.metrics;
     if (selection_.metrics.empty()) selection_.metrics = preset_metrics("default");
   }
 
@@ -62,16 +52,9 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     callbacks_.reset();
   }
 
-  void begin_stage(std::string_view op, Stage /*stage*/) override {
-    op_ = op;
-    launches_.clear();
-    if (counting == Counting::stage && profiler_) {
-      stage_refusal_ = refusal_of([&] { profiler_->start(); });
-    }
-  }
+  void begin_stage(std::string_view op, Stage /*stage*/) override { op_ = op; }
 
   void end_stage(std::string_view /*op*/, Stage /*stage*/) override {
-    if (counting == Counting::stage && profiler_) count_stage();
     op_.clear();
     for (CountedKernel& kernel : kernels_) {
       if (kernel.attributes || !kernel.unknown_attributes.empty()) continue;
@@ -95,7 +78,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     if (selection_.counted.empty()) return;
     host_.emplace(selection_.chip, availability);
     if (host_->add(selection_.counted)) {
-      profiler_.emplace(context, host_->config_image(), selection_.counted, ranges);
+      profiler_.emplace(context, host_->config_image(), selection_.counted, 1);
     } else {
       selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
     }
@@ -105,14 +88,13 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   void launching(const cuda::KernelLaunch& launch) override {
     if (op_.empty()) return;  // between two stages: the runner's own
-    const bool first = std::ranges::none_of(kernels_, [&](const CountedKernel& kernel) {
+    const bool known = std::ranges::any_of(kernels_, [&](const CountedKernel& kernel) {
       return kernel.op == op_ && kernel.launch.symbol == launch.symbol;
     });
-    launches_.push_back(first ? std::optional(kernels_.size()) : std::nullopt);
-    if (!first) return;
+    if (known) return;
     CountedKernel& kernel = kernels_.emplace_back(CountedKernel{op_, launch});
     kernel.uncounted = selection_.refusal;
-    if (counting != Counting::launch || !profiler_) return;
+    if (!profiler_) return;
     kernel.uncounted = refusal_of([&] { profiler_->start(); });
     is_counting_ = kernel.uncounted.empty();
   }
@@ -123,44 +105,18 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     kernel.uncounted = refusal_of([&] {
       profiler_->stop();
       profiler_->decode();
-      read(kernel, 0);
+      read(kernel);
     });
   }
 
   // --- everywhere else ---
 
-  /// Gives the ranges of the stage, which are in the order of its launches, to its kernels.
-  void count_stage() {
-    if (stage_refusal_.empty()) {
-      stage_refusal_ = refusal_of([&] {
-        cuda::check(cudaDeviceSynchronize());
-        profiler_->stop();
-        const std::size_t dropped = profiler_->decode();
-        const std::size_t counted = profiler_->ranges() + dropped;
-        if (counted == launches_.size()) return;
-        throw Error(
-            ExitCode::environment,
-            fmt::format("{} kernels were launched and {} counted, so that it is unknown which these are",
-                        launches_.size(), counted));
-      });
+  /// Throws when the launch was not counted.
+  void read(CountedKernel& kernel) const {
+    if (profiler_->ranges() == 0) {
+      throw Error(ExitCode::environment, "CUPTI counted nothing at its launch");
     }
-    for (std::size_t i = 0; i < launches_.size(); ++i) {
-      if (!launches_[i]) continue;
-      CountedKernel& kernel = kernels_[*launches_[i]];
-      kernel.uncounted = stage_refusal_.empty() ? refusal_of([&] { read(kernel, i); }) : stage_refusal_;
-    }
-  }
-
-  /// Throws when the launch is not among the ranges.
-  void read(CountedKernel& kernel, std::size_t range) const {
-    if (range >= profiler_->ranges()) {
-      throw Error(ExitCode::environment,
-                  counting == Counting::launch
-                      ? "CUPTI counted nothing at its launch"
-                      : fmt::format("it was first launched after the {} launches of a stage that are counted",
-                                    ranges_per_stage));
-    }
-    kernel.counts = host_->evaluate(profiler_->counter_data(), range, selection_.counted);
+    kernel.counts = host_->evaluate(profiler_->counter_data(), 0, selection_.counted);
   }
 
   /// Why `action` could not be done; "" when it was.
@@ -178,12 +134,10 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   std::vector<OpInfo> ops_;
   std::optional<cuda::ProfilerHost> host_;
   std::optional<cuda::RangeProfiler> profiler_;
-  std::string op_;                      ///< of the stage that runs; "" between stages
-  std::vector<CountedKernel> kernels_;  ///< in the order of their first launches
-  bool is_counting_ = false;            ///< Counting::launch: the last of kernels_ is being launched
-  std::vector<std::optional<std::size_t>> launches_;  ///< of the stage: index into kernels_ of the first ones
-  std::string stage_refusal_;                         ///< Counting::stage: why the stage is not counted
-  std::optional<cuda::LaunchCallbacks> callbacks_;    // the last: it may call until it is gone
+  std::string op_;                                  ///< of the stage that runs; "" between stages
+  std::vector<CountedKernel> kernels_;              ///< in the order of their first launches
+  bool is_counting_ = false;                        ///< the last of kernels_ is being launched
+  std::optional<cuda::LaunchCallbacks> callbacks_;  // the last: it may call until it is gone
 };
 
 /// Tries all that the pass needs, with one counter and no kernel: CUPTI refuses for lack of permission only

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cuda/cupti.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
@@ -131,9 +131,9 @@ void CuptiRecorder::forget() {
   dropped_ = 0;
 }
 
-trace::Trace CuptiRecorder::take(trace::Interval window) {
+trace::Recording CuptiRecorder::take(trace::Interval window) {
   flush();
-  CuptiRecords records;
+  CuptiRecords records(process_);
   std::uint64_t dropped = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -144,9 +144,9 @@ trace::Trace CuptiRecorder::take(trace::Interval window) {
     std::swap(records, records_);
     dropped = std::exchange(dropped_, 0);
   }
-  trace::Trace trace = records.take(window, api_name);
-  trace.counts.dropped += dropped;
-  return trace;
+  trace::Recording recording = records.take(window, api_name);
+  recording.trace.cases[0].counts.dropped += dropped;
+  return recording;
 }
 
 void CuptiRecorder::start() {

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include <cupti.h>
+#include <unistd.h>
 
 #include "collectors/cuda/cupti_records.hpp"
-#include "model/trace.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof {
 
@@ -53,8 +54,8 @@ class CuptiRecorder {
   /// Forgets all that was recorded so far. The device must be idle.
   void forget();
 
-  /// What was recorded since forget(), of `window`. The device must be idle.
-  trace::Trace take(trace::Interval window);
+  /// What was recorded since forget(), of `window`: CuptiRecords::take(). The device must be idle.
+  trace::Recording take(trace::Interval window);
 
  private:
   void start();
@@ -76,11 +77,12 @@ class CuptiRecorder {
   /// The one that the callbacks work for: they come while instance() still makes it.
   static inline CuptiRecorder* active = nullptr;
 
+  std::uint32_t process_ = static_cast<std::uint32_t>(::getpid());
   BufferPool buffers_;
   /// Of what follows. Never held in a call of CUPTI: that takes a lock of its own, under which it may be
   /// calling back here.
   std::mutex mutex_;
-  CuptiRecords records_;
+  CuptiRecords records_{process_};
   std::uint64_t dropped_ = 0;
   bool is_broken_ = false;
   std::string why_broken_;

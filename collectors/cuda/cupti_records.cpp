@@ -1,10 +1,13 @@
 #include "collectors/cuda/cupti_records.hpp"
 
 #include <cstdlib>
+#include <map>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
 #include "model/kernel_name.hpp"
+#include "model/trace/nsys_schema.hpp"
 
 // CUPTI's records are packed: no reference may be bound to a member, so members are copied.
 
@@ -12,6 +15,7 @@ namespace mprof {
 namespace {
 
 using trace::Interval;
+namespace nsys = trace::nsys;
 
 std::int64_t nanoseconds(std::uint64_t time) {
   return static_cast<std::int64_t>(time);
@@ -23,13 +27,8 @@ Interval interval(const Record& record) {
 }
 
 template <class Record>
-trace::GpuWork gpu_work(const Record& record) {
-  return {.time = interval(record),
-          .device = record.deviceId,
-          .context = record.contextId,
-          .stream = record.streamId,
-          .correlation = record.correlationId,
-          .graph_node = record.graphNodeId};
+trace::Queue queue(const Record& record) {
+  return {record.deviceId, record.contextId, record.streamId};
 }
 
 /// CUPTI counts from 1 and has unknown first; nsys counts from 0 and has it last.
@@ -39,9 +38,9 @@ trace::MemoryKind memory_kind(unsigned cupti) {
   return static_cast<trace::MemoryKind>(cupti - 1);
 }
 
-trace::CopyKind copy_kind(unsigned cupti) {
-  return cupti <= CUPTI_ACTIVITY_MEMCPY_KIND_PTOP ? static_cast<trace::CopyKind>(cupti)
-                                                  : trace::CopyKind::unknown;
+trace::TransferKind copy_kind(unsigned cupti) {
+  return cupti <= CUPTI_ACTIVITY_MEMCPY_KIND_PTOP ? static_cast<trace::TransferKind>(cupti)
+                                                  : trace::TransferKind::unknown;
 }
 
 trace::SynchronizationKind synchronization_kind(unsigned cupti) {
@@ -60,21 +59,12 @@ std::string text(const char* characters) {
   return characters != nullptr ? characters : "";
 }
 
-template <class Row>
-const Interval& time_of(const Row& row) {
-  if constexpr (requires { row.work; }) {
-    return row.work.time;
-  } else {
-    return row.time;
-  }
-}
-
 /// Leaves the rows that overlap the window, and of what stands beside them the same.
 template <class Row, class... Beside>
 void keep_inside(const Interval& window, std::vector<Row>& rows, std::vector<Beside>&... beside) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Interval time = time_of(rows[i]);
+    const Interval time = rows[i].time;
     if (time.end < window.start || time.start > window.end) continue;
     if (kept != i) {
       rows[kept] = std::move(rows[i]);
@@ -87,6 +77,14 @@ void keep_inside(const Interval& window, std::vector<Row>& rows, std::vector<Bes
 }
 
 }  // namespace
+
+CuptiRecords::CuptiRecords(std::uint32_t process) : process_(process) {
+  recording_.trace.cases.push_back({.process = nsys::global_process(process)});
+}
+
+std::int64_t CuptiRecords::thread(std::uint32_t id) const {
+  return nsys::global_thread(nsys::global_process(process_), id);
+}
 
 void CuptiRecords::add(CUpti_Activity& record) {
   switch (record.kind) {
@@ -105,7 +103,7 @@ void CuptiRecords::add(CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto& external = reinterpret_cast<CUpti_ActivityExternalCorrelation&>(record);
       if (external.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0) {
-        trace_.external_correlations.push_back({external.correlationId, external.externalId});
+        recording_.external_correlations.push_back({external.correlationId, external.externalId});
       }
       return;
     }
@@ -122,72 +120,115 @@ void CuptiRecords::add(CUpti_Activity& record) {
 
 bool CuptiRecords::is_usable(const Interval& time) {
   if (time.start == 0 || time.end == 0) {
-    ++trace_.counts.zero_time;
+    ++counts().zero_time;
     return false;
   }
   if (time.end < time.start) {
-    ++trace_.counts.reversed;
+    ++counts().reversed;
     return false;
   }
   return true;
 }
 
-std::uint32_t CuptiRecords::symbol(const char* mangled) {
-  const auto next = static_cast<std::uint32_t>(trace_.symbols.size());
-  const auto [entry, is_new] = symbols_.try_emplace(text(mangled), next);
+const CuptiRecords::Symbol& CuptiRecords::symbol(const char* mangled) {
+  const auto [entry, is_new] = symbols_.try_emplace(text(mangled));
   if (is_new) {
+    trace::Names& names = recording_.trace.names;
     const KernelName name = kernel_name(entry->first);
-    trace_.symbols.push_back({entry->first, name.whole, name.brief});
+    entry->second = {names.index(name.whole), names.index(name.brief), names.index(entry->first)};
   }
   return entry->second;
 }
 
 void CuptiRecords::add_kernel(const CUpti_ActivityKernel10& record) {
   if (!is_usable(interval(record))) return;
-  trace_.kernels.push_back({.work = gpu_work(record),
-                            .symbol = symbol(record.name),
-                            .grid = {record.gridX, record.gridY, record.gridZ},
-                            .block = {record.blockX, record.blockY, record.blockZ},
-                            .registers_per_thread = record.registersPerThread,
-                            .static_shared_memory = record.staticSharedMemory,
-                            .dynamic_shared_memory = record.dynamicSharedMemory,
-                            .local_memory_per_thread = record.localMemoryPerThread,
-                            .local_memory_total = record.localMemoryTotal_v2,
-                            .shared_memory_executed = record.sharedMemoryExecuted,
-                            .shared_memory_limit = static_cast<std::uint32_t>(record.shmemLimitConfig),
-                            .cache_config = record.cacheConfig.config.executed,
-                            .launch_type = record.launchType,
-                            .grid_id = record.gridId});
+  const Symbol& names = symbol(record.name);
+  recording_.trace.kernels.push_back(
+      {.time = interval(record),
+       .correlation = record.correlationId,
+       .process = nsys::global_process(process_),
+       .name = names.name,
+       .short_name = names.short_name,
+       .mangled = names.mangled,
+       .queue = queue(record),
+       .graph_node = record.graphNodeId,
+       .grid = trace::Size{record.gridX, record.gridY, record.gridZ},
+       .block = trace::Size{record.blockX, record.blockY, record.blockZ},
+       .registers_per_thread = record.registersPerThread,
+       .static_shared_memory = static_cast<std::uint32_t>(record.staticSharedMemory),
+       .dynamic_shared_memory = static_cast<std::uint32_t>(record.dynamicSharedMemory),
+       .local_memory_per_thread = std::uint32_t{record.localMemoryPerThread},
+       .local_memory_total = std::uint64_t{record.localMemoryTotal_v2},
+       .shared_memory_executed = std::uint32_t{record.sharedMemoryExecuted},
+       .shared_memory_limit = static_cast<std::uint32_t>(record.shmemLimitConfig),
+       .cache_config = record.cacheConfig.config.executed,
+       .launch_type = record.launchType + 1U,  // nsys counts from unknown on
+       .grid_id = std::int64_t{record.gridId}});
 }
 
 void CuptiRecords::add_copy(const CUpti_ActivityMemcpy6& record) {
   if (!is_usable(interval(record))) return;
-  trace_.copies.push_back({gpu_work(record), record.bytes, copy_kind(record.copyKind),
-                           memory_kind(record.srcKind), memory_kind(record.dstKind), record.copyCount});
+  recording_.trace.transfers.push_back({.time = interval(record),
+                                        .correlation = record.correlationId,
+                                        .process = nsys::global_process(process_),
+                                        .bytes = record.bytes,
+                                        .queue = queue(record),
+                                        .kind = copy_kind(record.copyKind),
+                                        .source = memory_kind(record.srcKind),
+                                        .destination = memory_kind(record.dstKind),
+                                        .graph_node = record.graphNodeId,
+                                        .count = std::uint64_t{record.copyCount}});
   runtime_correlations_.push_back(record.runtimeCorrelationId);
 }
 
 void CuptiRecords::add_peer_copy(const CUpti_ActivityMemcpyPtoP4& record) {
   if (!is_usable(interval(record))) return;
-  trace_.copies.push_back({gpu_work(record), record.bytes, trace::CopyKind::peer_to_peer,
-                           memory_kind(record.srcKind), memory_kind(record.dstKind), 1});
+  recording_.trace.transfers.push_back({.time = interval(record),
+                                        .correlation = record.correlationId,
+                                        .process = nsys::global_process(process_),
+                                        .bytes = record.bytes,
+                                        .queue = queue(record),
+                                        .kind = trace::TransferKind::peer_to_peer,
+                                        .source = memory_kind(record.srcKind),
+                                        .destination = memory_kind(record.dstKind),
+                                        .graph_node = record.graphNodeId,
+                                        .count = 1});
   runtime_correlations_.push_back(CUPTI_CORRELATION_ID_UNKNOWN);
 }
 
 void CuptiRecords::add_set(const CUpti_ActivityMemset4& record) {
   if (!is_usable(interval(record))) return;
-  trace_.sets.push_back({gpu_work(record), record.value, record.bytes, memory_kind(record.memoryKind)});
+  recording_.trace.transfers.push_back({.time = interval(record),
+                                        .correlation = record.correlationId,
+                                        .process = nsys::global_process(process_),
+                                        .bytes = record.bytes,
+                                        .queue = queue(record),
+                                        .kind = trace::TransferKind::set,
+                                        .source = memory_kind(record.memoryKind),
+                                        .graph_node = record.graphNodeId,
+                                        .value = std::uint32_t{record.value}});
+  runtime_correlations_.push_back(CUPTI_CORRELATION_ID_UNKNOWN);
 }
 
 void CuptiRecords::add_call(const CUpti_ActivityAPI& record) {
   if (!is_usable(interval(record))) return;
-  trace_.calls.push_back(
+  recording_.trace.calls.push_back(
       {.time = interval(record),
-       .api = record.kind == CUPTI_ACTIVITY_KIND_DRIVER ? trace::Api::driver : trace::Api::runtime,
-       .thread = record.threadId,
        .correlation = record.correlationId,
-       .result = record.returnValue});
+       .thread = thread(record.threadId),
+       .api = record.kind == CUPTI_ACTIVITY_KIND_DRIVER ? trace::Api::driver : trace::Api::runtime,
+       .result = std::uint32_t{record.returnValue}});
   call_ids_.push_back(record.cbid);
+}
+
+trace::Range CuptiRecords::range(const Marker& marker, Interval time, trace::RangeStyle style) {
+  trace::Names& names = recording_.trace.names;
+  return {.time = time,
+          .thread = thread(marker.thread),
+          .end_thread = thread(marker.thread),
+          .name = names.index(marker.domain + ":" + marker.name),
+          .domain = names.index(marker.domain),
+          .style = style};
 }
 
 void CuptiRecords::add_marker(const CUpti_ActivityMarker2& record) {
@@ -199,14 +240,13 @@ void CuptiRecords::add_marker(const CUpti_ActivityMarker2& record) {
   const bool is_mark = (flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) != 0;
   if (!is_start && !is_end && !is_mark) return;  // NVTX's user-defined locks
   if (record.timestamp == 0) {
-    ++trace_.counts.zero_time;
+    ++counts().zero_time;
     return;
   }
   Marker marker{record.id, nanoseconds(record.timestamp), record.objectId.pt.threadId, text(record.name),
                 domain};
   if (is_mark) {
-    trace_.ranges.push_back(
-        {{marker.time, marker.time}, marker.name, marker.domain, marker.thread, marker.thread});
+    recording_.trace.ranges.push_back(range(marker, {marker.time, marker.time}, trace::RangeStyle::mark));
   } else if (is_start) {
     starts_.push_back(std::move(marker));
   } else {
@@ -216,12 +256,12 @@ void CuptiRecords::add_marker(const CUpti_ActivityMarker2& record) {
 
 void CuptiRecords::add_synchronization(const CUpti_ActivitySynchronization2& record) {
   if (!is_usable(interval(record))) return;
-  trace_.synchronizations.push_back({.time = interval(record),
-                                     .kind = synchronization_kind(record.type),
-                                     .context = record.contextId,
-                                     .stream = record.streamId,
-                                     .event = record.cudaEventId,
-                                     .correlation = record.correlationId});
+  recording_.trace.synchronizations.push_back({.time = interval(record),
+                                               .correlation = record.correlationId,
+                                               .kind = synchronization_kind(record.type),
+                                               .context = record.contextId,
+                                               .stream = record.streamId,
+                                               .event = record.cudaEventId});
 }
 
 void CuptiRecords::add_overhead(CUpti_ActivityOverhead3& record) {
@@ -229,53 +269,70 @@ void CuptiRecords::add_overhead(CUpti_ActivityOverhead3& record) {
   record.overheadData = nullptr;
   if (!is_usable(interval(record))) return;
   const bool of_thread = record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
-  trace_.overheads.push_back({interval(record),
-                              overhead_kind(static_cast<std::uint32_t>(record.overheadKind)),
-                              of_thread ? record.objectId.pt.threadId : 0, record.correlationId});
+  recording_.trace.overheads.push_back(
+      {.time = interval(record),
+       .correlation = record.correlationId,
+       .thread = thread(of_thread ? record.objectId.pt.threadId : 0),
+       .kind = overhead_kind(static_cast<std::uint32_t>(record.overheadKind))});
 }
 
 /// A copy has the correlation ids of a driver and of a runtime call. It keeps the one that has a call's
 /// record: whoever joins them expects it to.
 void CuptiRecords::choose_copies_correlations() {
-  std::unordered_set<std::uint32_t> called;
-  for (const trace::ApiCall& call : trace_.calls) called.insert(call.correlation);
-  for (std::size_t i = 0; i < trace_.copies.size(); ++i) {
-    std::uint32_t& correlation = trace_.copies[i].work.correlation;
-    if (!called.contains(correlation) && called.contains(runtime_correlations_[i])) {
-      correlation = runtime_correlations_[i];
+  std::unordered_set<std::int64_t> called;
+  for (const trace::Call& call : recording_.trace.calls) called.insert(call.correlation);
+  std::vector<trace::Transfer>& transfers = recording_.trace.transfers;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    if (!called.contains(transfers[i].correlation) && called.contains(runtime_correlations_[i])) {
+      transfers[i].correlation = runtime_correlations_[i];
     }
   }
 }
 
 /// A range that never ended lasts to the end of the window.
 void CuptiRecords::match_markers(Interval window) {
-  for (Marker& start : starts_) {
+  for (const Marker& start : starts_) {
     const auto end = ends_.find(start.id);
-    const bool has_ended = end != ends_.end();
-    const Interval time{start.time, has_ended ? end->second.time : window.end};
+    const Interval time{start.time, end != ends_.end() ? end->second.time : window.end};
     if (!is_usable(time)) continue;
-    trace_.ranges.push_back({time, std::move(start.name), std::move(start.domain), start.thread,
-                             has_ended ? end->second.thread : start.thread});
+    trace::Range matched = range(start, time, trace::RangeStyle::push_pop);
+    if (end != ends_.end() && end->second.thread != start.thread) {
+      matched.end_thread = thread(end->second.thread);
+      matched.style = trace::RangeStyle::start_end;
+    }
+    recording_.trace.ranges.push_back(matched);
   }
 }
 
-trace::Trace CuptiRecords::take(Interval window, const ApiName& api_name) {
+void CuptiRecords::name_calls(const ApiName& api_name) {
+  std::map<std::pair<trace::Api, std::uint32_t>, std::pair<trace::NameIndex, trace::NameIndex>> known;
+  trace::Names& names = recording_.trace.names;
+  for (std::size_t i = 0; i < call_ids_.size(); ++i) {
+    trace::Call& call = recording_.trace.calls[i];
+    const auto [entry, is_new] = known.try_emplace({call.api, call_ids_[i]});
+    if (is_new) {
+      const std::string name = api_name(call.api, call_ids_[i]);
+      entry->second = {names.index(trace::call_name(name)), names.index(name)};
+    }
+    std::tie(call.name, call.versioned_name) = entry->second;
+  }
+}
+
+trace::Recording CuptiRecords::take(Interval window, const ApiName& api_name) {
   choose_copies_correlations();
   match_markers(window);
-  keep_inside(window, trace_.kernels);
-  keep_inside(window, trace_.copies);
-  keep_inside(window, trace_.sets);
-  keep_inside(window, trace_.calls, call_ids_);
-  keep_inside(window, trace_.synchronizations);
-  keep_inside(window, trace_.overheads);
-  keep_inside(window, trace_.ranges);
-  for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
-    trace_.calls[i].name = api_name(trace_.calls[i].api, call_ids_[i]);
-  }
-  trace_.window = window;
-  trace::Trace trace = std::move(trace_);
+  trace::Trace& trace = recording_.trace;
+  keep_inside(window, trace.kernels);
+  keep_inside(window, trace.transfers);
+  keep_inside(window, trace.calls, call_ids_);
+  keep_inside(window, trace.synchronizations);
+  keep_inside(window, trace.overheads);
+  keep_inside(window, trace.ranges);
+  name_calls(api_name);
+  trace.cases[0].window = window;
+  trace::Recording recording = std::move(recording_);
   clear();
-  return trace;
+  return recording;
 }
 
 }  // namespace mprof

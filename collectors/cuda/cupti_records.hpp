@@ -8,7 +8,7 @@
 
 #include <cupti_activity.h>
 
-#include "model/trace.hpp"
+#include "model/trace/attribution.hpp"
 
 namespace mprof {
 
@@ -19,16 +19,19 @@ using ApiName = std::function<std::string(trace::Api api, std::uint32_t id)>;
 /// belongs together is matched in take(), when all are there.
 class CuptiRecords {
  public:
+  /// Of a process, by the operating system's id.
+  explicit CuptiRecords(std::uint32_t process);
+
   /// Copies what is needed, names included: the record's buffer, and the module that a kernel's name lies in,
   /// may go at once. Frees what the record owns. Unknown kinds are ignored.
   void add(CUpti_Activity& record);
 
   /// Forgets everything so far.
-  void clear() { *this = {}; }
+  void clear() { *this = CuptiRecords(process_); }
 
-  /// The trace of what happened in `window`, not attributed yet, and forgets it. Records without a time or
-  /// with a reversed one are counted and left out.
-  [[nodiscard]] trace::Trace take(trace::Interval window, const ApiName& api_name);
+  /// The trace of what happened in `window` as that of one case, which has no id yet and is not attributed;
+  /// and forgets it. Records without a time or with a reversed one are counted and left out.
+  [[nodiscard]] trace::Recording take(trace::Interval window, const ApiName& api_name);
 
  private:
   /// One end of an NVTX range, or a mark.
@@ -51,14 +54,27 @@ class CuptiRecords {
 
   /// Counts a bad time; false for one.
   bool is_usable(const trace::Interval& time);
-  std::uint32_t symbol(const char* mangled);
+  [[nodiscard]] std::int64_t thread(std::uint32_t id) const;
   void choose_copies_correlations();
   void match_markers(trace::Interval window);
+  void name_calls(const ApiName& api_name);
 
-  trace::Trace trace_;
-  std::unordered_map<std::string, std::uint32_t> symbols_;  // mangled -> index into trace_.symbols
-  std::vector<std::uint32_t> call_ids_;                     // beside trace_.calls
-  std::vector<std::uint32_t> runtime_correlations_;         // beside trace_.copies; 0: none
+  /// The texts of a kernel's symbol.
+  struct Symbol {
+    trace::NameIndex name = 0;
+    trace::NameIndex short_name = 0;
+    trace::NameIndex mangled = 0;
+  };
+  const Symbol& symbol(const char* mangled);
+  trace::Range range(const Marker& marker, trace::Interval time, trace::RangeStyle style);
+
+  [[nodiscard]] trace::Counts& counts() { return recording_.trace.cases[0].counts; }
+
+  std::uint32_t process_;
+  trace::Recording recording_;
+  std::unordered_map<std::string, Symbol> symbols_;
+  std::vector<std::uint32_t> call_ids_;              // beside the calls
+  std::vector<std::uint32_t> runtime_correlations_;  // beside the transfers; 0: none
   std::vector<Marker> starts_;
   std::unordered_map<std::uint32_t, Marker> ends_;  // by id
 };

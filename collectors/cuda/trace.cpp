@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,12 +15,12 @@
 
 #include "collectors/collector.hpp"
 #include "collectors/cuda/cupti_recorder.hpp"
-#include "collectors/trace_attribution.hpp"
-#include "collectors/trace_metrics.hpp"
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
-#include "model/trace_file.hpp"
+#include "model/trace/attribution.hpp"
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/writer.hpp"
 
 namespace mprof {
 namespace {
@@ -42,8 +43,7 @@ std::optional<std::string> unavailable() {
 /// attributes calls; as NVTX ranges, for another tool that watches mprof; and with their times.
 class Ranges {
  public:
-  explicit Ranges(CuptiRecorder& recorder)
-      : recorder_(recorder), thread_(static_cast<std::uint32_t>(::gettid())) {}
+  explicit Ranges(CuptiRecorder& recorder) : recorder_(recorder) {}
   Ranges(const Ranges&) = delete;
   Ranges& operator=(const Ranges&) = delete;
   ~Ranges() {
@@ -64,14 +64,12 @@ class Ranges {
       nvtxDomainRangePop(domain());
       throw;
     }
-    open_.push_back(
-        {{.name = name, .domain = trace::own_domain, .thread = thread_, .end_thread = thread_, .id = id},
-         place});
-    open_.back().range.time.start = recorder_.now();  // last: what stands above is in no stage's time
+    open_.push_back({.name = name, .place = place, .id = id});
+    open_.back().time.start = recorder_.now();  // last: what stands above is in no stage's time
   }
 
   void pop() {
-    open_.back().range.time.end = recorder_.now();
+    open_.back().time.end = recorder_.now();
     leave();
     closed_.push_back(std::move(open_.back()));
     open_.pop_back();
@@ -79,18 +77,28 @@ class Ranges {
 
   /// The closed ranges, by start, become the trace's.
   void move_to(trace::Trace& trace) {
-    for (Placed& placed : closed_) {
-      placed.range.place = trace.index_of(placed.place);
-      trace.ranges.push_back(std::move(placed.range));
+    const std::int64_t thread =
+        trace::nsys::global_thread(trace.cases.at(0).process, static_cast<std::uint32_t>(::gettid()));
+    const trace::NameIndex domain = trace.names.index(trace::own_domain);
+    for (const Own& own : closed_) {
+      trace.ranges.push_back({.time = own.time,
+                              .thread = thread,
+                              .end_thread = thread,
+                              .name = trace.names.index(fmt::format("{}:{}", trace::own_domain, own.name)),
+                              .domain = domain,
+                              .place = trace.index_of(own.place),
+                              .id = own.id});
     }
     closed_.clear();
     std::ranges::stable_sort(trace.ranges, {}, [](const trace::Range& range) { return range.time.start; });
   }
 
  private:
-  struct Placed {
-    trace::Range range;
-    trace::Place place;
+  struct Own {
+    std::string name{};
+    trace::Place place{};
+    std::uint64_t id = 0;
+    trace::Interval time{};
   };
 
   static nvtxDomainHandle_t domain() {
@@ -106,9 +114,8 @@ class Ranges {
   static inline std::uint64_t next_id = 1;  // one series for all cases of the process
 
   CuptiRecorder& recorder_;
-  std::uint32_t thread_;
-  std::vector<Placed> open_;
-  std::vector<Placed> closed_;
+  std::vector<Own> open_;
+  std::vector<Own> closed_;
 };
 
 const char* part_of(Stage stage) {
@@ -152,11 +159,12 @@ trace::Gpu gpu_facts() {
       .copy_engines = static_cast<std::uint32_t>(gpu.asyncEngineCount)};
 }
 
-/// The trace of one execution: ranges mprof / CASE / layer1 / op, records, metrics, trace.sqlite.
+/// The trace of one execution into trace.sqlite: ranges mprof / CASE / OP / PART, and records. Measures
+/// nothing: what follows from the trace is derived when the run is read.
 class TraceCollector final : public Collector {
  public:
   explicit TraceCollector(const CaseContext& context)
-      : subject_(context.subject),
+      : case_id_(context.subject.id),
         device_(context.device),
         file_(context.trace_file),
         recorder_(CuptiRecorder::instance()),
@@ -166,7 +174,7 @@ class TraceCollector final : public Collector {
     device_.synchronize();
     recorder_.forget();
     window_.start = recorder_.now();
-    ranges_.push(subject_.id, {"", trace::part::between});
+    ranges_.push(case_id_, {"", trace::part::between});
   }
 
   void end_sample() override {
@@ -174,11 +182,10 @@ class TraceCollector final : public Collector {
     device_.synchronize();
     ranges_.pop();
     window_.end = recorder_.now();
-    trace_ = recorder_.take(window_);
-    trace_.case_id = subject_.id;
-    trace_.process = static_cast<std::uint32_t>(::getpid());
-    ranges_.move_to(trace_);
-    trace::attribute(trace_);
+    recording_ = recorder_.take(window_);
+    recording_.trace.cases.at(0).id = case_id_;
+    ranges_.move_to(recording_.trace);
+    trace::attribute(recording_);
   }
 
   void begin_stage(std::string_view op, Stage stage) override {
@@ -198,13 +205,10 @@ class TraceCollector final : public Collector {
   void pause() override { ranges_.push(trace::part::pause, {"", trace::part::pause}); }
   void resume() override { ranges_.pop(); }
 
-  void finish(std::vector<Measurement>& measurements) override {
-    std::vector<Measurement> rows = trace::measure(trace_, subject_.ops);
-    rows.push_back(trace::trace_overhead(subject_, rows));
-    for (Measurement& row : rows) measurements.push_back(std::move(row));
-    if (file_.empty()) return;
-    trace_.gpus = {gpu_facts()};
-    trace::write_trace(file_, trace_);
+  void finish(std::vector<Measurement>& /*measurements*/) override {
+    if (file_.empty() || recording_.trace.cases.empty()) return;
+    recording_.trace.gpus = {gpu_facts()};
+    trace::write_trace(file_, recording_.trace);
   }
 
  private:
@@ -214,14 +218,14 @@ class TraceCollector final : public Collector {
     ranges_.pop();
   }
 
-  const Case& subject_;
+  const std::string& case_id_;
   const Device& device_;
-  std::string file_;
+  std::filesystem::path file_;
   CuptiRecorder& recorder_;
   Ranges ranges_;
   std::string op_;  ///< whose range is open; "" when none is
   trace::Interval window_;
-  trace::Trace trace_;
+  trace::Recording recording_;
 };
 
 const bool registered =

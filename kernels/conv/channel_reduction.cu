@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
 
 namespace mprof::conv {
 namespace {

@@ -20,9 +20,9 @@
 //             holds only 32 blocks: its occupancy ends at half.
 #include <string>
 
-#include "kernels/conv/constant_memory.cuh"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/device/constant_memory.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
 
 namespace mprof::conv {
 namespace {

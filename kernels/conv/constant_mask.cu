@@ -15,9 +15,9 @@
 //             hits), the stall LG throttle well below the baseline's. Input traffic is the same to the
 //             byte.
 
-#include "kernels/conv/constant_memory.cuh"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/device/constant_memory.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
 
 namespace mprof::conv {
 namespace {

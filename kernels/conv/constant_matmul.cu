@@ -19,8 +19,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/conv/constant_memory.cuh"
-#include "kernels/conv/sectioned_matmul.cuh"
+#include "kernels/conv/device/constant_memory.cuh"
+#include "kernels/conv/device/sectioned_matmul.cuh"
 
 namespace mprof::conv {
 namespace {

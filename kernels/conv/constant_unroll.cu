@@ -14,9 +14,9 @@
 //             Whether the product of the two speed-ups is reached tells whether they removed different
 //             limits, or the same one twice.
 
-#include "kernels/conv/constant_memory.cuh"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/device/constant_memory.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
 
 namespace mprof::conv {
 namespace {

@@ -24,9 +24,10 @@
 
 #include <cblas.h>
 
-#include "kernels/conv/host_convolution.hpp"
-#include "kernels/conv/parallel.hpp"
-#include "model/error.hpp"
+#include "kernels/common/openblas.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -133,8 +134,9 @@ const Register registered{Declaration{
         {"K. Chellapilla, S. Puri, P. Simard: High Performance Convolutional Neural Networks for Document "
          "Processing, IWFHR 2006",
          "OpenBLAS, https://www.openblas.net"},
-    .library = "OpenBLAS",
-    .library_version = [] { return std::string(openblas_get_config()); },
+    .libraries = {{"OpenBLAS", [] { return std::string(openblas_get_config()); }},
+                  {"OpenBLAS core type", [] { return std::string(openblas_get_corename()); }}},
+    .environment = openblas_environment,
     .make =
         [](const Parameters& parameters) {
           return std::make_unique<CpuIm2colGemm>(parse_section(parameters.at("section")));

@@ -14,7 +14,7 @@
 // The profile should show
 //             few cache misses (an input window of 7 rows stays in L1), one core busy, and few instructions a
 //             cycle: not memory, and not even the arithmetic, but the waiting.
-#include "kernels/conv/host_convolution.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
 
 namespace mprof::conv {
 namespace {

@@ -23,7 +23,7 @@
 #include <fmt/core.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "kernels/conv/host_convolution.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -177,12 +177,11 @@ const Register registered{Declaration{
         {"oneDNN 2.6, https://oneapi-src.github.io/oneDNN/v2.6/dev_guide_convolution.html",
          "E. Georganas et al.: Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures, "
          "SC 2018, https://arxiv.org/abs/1808.05567"},
-    .library = "oneDNN",
-    .library_version =
-        [] {
-          const dnnl_version_t& version = *dnnl_version();
-          return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
-        },
+    .libraries = {{"oneDNN",
+                   [] {
+                     const dnnl_version_t& version = *dnnl_version();
+                     return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
+                   }}},
     .make = [](const Parameters&) { return std::make_unique<CpuOneDnn>(); },
 }};
 

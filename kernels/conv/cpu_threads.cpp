@@ -21,11 +21,11 @@
 //             of one), an op time that is lower by that and by the number of cores, and a FLOP rate of most
 //             of the peak.
 #include <algorithm>
-#include <charconv>
 
-#include "kernels/conv/host_convolution.hpp"
-#include "kernels/conv/parallel.hpp"
-#include "kernels/conv/vector.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/common/threads_parameter.hpp"
+#include "kernels/common/vector.hpp"
+#include "kernels/conv/lenet/host_convolution.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -36,9 +36,9 @@ constexpr std::size_t max_vectors = 3;
 /// Eight input elements, `stride` apart. A stride other than 1 costs a gather; LeNet has none.
 template <bool Contiguous>
 [[gnu::always_inline]] inline Vec load_input(const float* from, std::size_t stride) {
-  if constexpr (Contiguous) return load(from);
+  if constexpr (Contiguous) return load_vector(from);
   Vec result;
-  for (std::size_t i = 0; i < lanes; ++i) result[i] = from[i * stride];
+  for (std::size_t i = 0; i < vector_lanes; ++i) result[i] = from[i * stride];
   return result;
 }
 
@@ -56,7 +56,7 @@ void convolve_block(const Shape& s, const float* in, const float* mask, float* o
         Vec inputs[Vectors];
 #pragma GCC unroll 3
         for (std::size_t v = 0; v < Vectors; ++v) {
-          inputs[v] = load_input<Contiguous>(row + v * lanes * s.stride + q, s.stride);
+          inputs[v] = load_input<Contiguous>(row + v * vector_lanes * s.stride + q, s.stride);
         }
 #pragma GCC unroll 4
         for (std::size_t m = 0; m < Maps; ++m) {
@@ -70,7 +70,8 @@ void convolve_block(const Shape& s, const float* in, const float* mask, float* o
 #pragma GCC unroll 4
   for (std::size_t m = 0; m < Maps; ++m) {
 #pragma GCC unroll 3
-    for (std::size_t v = 0; v < Vectors; ++v) store(out + m * s.plane_size() + v * lanes, sums[m][v]);
+    for (std::size_t v = 0; v < Vectors; ++v)
+      store_vector(out + m * s.plane_size() + v * vector_lanes, sums[m][v]);
   }
 }
 
@@ -96,17 +97,19 @@ Block find_block(std::size_t maps, std::size_t vectors, std::size_t stride) {
 /// can be, since its four chains stall; a block may not be wider than the row.
 std::size_t next_vectors(std::size_t left, std::size_t width) {
   const std::size_t wanted = left == max_vectors + 1 ? 2 : std::min(left, max_vectors);
-  return std::min(wanted, width / lanes);
+  return std::min(wanted, width / vector_lanes);
 }
 
 /// The rows of up to four maps of one image, where a row holds at least one vector.
 void convolve_rows(const Shape& s, std::size_t maps, const float* in, const float* mask, float* out) {
   const std::size_t width = s.out_width();
   std::size_t end = 0;
-  for (std::size_t left = (width + lanes - 1) / lanes, vectors = 0; left != 0; left -= vectors) {
+  for (std::size_t left = (width + vector_lanes - 1) / vector_lanes, vectors = 0; left != 0;
+       left -= vectors) {
     vectors = next_vectors(left, width);
-    end = std::min(end + vectors * lanes, width);
-    const std::size_t x = end - vectors * lanes;  // in the last block this may overlap the block before
+    end = std::min(end + vectors * vector_lanes, width);
+    const std::size_t x =
+        end - vectors * vector_lanes;  // in the last block this may overlap the block before
     const Block block = find_block(maps, vectors, s.stride);
     for (std::size_t y = 0; y < s.out_height(); ++y) {
       block(s, in + y * s.stride * s.width + x * s.stride, mask, out + y * width + x);
@@ -144,7 +147,7 @@ class CpuThreads final : public HostConvolution {
  private:
   void convolve_image(std::size_t image) const {
     const Shape& s = shape();
-    const auto convolve = s.out_width() < lanes ? convolve_narrow_rows : convolve_rows;
+    const auto convolve = s.out_width() < vector_lanes ? convolve_narrow_rows : convolve_rows;
     for (std::size_t m = 0; m < s.maps; m += max_maps) {
       convolve(s, std::min(max_maps, s.maps - m), input(image), mask() + m * s.taps(),
                output(image) + m * s.plane_size());
@@ -154,21 +157,12 @@ class CpuThreads final : public HostConvolution {
   std::size_t threads_;
 };
 
-std::size_t parse_threads(const std::string& text) {
-  std::size_t threads = hardware_threads();
-  if (text != "all") std::from_chars(text.data(), text.data() + text.size(), threads);
-  return threads;
-}
-
 const Register registered{Declaration{
     .title = "Threads and vectors",
     .idea = "Direct convolution with a block of output in registers: four maps by 24 columns, all cores.",
     .device = "cpu",
     .baseline = "conv/cpu_naive",
-    .parameters = {{.name = "threads",
-                    .meaning = "threads that share the images; all: as many as the machine runs at once",
-                    .default_value = "all",
-                    .values = {"all", "1", "2", "4", "8", "16", "32", "64"}}},
+    .parameters = {threads_parameter("the images")},
     .expectations =
         {{.metric = "op_time",
           .op = "layer1",
@@ -185,10 +179,7 @@ const Register registered{Declaration{
     .references =
         {"E. Georganas et al.: Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures, "
          "SC 2018, https://arxiv.org/abs/1808.05567"},
-    .make =
-        [](const Parameters& parameters) {
-          return std::make_unique<CpuThreads>(parse_threads(parameters.at("threads")));
-        },
+    .make = [](const Parameters& parameters) { return std::make_unique<CpuThreads>(threads_of(parameters)); },
 }};
 
 }  // namespace

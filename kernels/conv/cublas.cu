@@ -23,9 +23,9 @@
 #include <cublas_v2.h>
 
 #include "cuda/shared_library.hpp"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/im2col.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/im2col.cuh"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -183,8 +183,7 @@ const Register registered{Declaration{
         [](const Parameters& parameters) {
           return parameters.at("math") == "fp32" ? 1e-5 : 2e-3;  // TF32 keeps 10 bits of a factor's mantissa
         },
-    .library = "cuBLAS",
-    .library_version = version,
+    .libraries = {{"cuBLAS", version}},
     .make =
         [](const Parameters& parameters) {
           return std::make_unique<CublasConvolution>(

@@ -4,7 +4,7 @@
 //             Each is run on the shape at hand, with its own workspace, and the fastest is kept, as its
 //             documentation recommends: here by timing whole ops, conversions included, in the first
 //             prepare() for a shape. Descriptors, the choice and the workspace stay for all later
-//             executions, so neither op_time nor (from the second execution on) layer_time contains the
+//             executions, so neither op_time nor (from the second execution on) group_time contains the
 //             search.
 //
 //             math=fp32 permits FMA only (CUDNN_FMA_MATH; the default would be TF32). math=tf32 also permits
@@ -23,9 +23,9 @@
 #include <string>
 
 #include "cuda/shared_library.hpp"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "system/error.hpp"
 
 #if __has_include(<cudnn.h>)  // which does not come with the CUDA toolkit
 
@@ -439,8 +439,7 @@ const Register registered{Declaration{
           // TF32 and FP16 keep 10 bits of a factor's mantissa.
           return math == "fp32" ? 1e-5 : math == "tf32" ? 2e-3 : 5e-3;
         },
-    .library = "cuDNN",
-    .library_version = version,
+    .libraries = {{"cuDNN", version}},
     .make = make,
 }};
 

@@ -23,10 +23,10 @@
 
 #include <cuda_fp16.h>
 
-#include "kernels/conv/constant_memory.cuh"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/half_conversion.cuh"
+#include "kernels/conv/device/constant_memory.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/device/half_conversion.cuh"
 
 namespace mprof::conv {
 namespace {

@@ -17,10 +17,10 @@
 //             shared memory pipe as the limit. More instructions than unroll_matmul's product alone.
 #include <string>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/divisor.cuh"
-#include "kernels/conv/tile_width.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/device/divisor.cuh"
+#include "kernels/conv/device/tile_width.cuh"
 
 namespace mprof::conv {
 namespace {
@@ -106,7 +106,7 @@ const Register registered{Declaration{
           .direction = Direction::decreases,
           .factor = 1.2,
           .because = "The time of im2col and permute is gone, for some integer arithmetic in the product."},
-         {.metric = "layer_time",
+         {.metric = "group_time",
           .direction = Direction::decreases,
           .because = "There is no section of 1.3 GB to allocate and to free."}},
     .references =

@@ -35,9 +35,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/lenet.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/lenet/lenet.hpp"
 
 namespace mprof::conv {
 namespace {

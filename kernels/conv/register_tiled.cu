@@ -23,10 +23,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/divisor.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/device/divisor.cuh"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {

@@ -19,8 +19,8 @@
 //             stall LG throttle rise: the loads, freed of the arithmetic between them, become the limit.
 #include <string>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
 
 namespace mprof::conv {
 namespace {

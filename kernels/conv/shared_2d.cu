@@ -21,10 +21,10 @@
 #include <string>
 #include <utility>
 
-#include "kernels/conv/constant_memory.cuh"
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/constant_memory.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {

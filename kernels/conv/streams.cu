@@ -36,9 +36,9 @@
 
 #include "cuda/fill.hpp"
 #include "cuda/handles.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/parallel.hpp"
-#include "kernels/conv/variant.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/lenet/variant.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -195,13 +195,13 @@ const Register registered{Declaration{
                     .default_value = "4",
                     .values = {"1", "2", "3", "4", "5", "6", "7", "8"}}},
     .expectations =
-        {{.metric = "layer_time",
+        {{.metric = "group_time",
           .op = "layer1",
           .factor = 2,
           .because =
               "1.3 GB of copies, most of the layer's time, run at the speed of page-locked memory and both "
               "ways at once."},
-         {.metric = "layer_time",
+         {.metric = "group_time",
           .op = "layer2",
           .factor = 1.5,
           .because = "Copies overlap kernels, and are several times as fast."},

@@ -31,10 +31,10 @@
 
 #include <cuda_fp16.h>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
-#include "kernels/conv/divisor.cuh"
-#include "model/error.hpp"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
+#include "kernels/conv/device/divisor.cuh"
+#include "system/error.hpp"
 
 namespace mprof::conv {
 namespace {

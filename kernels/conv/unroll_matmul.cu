@@ -23,8 +23,8 @@
 //             load each tile more often and have blocks of less than a warp.
 #include <string>
 
-#include "kernels/conv/sectioned_matmul.cuh"
-#include "kernels/conv/tile_width.cuh"
+#include "kernels/conv/device/sectioned_matmul.cuh"
+#include "kernels/conv/device/tile_width.cuh"
 
 namespace mprof::conv {
 namespace {

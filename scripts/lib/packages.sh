@@ -16,6 +16,7 @@ build_packages=(
   libdnnl-dev
   libfmt-dev
   libkainjow-mustache-dev
+  libmd-dev
   libopenblas-pthread-dev
   libsqlite3-dev
   ninja-build

@@ -1,10 +1,10 @@
 // A run from end to end, and what is left of it when it ends otherwise.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { mprof, program, read_run, small, start, temporary, until, validate_run } from "./support.mjs";
+import { mprof, program, read_run, small, source, start, temporary, until, validate_run } from "./support.mjs";
 
 const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
 const finished = (run) => run.cases.flatMap((c) => c.passes).filter((p) => p.status === "ok" || p.status === "skipped");
@@ -15,7 +15,7 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
   const result = mprof([...small, "--out", out]);
   assert.equal(result.code, 0, result.err);
   const run = read_run(out);
-  validate_run(run);
+  validate_run(out);
   assert.equal(run.state, "complete");
   assert.equal(run.cases.length, 4);
   for (const c of run.cases) {
@@ -24,7 +24,7 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
     assert.equal(verification.length, 2);
     for (const v of verification) {
       assert.ok(v.passed && v.relative_l2 <= v.tolerance && v.non_finite === 0 && v.never_written === 0);
-      assert.ok(v.elements === c.key.batch * (v.op === "layer1" ? 4 * 80 * 80 : 16 * 34 * 34));
+      assert.ok(v.elements === c.problem.batch * (v.op === "layer1" ? 4 * 80 * 80 : 16 * 34 * 34));
     }
     for (const op of ["layer1", "layer2"]) {
       const samples = measurements.find((m) => m.metric === "op_time" && m.op === op).samples;
@@ -35,7 +35,8 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
     assert.equal(trace.status, "skipped");
     assert.match(trace.reason, /trace/);
   }
-  assert.ok(run.ceilings.every((ceiling) => ceiling.value > 1e9), "peaks of at least 1 GFLOP/s and 1 GB/s");
+  assert.ok(run.ceilings.some((ceiling) => ceiling.value > 0));
+  assert.ok(run.ceilings.every((ceiling) => ceiling.value > 0 || ceiling.absent.length > 5), "a peak, or why there is none");
   assert.ok(run.environment.cpu.model.length > 0 && run.environment.build && run.environment.libraries);
 
   // Piped: plain lines on standard error, the summary on standard output, no control characters in either.
@@ -46,7 +47,7 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
 
   const report = mprof(["report", out]);
   assert.equal(report.code, 0, report.err);
-  assert.match(readFileSync(join(out, "milestone.md"), "utf8"), /\| *Batch Size *\| *Op Time 1/);
+  assert.match(readFileSync(join(out, "milestone.md"), "utf8"), /\| *Batch Size *\|.*Op Time 1/);
   assert.match(readFileSync(join(out, "milestone.html"), "utf8"), /<\/html>/);
 
   const same = mprof(["compare", out, out, "--format", "json"]);
@@ -117,12 +118,12 @@ test("SIGINT and SIGTERM end a run cleanly, and --resume does the rest", { skip 
     child.kill(signal);
     assert.equal(await exit, 130);
     const interrupted = read_run(out);
-    validate_run(interrupted);
+    validate_run(out);
     assert.equal(interrupted.state, "interrupted");
     const kept = finished(interrupted);
     assert.equal(mprof(["run", "--resume", "--out", out]).code, 0);
     const complete = read_run(out);
-    validate_run(complete);
+    validate_run(out);
     assert.equal(complete.state, "complete");
     for (const pass of kept) assert.ok(finished(complete).some((p) => JSON.stringify(p) === JSON.stringify(pass)));
   }
@@ -139,24 +140,67 @@ test("kill -9 at any moment leaves a record that --resume completes", { skip }, 
     if (!existsSync(join(out, "run.json"))) {
       assert.equal(mprof([...small, "--passes", "timing", "--out", out]).code, 0, "nothing was begun: it can be begun again");
     } else {
-      validate_run(read_run(out));
+      validate_run(out);
       const resumed = mprof(["run", "--resume", "--out", out]);
       assert.equal(resumed.code, 0, resumed.err);
     }
     const run = read_run(out);
-    validate_run(run);
+    validate_run(out);
     assert.equal(run.state, "complete");
     assert.equal(finished(run).length, 4);
   }
 });
 
-test("a resume refuses another plan and says which option", { skip }, (t) => {
+test("a resume welcomes what agrees with the plan, and names what does not", { skip }, (t) => {
   const out = join(temporary(t), "run");
-  assert.equal(mprof([...small, "--passes", "timing", "--out", out]).code, 0);
-  for (const option of [["--batch", "7"], ["--all"], ["--quick"], ["--hot"]]) {
-    const result = mprof(["run", "--resume", "--out", out, ...option]);
-    assert.equal(result.code, 2, result.err);
-    assert.match(result.err, new RegExp(`leave ${option[0]} out`));
+  const began = [...small.slice(0, -1), "random", "--passes", "timing", "--set", "threads=1,2", "--out", out];
+  assert.equal(mprof(began).code, 0);
+  for (const options of [began, ["run", "--out", out, "--problem", "batch=3,1"]]) {
+    const { code, err } = mprof([...options, "--resume", "--quiet"]);
+    assert.equal(code, 0, err);
+  }
+  const others = [[["--batch", "7"], /plan has 1,3 for batch, not 7\./], [["--problem", "batch=1"], /plan has 1,3 for batch, not 1\./],
+                  [["--variant", "conv/cpu_naive"], /for variants, not conv\/cpu_naive\./], [["--hot"], /has false for hot, not true\./],
+                  [["--set", "threads=4"], /has threads=1,2 for set, not threads=4\./], [["--seed", "2"], /has \d+ for seed, not 2\./],
+                  [["--passes", "timing,trace"], /has timing for passes/], [["--timeout", "5"], /has 600 for timeout, not 5\./],
+                  [["--data", "/nowhere"], /for data, not \/nowhere\./], [["--problem", "bacth=1"], /has none for bacth, not 1\./]];
+  for (const [options, message] of others) {
+    const { code, err } = mprof(["run", "--resume", "--out", out, ...options]);
+    assert.equal(code, 2, err);
+    assert.match(err, message);
+  }
+});
+
+test("a resume refuses inputs that have changed since", { skip }, (t) => {
+  const directory = temporary(t), out = join(directory, "run"), weights = join(directory, "weights");
+  copyFileSync(join(source, "data", "lenet.safetensors"), weights);
+  assert.equal(mprof([...small, "--passes", "timing", "--weights", weights, "--out", out]).code, 0);
+  const index = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
+  assert.ok(index.inputs.some((file) => file.name === "weights" && file.path === weights && /^sha256:/.test(file.checksum)));
+  rmSync(join(out, "cases"), { recursive: true });  // as if nothing had been reached
+  const bytes = readFileSync(weights);
+  bytes[bytes.length - 1] ^= 1;
+  writeFileSync(weights, bytes);
+  const { code, err } = mprof(["run", "--resume", "--out", out]);
+  assert.equal(code, 4, err);
+  assert.match(err, /weights has changed since the run began/);
+});
+
+test("two families run side by side, each on its own problems", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  const result = mprof(["run", "--all", "--device", "cpu", "--quick", "--batch", "1", "--size", "32", "--passes", "timing", "--out", out]);
+  assert.equal(result.code, 0, result.err);
+  validate_run(out);
+  const run = read_run(out);
+  assert.ok(run.families.length > 1);
+  for (const family of run.families) {
+    const ids = run.variants.filter((v) => v.family === family.id && v.device === "cpu").map((v) => v.id);
+    const cases = run.cases.filter((c) => ids.includes(c.variant));
+    assert.ok(cases.length >= ids.length, family.id);
+    for (const c of cases) {
+      assert.deepEqual(Object.keys(c.problem), family.axes.map((axis) => axis.name));
+      assert.equal(timing(c).status, "ok", timing(c).reason);
+    }
   }
 });
 
@@ -181,7 +225,7 @@ test("a full disk: a message, exit code 5, and the last whole record", { skip: s
     assert.equal(result.code, 5, result.err);
     assert.match(result.err, /No space left on device/);
     assert.match(result.err, /unchanged/);
-    if (existsSync(join(mount, "run", "run.json"))) validate_run(read_run(join(mount, "run")));
+    if (existsSync(join(mount, "run", "run.json"))) validate_run(join(mount, "run"));
     assert.ok(!existsSync(join(mount, "run", "run.json.tmp")));
   } finally {
     spawnSync("umount", [mount]);
@@ -189,12 +233,17 @@ test("a full disk: a message, exit code 5, and the last whole record", { skip: s
 });
 
 test("a time limit costs the case, not the run", { skip }, (t) => {
-  const out = join(temporary(t), "run");
-  const result = mprof(["run", "--variant", "conv/cpu_naive", "--batch", "1,2000", "--quick", "--passes", "timing", "--timeout", "2", "--out", out]);
+  const directory = temporary(t);
+  const args = ["run", "--variant", "conv/cpu_naive", "--quick", "--passes", "timing"];
+  // A limit for this machine: several times what one image takes, which is far from what 10000 of them take.
+  assert.equal(mprof([...args, "--batch", "1", "--out", join(directory, "small")]).code, 0);
+  const limit = Math.ceil(4 * timing(read_run(join(directory, "small")).cases[0]).seconds);
+  const out = join(directory, "run");
+  const result = mprof([...args, "--batch", "1,10000", "--timeout", `${limit}`, "--out", out]);
   assert.equal(result.code, 3, result.err);
   const run = read_run(out);
-  validate_run(run);
+  validate_run(out);
   assert.equal(timing(run.cases[0]).status, "ok");
   assert.equal(timing(run.cases[1]).status, "timeout");
-  assert.match(result.err, /cpu_naive@2000 timing: timeout: took longer than 2 s/);
+  assert.match(result.err, new RegExp(`cpu_naive@10000 timing: timeout: took longer than ${limit} s`));
 });

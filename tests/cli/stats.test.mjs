@@ -81,7 +81,7 @@ test("--out writes a file, and a result directory is as good as its trace", (t) 
 const refusals = {
   "an unknown report": [["--report", "cuda_gpu_kern_sun"], /no report 'cuda_gpu_kern_sun'. Did you mean cuda_gpu_kern_sum/],
   "an older name misspelt": [["--report", "gpukernsm"], /Did you mean gpukernsum/],
-  "no report": [["--report", ""], /--report needs a name/],
+  "no report": [["--report", ""], /--report: the list is empty/],
   "an unknown format": [["--format", "cvs"], /no such format. Did you mean csv\?/],
   "an unknown case": [["--case", "conv/stream@100"], /no such case. Did you mean conv\/streams@100\?/],
 };

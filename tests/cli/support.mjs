@@ -1,6 +1,6 @@
 // Runs the mprof program as a user would, and looks at what it prints and leaves.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const environment = { ...process.env, MPROF_DATA: "", MPROF_WEIGHTS: "" };
 /** { code, out, err } of one command; options are spawn's, and env adds to the environment. */
 export function mprof(args, options = {}) {
   const result = spawnSync(program, args, {
-    encoding: "utf8", timeout: 120_000, ...options, env: { ...environment, ...options.env },
+    encoding: "utf8", timeout: 500_000, ...options, env: { ...environment, ...options.env },
   });
   if (result.error) throw result.error;
   return { code: result.status, out: result.stdout, err: result.stderr };
@@ -33,26 +33,42 @@ export function temporary(test) {
   return path;
 }
 
-export const read_run = (directory) => JSON.parse(readFileSync(join(directory, "run.json"), "utf8"));
+const read_json = (...parts) => JSON.parse(readFileSync(join(...parts), "utf8"));
 
-const schema = JSON.parse(readFileSync(join(source, "model", "run.schema.json"), "utf8"));
-const matches_schema = new Ajv({ allErrors: true, strict: true, strictRequired: false }).compile(schema);
+/** The files of its cases, by id: none of a case that was not reached. */
+function read_cases(directory) {
+  const folder = join(directory, "cases");
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+  return new Map(files.map((name) => read_json(folder, name)).map((file) => [file.id, file]));
+}
 
-/** Throws with every violation of the JSON Schema. */
-export function validate_run(run) {
-  if (!matches_schema(run)) {
-    throw new Error(matches_schema.errors.map((e) => `${e.instancePath} ${e.message}`).join("\n"));
-  }
+/** A run: run.json, and each of its cases with the passes that its own file has, if there is one. */
+export function read_run(directory) {
+  const run = read_json(directory, "run.json"), cases = read_cases(directory);
+  return { ...run, cases: run.cases.map((c) => ({ ...c, passes: cases.get(c.id)?.passes ?? [] })) };
+}
+
+const ajv = new Ajv({ allErrors: true, strict: true, strictRequired: false, strictTypes: false });
+const validator = (name) => ajv.compile(read_json(source, "model", `${name}.schema.json`));
+const validate_index = validator("run"), validate_case = validator("case");
+
+/** Throws with every violation of the JSON Schemas of run.json and its cases' files. */
+export function validate_run(directory) {
+  const hold = (validate, document) => {
+    if (!validate(document)) throw new Error(validate.errors.map((e) => `${e.instancePath} ${e.message}`).join("\n"));
+  };
+  hold(validate_index, read_json(directory, "run.json"));
+  for (const file of read_cases(directory).values()) hold(validate_case, file);
 }
 
 /** A quick run of small batches; tests share the arguments so that they stay fast. */
 export const small = ["run", "--variant", "conv/cpu_threads", "conv/cpu_naive", "--batch", "1,3", "--quick", "--seed", "1"];
 
-/** Resolves when check() is true; rejects after a minute. */
-export async function until(check) {
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
-    if (check()) return;
+/** Resolves when holds() is true; rejects after five minutes. */
+export async function until(holds) {
+  for (const end = Date.now() + 300_000; Date.now() < end; ) {
+    if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error("waited a minute in vain");
+  throw new Error("waited five minutes in vain");
 }

@@ -48,7 +48,7 @@ void touch_pages(std::size_t count) {
   munmap(memory, bytes);
 }
 
-TEST_F(ResourceUsage, IsOfOneInferenceWithoutPauses) {
+TEST_F(ResourceUsage, IsOfOneExecutionWithoutPauses) {
   const auto usage = make("resource_usage");
   usage->begin_sample();
   usage->begin_stage("layer1", Stage::forward);
@@ -145,57 +145,6 @@ TEST_F(HardwareCounters, OfThisMachineCountOrSayWhyNot) {
   collector->end_stage("layer1", Stage::forward);
   collector->finish(measurements);
   EXPECT_GT(test::row_of(measurements, "instructions", "layer1").samples.at(0), 1000);
-}
-
-class SpeedOfLight : public test::CollectorTest {
- protected:
-  SpeedOfLight() {
-    ceilings = {{"fp32_flop_rate", "cpu", 10'000.0, "", ""},
-                {"memory_bandwidth", "cpu", 512.0, "", ""},
-                {"fp32_flop_rate", "cuda", 1.0, "", ""}};
-    measurements = {{"op_time", "layer1", "", Source::measured, {9, 0.5, 0.25}, ""},
-                    {"op_time", "layer2", "", Source::measured, {}, "it failed"}};
-  }
-};
-
-TEST_F(SpeedOfLight, IsWorkOverMedianTimeOverThePeakOfTheDevice) {
-  make("speed_of_light")->finish(measurements);
-  EXPECT_EQ(test::row_of(measurements, "flops", "layer1").samples, Samples{1000});
-  EXPECT_EQ(test::row_of(measurements, "bytes", "layer1").samples, Samples{64});
-  EXPECT_EQ(test::row_of(measurements, "flop_rate", "layer1").samples, Samples{2000});
-  EXPECT_EQ(test::row_of(measurements, "byte_rate", "layer1").samples, Samples{128});
-  EXPECT_EQ(test::row_of(measurements, "compute_throughput", "layer1").samples, Samples{20});
-  EXPECT_EQ(test::row_of(measurements, "memory_throughput", "layer1").samples, Samples{25});
-  for (const Measurement& row : measurements) {
-    EXPECT_EQ(row.source, row.metric == "op_time" ? Source::measured : Source::modelled) << row.metric;
-  }
-}
-
-TEST_F(SpeedOfLight, WithoutAnOpTimeHasTheReasonAndStillTheWork) {
-  make("speed_of_light")->finish(measurements);
-  EXPECT_EQ(test::row_of(measurements, "flops", "layer2").samples, Samples{4000});
-  for (const char* metric : {"flop_rate", "byte_rate", "compute_throughput", "memory_throughput"}) {
-    EXPECT_EQ(test::row_of(measurements, metric, "layer2").absent, "op_time is absent: it failed");
-  }
-}
-
-TEST_F(SpeedOfLight, OfAnOpTimeOfZeroIsAbsent) {
-  measurements[0].samples = {0, 0};
-  make("speed_of_light")->finish(measurements);
-  EXPECT_EQ(test::row_of(measurements, "flop_rate", "layer1").absent,
-            "op_time is 0: the variant works outside forward()");
-}
-
-TEST_F(SpeedOfLight, WithoutAPeakHasRatesAndNoPercentage) {
-  ceilings[0].value.reset();
-  ceilings[0].absent = "no time";
-  ceilings.erase(ceilings.begin() + 1);
-  make("speed_of_light")->finish(measurements);
-  EXPECT_EQ(test::row_of(measurements, "flop_rate", "layer1").samples, Samples{2000});
-  EXPECT_EQ(test::row_of(measurements, "compute_throughput", "layer1").absent,
-            "the peak fp32_flop_rate is absent: no time");
-  EXPECT_EQ(test::row_of(measurements, "memory_throughput", "layer1").absent,
-            "the peak memory_bandwidth of cpu was not measured");
 }
 
 }  // namespace

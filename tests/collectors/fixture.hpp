@@ -16,7 +16,7 @@ namespace mprof::test {
 /// A case of two ops on a fake device, and a collector that a test drives as the runner does.
 class CollectorTest : public testing::Test {
  protected:
-  CollectorTest() { subject.ops = {{"layer1", "first", 1000, 64}, {"layer2", "second", 4000, 128}}; }
+  CollectorTest() { subject.ops = {{.name = "layer1"}, {.name = "layer2"}}; }
 
   static const CollectorKind& kind(std::string_view id, Pass pass) {
     for (const CollectorKind* kind : CollectorKinds::instance().of(pass, "cpu")) {
@@ -26,7 +26,7 @@ class CollectorTest : public testing::Test {
   }
 
   [[nodiscard]] std::unique_ptr<Collector> make(std::string_view id, Pass pass = Pass::timing) {
-    return kind(id, pass).make({subject, device, clock, ceilings});
+    return kind(id, pass).make({subject, device, clock, plan});
   }
 
   /// One stage that takes `seconds`.
@@ -39,7 +39,7 @@ class CollectorTest : public testing::Test {
   FakeClock clock;
   FakeDevice device{clock};
   Case subject;
-  std::vector<Ceiling> ceilings;
+  Plan plan;
   std::vector<Measurement> measurements;
 };
 

@@ -32,8 +32,8 @@ TEST_F(TimesTest, AreExactForPlainSamples) {
   times->finish(measurements);
   EXPECT_EQ(test::row_of(measurements, "op_time", "layer1").samples, (Samples{4, 8}));
   EXPECT_EQ(test::row_of(measurements, "op_time", "layer2").samples, (Samples{64, 128}));
-  EXPECT_EQ(test::row_of(measurements, "layer_time", "layer1").samples, (Samples{14, 28}));
-  EXPECT_EQ(test::row_of(measurements, "layer_time", "layer2").samples, (Samples{224, 448}));
+  EXPECT_EQ(test::row_of(measurements, "group_time", "layer1").samples, (Samples{14, 28}));
+  EXPECT_EQ(test::row_of(measurements, "group_time", "layer2").samples, (Samples{224, 448}));
   EXPECT_EQ(test::row_of(measurements, "total_time").samples, (Samples{511, 1022}));
   EXPECT_EQ(measurements.size(), 5U);
 }
@@ -52,7 +52,7 @@ TEST_F(TimesTest, LeavePausesOut) {
   stage(*times, "layer1", Stage::finish, 8);
   times->end_sample();
   times->finish(measurements);
-  EXPECT_EQ(test::row_of(measurements, "layer_time", "layer1").samples, Samples{14});
+  EXPECT_EQ(test::row_of(measurements, "group_time", "layer1").samples, Samples{14});
   EXPECT_EQ(test::row_of(measurements, "total_time").samples, Samples{14});
 }
 
@@ -73,7 +73,7 @@ TEST_F(TimesTest, OfARepeatedForwardCountEachAsOpTimeAndTheLastInTheOthers) {
   times->end_sample();
   times->finish(measurements);
   EXPECT_EQ(test::row_of(measurements, "op_time", "layer1").samples, (Samples{32, 64, 4}));
-  EXPECT_EQ(test::row_of(measurements, "layer_time", "layer1").samples, Samples{14});
+  EXPECT_EQ(test::row_of(measurements, "group_time", "layer1").samples, Samples{14});
   EXPECT_EQ(test::row_of(measurements, "total_time").samples, Samples{15.5});
 }
 
@@ -98,7 +98,7 @@ TEST_F(TimesTest, DoNotHideTheWaitForTheDevice) {
   plain_sample(*times, 1);
   times->finish(measurements);
   EXPECT_EQ(test::row_of(measurements, "op_time", "layer2").samples, Samples{64});
-  EXPECT_EQ(test::row_of(measurements, "layer_time", "layer2").samples, Samples{224});
+  EXPECT_EQ(test::row_of(measurements, "group_time", "layer2").samples, Samples{224});
   // layer1's timer is read when layer2 needs it, by when finish() has waited; layer2's after the sample.
   EXPECT_EQ(test::row_of(measurements, "total_time").samples, Samples{511 + 512});
 }
@@ -109,7 +109,7 @@ TEST_F(TimesTest, OfAnOpThatNeverRanAreAbsent) {
   stage(*times, "layer1", Stage::forward, 4);
   times->end_sample();
   times->finish(measurements);
-  for (const char* metric : {"op_time", "layer_time"}) {
+  for (const char* metric : {"op_time", "group_time"}) {
     const Measurement row = test::row_of(measurements, metric, "layer2");
     EXPECT_TRUE(row.samples.empty());
     EXPECT_EQ(row.absent, "no sample was taken");
@@ -120,7 +120,7 @@ TEST_F(TimesTest, AreTheInnermostCollectorThatWatches) {
   const auto kinds = CollectorKinds::instance().of(Pass::timing, "cpu");
   std::vector<std::string> ids;
   for (const CollectorKind* kind : kinds) ids.push_back(kind->id);
-  EXPECT_EQ(ids, (std::vector<std::string>{"resource_usage", "times", "speed_of_light"}));
+  EXPECT_EQ(ids, (std::vector<std::string>{"resource_usage", "times"}));
 }
 
 }  // namespace

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "collectors/trace_attribution.hpp"
-#include "collectors/trace_metrics.hpp"
-#include "model/trace_file.hpp"
+#include "model/derive/subjects.hpp"
+#include "model/trace/writer.hpp"
 #include "tests/support/measurements.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -120,13 +119,15 @@ class CuptiRecordsTest : public ::testing::Test {
     add(record);
   }
 
-  trace::Trace take(Interval window = at(0, 10000)) {
+  trace::Recording take_all(Interval window = at(0, 10000)) {
     return records.take(window, [](trace::Api api, std::uint32_t id) {
       return fmt::format("{}{}", api == trace::Api::runtime ? "cuda" : "cu", id);
     });
   }
 
-  CuptiRecords records;
+  trace::Trace take(Interval window = at(0, 10000)) { return take_all(window).trace; }
+
+  CuptiRecords records{test::TraceBuilder::process};
 };
 
 TEST_F(CuptiRecordsTest, AreCopiedWithTheirNames) {
@@ -137,14 +138,17 @@ TEST_F(CuptiRecordsTest, AreCopiedWithTheirNames) {
   kernel(13, at(500, 600));
   const trace::Trace trace = take();
   ASSERT_EQ(trace.kernels.size(), 3U);
-  EXPECT_EQ(trace.symbols,
-            (std::vector<trace::KernelSymbol>{{tiled, "void mprof::tiled<16>(float*)", "tiled"},
-                                              {"scale", "scale", "scale"}}));
-  EXPECT_EQ(trace.kernels[2].symbol, 0U);
-  EXPECT_EQ(trace.kernels[0].grid, (std::array<std::int32_t, 3>{28, 1, 1}));
+  const auto texts = [&](const trace::Kernel& k) {
+    return std::vector<std::string>{trace.names[k.mangled], trace.names[k.name], trace.names[k.short_name]};
+  };
+  EXPECT_EQ(texts(trace.kernels[0]),
+            (std::vector<std::string>{tiled, "void mprof::tiled<16>(float*)", "tiled"}));
+  EXPECT_EQ(texts(trace.kernels[1]), (std::vector<std::string>{"scale", "scale", "scale"}));
+  EXPECT_EQ(texts(trace.kernels[2]), texts(trace.kernels[0]));
+  EXPECT_EQ(trace.kernels[0].grid, (trace::Size{28, 1, 1}));
   EXPECT_EQ(trace.kernels[0].registers_per_thread, 40U);
   EXPECT_EQ(trace.kernels[0].local_memory_total, std::uint64_t{5} << 32);
-  EXPECT_EQ(trace.kernels[0].work.time, at(100, 200));
+  EXPECT_EQ(trace.kernels[0].time, at(100, 200));
 }
 
 TEST_F(CuptiRecordsTest, WithoutATimeOrWithAReversedOneAreCountedAndNotUsed) {
@@ -156,11 +160,10 @@ TEST_F(CuptiRecordsTest, WithoutATimeOrWithAReversedOneAreCountedAndNotUsed) {
   call(6, 1, {test::trace_base, 0});  // had not returned when it was flushed
   kernel(7, at(100, 100));            // shorter than the clock's step: a time
   const trace::Trace trace = take();
-  EXPECT_EQ(trace.counts.zero_time, 4U);
-  EXPECT_EQ(trace.counts.reversed, 2U);
+  EXPECT_EQ(trace.cases.at(0).counts.zero_time, 4U);
+  EXPECT_EQ(trace.cases.at(0).counts.reversed, 2U);
   EXPECT_EQ(trace.kernels.size(), 1U);
-  EXPECT_TRUE(trace.sets.empty());
-  EXPECT_TRUE(trace.copies.empty());
+  EXPECT_TRUE(trace.transfers.empty());
   EXPECT_TRUE(trace.calls.empty());
 }
 
@@ -172,8 +175,8 @@ TEST_F(CuptiRecordsTest, OfOtherTimesAreLeftOut) {
   kernel(1, at(-100, 50));  // launched before, and still at work in the window
   const trace::Trace trace = take();
   ASSERT_EQ(trace.calls.size(), 2U);
-  EXPECT_EQ(trace.calls[0].name, "cuda102");
-  EXPECT_EQ(trace.calls[1].name, "cuda104");
+  EXPECT_EQ(trace.names[trace.calls[0].name], "cuda102");
+  EXPECT_EQ(trace.names[trace.calls[1].name], "cuda104");
   EXPECT_EQ(trace.kernels.size(), 1U);
 }
 
@@ -183,8 +186,9 @@ TEST_F(CuptiRecordsTest, AreForgottenWhenTaken) {
   EXPECT_EQ(take().kernels.size(), 1U);
   const trace::Trace second = take();
   EXPECT_TRUE(second.kernels.empty());
-  EXPECT_TRUE(second.symbols.empty());
-  EXPECT_EQ(second.counts, trace::Counts{});
+  EXPECT_EQ(second.names.size(), 1U);
+  EXPECT_EQ(second.cases.at(0).counts, trace::Counts{});
+  EXPECT_EQ(second.cases.at(0).process, trace::nsys::global_process(test::TraceBuilder::process));
   EXPECT_EQ(second.places.size(), 1U);
 }
 
@@ -210,12 +214,13 @@ TEST_F(CuptiRecordsTest, NumberKindsAsNsightSystemsDoes) {
   add(peer);
   const trace::Trace trace = take();
   EXPECT_EQ(overhead.overheadData, nullptr);
-  EXPECT_EQ(trace.copies.at(0).kind, trace::CopyKind::host_to_device);
-  EXPECT_EQ(trace.copies.at(0).source, trace::MemoryKind::pageable);
-  EXPECT_EQ(trace.copies.at(0).destination, trace::MemoryKind::device);
-  EXPECT_EQ(trace.copies.at(1).kind, trace::CopyKind::peer_to_peer);
-  EXPECT_EQ(trace.copies.at(1).source, trace::MemoryKind::unknown);
-  EXPECT_EQ(trace.sets.at(0).memory, trace::MemoryKind::device);
+  EXPECT_EQ(trace.transfers.at(0).kind, trace::TransferKind::host_to_device);
+  EXPECT_EQ(trace.transfers.at(0).source, trace::MemoryKind::pageable);
+  EXPECT_EQ(trace.transfers.at(0).destination, trace::MemoryKind::device);
+  EXPECT_EQ(trace.transfers.at(2).kind, trace::TransferKind::peer_to_peer);
+  EXPECT_EQ(trace.transfers.at(2).source, trace::MemoryKind::unknown);
+  EXPECT_TRUE(trace.transfers.at(1).is_set());
+  EXPECT_EQ(trace.transfers.at(1).source, trace::MemoryKind::device);
   EXPECT_EQ(trace.overheads.at(0).kind, 7U);
   EXPECT_EQ(trace.synchronizations.at(0).kind, trace::SynchronizationKind::context);
 }
@@ -228,9 +233,9 @@ TEST_F(CuptiRecordsTest, ACopyKeepsTheCorrelationIdThatHasACall) {
   copy(31, 30, at(300, 400));
   copy(41, 40, at(500, 600));  // neither was
   const trace::Trace trace = take();
-  EXPECT_EQ(trace.copies[0].work.correlation, 20U);
-  EXPECT_EQ(trace.copies[1].work.correlation, 31U);
-  EXPECT_EQ(trace.copies[2].work.correlation, 41U);
+  EXPECT_EQ(trace.transfers[0].correlation, 20);
+  EXPECT_EQ(trace.transfers[1].correlation, 31);
+  EXPECT_EQ(trace.transfers[2].correlation, 41);
 }
 
 TEST_F(CuptiRecordsTest, NvtxRangesAreMatchedByIdInAnyOrder) {
@@ -248,16 +253,19 @@ TEST_F(CuptiRecordsTest, NvtxRangesAreMatchedByIdInAnyOrder) {
   ASSERT_EQ(trace.ranges.size(), 5U);
   const auto find = [&](const std::string& name) {
     for (const trace::Range& range : trace.ranges) {
-      if (range.name == name) return range;
+      if (trace.text_of(range) == name) return range;
     }
     return trace::Range{};
   };
   EXPECT_EQ(find("outer").time, at(100, 400));
   EXPECT_EQ(find("inner").time, at(200, 300));
-  EXPECT_EQ(find("inner").domain, "library");
-  EXPECT_EQ(find("over to another").end_thread, other_thread);
+  EXPECT_EQ(trace.names[find("inner").domain], "library");
+  EXPECT_EQ(trace.names[find("inner").name], "library:inner");
+  EXPECT_EQ(find("over to another").end_thread, test::TraceBuilder::thread(other_thread));
+  EXPECT_EQ(find("over to another").style, trace::RangeStyle::start_end);
   EXPECT_EQ(find("never ended").time, at(700, 10000));
   EXPECT_EQ(find("a mark").time, at(800, 800));
+  EXPECT_EQ(find("a mark").style, trace::RangeStyle::mark);
 }
 
 /// The whole way: records of a case with two threads and a graph, to metrics and to the file.
@@ -276,21 +284,27 @@ TEST_F(CuptiRecordsTest, BecomeAnAttributedTraceWithMetricsInAFile) {
   call(11, launch, at(350, 380), other_thread);
   call(10, launch, at(310, 330));
   call(10, 307, at(315, 325), main_thread, CUPTI_ACTIVITY_KIND_DRIVER);
-  trace::Trace trace = take();
-  trace.case_id = "conv/x@1";
-  trace.process = 7;
-  trace.counts.dropped = 5;
+  trace::Recording recording = take_all();
+  trace::Trace& trace = recording.trace;
+  trace.cases[0].id = "conv/x@1";
+  trace.cases[0].counts.dropped = 5;
   const auto own = [&](std::uint64_t id, const Place& place, Interval time) {
-    trace.ranges.push_back(
-        {time, place.part, trace::own_domain, main_thread, main_thread, id, trace.index_of(place)});
+    const std::int64_t thread = test::TraceBuilder::thread(main_thread);
+    trace.ranges.push_back({.time = time,
+                            .thread = thread,
+                            .end_thread = thread,
+                            .name = trace.names.index("mprof:" + place.part),
+                            .domain = trace.names.index(trace::own_domain),
+                            .place = trace.index_of(place),
+                            .id = id});
   };
   own(1, {"", trace::part::between}, at(0, 10000));
   own(2, {"layer1", trace::part::op}, at(300, 700));
   own(3, {"layer2", trace::part::op}, at(800, 1200));
-  trace::attribute(trace);
+  trace::attribute(recording);
 
-  EXPECT_EQ(trace.counts, (trace::Counts{5, 1, 0, 1, 0}));
-  const auto rows = trace::measure(trace, {{"layer1", "", 0, 0}, {"layer2", "", 0, 0}});
+  EXPECT_EQ(trace.cases[0].counts, (trace::Counts{5, 1, 0, 1, 0}));
+  const auto rows = trace_metrics(trace, 0, std::vector<OpInfo>{{.name = "layer1"}, {.name = "layer2"}});
   EXPECT_NEAR(test::row_of(rows, "gpu_time", "layer1").samples.at(0), 500e-9, 1e-15);
   EXPECT_EQ(test::row_of(rows, "kernel_count", "layer1").samples.at(0), 2);
   EXPECT_EQ(test::row_of(rows, "concurrent_streams", "layer1").samples.at(0), 2);
@@ -301,14 +315,14 @@ TEST_F(CuptiRecordsTest, BecomeAnAttributedTraceWithMetricsInAFile) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path() / "trace.sqlite";
   trace::write_trace(file, trace);
-  const auto read = test::read_trace(file, trace.case_id);
+  const auto read = test::read_by_sql(file, trace.cases[0].id);
   ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->counts, trace.counts);
-  EXPECT_EQ(read->symbols, trace.symbols);
+  EXPECT_EQ(read->cases[0].counts, trace.cases[0].counts);
   ASSERT_EQ(read->kernels.size(), 5U);
   for (std::size_t i = 0; i < read->kernels.size(); ++i) {
-    EXPECT_EQ(read->kernels[i].work.time, trace.kernels[i].work.time);
-    EXPECT_EQ(read->places.at(read->kernels[i].work.place), trace.places.at(trace.kernels[i].work.place));
+    EXPECT_EQ(read->kernels[i].time, trace.kernels[i].time);
+    EXPECT_EQ(read->names[read->kernels[i].mangled], trace.names[trace.kernels[i].mangled]);
+    EXPECT_EQ(read->places.at(read->kernels[i].place), trace.places.at(trace.kernels[i].place));
   }
 }
 

@@ -36,7 +36,7 @@ TEST(Probe, OfMemoryAsksForFourGibibytes) {
   EXPECT_EQ(probe_memory(4 * gibibyte).state, ProbeState::ok);
   const Probe small = probe_memory(4 * gibibyte - 1);
   EXPECT_EQ(small.state, ProbeState::limited);
-  EXPECT_TRUE(contains(small.remedy, "--batch")) << small.remedy;
+  EXPECT_TRUE(contains(small.remedy, "smaller ones")) << small.remedy;
   EXPECT_EQ(probe_memory(std::nullopt).state, ProbeState::limited);
 }
 

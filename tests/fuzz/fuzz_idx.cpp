@@ -6,7 +6,7 @@
 
 #include "inputs/gzip.hpp"
 #include "inputs/idx.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "inputs/safetensors.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/device_convolution.hpp"
-#include "kernels/conv/device_shape.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/device_shape.cuh"
 
 namespace mprof::conv {
 namespace {

@@ -1,6 +1,9 @@
+#include <string_view>
+
 #include <gtest/gtest.h>
 
 #include "device/device.hpp"
+#include "model/facts.hpp"
 
 namespace mprof {
 namespace {
@@ -26,12 +29,16 @@ TEST(CudaDevice, IsPreferredAndKnown) {
         "SM clock", "SM clock maximum", "memory clock", "power limit", "ECC", "MIG", "PCIe generation"}) {
     ASSERT_NE(find_fact(facts, "gpu", name), nullptr) << name;
   }
+  for (const FactName& asked : identifying_facts) {
+    if (std::string_view(asked.group) != fact::gpu) continue;
+    EXPECT_NE(find_fact(facts, asked.group, asked.name), nullptr) << asked.name;
+  }
   EXPECT_GT(std::get<double>(*find_fact(facts, "gpu", "multiprocessors")), 0);
 }
 
 TEST(CudaDevice, MeasuresAllItsCeilings) {
   const std::vector<Ceiling> ceilings = Devices::instance().find("cuda")->measure_ceilings(0.5);
-  EXPECT_EQ(ceilings.size(), 6U);
+  EXPECT_EQ(ceilings.size(), 7U);
   for (const Ceiling& ceiling : ceilings) {
     ASSERT_TRUE(ceiling.value.has_value()) << ceiling.id << ": " << ceiling.absent;
     EXPECT_GT(*ceiling.value, 1e9) << ceiling.id;

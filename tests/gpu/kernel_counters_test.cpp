@@ -8,7 +8,7 @@
 #include "cuda/fill.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/kernel_launch.hpp"
-#include "model/error.hpp"
+#include "system/error.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/measurements.hpp"
@@ -51,7 +51,7 @@ class KernelCountersTest : public testing::Test {
   test::FakeClock clock;
   test::FakeDevice device{clock, "cuda"};
   Case subject;
-  std::vector<Ceiling> ceilings;
+  Plan plan;
   std::vector<Measurement> measurements;
 };
 
@@ -59,15 +59,15 @@ TEST_F(KernelCountersTest, CountsEachKernelOfAnOpOnceAndRightly) {
   cuda::DeviceBuffer<float> large(std::size_t{1} << 26);  // 256 MiB, several times any L2 cache
   cuda::DeviceBuffer<float> small(large.size() / 4);
   cuda::fill(large.data(), large.size(), 7);  // loads the module
-  const std::vector<std::string> metrics{"launch__grid_size",
-                                         "launch__block_size",
-                                         "dram__bytes_write.sum",
-                                         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-                                         "gpu__time_duration.sum",
-                                         "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
-                                         "sm__warps_active.avg.pct_of_peak_sustained_active",
-                                         "sm__maximum_warps_per_active_cycle_pct"};
-  const auto collector = kind().make({subject, device, clock, ceilings, metrics});
+  plan.metrics = {"launch__grid_size",
+                  "launch__block_size",
+                  "dram__bytes_write.sum",
+                  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                  "gpu__time_duration.sum",
+                  "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+                  "sm__warps_active.avg.pct_of_peak_sustained_active",
+                  "sm__maximum_warps_per_active_cycle_pct"};
+  const auto collector = kind().make({subject, device, clock, plan});
   collector->begin_sample();
   stage(*collector, "layer1", Stage::forward, large, 3);
   cuda::fill(small.data(), small.size(), 7);  // between two stages: the runner's own
@@ -77,7 +77,7 @@ TEST_F(KernelCountersTest, CountsEachKernelOfAnOpOnceAndRightly) {
   collector->end_sample();
   collector->finish(measurements);
 
-  ASSERT_EQ(measurements.size(), 2 * metrics.size());
+  ASSERT_EQ(measurements.size(), 2 * plan.metrics.size());
   const auto bytes = static_cast<double>(large.bytes());
   // What is left in the L2 cache at the end is written later.
   EXPECT_GT(value("dram__bytes_write.sum", "layer1"), 0.5 * bytes);
@@ -95,7 +95,7 @@ TEST_F(KernelCountersTest, CountsEachKernelOfAnOpOnceAndRightly) {
 
 TEST_F(KernelCountersTest, GiveTheMemoryBackAsOneLaunchLeavesIt) {
   cuda::DeviceBuffer<float> words(1000);
-  const auto collector = kind().make({subject, device, clock, ceilings});  // the default: many passes
+  const auto collector = kind().make({subject, device, clock, plan});  // the default: many passes
   collector->begin_sample();
   stage(*collector, "layer1", Stage::forward, words, 1);
   collector->end_sample();

@@ -44,9 +44,9 @@ class KnownKernel : public ::testing::Test {
     device.synchronize();
     Case subject;
     subject.ops = {{"layer1", "", 1, 1}};
-    const std::vector<std::string> metrics{metric};
-    const std::vector<Ceiling> ceilings;
-    const auto collector = kind_->make({subject, device, steady_clock(), ceilings, metrics});
+    Plan plan;
+    plan.metrics = {metric};
+    const auto collector = kind_->make({subject, device, steady_clock(), plan});
     collector->begin_sample();
     collector->begin_stage("layer1", Stage::forward);
     launch();

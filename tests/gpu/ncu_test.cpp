@@ -14,7 +14,7 @@
 
 #include "model/run_file.hpp"
 #include "tests/gpu/paths.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/lenet_support.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -106,9 +106,9 @@ double counted(const Case& c, const std::string& metric, const std::string& op, 
 TEST(Ncu, AgreesOnTheSpeedOfLightWithinThreePoints) {
   MPROF_NEED_IMAGES();
   if (std::system("command -v ncu >/dev/null") != 0) GTEST_SKIP() << "ncu is not on PATH";
+  const InputPaths inputs = conv::test::input_paths();
   const std::string options =
-      fmt::format("--batch 1000 --data {} --weights {}", conv::test::data_paths().images.string(),
-                  conv::test::data_paths().weights.string());
+      fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
   std::printf("%-20s %-8s %-66s %7s %7s %7s\n", "variant", "op", "metric", "mprof", "ncu", "differ");
   for (const auto& [variant, kernel] : kernels) {
     const test::TemporaryDirectory temporary;

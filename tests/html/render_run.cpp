@@ -4,26 +4,27 @@
 #include <map>
 #include <string>
 
-#include "model/check_file.hpp"
 #include "model/run_file.hpp"
-#include "report/compare.hpp"
-#include "report/report.hpp"
+#include "model/sanitizer_file.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/report.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace {
 
-/// A check with each outcome; its report is an attack with a kernel name that never ends.
-mprof::Check spoiled_check(const mprof::Run& run) {
-  mprof::Check check = mprof::samples::clean_check(run);
+/// Each outcome of compute-sanitizer; its report is an attack with a kernel name that never ends.
+mprof::SanitizerRecord spoiled_record(const mprof::Run& run) {
+  mprof::SanitizerRecord check = mprof::samples::clean_record(run);
   mprof::samples::spoil(check, "Invalid __global__ write of size 4 bytes at <img src=x onerror=alert(1)>`|" +
                                    std::string(600, 'k') + "+0x120 by thread (0,0,0) in block (0,0,0)");
   return check;
 }
 
-/// A trace and a check beside the run, with a kernel of this name.
+/// A trace and a record of compute-sanitizer beside the run, with a kernel of this name.
 void add_evidence(const mprof::Run& run, const std::filesystem::path& directory, const std::string& kernel) {
   mprof::samples::write_traces(mprof::samples::traces_of(run, 2, kernel), directory);
-  mprof::write_check(spoiled_check(run), mprof::check_file(directory));
+  mprof::write_sanitizer_record(spoiled_record(run), mprof::sanitizer_file(directory));
 }
 
 void add_hostile_notes(const std::filesystem::path& directory) {
@@ -48,7 +49,7 @@ int main(int argc, char** argv) try {
   std::map<std::string, Run> runs{{"healthy", samples::healthy()}, {"troubled", samples::troubled()},
                                   {"hostile", samples::hostile()}, {"gpu", samples::gpu()},
                                   {"empty", samples::empty_run()}, {"large", samples::large(18)},
-                                  {"swept", samples::swept()}};
+                                  {"swept", samples::swept()},     {"two_families", samples::two_families()}};
   std::map<std::string, std::filesystem::path> directories;
   for (int i = 2; i < argc; ++i) {
     const std::filesystem::path directory = argv[i];

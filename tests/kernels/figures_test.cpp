@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #include "kernels/registry.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/lenet_support.hpp"
 
 namespace mprof::conv {
 namespace {
@@ -47,12 +47,12 @@ class Shortest final : public StageObserver {
 };
 
 void print_figures(const std::string& id, std::size_t batch, int repeats) {
-  const auto workload = Registry::instance().family("conv")->load(batch, test::data_paths());
+  const auto workload = Registry::instance().family("conv")->load(test::batch_of(batch), test::input_paths());
   const auto execution = workload->bind(id, {});
   Shortest observer;
   double total = std::numeric_limits<double>::max(), rest = total;
   for (int i = 0; i < repeats; ++i) {
-    const double seconds = time([&] { execution->infer(observer); }).count();
+    const double seconds = time([&] { execution->run(observer); }).count();
     rest = std::min(rest, seconds - observer.take_stages());
     total = std::min(total, seconds);
   }

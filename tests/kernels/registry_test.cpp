@@ -1,15 +1,19 @@
 #include "kernels/registry.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "kernels/common/openblas.hpp"
 #include "model/metric.hpp"
+#include "system/error.hpp"
+#include "tests/kernels/support.hpp"
 
 namespace mprof {
 namespace {
@@ -88,13 +92,33 @@ TEST(Registry, HoldsTheFamilyAndItsVariants) {
   }
 }
 
+TEST(Registry, ExportsWhatLibrariesReadUnlessTheUserHasSetIt) {
+  Registry registry;
+  registry.add_environment([] {
+    return std::map<std::string, std::string>{{"MPROF_TEST_GIVEN", "ours"}, {"MPROF_TEST_ABSENT", "ours"}};
+  });
+  ::setenv("MPROF_TEST_GIVEN", "theirs", 1);
+  ::unsetenv("MPROF_TEST_ABSENT");
+  registry.export_environment();
+  EXPECT_STREQ(std::getenv("MPROF_TEST_GIVEN"), "theirs");
+  EXPECT_STREQ(std::getenv("MPROF_TEST_ABSENT"), "ours");
+}
+
+TEST(OpenBlas, TakesTheKernelsThatTheCpuCanRun) {
+  EXPECT_EQ(openblas_core_type({.avx2_and_fma = true, .avx512 = true, .amd = false}), "SkylakeX");
+  EXPECT_EQ(openblas_core_type({.avx2_and_fma = true, .avx512 = true, .amd = true}), "SkylakeX");
+  EXPECT_EQ(openblas_core_type({.avx2_and_fma = true, .avx512 = false, .amd = false}), "Haswell");
+  EXPECT_EQ(openblas_core_type({.avx2_and_fma = true, .avx512 = false, .amd = true}), "Zen");
+  EXPECT_EQ(openblas_core_type({}), "");
+}
+
 /// What every declaration owes its readers.
 TEST(Registry, EachVariantIsDeclaredInFull) {
   const Registry& registry = Registry::instance();
   const std::filesystem::path kernels = std::filesystem::path(MPROF_SOURCE_DIR) / "kernels";
   for (const RegisteredVariant* each : registry.variants()) {
     const VariantInfo& info = each->info;
-    if (info.id.starts_with("conv/test_")) continue;
+    if (test::is_of_a_test(info)) continue;
     SCOPED_TRACE(info.id);
     EXPECT_FALSE(info.title.empty());
     EXPECT_FALSE(info.idea.empty());

@@ -3,28 +3,41 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/conv/parallel.hpp"
-#include "kernels/conv/variant.hpp"
-#include "model/error.hpp"
-#include "tests/kernels/each_variant.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/lenet/variant.hpp"
+#include "system/error.hpp"
+#include "tests/kernels/each_convolution.hpp"
+#include "tests/kernels/each_map.hpp"
 
-namespace mprof::conv {
+namespace mprof {
+
+namespace conv {
+INSTANTIATE_TEST_SUITE_P(Cpu, EachConvolution, ::testing::ValuesIn(mprof::test::variants_of("conv", "cpu")),
+                         mprof::test::name_of);
+}  // namespace conv
+
+namespace elementwise {
+INSTANTIATE_TEST_SUITE_P(Cpu, EachMap, ::testing::ValuesIn(mprof::test::variants_of("elementwise", "cpu")),
+                         mprof::test::name_of);
+}  // namespace elementwise
+
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Cpu, EachVariant, ::testing::ValuesIn(variants_of("cpu")), name_of);
+const std::vector<ParameterInfo>& parameters_of_threads() {
+  return declaration_of<conv::Convolution>("conv/cpu_threads").parameters;
+}
 
 TEST(Parameters, DefaultsFillWhatIsNotGiven) {
-  const Declaration& declaration = *find_declaration("conv/cpu_threads");
-  EXPECT_EQ(resolve_parameters(declaration, "conv/cpu_threads", {}), (Parameters{{"threads", "all"}}));
-  EXPECT_EQ(resolve_parameters(declaration, "conv/cpu_threads", {{"threads", "2"}}),
+  const auto& declared = parameters_of_threads();
+  EXPECT_EQ(resolve_parameters(declared, "conv/cpu_threads", {}), (Parameters{{"threads", "all"}}));
+  EXPECT_EQ(resolve_parameters(declared, "conv/cpu_threads", {{"threads", "2"}}),
             (Parameters{{"threads", "2"}}));
 }
 
 TEST(Parameters, UnknownNamesAndValuesAreRefusedWithThoseThatAreKnown) {
-  const Declaration& declaration = *find_declaration("conv/cpu_threads");
   const auto message = [&](const Parameters& given) -> std::string {
     try {
-      static_cast<void>(resolve_parameters(declaration, "conv/cpu_threads", given));
+      static_cast<void>(resolve_parameters(parameters_of_threads(), "conv/cpu_threads", given));
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::usage);
       return error.what();
@@ -55,4 +68,4 @@ TEST(ParallelFor, ThrowsWhatABodyThrew) {
 }
 
 }  // namespace
-}  // namespace mprof::conv
+}  // namespace mprof

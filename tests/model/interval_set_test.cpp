@@ -1,4 +1,4 @@
-#include "model/interval_set.hpp"
+#include "model/trace/interval_set.hpp"
 
 #include <gtest/gtest.h>
 

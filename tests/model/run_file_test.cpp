@@ -1,47 +1,40 @@
 #include "model/run_file.hpp"
 
-#include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include "model/error.hpp"
+#include "messages.hpp"
+#include "model/case_file.hpp"
 #include "model/json_archive.hpp"
 #include "sample_run.hpp"
+#include "system/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
 namespace {
 
+using test::expect_contains;
 using test::full_run;
+using test::message_of;
+using test::replaced;
+using test::TemporaryDirectory;
 
-std::string message_of(const std::function<void()>& action, ExitCode code = ExitCode::usage) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
+namespace fs = std::filesystem;
+
+/// As run.json has it: the results stand elsewhere.
+Run without_results(Run run) {
+  for (Case& c : run.cases) {
+    c.passes.clear();
+    for (const Pass pass : run.plan.passes) c.passes.push_back({.pass = pass, .reason = "not run yet"});
   }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "\"" << text << "\" does not contain \"" << part << "\"";
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+  return run;
 }
 
 TEST(RunFile, ReadsBackWhatItWrote) {
-  EXPECT_EQ(parse_run(run_to_json(full_run()), "run.json"), full_run());
+  EXPECT_EQ(parse_run(run_to_json(full_run()), "run.json"), without_results(full_run()));
 }
 
 TEST(RunFile, AnEmptyRunReadsBack) {
@@ -54,21 +47,33 @@ TEST(RunFile, TheSameRunGivesTheSameText) {
   EXPECT_EQ(text.back(), '\n');
 }
 
-TEST(RunFile, ASampleSeriesIsOneLine) {
+TEST(RunFile, HoldsNoResults) {
   mprof::Run run = full_run();
-  run.cases[0].passes[0].measurements[0].samples.assign(500, 0.125);
   const std::string text = run_to_json(run);
-  const std::size_t start = text.find("\"samples\": [0.125, 0.125, ");
-  ASSERT_NE(start, std::string::npos);
-  EXPECT_EQ(text.substr(start, text.find('\n', start) - start).size(),
-            std::string("\"samples\": []").size() + 500 * 7 - 2);
+  run.cases[0].passes[0].measurements[0].samples.assign(500, 0.125);
+  EXPECT_EQ(run_to_json(run), text);
+}
+
+TEST(RunFile, HoldsTheOpsOnceAProblem) {
+  mprof::Run run = full_run();
+  const std::size_t one = run_to_json(run).size();
+  run.cases.push_back(run.cases[0]);
+  run.cases.back().id = "conv/b[tile=8]@again";
+  const std::string text = run_to_json(run);
+  EXPECT_LT(text.size(), one + 200);
+  EXPECT_EQ(parse_run(text, "run.json").cases[1].ops, run.cases[0].ops);
+}
+
+TEST(RunFile, FieldsOfALaterVersionAreLeftAlone) {
+  const std::string text = replaced(run_to_json(full_run()), "\"quick\"", "\"brisk\": [1], \"quick\"");
+  EXPECT_EQ(parse_run(text, "run.json"), without_results(full_run()));
 }
 
 TEST(RunFile, ANonFiniteNumberIsNeverWritten) {
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     mprof::Run run = full_run();
-    run.cases[0].passes[0].measurements[0].samples = {bad};
+    run.plan.timeout = bad;
     message_of([&] { static_cast<void>(run_to_json(run)); }, ExitCode::fault);
   }
 }
@@ -92,22 +97,28 @@ TEST_P(BadRunFile, IsRefusedByFieldAndValue) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadRunFile,
     ::testing::Values(
-        BadText{"Nan", "[0.1, ", "[NaN, ", "not valid JSON at line"},
-        BadText{"Overflow", "[0.1, ", "[1e999, ", "run.json"},
-        BadText{"WrongType", "\"batch\": 100", "\"batch\": \"100\"",
-                "cases[0].key.batch: expected a whole number"},
-        BadText{"Negative", "\"batch\": 100", "\"batch\": -1", "found -1"},
-        BadText{"Fraction", "\"batch\": 100", "\"batch\": 1.5", "found 1.5"},
-        BadText{"Null", "\"batch\": 100", "\"batch\": null", "found null"},
-        BadText{"TextForSample", "[0.1, ", "[\"x\", ", "samples[0]: expected a number, found \"x\""},
-        BadText{"UnknownWord", "\"wrong\"", "\"wronk\"",
-                "status: expected one of the known words, found \"wronk\""},
+        BadText{"Nan", "1.5,", "NaN,", "not valid JSON at line"},
+        BadText{"Overflow", "1.5,", "1e999,", "run.json"},
+        BadText{"WrongType", "\"problem\": {\"size\": 100", "\"problem\": {\"size\": \"100\"",
+                "families[0].problems[0].problem.size: expected a whole number"},
+        BadText{"Negative", "\"max\": 8192", "\"max\": -1",
+                "axes[0].max: expected a whole number that is not negative, found -1"},
+        BadText{"Fraction", "\"max\": 8192", "\"max\": 1.5", "found 1.5"},
+        BadText{"Null", "\"max\": 8192", "\"max\": null", "found null"},
+        BadText{"UnknownWord", "\"interrupted\"", "\"interrupt\"",
+                "state: expected one of the known words, found \"interrupt\""},
+        BadText{"UnknownUnit", "\"unit\": \"count\"", "\"unit\": \"m\"",
+                "qualities[0].unit: expected one of the known words"},
         BadText{"MissingField", "\"started\"", "\"begun\"", "\"started\" is missing"},
-        BadText{"UnknownField", "\"finished\"", "\"finnished\"", "\"finnished\" is not known"},
-        BadText{"NewerSchema", "\"schema_version\": 1", "\"schema_version\": 2", "use the newer mprof"},
-        BadText{"SchemaText", "\"schema_version\": 1", "\"schema_version\": \"1\"",
+        BadText{"MissingCases", "\"cases\"", "\"cues\"", "\"cases\" is missing"},
+        BadText{"NewerSchema", "\"schema_version\": 2", "\"schema_version\": 3",
+                "written in schema version 3 by mprof \"1.2.3\""},
+        BadText{"NewerSchemaSaysWhatToDo", "\"schema_version\": 2", "\"schema_version\": 2000000000",
+                "reads versions up to 2: use the newer mprof"},
+        BadText{"NoSuchSchema", "\"schema_version\": 2", "\"schema_version\": 0", "schema version 0"},
+        BadText{"SchemaText", "\"schema_version\": 2", "\"schema_version\": \"2\"",
                 "schema_version: expected a whole"},
-        BadText{"Samples32", "\"samples\": 3,", "\"samples\": 4294967296,", "found 4294967296"},
+        BadText{"Samples32", "\"min_samples\": 3", "\"min_samples\": 4294967296", "found 4294967296"},
         BadText{"BadFact", "\"cores\": 2.0", "\"cores\": [2]",
                 "environment.cpu.cores: expected text, a number"}),
     [](const auto& test) { return test.param.name; });
@@ -127,7 +138,7 @@ TEST(RunFile, OtherJsonIsNoRun) {
 }
 
 TEST(RunFile, SaysWhatIsWrongWithADirectory) {
-  const test::TemporaryDirectory temporary;
+  const TemporaryDirectory temporary;
   const auto read = [](const std::filesystem::path& path) {
     return message_of([&] { static_cast<void>(read_run(path)); });
   };
@@ -139,46 +150,159 @@ TEST(RunFile, SaysWhatIsWrongWithADirectory) {
   expect_contains(read(temporary.path() / "odd"), "is a directory");
 }
 
-TEST(RunFile, WritesAndReadsADirectory) {
-  const test::TemporaryDirectory temporary;
-  write_run(full_run(), temporary.path() / "a" / "b");
-  EXPECT_EQ(read_run(temporary.path() / "a" / "b"), full_run());
-  EXPECT_FALSE(std::filesystem::exists(temporary.path() / "a" / "b" / "run.json.tmp"));
+TEST(RunFile, TwoCasesOfOneIdAreRefused) {
+  mprof::Run run = full_run();
+  run.cases.push_back(run.cases[0]);
+  expect_contains(message_of([&] { static_cast<void>(parse_run(run_to_json(run), "run.json")); }),
+                  "run.json.cases[1].id: there is a case \"conv/b[tile=8]@size=100,iterations=2\" before it");
 }
 
-TEST(RunFile, AFullDiskLeavesTheOldRecord) {
+class Record : public ::testing::Test {
+ protected:
+  Record() { write_record(full_run(), directory); }
+
+  [[nodiscard]] std::string refusal() const {
+    return message_of([&] { static_cast<void>(read_record(directory)); });
+  }
+  /// What stands in the one case's file.
+  void rewrite(const std::string& from, const std::string& to) const {
+    write_file(file, replaced(read_file(file), from, to));
+  }
+
+  TemporaryDirectory temporary;
+  fs::path directory = temporary.path() / "a" / "b";
+  fs::path file = directory / case_file(test::full_case().id);
+};
+
+TEST_F(Record, ReadsBack) {
+  EXPECT_EQ(read_record(directory), full_run());
+  EXPECT_EQ(file.filename(), "conv.b[tile=8]@size=100,iterations=2.json");
+  EXPECT_FALSE(fs::exists(directory / "run.json.tmp"));
+}
+
+TEST_F(Record, AFullDiskLeavesTheOldOne) {
   // /dev/full fails each write with ENOSPC: the temporary file is a link to it.
-  const test::TemporaryDirectory temporary;
-  write_run(full_run(), temporary.path());
-  std::filesystem::create_symlink("/dev/full", temporary.path() / "run.json.tmp");
-  const std::string message =
-      message_of([&] { write_run(mprof::Run{}, temporary.path()); }, ExitCode::environment);
-  expect_contains(message, "No space left on device");
-  expect_contains(message, "unchanged");
-  EXPECT_EQ(read_run(temporary.path()), full_run());
+  for (const fs::path& target : {directory / "run.json", file}) {
+    fs::create_symlink("/dev/full", target.string() + ".tmp");
+    const std::string message = message_of(
+        [&] {
+          if (target == file)
+            write_case(full_run().cases[0], "another", directory);
+          else
+            write_run(mprof::Run{}, directory);
+        },
+        ExitCode::environment);
+    expect_contains(message, "No space left on device");
+    expect_contains(message, "unchanged");
+    EXPECT_EQ(read_record(directory), full_run());
+  }
+}
+
+TEST_F(Record, ACaseWithoutAFileIsPending) {
+  fs::remove(file);
+  EXPECT_EQ(read_record(directory), without_results(full_run()));
+  fs::remove(directory / "cases");
+  EXPECT_EQ(read_record(directory), without_results(full_run()));
+}
+
+TEST_F(Record, ACaseThatIsPendingHasNoFile) {
+  const fs::path other = temporary.path() / "other";
+  write_record(without_results(full_run()), other);
+  EXPECT_FALSE(fs::exists(other / "cases"));
+}
+
+TEST_F(Record, ACaseOfTheRunThatWasThereBeforeIsPendingAndNamed) {
+  mprof::Run next = full_run();
+  next.plan.seed += 1;
+  write_run(next, directory);
+  const Case c = read_record(directory).cases.at(0);
+  ASSERT_EQ(c.passes.size(), 2U);
+  EXPECT_EQ(case_status(c), Status::pending);
+  EXPECT_EQ(
+      case_reason(c),
+      "not run yet: cases/conv.b[tile=8]@size=100,iterations=2.json is of another run in this directory");
+  EXPECT_TRUE(c.passes[0].measurements.empty());
+}
+
+TEST_F(Record, ATornCaseFileIsRefusedByName) {
+  const std::string whole = read_file(file);
+  write_file(file, std::string_view(whole).substr(0, whole.size() / 2));
+  expect_contains(refusal(), file.string() + ": not valid JSON at line");
+  write_file(file, "");
+  expect_contains(refusal(), file.string() + ": not valid JSON at line");
+}
+
+TEST_F(Record, AnotherCasesFileIsRefusedByField) {
+  rewrite("\"id\": \"conv/b", "\"id\": \"conv/c");
+  expect_contains(refusal(),
+                  file.string() + ".id: expected \"conv/b[tile=8]@size=100,iterations=2\", as run.json");
+  rewrite("\"id\": \"conv/c", "\"id\": \"conv/b");
+  rewrite("\"tile\": \"8\"", "\"tile\": \"9\"");
+  expect_contains(refusal(), file.string() + ".parameters: expected");
+  rewrite("\"tile\": \"9\"", "\"tile\": \"8\"");
+  rewrite("\"size\": 100", "\"size\": 101");
+  expect_contains(refusal(), file.string() + ".problem: expected");
+}
+
+TEST_F(Record, ALinkThatLeadsOutIsNotFollowed) {
+  const fs::path secret = temporary.write("secret.json", read_file(file));
+  fs::remove(file);
+  fs::create_symlink(secret, file);
+  expect_contains(refusal(), file.string() + " leads out of " + directory.string() + " by a symbolic link");
+
+  fs::remove(file);
+  fs::rename(directory / "cases", temporary.path() / "moved");
+  fs::create_directory_symlink(temporary.path() / "moved", directory / "cases");
+  write_file(temporary.path() / "moved" / file.filename(), read_file(secret));
+  expect_contains(refusal(), "by a symbolic link");
+  expect_contains(message_of([&] { write_case(full_run().cases[0], "", directory); }), "by a symbolic link");
+
+  fs::remove(directory / "cases");
+  fs::rename(directory / "run.json", temporary.path() / "run.json");
+  fs::create_symlink(temporary.path() / "run.json", directory / "run.json");
+  expect_contains(refusal(), "run.json leads out of");
+}
+
+TEST_F(Record, IsReadThroughALinkToItsDirectory) {
+  fs::create_directory_symlink(directory, temporary.path() / "latest");
+  EXPECT_EQ(read_record(temporary.path() / "latest"), full_run());
+}
+
+/// Ten times the cases are ten times the bytes, in files whose size is that of their case, and one more file
+/// each: nothing is written or read of the others when a case ends.
+TEST(RecordOfManyCases, CostsWhatItsCasesHold) {
+  const auto record = [](std::size_t cases, const fs::path& directory) {
+    mprof::Run run = full_run();
+    for (std::size_t i = 1; i < cases; ++i) {
+      run.cases.push_back(run.cases[0]);
+      run.cases.back().id = "conv/b@" + std::to_string(100'000 + i);
+    }
+    run.cases[0].id = "conv/b@100000";
+    write_run(run, directory);
+    for (const Case& c : run.cases) write_case(c, run_stamp(run), directory);
+    return run;
+  };
+  const auto bytes = [](const fs::path& directory) {
+    std::uintmax_t sum = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+      if (entry.is_regular_file()) sum += entry.file_size();
+    }
+    return static_cast<double>(sum);
+  };
+  const TemporaryDirectory temporary;
+  const mprof::Run few = record(10, temporary.path() / "few");
+  const mprof::Run many = record(100, temporary.path() / "many");
+  EXPECT_NEAR(bytes(temporary.path() / "many" / "cases") / bytes(temporary.path() / "few" / "cases"), 10,
+              0.001);
+  EXPECT_LT(bytes(temporary.path() / "many") / bytes(temporary.path() / "few"), 10.001);
+  EXPECT_EQ(read_record(temporary.path() / "many"), many);
+  EXPECT_EQ(read_record(temporary.path() / "few"), few);
 }
 
 TEST(RunFile, ALongValueIsQuotedShort) {
   const std::string message =
       message_of([] { json::fail("x", "a number", json::Json(std::string(5000, 'a'))); });
   EXPECT_LT(message.size(), 150U);
-}
-
-TEST(FileWriter, LeavesTheOldFileUntilItIsDone) {
-  const test::TemporaryDirectory temporary;
-  const std::filesystem::path path = temporary.write("file", "old");
-  const std::string part(300'000, 'x');
-  {
-    FileWriter given_up(path);
-    given_up.write(part);
-  }
-  EXPECT_EQ(read_file(path), "old");
-  FileWriter file(path);
-  for (int i = 0; i < 3; ++i) file.write(part);
-  EXPECT_EQ(read_file(path), "old");
-  file.commit();
-  EXPECT_EQ(read_file(path), part + part + part);
-  EXPECT_FALSE(std::filesystem::exists(temporary.path() / "file.tmp"));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "model/metric.hpp"
-#include "model/suggest.hpp"
 #include "sample_run.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof {
 namespace {
@@ -42,8 +42,14 @@ TEST(CaseStatus, WithoutTimingTheWorstDecides) {
 
 TEST(CaseId, LeavesDefaultsOut) {
   const VariantInfo variant = test::full_run().variants[0];
-  EXPECT_EQ(case_id({"conv/b", {{"tile", "8"}}, 100}, variant), "conv/b[tile=8]@100");
-  EXPECT_EQ(case_id({"conv/b", {{"tile", "16"}}, 100}, variant), "conv/b@100");
+  const Problem problem{{{"batch", 100}}};
+  EXPECT_EQ(case_id({"conv/b", {{"tile", "8"}}, problem}, variant), "conv/b[tile=8]@100");
+  EXPECT_EQ(case_id({"conv/b", {{"tile", "16"}}, problem}, variant), "conv/b@100");
+}
+
+TEST(CaseId, NamesTheAxesWhereThereAreSeveral) {
+  const Problem problem{{{"size", 8192}, {"iterations", 5}}};
+  EXPECT_EQ(case_id({"conv/b", {}, problem}, test::full_variant()), "conv/b@size=8192,iterations=5");
 }
 
 TEST(Names, EachReadsBack) {

@@ -1,13 +1,13 @@
-#include "report/charts.hpp"
+#include "report/page/charts.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "report/analysis.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/views/views.hpp"
+#include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -18,13 +18,7 @@ using nlohmann::json;
 
 std::vector<json> charts_of(const Run& run) {
   std::vector<json> charts;
-  const json view = milestone_view(analyse(run), {});
-  for (const json& family : view["families"]) {
-    charts.insert(charts.end(), family["charts"].begin(), family["charts"].end());
-    for (const json& part : family["speed_of_light"]["parts"]) {
-      charts.insert(charts.end(), part["charts"].begin(), part["charts"].end());
-    }
-  }
+  for (const PlannedChart& planned : milestone_page(analyse(run), {}).charts) charts.push_back(planned.chart);
   return charts;
 }
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
-#include "report/compare.hpp"
+#include "report/page/comparison_page.hpp"
+#include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -42,7 +42,7 @@ TEST(Compare, FindsWhatBecameWorse) {
   const Comparison comparison = compare(samples::healthy(), samples::later(), {});
   EXPECT_TRUE(comparison.regression());
   const CaseComparison& slower = pair_of(comparison, "conv/cpu_threads@1000");
-  EXPECT_EQ(slower.times[1].verdict, Verdict::slower);
+  EXPECT_EQ(slower.times[1].speed_up.verdict, Verdict::slower);
   EXPECT_NEAR(*slower.times[1].ratio, 1.12, 1e-9);
   EXPECT_NEAR(*slower.times[1].speed_up.factor, 1 / 1.12, 1e-9);
   EXPECT_EQ(slower.regressions, std::vector<std::string>{"layer2 slower by 12.0\u00a0%"});
@@ -51,9 +51,9 @@ TEST(Compare, FindsWhatBecameWorse) {
   EXPECT_EQ(wrong.regressions, std::vector<std::string>{"was ok, is wrong"});
   EXPECT_EQ(pair_of(comparison, "conv/cpu_onednn@10000").regressions,
             std::vector<std::string>{"accuracy \u22120.0056"});
-  EXPECT_EQ(pair_of(comparison, "conv/cpu_onednn@1000").times[0].verdict, Verdict::faster);
+  EXPECT_EQ(pair_of(comparison, "conv/cpu_onednn@1000").times[0].speed_up.verdict, Verdict::faster);
   EXPECT_TRUE(pair_of(comparison, "conv/cpu_onednn@1000").regressions.empty());
-  EXPECT_EQ(pair_of(comparison, "conv/cpu_naive@100").times[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(pair_of(comparison, "conv/cpu_naive@100").times[0].speed_up.verdict, Verdict::inconclusive);
   EXPECT_EQ(comparison.only_in_a, std::vector<std::string>{"conv/cpu_naive@10000"});
   EXPECT_EQ(compare(samples::later(), samples::healthy(), {}).only_in_b,
             std::vector<std::string>{"conv/cpu_naive@10000"});
@@ -91,13 +91,13 @@ TEST(Compare, TheThresholdDecides) {
   CompareOptions generous;
   generous.threshold = 0.15;
   const Comparison comparison = compare(samples::healthy(), samples::later(), generous);
-  EXPECT_EQ(pair_of(comparison, "conv/cpu_threads@1000").times[1].verdict, Verdict::same);
+  EXPECT_EQ(pair_of(comparison, "conv/cpu_threads@1000").times[1].speed_up.verdict, Verdict::same);
 }
 
 TEST(Compare, RefusesRunsWithoutACommonCase) {
   mprof::Run a = samples::healthy(), b = samples::healthy();
-  std::erase_if(a.cases, [](const Case& c) { return c.key.batch == 100; });
-  std::erase_if(b.cases, [](const Case& c) { return c.key.batch != 100; });
+  std::erase_if(a.cases, [](const Case& c) { return samples::batch_of(c) == 100; });
+  std::erase_if(b.cases, [](const Case& c) { return samples::batch_of(c) != 100; });
   EXPECT_NE(refusal(a, b).find("no case in common"), std::string::npos);
   EXPECT_NE(refusal(samples::empty_run(), samples::empty_run()).find("no case in common"), std::string::npos);
 }
@@ -132,8 +132,8 @@ TEST(Compare, WithoutIntervalsNothingIsSure) {
   mprof::Run a = samples::healthy(), b = samples::healthy();
   samples::set_samples(b.cases[0], "op_time", "layer1", {0.5, 0.5, 0.5});
   const Comparison comparison = compare(a, b, {});
-  EXPECT_EQ(comparison.cases[0].times[0].verdict, Verdict::inconclusive);
-  EXPECT_EQ(comparison.cases[0].times[0].reason, "3 samples: too few for a 95 % interval (6 do)");
+  EXPECT_EQ(comparison.cases[0].times[0].speed_up.verdict, Verdict::inconclusive);
+  EXPECT_EQ(comparison.cases[0].times[0].speed_up.reason, "3 samples: too few for a 95 % interval (6 do)");
   EXPECT_FALSE(comparison.regression());
 }
 
@@ -155,8 +155,8 @@ TEST(RenderComparison, JsonKeepsItsNames) {
   EXPECT_EQ(data["regression"], true);
   EXPECT_EQ(data["threshold"], 0.05);
   const json& first = data["cases"][0];
-  for (const char* name : {"id", "variant", "parameters", "batch", "status_a", "status_b", "times",
-                           "accuracy_a", "accuracy_b", "accuracy_change", "regressions"}) {
+  for (const char* name : {"id", "variant", "parameters", "problem", "status_a", "status_b", "times",
+                           "qualities", "regressions"}) {
     EXPECT_TRUE(first.contains(name)) << name;
   }
   for (const char* name : {"metric", "op", "a", "b", "ratio", "change", "speed_up", "verdict", "reason"}) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
-#include "report/report.hpp"
+#include "report/page/report.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -54,7 +54,7 @@ TEST(EdgeRuns, ASingleCase) {
   mprof::Run run = samples::healthy();
   run.cases.resize(1);
   run.variants.resize(1);
-  run.plan.batches = {run.cases.front().key.batch};
+  run.plan.problems = {{"conv", {run.cases.front().key.problem}}};
   const std::string text = markdown_of(run);
   EXPECT_TRUE(has(text, "the baseline itself"));
   EXPECT_EQ(count(text, "#### How it works"), 1U);

@@ -1,4 +1,4 @@
-#include "report/explanations.hpp"
+#include "report/analysis/explanations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "model/metric.hpp"
-#include "model/run_file.hpp"
-#include "report/quantities.hpp"
-#include "report/readings.hpp"
-#include "report/views.hpp"
+#include "report/analysis/quantities.hpp"
+#include "report/analysis/readings.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -53,7 +53,7 @@ const std::string local_loads = "smsp__sass_inst_executed_op_local_ld.sum";
 /// What one side of a comparison measured of its op, so that two sides alike fire no rule. Names with "__"
 /// are of the kernel; "other:" are counters of a second kernel.
 const Values plain_gpu{{"op_time", 1e-3},
-                       {"layer_time", 10e-3},
+                       {"group_time", 10e-3},
                        {"gpu_time", 1e-3},
                        {"kernel_count", 1},
                        {"launch_count", 1},
@@ -63,7 +63,7 @@ const Values plain_gpu{{"op_time", 1e-3},
                        {"copy_out_bytes", 4e7},
                        {"copy_overlap", 0},
                        {"concurrent_streams", 1},
-                       {"traced_layer_time", 10e-3},
+                       {"traced_group_time", 10e-3},
                        {"gpu_copy_only_time", 4e-3},
                        {"gpu_idle_allocation_time", 1e-4},
                        {"gpu_idle_host_time", 1e-4},
@@ -117,7 +117,7 @@ const Values plain_gpu{{"op_time", 1e-3},
                        {local_loads, 0},
                        {"smsp__sass_inst_executed_op_local_st.sum", 0}};
 
-const Values plain_cpu{{"op_time", 10e-3},   {"layer_time", 10e-3},   {"total_time", 20e-3},
+const Values plain_cpu{{"op_time", 10e-3},   {"group_time", 10e-3},   {"total_time", 20e-3},
                        {"user_time", 20e-3}, {"system_time", 0.1e-3}, {"minor_page_faults", 100},
                        {"flop_rate", 1e9},   {"instructions", 1e9},   {"cycles", 1e9},
                        {"cache_misses", 1e6}};
@@ -158,7 +158,7 @@ void put(Case& c, const std::string& metric, double value, const std::string& ke
                            value));
     return;
   }
-  const bool timed = metric == "op_time" || metric == "layer_time";
+  const bool timed = metric == "op_time" || metric == "group_time";
   const std::string op = is_of_case(metric) ? "" : "layer1";
   put(samples::timing(c), samples::measured(metric, op, timed ? samples::around(value) : std::vector{value}));
 }
@@ -193,6 +193,7 @@ Run run_of(const Situation& s, std::uint64_t batch = 1000) {
   run.ceilings = {{"memory_bandwidth", "cuda", 1e12, "", ""}};
   Values plain = s.on == On::cpu ? plain_cpu : plain_gpu;
   if (s.on == On::gpu_by_layer) plain["op_time"] = 1e-6;
+  run.families = {samples::conv_family()};
   run.cases = {case_of(before, batch, plain, s.before, s.kernel),
                case_of(after, batch, plain, s.after, s.kernel)};
   return run;
@@ -501,21 +502,21 @@ const std::vector<Situation> situations{
      "Arithmetic pipes are what warps wait for more now (math pipe throttle): 10.0 → 40.0 % of their time."},
     {"copies_hide_the_gain",
      {},
-     {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"layer_time", 9.5e-3}, {"gpu_copy_only_time", 9e-3}},
+     {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"group_time", 9.5e-3}, {"gpu_copy_only_time", 9e-3}},
      "The layer gains less, for copies take 90.0 % of its time: layer time 10 → 9.5 ms (−5.0 %)."},
     {"copies_hide_the_loss",
      {},
-     {{"op_time", 2e-3}, {"gpu_time", 2e-3}, {"layer_time", 11e-3}, {"gpu_copy_only_time", 8e-3}},
+     {{"op_time", 2e-3}, {"gpu_time", 2e-3}, {"group_time", 11e-3}, {"gpu_copy_only_time", 8e-3}},
      "The layer loses less, for copies take 80.0 % of its time: layer time 10 → 11 ms (+10.0 %)."},
     {"copies_faster",
      {},
-     {{"copy_in_time", 1e-3}, {"layer_time", 7e-3}},
+     {{"copy_in_time", 1e-3}, {"group_time", 7e-3}},
      "The same bytes are copied in less time: 8 → 5 ms (−37.5 %), at 10 → 16 GB/s. That is what page-locked "
      "memory is for.",
      On::gpu_by_layer},
     {"copies_slower",
      {},
-     {{"copy_in_time", 8e-3}, {"layer_time", 14e-3}},
+     {{"copy_in_time", 8e-3}, {"group_time", 14e-3}},
      "The same bytes are copied in more time: 8 → 12 ms (+50.0 %), at 10 → 6.67 GB/s.",
      On::gpu_by_layer},
     {"copies_fewer_bytes",
@@ -663,7 +664,7 @@ TEST_P(ExplanationRules, NeedEachMetricOfTheRunThatTheyRestOn) {
   for (const Cited& cited : rule->cites) metrics.emplace(cited.metric);
   for (const std::string& metric : metrics) {
     const bool decides_whether_compared =
-        metric == "op_time" || metric == "layer_time" || metric == "gpu_time";
+        metric == "op_time" || metric == "group_time" || metric == "gpu_time";
     // FLOPs and rates are of the op itself, and quantities are taken away below.
     if (find_quantity(metric) != nullptr || decides_whether_compared || metric == "flops") continue;
     Situation without = s;
@@ -676,7 +677,7 @@ TEST_P(ExplanationRules, AreSilentWithoutCountersAndTrace) {
   const Situation& s = GetParam();
   mprof::Run run = run_of(s);
   Case& after = run.cases.back();
-  const auto keep = [](const std::string& metric) { return metric == "op_time" || metric == "layer_time"; };
+  const auto keep = [](const std::string& metric) { return metric == "op_time" || metric == "group_time"; };
   for (PassResult& pass : after.passes)
     std::erase_if(pass.measurements, [&](const Measurement& m) { return !keep(m.metric); });
   for (const Explanation& explanation : explanations_of(run).of_ops) {
@@ -754,7 +755,7 @@ TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
 TEST(ExplanationThresholds, NothingFiresOfWhatDidNotChange) {
   for (const On on : {On::gpu, On::gpu_by_layer, On::cpu}) {
     const Explanation explanation = explanation_of({"", {}, {}, "", on});
-    EXPECT_EQ(explanation.change, TimeChange::open);
+    EXPECT_FALSE(is_change(explanation.change()));
     EXPECT_TRUE(all_reasons(explanation).empty());
   }
 }
@@ -797,7 +798,7 @@ TEST(ExplanationEvidence, TheCpusCoresExplainNoKernel) {
 TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
   const Explanation explanation = explanation_of(
       {"", {}, {{"op_time", 2e-3}, {instructions, 396e6}, {cycles, 4e6}, {"gpu_time", 2e-3}}, ""});
-  EXPECT_EQ(explanation.change, TimeChange::slower);
+  EXPECT_EQ(explanation.change(), Verdict::slower);
   EXPECT_NE(find(explanation.reasons, "issue_rate_lower"), nullptr);
   EXPECT_NE(find(explanation.against, "fewer_instructions"), nullptr);
   EXPECT_EQ(find(explanation.reasons, "fewer_instructions"), nullptr);
@@ -805,7 +806,7 @@ TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
 
 TEST(ExplanationVerdict, NothingIsClaimedOfATimeThatCannotBeToldApart) {
   const Explanation explanation = explanation_of({"", {}, {{instructions, 396e6}}, ""});
-  EXPECT_EQ(explanation.change, TimeChange::open);
+  EXPECT_FALSE(is_change(explanation.change()));
   EXPECT_NE(find(explanation.reasons, "fewer_instructions"), nullptr);
   EXPECT_TRUE(explanation.against.empty());
 }
@@ -896,8 +897,8 @@ TEST(ExplanationBatches, TheSmallestIsToldWhereLaunchingMatters) {
   small.after["gpu_time"] = 0.3e-3;
   const Explanations all = explanations_of(at_two_batches(large, small));
   ASSERT_EQ(all.of_ops.size(), 2U);
-  EXPECT_EQ(all.of_ops[0].batch, 1000U);
-  EXPECT_EQ(all.of_ops[1].batch, 10U);
+  EXPECT_EQ(all.of_ops[0].problem, samples::at_batch(1000));
+  EXPECT_EQ(all.of_ops[1].problem, samples::at_batch(10));
   EXPECT_EQ(all.of_ops[1].against.front().rule->id, "launch_bound");
 }
 
@@ -906,18 +907,18 @@ TEST(ExplanationBatches, TheSmallestIsToldWhereTheTimeWentTheOtherWay) {
   const Situation small{"", {}, {{"op_time", 2e-3}, {"gpu_time", 2e-3}}, ""};
   const Explanations all = explanations_of(at_two_batches(large, small));
   ASSERT_EQ(all.of_ops.size(), 2U);
-  EXPECT_EQ(all.of_ops[1].change, TimeChange::slower);
+  EXPECT_EQ(all.of_ops[1].change(), Verdict::slower);
 }
 
 TEST(ExplanationBatches, ALayerThatWentTheOtherWayIsExplainedBesideItsOp) {
   const Explanations all = explanations_of(
       run_of({"",
               {},
-              {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"layer_time", 15e-3}, {"copy_in_time", 9e-3}},
+              {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"group_time", 15e-3}, {"copy_in_time", 9e-3}},
               ""}));
   ASSERT_EQ(all.of_ops.size(), 2U);
-  EXPECT_EQ(all.of_ops[1].time, "layer_time");
-  EXPECT_EQ(all.of_ops[1].change, TimeChange::slower);
+  EXPECT_EQ(all.of_ops[1].time, "group_time");
+  EXPECT_EQ(all.of_ops[1].change(), Verdict::slower);
   EXPECT_EQ(all.of_ops[1].reasons.front().rule->id, "copies_slower");
 }
 

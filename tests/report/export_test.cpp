@@ -1,4 +1,4 @@
-#include "report/export.hpp"
+#include "report/export/export.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +13,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
-#include "model/run_file.hpp"
-#include "model/trace_file.hpp"
-#include "report/csv.hpp"
-#include "report/format.hpp"
-#include "report/slice_lanes.hpp"
+#include "model/trace/writer.hpp"
+#include "report/text/csv.hpp"
+#include "report/text/format.hpp"
+#include "report/trace/slice_lanes.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -175,7 +175,7 @@ class ExportOfATrace : public ::testing::Test {
  protected:
   ExportOfATrace() {
     std::vector<trace::Trace> traces = samples::traces_of(run, 2);
-    traces[0].kernels[0].work.place = traces[0].index_of({"layer1", trace::part::op});
+    traces[0].kernels[0].place = traces[0].index_of({"layer1", trace::part::op});
     trace::write_trace(file, traces[1]);
     trace::write_trace(file, traces[0]);
   }
@@ -308,7 +308,7 @@ TEST_F(ExportOfATrace, DrawsAnArrowFromTheRuntimesCallToAllThatItLaunched) {
 TEST_F(ExportOfATrace, GivesNodesOfAGraphThatRunAtOnceTracksOfTheirOwn) {
   trace::Trace trace = samples::traces_of(run, 1).front();
   for (trace::Kernel& kernel : trace.kernels) {
-    if (kernel.work.graph_node == 2) kernel.work.time = test::at(6750, 6780);  // within the other node's time
+    if (kernel.graph_node == 2) kernel.time = test::at(6750, 6780);  // within the other node's time
   }
   trace::write_trace(file, trace);
   const Timeline all = timeline();  // which fails when two lie on one track
@@ -325,8 +325,17 @@ TEST_F(ExportOfATrace, GivesNodesOfAGraphThatRunAtOnceTracksOfTheirOwn) {
 
 TEST_F(ExportOfATrace, NestsCallsThatStickOutOfTheirRangeOnATrackOfTheirOwn) {
   trace::Trace trace = samples::traces_of(run, 1).front();
-  trace.calls.push_back({test::at(900, 1050), trace::Api::runtime, "cudaSticksOut", 1001, 50, 0});
-  trace.calls.push_back({test::at(110, 1000), trace::Api::runtime, "cudaAsLongAsPrepare", 1001, 51, 0});
+  const auto call = [&](std::int64_t correlation, const std::string& name, trace::Interval time) {
+    const trace::NameIndex index = trace.names.index(name);
+    trace.calls.push_back({.time = time,
+                           .correlation = correlation,
+                           .thread = test::TraceBuilder::thread(test::TraceBuilder::main_thread),
+                           .name = index,
+                           .versioned_name = index,
+                           .result = 0});
+  };
+  call(50, "cudaSticksOut", test::at(900, 1050));
+  call(51, "cudaAsLongAsPrepare", test::at(110, 1000));
   trace::write_trace(file, trace);
   const Timeline all = timeline();
   EXPECT_EQ(all.track_of("cudaSticksOut"), "host thread 1001 (2)");
@@ -336,7 +345,7 @@ TEST_F(ExportOfATrace, NestsCallsThatStickOutOfTheirRangeOnATrackOfTheirOwn) {
 TEST_F(ExportOfATrace, DrawsNoArrowBackInTime) {
   trace::Trace trace = samples::traces_of(run, 1).front();
   for (trace::Kernel& kernel : trace.kernels) {
-    if (kernel.work.correlation == 13) kernel.work.time = test::at(1505, 1600);  // 5 ns before its call
+    if (kernel.correlation == 13) kernel.time = test::at(1505, 1600);  // 5 ns before its call
   }
   const std::size_t before = timeline().arrows_from.size();
   trace::write_trace(file, trace);
@@ -356,6 +365,8 @@ TEST_F(ExportOfATrace, TabulatesKernelsTransfersAndCallsInTheUnitsOfNsys) {
   ASSERT_EQ(kernels.size(), 12U);
   const auto& kernel = kernels.front();
   EXPECT_EQ(kernel.at("case"), run.cases[0].id);
+  for (const Coordinate& coordinate : run.cases[0].key.problem.coordinates)
+    EXPECT_EQ(kernel.at(coordinate.axis), std::to_string(coordinate.value));
   EXPECT_EQ(kernel.at("op"), "layer1");
   EXPECT_EQ(kernel.at("Start (ns)"), "1600");
   EXPECT_EQ(kernel.at("Duration (ns)"), "1800");
@@ -438,11 +449,17 @@ TEST(ExportOfARun, GivesTheReasonOfEveryMissingValue) {
       absent += row.at(value).empty();
     };
     for (const auto& row : read_table(directory.path() / "cases.csv")) {
-      for (const std::string value : {"accuracy", "accuracy_change", "total_time", "total_speed_up"})
+      for (const std::string value : {"total_time", "total_speed_up"})
         expect_reason(row, value, value + "_absent");
+      for (const FamilyInfo& family : run.families) {
+        for (const QualityInfo& quality : family.qualities) {
+          for (const std::string& value : {quality.metric, quality.metric + "_change"})
+            expect_reason(row, value, value + "_absent");
+        }
+      }
     }
     for (const auto& row : read_table(directory.path() / "ops.csv")) {
-      for (const std::string value : {"op_time", "layer_time", "gpu_time", "speed_up", "gpu_speed_up"})
+      for (const std::string value : {"op_time", "group_time", "gpu_time", "speed_up", "gpu_speed_up"})
         expect_reason(row, value, value + "_absent");
     }
     for (const auto& row : read_table(directory.path() / "measurements.csv")) {
@@ -498,6 +515,35 @@ TEST(ExportOfARun, ShowsNoSpeedUpOfAWrongOutput) {
   EXPECT_GT(wrong, 0U);
 }
 
+/// A run of two families has the axes and the qualities of both.
+TEST(ExportOfARun, HasAColumnForEachAxisAndEachQualityOfItsFamilies) {
+  const test::TemporaryDirectory directory;
+  mprof::Run run = samples::healthy();
+  FamilyInfo& other = run.families.emplace_back();
+  other.id = "map";
+  other.axes = {{.name = "size"}, {.name = "iterations"}};
+  other.qualities = {{.metric = "error_norm", .label = "Error norm"}};
+  const Problem problem{{{"size", 64}, {"iterations", 5}}};
+  other.problems = {{problem, {}}};
+  run.variants.push_back({.id = "map/one", .family = "map", .device = "cpu"});
+  Case& added = run.cases.emplace_back();
+  added.id = "map/one@size=64,iterations=5";
+  added.key = {"map/one", {}, problem};
+  added.passes = {{.pass = Pass::timing, .status = Status::ok}};
+  added.passes[0].measurements = {{"error_norm", "", "", Source::measured, {0.5}, ""}};
+  static_cast<void>(write_export(run, {{"csv"}, directory.path()}));
+  const Table cases = read_table(directory.path() / "cases.csv");
+  ASSERT_EQ(cases.size(), run.cases.size());
+  const auto &first = cases.front(), &last = cases.back();
+  EXPECT_EQ(last.at("size"), "64");
+  EXPECT_EQ(last.at("iterations"), "5");
+  EXPECT_EQ(last.at("error_norm"), "0.5");
+  EXPECT_EQ(last.at(run.cases[0].key.problem.coordinates.at(0).axis), "");
+  EXPECT_EQ(first.at("size"), "");
+  EXPECT_EQ(first.at("error_norm"), "");
+  EXPECT_EQ(first.at("error_norm_absent"), "its family has no such quality");
+}
+
 TEST(ExportOfARun, SaysInJsonWhatTheAnalysisSays) {
   const test::TemporaryDirectory directory;
   const mprof::Run run = samples::gpu();
@@ -511,11 +557,11 @@ TEST(ExportOfARun, SaysInJsonWhatTheAnalysisSays) {
   const FamilyResult& expected = analysis.families[0];
   const OpResult& op = expected.variants[1].cases[0].ops[0];
   const json& exported_op = family.at("cases").at(1).at("ops").at(0);
-  EXPECT_EQ(exported_op.at("compared_by"), "layer_time");
+  EXPECT_EQ(exported_op.at("compared_by"), "group_time");
   EXPECT_EQ(exported_op.at("speed_up").at("factor"), *op.speed_up.factor);
   EXPECT_EQ(exported_op.at("speed_up").at("low"), op.speed_up.interval->low);
-  EXPECT_EQ(exported_op.at("layer_time").at("median"), op.layer_time->median);
-  EXPECT_EQ(exported_op.at("layer_time").at("unit"), "s");
+  EXPECT_EQ(exported_op.at("group_time").at("median"), op.group_time->median);
+  EXPECT_EQ(exported_op.at("group_time").at("unit"), "s");
   ASSERT_EQ(family.at("best").size(), expected.best.size());
   for (std::size_t i = 0; i < expected.best.size(); ++i)
     EXPECT_EQ(family.at("best").at(i).at("case"), expected.best[i].fastest->id);

@@ -1,4 +1,4 @@
-#include "report/format.hpp"
+#include "report/text/format.hpp"
 
 #include <string>
 #include <vector>
@@ -49,8 +49,10 @@ TEST(Format, PercentAndFactors) {
   EXPECT_EQ(format::plain_times(1.5), "1.5×");
   EXPECT_EQ(format::scientific(2.13e-7), "2.1e-7");
   EXPECT_EQ(format::scientific(0.31), "3.1e-1");
-  EXPECT_EQ(format::signed_accuracy(-0.0056), "\u22120.0056");
-  EXPECT_EQ(format::signed_accuracy(0.00001), "0.0000");
+  EXPECT_EQ(format::signed_quality(-0.0056, Unit::ratio), "\u22120.0056");
+  EXPECT_EQ(format::signed_quality(0.00001, Unit::ratio), "+1.0e-5");
+  EXPECT_EQ(format::signed_quality(0, Unit::ratio), "0.0000");
+  EXPECT_EQ(format::signed_quality(-1.25, Unit::percent), "\u22121.2\u00a0points");
 }
 
 TEST(Format, Words) {

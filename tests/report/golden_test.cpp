@@ -9,15 +9,16 @@
 #include <gtest/gtest.h>
 
 #include "model/run_file.hpp"
-#include "report/analysis.hpp"
-#include "report/compare.hpp"
-#include "report/evidence.hpp"
-#include "report/export.hpp"
-#include "report/materials.hpp"
-#include "report/profile_text.hpp"
-#include "report/report.hpp"
-#include "report/summary.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/analysis/evidence.hpp"
+#include "report/export/export.hpp"
+#include "report/materials/materials.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/report.hpp"
+#include "report/trace/profile_text.hpp"
+#include "report/views/summary.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -78,7 +79,7 @@ void expect_golden_report(const Run& run, const fs::path& folder, const fs::path
 TEST(Golden, MilestoneOfARecordedRun) {
   const mprof::Run run = read_run(golden / "run_a");
   expect_golden_report(run, "run_a");
-  expect_golden("run_a/view.json", milestone_view(analyse(run), read_materials(run, {})).dump(1) + "\n");
+  expect_golden("run_a/view.json", milestone_page(analyse(run), read_materials(run, {})).view.dump(1) + "\n");
 }
 
 /// The lines of the README's code block behind `heading`.
@@ -131,6 +132,11 @@ TEST(Golden, MilestoneOfASweep) {
   expect_golden_report(samples::swept(), "swept");
 }
 
+/// Each family reads in its own words.
+TEST(Golden, MilestoneOfTwoFamilies) {
+  expect_golden_report(samples::two_families(), "two_families");
+}
+
 TEST(Golden, MilestoneOfAGpuRun) {
   const test::TemporaryDirectory directory;
   const mprof::Run run = samples::gpu();
@@ -140,9 +146,9 @@ TEST(Golden, MilestoneOfAGpuRun) {
 
 /// The tables of two cases that were traced on a GPU, in each format.
 TEST(Golden, ProfileOfARecordedTrace) {
-  const trace::Profile profile = trace::read_profile(golden / "trace/recorded.sqlite");
+  const trace::Trace recorded = trace::read_trace(golden / "trace/recorded.sqlite");
   std::vector<ProfileTable> tables;
-  for (const ProfileReport& report : profile_reports()) tables.push_back(report.table(profile));
+  for (const ProfileReport& report : profile_reports()) tables.push_back(report.table(recorded));
   expect_golden("stats/recorded.txt", render_profile(tables, "table"));
   expect_golden("stats/recorded.csv", render_profile(tables, "csv"));
   expect_golden("stats/recorded.json", render_profile(tables, "json"));

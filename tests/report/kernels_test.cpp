@@ -1,8 +1,8 @@
-#include "report/kernels.hpp"
+#include "report/analysis/kernels.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/analysis.hpp"
+#include "report/analysis/analysis.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {

@@ -1,4 +1,4 @@
-#include "report/markdown.hpp"
+#include "report/text/markdown.hpp"
 
 #include <string>
 

@@ -1,10 +1,10 @@
-#include "report/notes.hpp"
+#include "report/materials/notes.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "model/run_file.hpp"
-#include "report/report.hpp"
+#include "report/page/report.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -46,6 +46,38 @@ TEST(Notes, ATooLargeOneIsRefusedByName) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("huge.md"), std::string::npos);
   }
+}
+
+/// A run directory may come from anybody: none of its links puts a file of this machine into a report.
+TEST(Notes, ALinkThatLeadsOutIsRefusedByName) {
+  const test::TemporaryDirectory directory, elsewhere;
+  write_file(elsewhere.path() / "secret", "a secret");
+  fs::create_directories(directory.path() / "notes");
+  fs::create_symlink(elsewhere.path() / "secret", directory.path() / "notes/introduction.md");
+  try {
+    (void)read_notes(directory.path());
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("introduction.md"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Notes, ALinkWithinTheRunIsFollowed) {
+  const test::TemporaryDirectory directory;
+  write_file(directory.path() / "texts/one.md", "one");
+  fs::create_directories(directory.path() / "notes");
+  fs::create_symlink(directory.path() / "texts/one.md", directory.path() / "notes/conclusion.md");
+  EXPECT_EQ(read_notes(directory.path()).at("conclusion").text, "one");
+}
+
+/// A picture is a file of the reader's machine as well.
+TEST(Notes, NoPictureIsReadThroughALinkThatLeadsOut) {
+  const test::TemporaryDirectory directory, elsewhere;
+  write_file(elsewhere.path() / "secret.png", "a secret picture");
+  write_file(directory.path() / "notes/introduction.md", "![see](figure.png)\n");
+  fs::create_symlink(elsewhere.path() / "secret.png", directory.path() / "notes/figure.png");
+  const std::string html = report_with(directory.path(), "html");
+  EXPECT_EQ(html.find("data:image/png"), std::string::npos);
 }
 
 TEST(Notes, StandWhereTheyBelong) {

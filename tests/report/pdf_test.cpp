@@ -1,4 +1,4 @@
-#include "report/pdf.hpp"
+#include "report/page/pdf.hpp"
 
 #include <cstdlib>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "model/error.hpp"
-#include "model/run_file.hpp"
-#include "report/report.hpp"
+#include "report/page/report.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

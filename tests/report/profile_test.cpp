@@ -1,19 +1,16 @@
-#include "model/profile.hpp"
-
 #include <cmath>
 #include <filesystem>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "model/sqlite.hpp"
-#include "model/trace_file.hpp"
-#include "report/evidence.hpp"
-#include "report/profile_tables.hpp"
-#include "report/profile_text.hpp"
-#include "report/range_kernels.hpp"
-#include "tests/report/sample_runs.hpp"
+#include "model/trace/reader.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/writer.hpp"
+#include "report/trace/profile_tables.hpp"
+#include "report/trace/profile_text.hpp"
+#include "report/trace/range_kernels.hpp"
+#include "system/error.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -21,7 +18,7 @@ namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
-using trace::Profile;
+using trace::Trace;
 
 /// A row as `mprof stats --format csv` prints it.
 std::vector<std::string> csv_rows(const ProfileTable& table) {
@@ -35,7 +32,7 @@ std::vector<std::string> csv_rows(const ProfileTable& table) {
   return lines;
 }
 
-std::vector<std::string> rows_of(std::string_view report, const Profile& profile,
+std::vector<std::string> rows_of(std::string_view report, const Trace& profile,
                                  const ProfileScope& scope = {}) {
   std::vector<std::string> rows = csv_rows(profile_report(report).table(profile, scope));
   rows.erase(rows.begin());
@@ -62,9 +59,7 @@ class ProfileOfASample : public ::testing::Test {
     trace::write_trace(file, test::moved(first, "conv/later@1000", 20'000));
   }
 
-  [[nodiscard]] Profile first_case() const {
-    return trace::read_profile(file, {.cases = {"conv/streams@1000"}});
-  }
+  [[nodiscard]] Trace first_case() const { return trace::read_trace(file, {.cases = {"conv/streams@1000"}}); }
 
   test::TemporaryDirectory directory;
   fs::path file = directory.path() / "trace.sqlite";
@@ -107,14 +102,14 @@ TEST_F(ProfileOfASample, LeavesOutWhatMprofDoesInPausesUnlessAsked) {
   EXPECT_EQ(rows_of("gpumemtimesum", first_case()),
             (std::vector<std::string>{"50.0,400,1,400.0,400.0,400,400,0.0,[CUDA memcpy Device-to-Host]",
                                       "50.0,400,1,400.0,400.0,400,400,0.0,[CUDA memcpy Host-to-Device]"}));
-  const Profile all = trace::read_profile(file, {.cases = {"conv/streams@1000"}, .with_pauses = true});
+  const Trace all = trace::read_trace(file, {.cases = {"conv/streams@1000"}, .with_pauses = true});
   EXPECT_EQ(rows_of("cuda_gpu_mem_time_sum", all).size(), 3U);
   EXPECT_EQ(rows_of("cuda_api_sum", all).size(), rows_of("cuda_api_sum", first_case()).size() + 1);
   EXPECT_EQ(rows_of("nvtx_pushpop_sum", all).size(), rows_of("nvtx_pushpop_sum", first_case()).size() + 1);
 }
 
 TEST_F(ProfileOfASample, SumsSizesInMegabytes) {
-  const Profile all = trace::read_profile(file, {.with_pauses = true});
+  const Trace all = trace::read_trace(file, {.with_pauses = true});
   EXPECT_EQ(
       csv_rows(profile_report("gpumemsizesum").table(all)),
       (std::vector<std::string>{"Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation",
@@ -125,9 +120,9 @@ TEST_F(ProfileOfASample, SumsSizesInMegabytes) {
 
 TEST_F(ProfileOfASample, TellsGridsAndBlocksApart) {
   trace::Trace other = test::moved(test::sample_trace(), "conv/other@1000", 40'000);
-  for (trace::Kernel& kernel : other.kernels) kernel.grid = {1, 2, 3};
+  for (trace::Kernel& kernel : other.kernels) kernel.grid = trace::Size{1, 2, 3};
   trace::write_trace(file, other);
-  const std::vector<std::string> rows = rows_of("cuda_gpu_kern_gb_sum", trace::read_profile(file));
+  const std::vector<std::string> rows = rows_of("cuda_gpu_kern_gb_sum", trace::read_trace(file));
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(
       rows[0],
@@ -163,7 +158,7 @@ TEST_F(ProfileOfASample, TracesWorkInOrder) {
 }
 
 TEST_F(ProfileOfASample, HasScopesForItsCases) {
-  const Profile both = trace::read_profile(file);
+  const Trace both = trace::read_trace(file);
   ASSERT_EQ(both.cases.size(), 2U);
   EXPECT_EQ(both.cases[0].counts.dropped, 3U);
   const auto later = both.find_case("conv/later@1000");
@@ -174,14 +169,13 @@ TEST_F(ProfileOfASample, HasScopesForItsCases) {
     EXPECT_EQ(rows_of(report.name, both, {*later}), rows_of(report.name, first_case())) << report.name;
   }
   EXPECT_FALSE(both.find_case("conv/none@1"));
-  EXPECT_NE(refusal([&] {
-              (void)trace::read_profile(file, {.cases = {"conv/none@1"}});
-            }).find("no case conv/none@1"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal([&] { (void)trace::read_trace(file, {.cases = {"conv/none@1"}}); }).find("no case conv/none@1"),
+      std::string::npos);
 }
 
 TEST_F(ProfileOfASample, ReadsOnlyWhatIsAskedFor) {
-  const Profile calls = trace::read_profile(file, {.parts = profile_report("cuda_api_sum").reads});
+  const Trace calls = trace::read_trace(file, {.parts = profile_report("cuda_api_sum").reads});
   EXPECT_FALSE(calls.calls.empty());
   EXPECT_TRUE(calls.kernels.empty() && calls.transfers.empty() && calls.ranges.empty());
 }
@@ -197,23 +191,13 @@ TEST_F(ProfileOfASample, LeadingRowsTakeMoreThanTheShare) {
 }
 
 TEST_F(ProfileOfASample, BriefNamesStayDistinct) {
-  Profile profile = first_case();
-  for (std::string& name : profile.names) name = name == "scale" ? "void mprof::tiled<8>(float*)" : name;
+  Trace profile = first_case();
+  const trace::NameIndex scale = profile.names.index("scale");
+  const trace::NameIndex other = profile.names.index("void mprof::tiled<8>(float*)");
+  for (trace::Kernel& kernel : profile.kernels) kernel.name = kernel.name == scale ? other : kernel.name;
   const ProfileTable table = with_brief_kernel_names(profile_report("cuda_gpu_kern_sum").table(profile));
   EXPECT_TRUE(csv_rows(table)[1].ends_with(",tiled<16>"));
   EXPECT_TRUE(csv_rows(table)[2].ends_with(",tiled<8>"));
-}
-
-TEST_F(ProfileOfASample, ComparesKernelsWithTheCallsThatLaunchThem) {
-  const KernelsAndCalls numbers = kernels_and_calls(first_case(), {});
-  ASSERT_TRUE(numbers.kernels && numbers.calls && numbers.launching && numbers.transferring);
-  EXPECT_EQ(numbers.kernels->count, 6);
-  EXPECT_EQ(numbers.launching->count, 4) << "a graph's launch counts once";
-  EXPECT_EQ(numbers.launching->total, 50 + 30 + 40 + 90);
-  EXPECT_EQ(numbers.launchers, (std::vector<std::string>{"cudaGraphLaunch_v10000", "cudaLaunchKernel"}));
-  EXPECT_EQ(numbers.longest, "cudaStreamSynchronize");
-  EXPECT_EQ(numbers.calls->count, 13);
-  EXPECT_EQ(*numbers.transferring, 800);
 }
 
 // --- Exports of Nsight Systems ---
@@ -234,7 +218,7 @@ TEST_F(Export, MayLackTablesAndColumns) {
       "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'old');"
       "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, shortName INTEGER);"
       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 10, 1), (20, 50, 1), (60, 61, 9);");
-  const Profile profile = trace::read_profile(file);
+  const Trace profile = trace::read_trace(file);
   EXPECT_EQ(rows_of("gpukernsum", profile), (std::vector<std::string>{"97.6,40,2,20.0,20.0,10,30,14.1,old",
                                                                       "2.4,1,1,1.0,1.0,1,1,0.0,string 9"}));
   EXPECT_EQ(rows_of("cuda_gpu_kern_gb_sum", profile)[0], "97.6,40,2,20.0,20.0,10,30,14.1,,,old");
@@ -242,7 +226,7 @@ TEST_F(Export, MayLackTablesAndColumns) {
   for (const char* report : {"cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_pushpop_sum", "osrt_sum"}) {
     EXPECT_TRUE(rows_of(report, profile).empty()) << report;
   }
-  EXPECT_TRUE(trace::profiled_cases(file).empty());
+  EXPECT_TRUE(trace::traced_cases(file).empty());
 }
 
 TEST_F(Export, KnowsMoreThanMprofTraces) {
@@ -265,7 +249,8 @@ TEST_F(Export, KnowsMoreThanMprofTraces) {
       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (0, 10, 1000000, 1), (0, 10, 1, 99), (0, 10, 2, 42);"
       "CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER, label TEXT);"
       "INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (42, 'Sideways');");
-  const Profile profile = trace::read_profile(file);
+  const Trace profile =
+      trace::read_trace(file, {.parts = {.transfers = true, .system_calls = true, .ranges = true}});
   EXPECT_EQ(rows_of("osrtsum", profile), (std::vector<std::string>{"100.0,10,1,10.0,10.0,10,10,0.0,poll"}));
   EXPECT_EQ(rows_of("nvtx_pushpop_sum", profile),
             (std::vector<std::string>{"66.7,20,1,20.0,20.0,20,20,0.0,torch:forward",
@@ -281,15 +266,15 @@ TEST_F(Export, ThatIsNoneIsRefused) {
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
   const fs::path empty = directory.write("empty.sqlite", "");
   for (const fs::path& other : {text, empty}) {
-    EXPECT_NE(refusal([&] { (void)trace::read_profile(other); }).find("this is no SQLite database"),
+    EXPECT_NE(refusal([&] { (void)trace::read_trace(other); }).find("this is no SQLite database"),
               std::string::npos);
   }
-  EXPECT_NE(refusal([&] { (void)trace::read_profile(directory.path() / "none"); }).find("no such file"),
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path() / "none"); }).find("no such file"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { (void)trace::read_profile(directory.path()); }).find("this is a directory"),
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path()); }).find("this is a directory"),
             std::string::npos);
   write("CREATE TABLE recipes (name TEXT)");
-  EXPECT_NE(refusal([&] { (void)trace::read_profile(file); }).find("none of a trace's tables"),
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(file); }).find("none of a trace's tables"),
             std::string::npos);
 }
 
@@ -318,25 +303,6 @@ TEST(ProfileFormats, QuoteAndGroup) {
   EXPECT_EQ(render_profile(std::vector{table}, "json"), "{\n  \"t\": []\n}\n");
   EXPECT_NE(refusal([&] { (void)render_profile(std::vector{table}, "cvs"); }).find("Did you mean csv?"),
             std::string::npos);
-}
-
-TEST(Evidence, IsAbsentForAReason) {
-  mprof::Run run = samples::healthy();
-  run.plan.passes = {Pass::timing};
-  EXPECT_EQ(why_not_traced(run), "the run was made without the trace pass");
-  run.plan.passes = {Pass::timing, Pass::trace};
-  EXPECT_EQ(why_not_traced(run), "no case of the run was traced");
-  for (mprof::Case& c : run.cases) {
-    PassResult pass;
-    pass.pass = Pass::trace;
-    pass.status = Status::skipped;
-    pass.reason = "no collector.";
-    c.passes.push_back(pass);
-  }
-  EXPECT_EQ(why_not_traced(run), "no case was traced: no collector");
-  run.cases.front().passes.back().status = Status::ok;
-  EXPECT_EQ(read_evidence(run, "/nowhere/trace.sqlite").absent,
-            "the run was traced, but its trace.sqlite is not beside run.json");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "report/render.hpp"
+#include "report/page/render.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "system/error.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {

@@ -1,11 +1,11 @@
-#include "report/report.hpp"
+#include "report/page/report.hpp"
 
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "model/run_file.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 

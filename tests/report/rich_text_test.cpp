@@ -1,8 +1,8 @@
-#include "report/rich_text.hpp"
+#include "report/text/rich_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
+#include "system/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -65,7 +65,7 @@ TEST(RichText, HoldsItsImagesItself) {
   const test::TemporaryDirectory directory;
   write_file(directory.path() / "figure.png", std::string("\x89PNG", 4));
   RichTextPlace place;
-  place.images = directory.path();
+  place.pictures = directory.path();
   const RichText text = rich_text(
       "![a figure](figure.png) ![gone](gone.png) ![out](../../etc/passwd.png) ![web](https://e.org/x.png)\n",
       place);

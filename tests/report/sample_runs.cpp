@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/trace_file.hpp"
+#include "model/trace/writer.hpp"
 #include "tests/support/sample_trace.hpp"
 
 namespace mprof::samples {
@@ -40,7 +40,7 @@ void add_op_measurements(PassResult& pass, const OpInfo& op, double time) {
   const double flop_rate = op.flops / time, byte_rate = op.bytes / time;
   auto& list = pass.measurements;
   list.push_back(measured("op_time", op.name, around(time)));
-  list.push_back(measured("layer_time", op.name, around(time * 1.02)));
+  list.push_back(measured("group_time", op.name, around(time * 1.02)));
   list.push_back(measured("first_op_time", op.name, {time * 1.6}));
   list.push_back(measured("flop_rate", op.name, {flop_rate}, Source::modelled));
   list.push_back(measured("byte_rate", op.name, {byte_rate}, Source::modelled));
@@ -108,9 +108,14 @@ std::vector<VariantInfo> cpu_variants() {
   return {naive, threads, gemm, onednn};
 }
 
-void finish_plan(Run& run, std::vector<std::uint64_t> batches) {
+void finish_plan(Run& run, const std::vector<std::uint64_t>& batches) {
   for (const VariantInfo& info : run.variants) run.plan.variants.push_back(info.id);
-  run.plan.batches = std::move(batches);
+  FamilyInfo family = conv_family();
+  for (const std::uint64_t batch : batches) {
+    run.plan.problems["conv"].push_back(at_batch(batch));
+    family.problems.push_back({at_batch(batch), ops_at(batch)});
+  }
+  run.families.push_back(std::move(family));
 }
 
 /// Seconds for one image, layer 1 and layer 2, by variant.
@@ -121,6 +126,41 @@ struct Speed {
 constexpr Speed cpu_speeds[] = {{1.31e-3, 4.02e-3}, {6.7e-4, 2.05e-3}, {2.1e-4, 3.3e-4}, {6.2e-5, 1.1e-4}};
 
 }  // namespace
+
+Problem at_batch(std::uint64_t batch) {
+  return {{{"batch", batch}}};
+}
+
+std::uint64_t batch_of(const Case& c) {
+  return value_on(c.key.problem, "batch").value();
+}
+
+FamilyInfo conv_family() {
+  FamilyInfo family;
+  family.id = "conv";
+  family.title = "Convolution layers of a LeNet for Fashion-MNIST";
+  family.axes = {{"batch", "batches", "Batch Size", "images of one inference", 1, 1, 10000}};
+  family.nouns = {"image",  "images",  "inference",  "layer",
+                  "layers", "Op Time", "Layer Time", "Total Execution Time"};
+  family.qualities = {{"accuracy", "Accuracy", "Share of images whose class the network names right.",
+                       Unit::ratio, Better::higher, 0.002},
+                      {"prediction_agreement", "Prediction agreement",
+                       "Share of images of which the network says what it says with the reference's outputs.",
+                       Unit::ratio, Better::higher, 0.002}};
+  return family;
+}
+
+FamilyInfo map_family() {
+  FamilyInfo family;
+  family.id = "elementwise";
+  family.title = "A map over a square matrix";
+  family.axes = {{"size", "sizes", "Size", "rows and columns of the matrix", 8192, 1, 0},
+                 {"iterations", "iterations", "Iterations", "how often the map is applied", 5, 1, 0}};
+  family.nouns.whole = "map";
+  family.nouns.op_time_title = "Op Time";
+  family.nouns.total_time_title = "Total Time";
+  return family;
+}
 
 std::vector<double> around(double middle, double spread, std::size_t count) {
   std::vector<double> samples;
@@ -210,7 +250,7 @@ VariantInfo variant(std::string id, std::string baseline) {
 Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, double layer2,
                 Parameters parameters) {
   Case c;
-  c.key = {info.id, std::move(parameters), batch};
+  c.key = {info.id, std::move(parameters), at_batch(batch)};
   c.id = case_id(c.key, info);
   c.ops = ops_at(batch);
   PassResult pass;
@@ -227,7 +267,7 @@ Case timed_case(const VariantInfo& info, std::uint64_t batch, double layer1, dou
 
 Case failed_case(const VariantInfo& info, std::uint64_t batch, Status status, std::string reason) {
   Case c;
-  c.key = {info.id, {}, batch};
+  c.key = {info.id, {}, at_batch(batch)};
   c.id = case_id(c.key, info);
   c.ops = ops_at(batch);
   PassResult pass;
@@ -260,8 +300,7 @@ Run empty_run() {
   run.plan.passes = {Pass::timing, Pass::counters};
   run.plan.seed = 20250115;
   run.plan.timeout = 300;
-  run.plan.images = "/usr/share/datasets/fashion-mnist";
-  run.plan.weights = "data/lenet.safetensors";
+  run.plan.inputs = {{"images", "/usr/share/datasets/fashion-mnist"}, {"weights", "data/lenet.safetensors"}};
   run.environment = {
       {"cpu",
        {{"model", "Example EPYC 2000"},
@@ -285,9 +324,10 @@ Run empty_run() {
 Run healthy() {
   Run run = empty_run();
   run.variants = cpu_variants();
-  finish_plan(run, {100, 1000, 10000});
+  const std::vector<std::uint64_t> batches{100, 1000, 10000};
+  finish_plan(run, batches);
   for (std::size_t v = 0; v < run.variants.size(); ++v) {
-    for (const std::uint64_t batch : run.plan.batches) {
+    for (const std::uint64_t batch : batches) {
       const auto images = static_cast<double>(batch);
       run.cases.push_back(
           timed_case(run.variants[v], batch, cpu_speeds[v].layer1 * images, cpu_speeds[v].layer2 * images));
@@ -303,7 +343,7 @@ Run later() {
   run.finished = "2025-01-22T09:05:12Z";
   run.environment["libraries"]["onednn"] = "3.0.0";
   for (Case& c : run.cases) {
-    const auto images = static_cast<double>(c.key.batch);
+    const auto images = static_cast<double>(batch_of(c));
     if (c.id == "conv/cpu_threads@1000") set_samples(c, "op_time", "layer2", around(2.05e-3 * images * 1.12));
     if (c.id == "conv/cpu_onednn@1000") set_samples(c, "op_time", "layer1", around(6.2e-5 * images * 0.8));
     if (c.id == "conv/cpu_onednn@10000") set_samples(c, "accuracy", "", {0.9071});
@@ -385,17 +425,22 @@ Run gpu() {
   finish_plan(run, {10000});
   Case plain = timed_case(base, 10000, 0.0021, 0.0074);
   Case hidden = timed_case(streams, 10000, 2e-6, 2e-6, {{"streams", "4"}});
-  set_samples(plain, "layer_time", "layer1", around(0.176));
-  set_samples(plain, "layer_time", "layer2", around(0.148));
-  set_samples(hidden, "layer_time", "layer1", around(0.101));
-  set_samples(hidden, "layer_time", "layer2", around(0.093));
+  set_samples(plain, "group_time", "layer1", around(0.176));
+  set_samples(plain, "group_time", "layer2", around(0.148));
+  set_samples(hidden, "group_time", "layer1", around(0.101));
+  set_samples(hidden, "group_time", "layer2", around(0.093));
   for (Case* c : {&plain, &hidden}) {
     timing(*c).measurements.push_back(measured("gpu_time", "layer1", around(0.0021)));
     timing(*c).measurements.push_back(measured("gpu_time", "layer2", around(0.0074)));
   }
   Case single = timed_case(map, 1, 0.0018, 0.1);
+  single.key.problem = {{{"size", 8192}, {"iterations", 5}}};
+  single.id = case_id(single.key, map);
   single.ops.resize(1);
   single.ops[0] = {"map", "v += sqrtf(f(v) + 1)", 3.3e8, 5.4e8};
+  run.families.push_back(map_family());
+  run.families.back().problems = {{single.key.problem, single.ops}};
+  run.plan.problems["elementwise"] = {single.key.problem};
   for (Measurement& m : timing(single).measurements) {
     if (m.op == "layer1") m.op = "map";
   }
@@ -421,7 +466,7 @@ Run hostile() {
   run.environment[attack][attack] = attack;
   run.environment["os"]["kernel"] = Absent{attack};
   run.ceilings[0].method = attack;
-  run.plan.images = endless;
+  run.plan.inputs["images"] = endless;
   for (VariantInfo& info : run.variants) {
     const std::string id = info.id;
     const bool long_one = id == "conv/cpu_onednn";
@@ -431,7 +476,7 @@ Run hostile() {
     for (Case& c : run.cases) {
       if (c.key.variant != id) continue;
       c.key.variant = renamed(id);
-      c.id = c.key.variant + "@" + std::to_string(c.key.batch);
+      c.id = c.key.variant + "@" + std::to_string(batch_of(c));
       c.ops[0].title = attack;
     }
     info.id = renamed(id);
@@ -442,7 +487,7 @@ Run hostile() {
     for (Expectation& expectation : info.expectations) expectation.because = attack;
   }
   for (Case& c : run.cases) {
-    if (c.key.batch != 10000) continue;
+    if (batch_of(c) != 10000) continue;
     add_kernel(c, "layer1", attack, 92, 40);
     add_kernel(c, "layer1", endless, 20, 30);
     add_kernel(c, "layer2", attack + endless, 70, 65);
@@ -530,7 +575,7 @@ void add_streams(Run& run, VariantInfo info) {
   for (const std::string& streams : info.parameters[0].values) {
     Case c = point_of(info, 10000, 1e-5, 1e-5, {{"streams", streams}});
     for (const char* op : {"layer1", "layer2"}) {
-      set_samples(c, "layer_time", op, around(0.09 + 0.08 / std::stod(streams)));
+      set_samples(c, "group_time", op, around(0.09 + 0.08 / std::stod(streams)));
       timing(c).measurements.push_back(measured("gpu_time", op, {0.01}));
     }
     run.cases.push_back(c);
@@ -573,14 +618,103 @@ Run swept() {
   return run;
 }
 
+namespace {
+
+constexpr double peak_special = 4.1e12;  // functions a second
+constexpr double map_peak_flops = 6.1e13;
+constexpr double map_peak_bandwidth = 4.2e12;
+
+Problem map_problem(std::uint64_t size, std::uint64_t iterations) {
+  return {{{"size", size}, {"iterations", iterations}}};
+}
+
+OpInfo map_op(const Problem& problem) {
+  const double elements = std::pow(static_cast<double>(value_on(problem, "size").value()), 2);
+  const double applied = elements * static_cast<double>(value_on(problem, "iterations").value());
+  return {"map", "v += sqrt(sin(v) + 1), again and again", 3 * applied, 8 * elements, 2 * applied};
+}
+
+Case map_case(const VariantInfo& info, const Problem& problem, double of_possible) {
+  Case c;
+  c.key = {info.id, {}, problem};
+  c.id = case_id(c.key, info);
+  c.ops = {map_op(problem)};
+  const OpInfo& op = c.ops.front();
+  const double time = op.special_operations / peak_special / of_possible;
+  PassResult pass;
+  pass.status = Status::ok;
+  pass.sampling = Sampling{2, 21, Ending::confidence, 0.006};
+  Verification right = verified("map", 1);
+  right.elements = static_cast<std::uint64_t>(op.bytes / 8);
+  pass.verification = {right};
+  pass.measurements = {
+      measured("op_time", "map", around(time)),
+      measured("group_time", "map", around(time + 0.04)),
+      measured("total_time", "", around(time + 0.041, 0.006)),
+      measured("compute_throughput", "map", {100 * op.flops / time / map_peak_flops}, Source::modelled),
+      measured("memory_throughput", "map", {100 * op.bytes / time / map_peak_bandwidth}, Source::modelled),
+      measured("special_throughput", "map", {100 * of_possible}, Source::modelled),
+      measured("flop_rate", "map", {op.flops / time}, Source::modelled),
+      measured("byte_rate", "map", {op.bytes / time}, Source::modelled),
+      measured("special_rate", "map", {op.special_operations / time}, Source::modelled)};
+  c.passes = {pass};
+  return c;
+}
+
+}  // namespace
+
+Run two_families() {
+  Run run = empty_run();
+  run.command_line = {"mprof", "run", "--all", "--batch", "1000,10000", "--problem", "size=1024,8192"};
+  run.environment["gpu"] = {{"name", "Example H9000"}, {"driver", "580.1"}};
+  run.ceilings = {{"fp32_flop_rate", "cuda", map_peak_flops, "", "FMA chains"},
+                  {"memory_bandwidth", "cuda", map_peak_bandwidth, "", "triad"},
+                  {"special_function_rate", "cuda", peak_special, "", "chains of ex2"}};
+  VariantInfo base = variant("conv/baseline"), tiled = variant("conv/tiled", "conv/baseline"),
+              plain = variant("elementwise/baseline"),
+              fast = variant("elementwise/fast", "elementwise/baseline"),
+              pinned = variant("elementwise/pinned", "elementwise/fast");
+  for (VariantInfo* info : {&base, &tiled, &plain, &fast, &pinned}) info->device = "cuda";
+  fast.expectations = {{"op_time", "map", Direction::decreases, 2.0, "one pass over the matrix"},
+                       {"total_time", "", Direction::decreases, std::nullopt, "the rest stays"}};
+  run.variants = {base, tiled};
+  finish_plan(run, {1000, 10000});
+  for (const std::uint64_t batch : {1000, 10000}) {
+    const auto images = static_cast<double>(batch);
+    run.cases.push_back(timed_case(base, batch, 2.1e-5 * images, 7.4e-5 * images));
+    run.cases.push_back(timed_case(tiled, batch, 1.2e-5 * images, 7.3e-5 * images));
+  }
+  FamilyInfo family = map_family();
+  for (const std::uint64_t size : {1024, 8192}) {
+    const Problem problem = map_problem(size, 5);
+    family.problems.push_back({problem, {map_op(problem)}});
+    run.plan.problems["elementwise"].push_back(problem);
+    run.cases.push_back(map_case(plain, problem, 0.05));
+    run.cases.push_back(map_case(fast, problem, size == 1024 ? 0.4 : 0.84));
+    Case late = map_case(pinned, problem, 0.82);
+    set_samples(late, "op_time", "map", around(1e-6));
+    set_samples(late, "group_time", "map", around(0.02));
+    timing(late).measurements.push_back(
+        measured("gpu_time", "map", {map_op(problem).special_operations / peak_special / 0.82}));
+    run.cases.push_back(late);
+  }
+  run.families.push_back(family);
+  for (const VariantInfo& info : {plain, fast, pinned}) {
+    run.variants.push_back(info);
+    run.plan.variants.push_back(info.id);
+  }
+  return run;
+}
+
 Run large(std::size_t variants) {
   Run run = empty_run();
   run.variants.push_back(variant("conv/base"));
   for (std::size_t i = 1; i < variants; ++i)
     run.variants.push_back(variant("conv/v" + std::to_string(i), "conv/base"));
-  finish_plan(run, {100, 1000, 5000, 10000});
+  const std::vector<std::uint64_t> batches{100, 1000, 5000, 10000};
+  finish_plan(run, batches);
   for (std::size_t v = 0; v < variants; ++v) {
-    for (const std::uint64_t batch : run.plan.batches) {
+    for (const std::uint64_t batch : batches) {
       const double scale = static_cast<double>(batch) * (1 + 0.37 * static_cast<double>((v * 7) % 11));
       run.cases.push_back(timed_case(run.variants[v], batch, 1e-5 * scale, 3e-5 * scale));
     }
@@ -588,12 +722,21 @@ Run large(std::size_t variants) {
   return run;
 }
 
-Check clean_check(const Run& run) {
-  Check check;
+namespace {
+
+/// Small, and on the axes of the run.
+Problem problem_of(const Run&) {
+  return at_batch(100);
+}
+
+}  // namespace
+
+SanitizerRecord clean_record(const Run& run) {
+  SanitizerRecord check;
   for (const VariantInfo& variant : run.variants) {
-    for (const CheckTool tool : check_tools()) {
-      CheckResult result{.variant = variant.id, .tool = tool, .batch = 100};
-      result.status = CheckStatus::clean;
+    for (const SanitizerTool tool : sanitizer_tools()) {
+      SanitizerResult result{.variant = variant.id, .tool = tool, .problem = problem_of(run)};
+      result.status = SanitizerStatus::clean;
       result.started = "2025-03-02T10:00:0" + std::to_string(check.results.size() % 10) + "Z";
       result.seconds = 4;
       result.mprof = run.tool;
@@ -606,17 +749,17 @@ Check clean_check(const Run& run) {
   return check;
 }
 
-void spoil(Check& check, const std::string& report) {
-  const auto set = [&](std::size_t index, CheckStatus status, const std::string& reason) {
+void spoil(SanitizerRecord& check, const std::string& report) {
+  const auto set = [&](std::size_t index, SanitizerStatus status, const std::string& reason) {
     check.results.at(index).status = status;
     check.results.at(index).reason = reason;
   };
-  set(0, CheckStatus::errors, "");
+  set(0, SanitizerStatus::errors, "");
   check.results[0].errors = 3;
   check.results[0].first_report = report;
-  set(1, CheckStatus::failed, "compute-sanitizer left no summary: exit code 1");
-  set(2, CheckStatus::timeout, "took longer than 600 s (--timeout)");
-  set(3, CheckStatus::skipped, "no NVIDIA driver");
+  set(1, SanitizerStatus::failed, "compute-sanitizer left no summary: exit code 1");
+  set(2, SanitizerStatus::timeout, "took longer than 600 s (--timeout)");
+  set(3, SanitizerStatus::skipped, "no NVIDIA driver");
   check.results.at(5).warnings = 1;
   check.results[5].first_report = "Race reported between Read access at k+0x10";
 }
@@ -626,8 +769,8 @@ std::vector<trace::Trace> traces_of(const Run& run, std::size_t count, const std
   std::vector<trace::Trace> traces;
   for (std::size_t i = 0; i < std::min(count, run.cases.size()); ++i) {
     const std::int64_t later = apart * static_cast<std::int64_t>(i);
-    traces.push_back(test::moved(test::sample_trace_with_pause(), run.cases[i].id, later));
-    traces.back().symbols[1] = {kernel, kernel, kernel};
+    traces.push_back(test::with_kernel_named(
+        test::moved(test::sample_trace_with_pause(), run.cases[i].id, later), kernel));
   }
   return traces;
 }

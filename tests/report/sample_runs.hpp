@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/check.hpp"
 #include "model/run.hpp"
-#include "model/trace.hpp"
+#include "model/sanitizer.hpp"
+#include "model/trace/trace.hpp"
 
 /// Runs made up for tests: every number follows from its place, so they are the same on every machine.
 namespace mprof::samples {
@@ -20,6 +20,15 @@ namespace mprof::samples {
 [[nodiscard]] Measurement measured(std::string metric, std::string op, std::vector<double> samples,
                                    Source source = Source::measured);
 [[nodiscard]] Measurement absent(std::string metric, std::string op, std::string reason);
+
+/// A problem of the family "conv", and the batch of its case.
+[[nodiscard]] Problem at_batch(std::uint64_t batch);
+[[nodiscard]] std::uint64_t batch_of(const Case& c);
+
+/// What the families of these runs say of themselves, without their problems: images in layers whose answers
+/// can be accurate; a map on two axes that counts nothing.
+[[nodiscard]] FamilyInfo conv_family();
+[[nodiscard]] FamilyInfo map_family();
 
 /// A variant of the family "conv" with one parameterless configuration.
 [[nodiscard]] VariantInfo variant(std::string id, std::string baseline = {});
@@ -62,14 +71,17 @@ void set_samples(Case& c, std::string_view metric, std::string_view op, std::vec
 /// Sweeps: of one parameter with a wrong and a crashed point, of two, of words that tie, of a variant that
 /// works outside forward(), of three.
 [[nodiscard]] Run swept();
+/// Two families in one run, of which the second has two axes, no noun for its op with the copies, no quality
+/// and special functions.
+[[nodiscard]] Run two_families();
 /// `variants` variants at four batches.
 [[nodiscard]] Run large(std::size_t variants);
 
-/// A check of all variants of a run by all tools, at batch 100, that found nothing.
-[[nodiscard]] Check clean_check(const Run& run);
+/// All variants of a run under all tools of compute-sanitizer, at batch 100: nothing was found.
+[[nodiscard]] SanitizerRecord clean_record(const Run& run);
 /// Lets the first variant have each bad outcome, its first report being `report`, and the second one a
 /// warning.
-void spoil(Check& check, const std::string& report);
+void spoil(SanitizerRecord& check, const std::string& report);
 
 /// Traces of the first `count` cases of a run: one kernel is called `kernel`.
 [[nodiscard]] std::vector<trace::Trace> traces_of(const Run& run, std::size_t count,

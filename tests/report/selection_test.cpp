@@ -1,9 +1,9 @@
-#include "report/selection.hpp"
+#include "report/analysis/selection.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
-#include "report/analysis.hpp"
+#include "report/analysis/analysis.hpp"
+#include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {

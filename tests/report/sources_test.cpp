@@ -1,8 +1,8 @@
-#include "report/sources.hpp"
+#include "report/materials/sources.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
+#include "system/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -84,6 +84,17 @@ TEST(Sources, AreReadFromTheRunAndNowhereElse) {
   }
   info.source_file = "conv/x.cu";
   EXPECT_EQ(read_source({}, info).code, "");
+}
+
+TEST(Sources, NoLinkThatLeadsOutIsFollowed) {
+  const test::TemporaryDirectory directory, elsewhere;
+  write_file(elsewhere.path() / "secret.cu", "secret");
+  std::filesystem::create_directories(directory.path() / "kernels/conv");
+  std::filesystem::create_symlink(elsewhere.path() / "secret.cu", directory.path() / "kernels/conv/x.cu");
+  VariantInfo info;
+  info.id = "conv/x";
+  info.source_file = "conv/x.cu";
+  EXPECT_EQ(read_source(directory.path(), info).code, "");
 }
 
 }  // namespace

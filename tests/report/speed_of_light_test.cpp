@@ -1,11 +1,11 @@
-#include "report/speed_of_light.hpp"
+#include "report/analysis/speed_of_light.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "report/analysis.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/views/views.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -80,7 +80,7 @@ TEST(SpeedOfLight, HoldsTheLongestKernelAgainstTheBaselinesLongest) {
   const RunAnalysis analysis = analyse(run);
   const SpeedOfLight& sol = analysis.families[0].speed_of_light;
   ASSERT_EQ(sol.kernels.size(), 3U);
-  EXPECT_EQ(sol.batch, 10000U);
+  EXPECT_EQ(sol.problem, samples::at_batch(10000));
   const KernelResult &unfold = sol.kernels[1], &product = sol.kernels[2];
   EXPECT_FALSE(unfold.longest);
   EXPECT_FALSE(unfold.before) << "the baseline has nothing like it";
@@ -147,7 +147,7 @@ TEST(SpeedOfLight, SaysWhyNothingWasCounted) {
   }
   const RunAnalysis analysis = analyse(forbidden);
   EXPECT_NE(analysis.families[0].speed_of_light.absent.find("ERR_NVGPUCTRPERM"), std::string::npos);
-  const nlohmann::json view = milestone_view(analysis, {})["families"][0]["speed_of_light"];
+  const nlohmann::json view = milestone_page(analysis, {}).view["families"][0]["speed_of_light"];
   EXPECT_EQ(view["parts"].size(), 1U) << "what is modelled is left";
   EXPECT_TRUE(view["parts"][0]["modelled"].get<bool>());
   forbidden.plan.passes = {Pass::timing};
@@ -158,12 +158,13 @@ TEST(SpeedOfLight, TakesTheBatchAtWhichMostWereCountedAndNamesTheOthers) {
   mprof::Run run = counted_run();
   run.cases.push_back(samples::timed_case(run.variants[0], 20000, 0.002, 0.008));
   samples::add_kernel(run.cases[2], "layer1", "plain", 50, 50);
-  EXPECT_EQ(analyse(run).families[0].speed_of_light.batch, 10000U) << "two variants there, one at 20000";
+  EXPECT_EQ(analyse(run).families[0].speed_of_light.problem, samples::at_batch(10000))
+      << "two variants there, one at 20000";
   samples::pass_of(run.cases[1], Pass::counters).measurements.clear();
   samples::pass_of(run.cases[1], Pass::counters).status = Status::pending;
   const RunAnalysis analysis = analyse(run);
   const SpeedOfLight& sol = analysis.families[0].speed_of_light;
-  EXPECT_EQ(sol.batch, 20000U);
+  EXPECT_EQ(sol.problem, samples::at_batch(20000));
   ASSERT_EQ(sol.uncounted.size(), 1U);
   EXPECT_EQ(sol.uncounted[0].variant->info.id, "conv/heir");
 }

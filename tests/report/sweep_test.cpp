@@ -1,13 +1,14 @@
-#include "report/sweep.hpp"
+#include "report/analysis/sweep.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
-#include "model/run_file.hpp"
-#include "report/report.hpp"
-#include "report/views.hpp"
+#include "report/page/report.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
+#include "tests/report/planned_charts.hpp"
 #include "tests/report/sample_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -32,18 +33,19 @@ struct Swept {
   }
   /// The view of one variant's sweep.
   [[nodiscard]] json view(std::string_view variant) const {
-    Anchors anchors;
-    const json whole = sweep_view(analysis.families.at(0), anchors);
+    PagePlan plan;
+    const json whole = sweep_view(analysis.families.at(0), plan);
     for (const json& one : whole["variants"]) {
-      if (one["id"] == variant) return one;
+      if (one["id"] == variant) return samples::with_charts(one, plan);
     }
     throw std::out_of_range(std::string(variant));
   }
 };
 
 const SweepSeries& series_at(const OpSweep& op, std::uint64_t batch) {
-  const auto found = std::find_if(op.series.begin(), op.series.end(),
-                                  [&](const SweepSeries& s) { return s.batch == batch; });
+  const auto found = std::find_if(op.series.begin(), op.series.end(), [&](const SweepSeries& s) {
+    return s.problem == samples::at_batch(batch);
+  });
   if (found == op.series.end()) throw std::out_of_range(std::to_string(batch));
   return *found;
 }
@@ -66,7 +68,7 @@ mprof::Run sweep_over(const ParameterInfo& parameter, const std::vector<double>&
   VariantInfo info = samples::variant("conv/one");
   info.parameters = {parameter};
   run.variants = {info};
-  run.plan.batches = {100};
+  run.plan.problems = {{"conv", {samples::at_batch(100)}}};
   for (std::size_t i = 0; i < times.size(); ++i) {
     run.cases.push_back(
         samples::timed_case(info, 100, times[i], 2 * times[i], {{parameter.name, parameter.values[i]}}));
@@ -82,9 +84,9 @@ SweepAxis axis_over(std::vector<std::string> values) {
 
 TEST(Sweep, OnlySweptVariantsHaveOne) {
   EXPECT_TRUE(Swept(samples::healthy()).all.empty());
-  Anchors anchors;
+  PagePlan plan;
   const mprof::Run run = samples::healthy();
-  EXPECT_EQ(sweep_view(analyse(run).families.at(0), anchors), json(false));
+  EXPECT_EQ(sweep_view(analyse(run).families.at(0), plan), json(false));
   const Swept swept(samples::swept());
   ASSERT_EQ(swept.all.size(), 5U) << "and the baseline has none";
   EXPECT_EQ(swept.all[0].variant->info.id, "conv/tiled");
@@ -234,7 +236,7 @@ TEST(Sweep, OfOneBatchACurveShowsTimes) {
 TEST(Sweep, WorkOutsideForwardIsJudgedByLayerTime) {
   const Swept swept(samples::swept());
   const Sweep& streams = swept.of("conv/streams");
-  EXPECT_EQ(streams.ops[0].compared_by, "layer_time");
+  EXPECT_EQ(streams.ops[0].compared_by, "group_time");
   EXPECT_EQ(best_name(streams, 0, 10000), "streams=6");
   const json view = swept.view("conv/streams");
   EXPECT_EQ(view["reading"],

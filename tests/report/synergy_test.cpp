@@ -1,4 +1,4 @@
-#include "report/synergy.hpp"
+#include "report/analysis/synergy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ mprof::Run combined_run(double a, double b, double both) {
   together.combines = {"conv/a", "conv/b"};
   run.variants = {samples::variant("conv/base"), samples::variant("conv/a", "conv/base"),
                   samples::variant("conv/b", "conv/base"), together};
-  run.plan.batches = {batch};
+  run.plan.problems = {{"conv", {samples::at_batch(batch)}}};
   const double times[] = {0.8, a, b, both};
   for (std::size_t i = 0; i < run.variants.size(); ++i)
     run.cases.push_back(samples::timed_case(run.variants[i], batch, times[i], 0.1));
@@ -38,7 +38,7 @@ TEST(Synergy, ACombinationStandsBesideTheProductOfItsIdeas) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->absent, "");
   EXPECT_EQ(found->common_baseline, "conv/base");
-  EXPECT_EQ(found->batch, batch);
+  EXPECT_EQ(found->problem, samples::at_batch(batch));
   ASSERT_EQ(found->ideas.size(), 2U);
   EXPECT_NEAR(*found->ideas[0].alone[0].factor, 2, 1e-9);
   EXPECT_NEAR(*found->ideas[1].alone[0].factor, 4, 1e-9);
@@ -82,20 +82,14 @@ TEST(Synergy, BaselinesThatGoInACircleEnd) {
 
 TEST(Synergy, AmdahlSaysWhatAFasterOpCanDo) {
   mprof::Run run = combined_run(0.4, 0.2, 0.08);
-  samples::set_samples(run.cases[1], "layer_time", "layer1", {0.5});
+  samples::set_samples(run.cases[1], "group_time", "layer1", {0.5});
   const RunAnalysis analysis = analyse(run);
-  const auto gains = remaining_gains(analysis.families.front().variants[1].cases.front());
+  const FamilyResult& family = analysis.families.front();
+  const auto gains = remaining_gains(family, family.variants[1].cases.front());
   ASSERT_EQ(gains.size(), 2U);
   EXPECT_NEAR(*gains[0].share, 0.8, 1e-3);
   EXPECT_NEAR(*gains[0].limit, 5, 0.02);
   EXPECT_FALSE(gains[0].copies.has_value()) << "there is no trace";
-}
-
-TEST(Synergy, AVerdictNeedsAnIntervalClearOfOne) {
-  EXPECT_EQ(verdict_of({2.0, Interval{1.9, 2.1}, ""}), Verdict::faster);
-  EXPECT_EQ(verdict_of({0.5, Interval{0.4, 0.6}, ""}), Verdict::slower);
-  EXPECT_EQ(verdict_of({1.1, Interval{0.9, 1.3}, ""}), Verdict::inconclusive);
-  EXPECT_EQ(verdict_of({2.0, std::nullopt, ""}), Verdict::inconclusive);
 }
 
 }  // namespace

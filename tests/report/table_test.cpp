@@ -1,8 +1,8 @@
-#include "report/table.hpp"
+#include "report/views/table.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/format.hpp"
+#include "report/text/format.hpp"
 
 namespace mprof {
 namespace {

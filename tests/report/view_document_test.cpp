@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "model/run_file.hpp"
-#include "report/analysis.hpp"
-#include "report/views.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -27,7 +28,7 @@ TEST(ViewDocument, NamesEveryMember) {
   const std::string golden = std::string(MPROF_SOURCE_DIR) + "/tests/golden/";
   for (const mprof::Run& run : {samples::gpu(), samples::troubled(), samples::swept(), samples::empty_run(),
                                 read_run(golden + "h200")}) {
-    collect_members(milestone_view(analyse(run), read_materials(run, golden + "h200")), names);
+    collect_members(milestone_page(analyse(run), read_materials(run, golden + "h200")).view, names);
   }
   for (const std::string& name : names) {
     if (name.starts_with("has_")) continue;

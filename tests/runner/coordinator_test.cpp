@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "fake_workload.hpp"
-#include "model/error.hpp"
 #include "model/run_file.hpp"
+#include "system/error.hpp"
+#include "tests/support/fake_clock.hpp"
 #include "tests/support/sanitizer.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -38,15 +39,48 @@ class InterruptAt final : public Progress {
   int ends_[2] = {-1, -1};
 };
 
+const std::vector<std::string> test_worker{MPROF_BINARY_DIR "/tests/mprof_test_worker"};
+
+/// Lets its clock pass a time when a case with this id begins.
+class SlowAt final : public Progress {
+ public:
+  SlowAt(std::string id, test::FakeClock& clock, double seconds)
+      : id_(std::move(id)), clock_(clock), seconds_(seconds) {}
+  void case_begins(const Case& c, Pass /*pass*/) override {
+    if (c.id == id_) clock_.advance(seconds_);
+  }
+
+ private:
+  std::string id_;
+  test::FakeClock& clock_;
+  double seconds_;
+};
+
+/// A clock that is ever further on, until a first case begins: a start that takes its time.
+class SlowStart final : public Clock, public Progress {
+ public:
+  [[nodiscard]] double now() const override { return now_ += step_; }
+  void case_begins(const Case& /*c*/, Pass /*pass*/) override { step_ = 0; }
+  void case_ends(const Case& /*c*/, const PassResult& /*result*/) override { step_ = seconds; }
+  static constexpr double seconds = 1;
+
+ private:
+  mutable double now_ = 0;
+  double step_ = seconds;
+};
+
 class CoordinatorTest : public ::testing::Test {
  protected:
   CoordinatorTest() : directory(temporary.path() / "run", ResultDirectory::Mode::create) {}
 
-  /// A run of these variants at batches 1, 2 and 3 in the timing pass.
+  /// A run of these variants at sizes 1, 2 and 3 in the timing pass.
   static mprof::Run run_of(const std::vector<std::string>& variants) {
     mprof::Run run;
     run.plan.variants = variants;
-    run.plan.batches = {1, 2, 3};
+    run.plan.problems["fake"] = {test::size_of(1), test::size_of(2), test::size_of(3)};
+    run.families = {test::fake_family()};
+    for (const Problem& problem : run.plan.problems["fake"])
+      run.families[0].problems.push_back({problem, test::FakeFamily().ops(problem)});
     run.plan.passes = {Pass::timing};
     run.plan.seed = 1;
     run.plan.timeout = 20;
@@ -54,41 +88,40 @@ class CoordinatorTest : public ::testing::Test {
     run.environment["cpu"]["model"] = "known already";  // no survey
     for (const std::string& id : variants) {
       run.variants.push_back(test::fake_variant(id).info);
-      for (const std::uint64_t batch : run.plan.batches) {
+      for (const ProblemInfo& problem : run.families[0].problems) {
         Case c;
-        c.key = {id, {}, batch};
+        c.key = {id, {}, problem.problem};
         c.id = case_id(c.key, run.variants.back());
-        c.ops = {{"layer1", "", 1, 1}};
-        c.passes = {{.pass = Pass::timing}};
+        c.ops = problem.ops;
+        c.passes = {{.pass = Pass::timing, .reason = "not run yet"}};
         run.cases.push_back(c);
       }
     }
     return run;
   }
 
-  void go(mprof::Run& run, std::vector<std::string> command = {MPROF_BINARY_DIR "/tests/mprof_test_worker"},
-          Progress* progress = nullptr, int interrupt_fd = -1) {
+  void go(mprof::Run& run, std::vector<std::string> command = test_worker, Progress* progress = nullptr,
+          int interrupt_fd = -1, const Clock& clock = steady_clock()) {
     Progress silent;
-    coordinate(run,
-               {std::move(command), directory, steady_clock(), progress ? *progress : silent, interrupt_fd});
-    EXPECT_EQ(read_run(directory.path()), run) << "the record on disk is not the one in memory";
+    coordinate(run, {std::move(command), directory, clock, progress ? *progress : silent, interrupt_fd});
+    EXPECT_EQ(directory.load(), run) << "the record on disk is not the one in memory";
   }
 
-  static const PassResult& result(const mprof::Run& run, const std::string& variant, std::uint64_t batch) {
-    return find_case(run, {variant, {}, batch})->passes.at(0);
+  static const PassResult& result(const mprof::Run& run, const std::string& variant, std::uint64_t size) {
+    return find_case(run, {variant, {}, test::size_of(size)})->passes.at(0);
   }
 
-  /// Runs one variant that goes wrong at batch 2; checks the others, and returns what was said of batch 2.
-  PassResult of_batch_two(const std::string& variant) {
+  /// Runs one variant that goes wrong at size 2; looks at the others, and returns what was said of size 2.
+  PassResult of_size_two(const std::string& variant) {
     mprof::Run run = run_of({variant, "fake/right"});
     go(run);
     EXPECT_EQ(run.state, RunState::complete);
-    for (const std::uint64_t batch : {1U, 3U}) {
-      EXPECT_EQ(result(run, variant, batch).status, Status::ok)
-          << batch << ": " << result(run, variant, batch).reason;
+    for (const std::uint64_t size : {1U, 3U}) {
+      EXPECT_EQ(result(run, variant, size).status, Status::ok)
+          << size << ": " << result(run, variant, size).reason;
     }
-    for (const std::uint64_t batch : {1U, 2U, 3U}) {
-      EXPECT_EQ(result(run, "fake/right", batch).status, Status::ok);
+    for (const std::uint64_t size : {1U, 2U, 3U}) {
+      EXPECT_EQ(result(run, "fake/right", size).status, Status::ok);
     }
     return result(run, variant, 2);
   }
@@ -102,7 +135,7 @@ TEST_F(CoordinatorTest, RunsEverythingAndKeepsEverySample) {
   go(run);
   EXPECT_EQ(run.state, RunState::complete);
   EXPECT_FALSE(run.finished.empty());
-  const Measurement* op_time = find_measurement(run.cases.at(3), "op_time", "layer1");
+  const Measurement* op_time = find_measurement(run.cases.at(3), "op_time", "op1");
   ASSERT_NE(op_time, nullptr);
   EXPECT_EQ(op_time->samples.size(), run.cases.at(3).passes.at(0).sampling->samples);
   EXPECT_GE(op_time->samples.at(0), 0.02);
@@ -111,47 +144,69 @@ TEST_F(CoordinatorTest, RunsEverythingAndKeepsEverySample) {
 TEST_F(CoordinatorTest, ACrashIsNamedWithItsSignalAndLastWords) {
   if (test::under_address_sanitizer)
     GTEST_SKIP() << "AddressSanitizer ends the worker before the signal does";
-  const PassResult said = of_batch_two("fake/crash");
+  const PassResult said = of_size_two("fake/crash");
   EXPECT_EQ(said.status, Status::crashed);
   EXPECT_NE(said.reason.find("signal 11 (Segmentation fault)"), std::string::npos) << said.reason;
   EXPECT_NE(said.reason.find("about to follow a bad pointer"), std::string::npos) << said.reason;
 }
 
+/// In a time that stands still, but for the hang: however slow the machine is, nothing else takes any.
 TEST_F(CoordinatorTest, AHangEndsAtTheTimeLimit) {
   mprof::Run run = run_of({"fake/hang"});
   run.plan.timeout = 0.5;
-  go(run);
+  test::FakeClock clock;
+  SlowAt progress("fake/hang@2", clock, 0.5);
+  go(run, test_worker, &progress, -1, clock);
   EXPECT_EQ(result(run, "fake/hang", 2).status, Status::timeout);
   EXPECT_EQ(result(run, "fake/hang", 2).reason, "took longer than 0.5 s (--timeout)");
   EXPECT_EQ(result(run, "fake/hang", 1).status, Status::ok);
   EXPECT_EQ(result(run, "fake/hang", 3).status, Status::ok);
 }
 
+TEST_F(CoordinatorTest, TheTimeLimitDoesNotCountTheStartOfAWorker) {
+  mprof::Run run = run_of({"fake/right"});
+  run.plan.timeout = SlowStart::seconds / 2;
+  SlowStart time;
+  go(run, test_worker, &time, -1, time);
+  for (const std::uint64_t size : {1U, 2U, 3U}) {
+    EXPECT_EQ(result(run, "fake/right", size).status, Status::ok) << result(run, "fake/right", size).reason;
+  }
+}
+
+TEST_F(CoordinatorTest, AWorkerThatNeverBeginsEndsToo) {
+  mprof::Run run = run_of({"fake/right"});
+  SlowStart time;
+  go(run, {"/bin/sh", "-c", "while :; do echo . >&2; done"}, nullptr, -1, time);
+  EXPECT_EQ(case_status(run.cases[0]), Status::timeout);
+  EXPECT_NE(case_reason(run.cases[0]).find("did not begin it within"), std::string::npos)
+      << case_reason(run.cases[0]);
+}
+
 TEST_F(CoordinatorTest, AnEarlyExitIsNoResult) {
-  const PassResult said = of_batch_two("fake/early_exit");
+  const PassResult said = of_size_two("fake/early_exit");
   EXPECT_EQ(said.status, Status::crashed);
   EXPECT_NE(said.reason.find("ended without a result: exit code 0"), std::string::npos) << said.reason;
 }
 
 TEST_F(CoordinatorTest, AVariantThatPrintsDoesNoHarm) {
-  EXPECT_EQ(of_batch_two("fake/chatty").status, Status::ok);
+  EXPECT_EQ(of_size_two("fake/chatty").status, Status::ok);
 }
 
 TEST_F(CoordinatorTest, AnExceptionIsTheReason) {
-  const PassResult said = of_batch_two("fake/throws");
+  const PassResult said = of_size_two("fake/throws");
   EXPECT_EQ(said.status, Status::failed);
   EXPECT_EQ(said.reason, "CUDA error 700: an illegal memory access");
 }
 
 /// As after an illegal access on a GPU, when every further CUDA call of the process fails.
 TEST_F(CoordinatorTest, AFailureThatSpoilsItsProcessCostsOneCase) {
-  const PassResult said = of_batch_two("fake/spoils_its_process");
+  const PassResult said = of_size_two("fake/spoils_its_process");
   EXPECT_EQ(said.status, Status::failed);
 }
 
 TEST_F(CoordinatorTest, ExhaustedMemoryIsTheReason) {
   if (test::under_address_sanitizer) GTEST_SKIP() << "AddressSanitizer ends the worker where new would throw";
-  const PassResult said = of_batch_two("fake/greedy");
+  const PassResult said = of_size_two("fake/greedy");
   EXPECT_EQ(said.status, Status::failed);
   EXPECT_NE(said.reason.find("memory"), std::string::npos) << said.reason;
 }
@@ -212,14 +267,14 @@ TEST_F(CoordinatorTest, AFailedSurveyIsAbsentWithTheReason) {
 TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
   mprof::Run run = run_of({"fake/slow", "fake/right"});
   InterruptAt progress("fake/slow@2");
-  go(run, {MPROF_BINARY_DIR "/tests/mprof_test_worker"}, &progress, progress.fd());
+  go(run, test_worker, &progress, progress.fd());
   EXPECT_EQ(run.state, RunState::interrupted);
   EXPECT_EQ(result(run, "fake/slow", 2).status, Status::interrupted);
 
   mprof::Run resumed = directory.load();
   std::set<std::string> to_do;
-  for (const Job& job : schedule(resumed)) {
-    for (const Case& c : job.cases) to_do.insert(c.id);
+  for (const Task& task : schedule(resumed)) {
+    for (const std::size_t index : task.cases) to_do.insert(resumed.cases[index].id);
   }
   EXPECT_TRUE(to_do.contains("fake/slow@2"));
   const mprof::Run before = resumed;
@@ -232,16 +287,15 @@ TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
   }
 }
 
-TEST_F(CoordinatorTest, ATraceKnowsTheTimesAndReplacesAnotherRunsTrace) {
-  std::ofstream(directory.trace_file()) << "of the run that this one overwrites\n";
+TEST_F(CoordinatorTest, ATraceKnowsItsCaseAndWhereToWrite) {
   mprof::Run run = run_of({"fake/right"});
   run.plan.passes = {Pass::timing, Pass::trace};
   for (Case& c : run.cases) c.passes.push_back({.pass = Pass::trace});
   go(run);
   for (const Case& c : run.cases) {
-    const Measurement* const known = find_measurement(c, "known_times");
-    ASSERT_NE(known, nullptr);
-    EXPECT_EQ(known->samples.at(0), find_pass(c, Pass::timing)->sampling->samples) << c.id;
+    const Measurement* const work = find_measurement(c, "work");
+    ASSERT_NE(work, nullptr);
+    EXPECT_EQ(work->samples.at(0), c.ops.at(0).flops) << c.id;
   }
   std::multiset<std::string> traced;
   std::ifstream file(directory.trace_file());
@@ -262,10 +316,10 @@ TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
   run.plan.passes = {Pass::timing, Pass::counters};
   for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
     run.plan.variants.emplace_back(id);
-    for (std::uint64_t batch = 1; batch <= 4; ++batch) {
+    for (std::uint64_t size = 1; size <= 4; ++size) {
       Case c;
-      c.key = {id, {}, batch};
-      c.id = std::string(id) + std::to_string(batch);
+      c.key = {id, {}, test::size_of(size)};
+      c.id = std::string(id) + std::to_string(size);
       c.passes = {{.pass = Pass::timing}, {.pass = Pass::counters}};
       run.cases.push_back(c);
     }
@@ -273,8 +327,9 @@ TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
   const auto order = [&](std::uint64_t seed) {
     run.plan.seed = seed;
     std::vector<std::string> ids;
-    for (const Job& job : schedule(run)) {
-      for (const Case& c : job.cases) ids.push_back(std::string(to_string(job.pass)) + " " + c.id);
+    for (const Task& task : schedule(run)) {
+      for (const std::size_t index : task.cases)
+        ids.push_back(std::string(to_string(task.pass)) + " " + run.cases[index].id);
     }
     return ids;
   };
@@ -286,50 +341,6 @@ TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
   // All of a pass before the next: passes disturb each other.
   EXPECT_TRUE(std::is_partitioned(ids.begin(), ids.end(),
                                   [](const std::string& id) { return id.starts_with("timing"); }));
-}
-
-TEST(ResultDirectoryTest, RefusesWhatItWouldDestroy) {
-  const test::TemporaryDirectory temporary;
-  using Mode = ResultDirectory::Mode;
-  const auto refused = [&](const fs::path& path, Mode mode) {
-    try {
-      const ResultDirectory directory(path, mode);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  const fs::path run = temporary.path() / "run";
-  write_run(mprof::Run{}, run);
-  EXPECT_NE(refused(run, Mode::create).find("holds a run already"), std::string::npos);
-  EXPECT_EQ(refused(run, Mode::overwrite), "");
-  EXPECT_EQ(refused(run, Mode::resume), "");
-  EXPECT_EQ(read_run(run), mprof::Run{}) << "opening it must not change it";
-
-  temporary.write("killed/run.json.tmp", "{");
-  EXPECT_EQ(refused(temporary.path() / "killed", Mode::create), "") << "a run killed at its first save";
-
-  temporary.write("mine/thesis.txt", "x");
-  EXPECT_NE(refused(temporary.path() / "mine", Mode::overwrite).find("files in it that are no run"),
-            std::string::npos);
-  EXPECT_NE(refused(temporary.path() / "mine/thesis.txt", Mode::create).find("this is a file"),
-            std::string::npos);
-  EXPECT_NE(refused(temporary.path() / "none", Mode::resume).find("nothing to go on with"),
-            std::string::npos);
-  EXPECT_FALSE(fs::exists(temporary.path() / "none"));
-}
-
-TEST(ResultDirectoryTest, OneCoordinatorAtATime) {
-  const test::TemporaryDirectory temporary;
-  const ResultDirectory first(temporary.path() / "run", ResultDirectory::Mode::create);
-  EXPECT_THROW(ResultDirectory(temporary.path() / "run", ResultDirectory::Mode::create), Error);
-}
-
-TEST(ResultDirectoryTest, DefaultNameIsTimeAndDevice) {
-  EXPECT_EQ(default_result_path("2026-11-21T02:51:07Z", "AMD EPYC (TM)"),
-            fs::path("results/2026-11-21T02-51-07Z-amd-epyc-tm"));
-  EXPECT_EQ(default_result_path("2026-11-21T02:51:07Z", "../../x"),
-            fs::path("results/2026-11-21T02-51-07Z-x"));
 }
 
 }  // namespace

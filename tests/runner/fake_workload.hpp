@@ -15,14 +15,16 @@ namespace mprof::test {
 struct Script {
   std::function<void(Stage)> on_stage{};
   std::function<CheckedResult()> on_check{};
-  std::function<double()> accuracy{};
+  std::function<std::vector<QualityValue>()> qualities{};  ///< of each execution
 };
+
+using Scripts = std::map<std::string, std::function<Script(std::uint64_t size)>>;
 
 inline CheckedResult right_result() {
   CheckedResult result;
-  result.inference.accuracy = 0.9;
+  result.qualities = {{"score", 0.9}};
   Verification v;
-  v.op = "layer1";
+  v.op = "op1";
   v.passed = true;
   v.tolerance = 1e-5;
   v.elements = 10;
@@ -30,25 +32,23 @@ inline CheckedResult right_result() {
   return result;
 }
 
-/// One op, "layer1", that follows the script.
+/// One op, "op1", that follows the script.
 class ScriptedExecution final : public Execution {
  public:
   explicit ScriptedExecution(Script script) : script_(std::move(script)) {}
 
-  InferenceResult infer(StageObserver& observer) override {
+  std::vector<QualityValue> run(StageObserver& observer) override {
     ++executions;
     for (const Stage stage : {Stage::prepare, Stage::forward, Stage::finish}) {
-      observer.stage("layer1", stage, [&] {
+      observer.stage("op1", stage, [&] {
         if (script_.on_stage) script_.on_stage(stage);
       });
     }
-    InferenceResult result;
-    result.accuracy = script_.accuracy ? script_.accuracy() : 0.9;
-    return result;
+    return script_.qualities ? script_.qualities() : right_result().qualities;
   }
 
   CheckedResult check(StageObserver& observer) override {
-    infer(observer);
+    run(observer);
     return script_.on_check ? script_.on_check() : right_result();
   }
 
@@ -58,50 +58,73 @@ class ScriptedExecution final : public Execution {
   Script script_;
 };
 
-/// A family "fake" with one op, whose variants follow the scripts given by variant id.
-class FakeFamily final : public Family {
- public:
-  explicit FakeFamily(std::map<std::string, std::function<Script(std::uint64_t batch)>> scripts)
-      : scripts_(std::move(scripts)) {}
+inline Problem size_of(std::uint64_t size) {
+  return {{{"size", size}}};
+}
 
-  [[nodiscard]] std::string_view id() const override { return "fake"; }
-  [[nodiscard]] std::string_view title() const override { return "a fake"; }
-  [[nodiscard]] std::vector<std::uint64_t> default_batches(bool quick) const override {
-    return quick ? std::vector<std::uint64_t>{1} : std::vector<std::uint64_t>{1, 2, 3};
+/// One axis, and a quality that it may lose a little of.
+inline FamilyInfo fake_family() {
+  FamilyInfo info;
+  info.id = "fake";
+  info.title = "a fake";
+  info.axes = {{.name = "size",
+                .plural = "sizes",
+                .title = "Size",
+                .meaning = "elements",
+                .default_value = 1,
+                .min = 1,
+                .max = 1000}};
+  info.nouns.whole = "pass";
+  info.qualities = {{.metric = "score",
+                     .label = "Score",
+                     .meaning = "the share of right answers",
+                     .unit = Unit::ratio,
+                     .better = Better::higher,
+                     .tolerance = 0.002}};
+  return info;
+}
+
+/// A family with one op, whose variants follow the scripts given by variant id.
+class FakeFamily : public Family {
+ public:
+  explicit FakeFamily(Scripts scripts = {}, FamilyInfo info = fake_family())
+      : scripts_(std::move(scripts)), info_(std::move(info)) {}
+
+  [[nodiscard]] const FamilyInfo& info() const override { return info_; }
+  [[nodiscard]] std::vector<Problem> default_problems(bool quick) const override {
+    return quick ? std::vector{size_of(1)} : std::vector{size_of(1), size_of(2), size_of(3)};
   }
-  [[nodiscard]] std::uint64_t max_batch() const override { return 1000; }
-  [[nodiscard]] std::vector<OpInfo> ops(std::uint64_t batch) const override {
-    return {{"layer1", "the only op", 1e6 * static_cast<double>(batch), 1e3 * static_cast<double>(batch)}};
+  [[nodiscard]] std::vector<OpInfo> ops(const Problem& problem) const override {
+    const auto size = static_cast<double>(problem.coordinates.front().value);
+    return {{"op1", "the only op", 1e6 * size, 1e3 * size}};
   }
-  void validate(const DataPaths& /*data*/) const override {}
-  [[nodiscard]] std::unique_ptr<Workload> load(std::uint64_t batch,
-                                               const DataPaths& /*data*/) const override {
-    return std::make_unique<FakeWorkload>(scripts_, batch);
+  [[nodiscard]] std::unique_ptr<Workload> load(const Problem& problem,
+                                               const InputPaths& /*inputs*/) const override {
+    return std::make_unique<FakeWorkload>(scripts_, problem.coordinates.front().value);
   }
 
  private:
-  using Scripts = std::map<std::string, std::function<Script(std::uint64_t)>>;
-
   class FakeWorkload final : public Workload {
    public:
-    FakeWorkload(const Scripts& scripts, std::uint64_t batch) : scripts_(scripts), batch_(batch) {}
+    FakeWorkload(const Scripts& scripts, std::uint64_t size) : scripts_(scripts), size_(size) {}
     [[nodiscard]] std::unique_ptr<Execution> bind(const std::string& variant,
                                                   const Parameters& /*unused*/) override {
-      return std::make_unique<ScriptedExecution>(scripts_.at(variant)(batch_));
+      return std::make_unique<ScriptedExecution>(scripts_.at(variant)(size_));
     }
 
    private:
     const Scripts& scripts_;
-    std::uint64_t batch_;
+    std::uint64_t size_;
   };
 
   Scripts scripts_;
+  FamilyInfo info_;
 };
 
 inline RegisteredVariant fake_variant(const std::string& id, std::vector<ParameterInfo> parameters = {}) {
   RegisteredVariant variant;
   variant.info.id = id;
-  variant.info.family = "fake";
+  variant.info.family = id.substr(0, id.find('/'));
   variant.info.title = "title of " + id;
   variant.info.idea = "none";
   variant.info.device = "cpu";

@@ -1,8 +1,12 @@
 #include "runner/measure.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
+#include "system/error.hpp"
 #include "tests/support/fake_device.hpp"
 
 namespace mprof {
@@ -15,8 +19,9 @@ class Measure : public ::testing::Test {
  protected:
   Measure() {
     subject.id = "fake/x@1";
-    subject.key = {"fake/x", {}, 1};
-    subject.ops = {{"layer1", "", 1e6, 1e3}};
+    subject.key = {"fake/x", {}, test::size_of(1)};
+    plan.stopping = {.min_samples = 7, .max_samples = 9, .max_seconds = 1e6, .relative_half_width = 0.01};
+    subject.ops = {{"op1", "", 1e6, 1e3}};
     device.flush_seconds = 100;  // must be in no time
   }
 
@@ -49,79 +54,77 @@ class Measure : public ::testing::Test {
     return {};
   }
 
-  MeasureContext context() {
-    return {subject,
-            device,
-            clock,
-            collectors,
-            stopping,
-            ceilings,
-            [this](std::uint32_t n) { told.push_back(n); },
-            hot};
+  MeasureContext context() { return with(CollectorKinds::instance()); }
+  MeasureContext with(const CollectorKinds& collectors) {
+    return {.subject = subject,
+            .family = family,
+            .device = device,
+            .clock = clock,
+            .collectors = collectors,
+            .plan = plan,
+            .on_sample = [this](std::uint32_t n) { told.push_back(n); }};
   }
 
   test::FakeClock clock;
   test::FakeDevice device{clock};
   Case subject;
-  Stopping stopping{.min_samples = 7, .max_samples = 9, .max_seconds = 1e6, .relative_half_width = 0.01};
-  std::vector<Ceiling> ceilings;
-  const CollectorKinds& collectors = CollectorKinds::instance();
+  FamilyInfo family = test::fake_family();
+  Plan plan;
   std::vector<std::uint32_t> told;
-  bool hot = false;
   int executions = 0;
 };
 
 TEST_F(Measure, TimesEachStageExactlyAndNoFlush) {
   const PassResult result = timing(steady());
   EXPECT_EQ(result.status, Status::ok);
-  EXPECT_EQ(samples(result, "op_time", "layer1"), std::vector<double>(7, 2.0));
-  EXPECT_EQ(samples(result, "layer_time", "layer1"), std::vector<double>(7, 7.0));
+  EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7, 2.0));
+  EXPECT_EQ(samples(result, "group_time", "op1"), std::vector<double>(7, 7.0));
   EXPECT_EQ(samples(result, "total_time"), std::vector<double>(7, 7.0));
-  EXPECT_EQ(samples(result, "first_op_time", "layer1"), std::vector<double>{2.0});
+  EXPECT_EQ(samples(result, "first_op_time", "op1"), std::vector<double>{2.0});
 }
 
 TEST_F(Measure, FlushesTheCacheBeforeEachForwardThatIsTimed) {
   timing(steady());
-  EXPECT_EQ(device.flushes, 1 + 7);  // the checked execution and the samples; not the warm-up
+  EXPECT_EQ(device.flushes, 1 + 7);  // the verified execution and the samples; not the warm-up
 }
 
 TEST_F(Measure, RepeatsForwardWhereTheDeviceAsksForIt) {
   device.forwards = 3;
   const PassResult result = timing(steady());
-  EXPECT_EQ(samples(result, "op_time", "layer1"), std::vector<double>(7 * 3, 2.0));
-  EXPECT_EQ(samples(result, "layer_time", "layer1"), std::vector<double>(7, 7.0));  // as if it had run once
+  EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7 * 3, 2.0));
+  EXPECT_EQ(samples(result, "group_time", "op1"), std::vector<double>(7, 7.0));  // as if it had run once
   EXPECT_EQ(samples(result, "total_time"), std::vector<double>(7, 7.0));
-  EXPECT_EQ(device.flushes, 1 + 7 * 3);  // the checked execution runs it once
+  EXPECT_EQ(device.flushes, 1 + 7 * 3);  // the verified execution runs it once
 }
 
 TEST_F(Measure, HotTimesHaveNoFlushBeforeThem) {
-  hot = true;
+  plan.hot = true;
   int forwards = 0;
   test::Script script = steady();
   script.on_stage = [&](Stage stage) {
     if (stage == Stage::forward) ++forwards;
     clock.advance(stage == Stage::forward && forwards > 9 ? 1
-                                                          : 2);  // checked, warmed up, sampled 7 times: cold
+                                                          : 2);  // verified, warmed up, sampled 7 times: cold
   };
   const PassResult result = timing(script);
-  EXPECT_EQ(samples(result, "op_time", "layer1"), std::vector<double>(7, 2.0));
-  EXPECT_EQ(samples(result, "hot_op_time", "layer1"), std::vector<double>(11, 1.0));
+  EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7, 2.0));
+  EXPECT_EQ(samples(result, "hot_op_time", "op1"), std::vector<double>(11, 1.0));
   EXPECT_EQ(device.flushes, 1 + 7);
 }
 
 TEST_F(Measure, HotTimesEndWhenTheSecondsAreSpent) {
-  hot = true;
-  const auto hot_times = [&] { return samples(timing(steady()), "hot_op_time", "layer1"); };
-  stopping.max_seconds = 5;
+  plan.hot = true;
+  const auto hot_times = [&] { return samples(timing(steady()), "hot_op_time", "op1"); };
+  plan.stopping.max_seconds = 5;
   EXPECT_EQ(hot_times(), std::vector<double>(3, 2.0));
-  subject.ops.push_back({"layer2", "", 1e6, 1e3});  // which has a right to half of them
+  subject.ops.push_back({"op2", "", 1e6, 1e3});  // which has a right to half of them
   EXPECT_EQ(hot_times(), std::vector<double>(2, 2.0));
-  stopping.max_seconds = 1;
+  plan.stopping.max_seconds = 1;
   EXPECT_EQ(hot_times(), std::vector<double>(1, 2.0));
 }
 
 TEST_F(Measure, HotTimesAreLeftOutUnlessAskedFor) {
-  EXPECT_TRUE(samples(timing(steady()), "hot_op_time", "layer1").empty());
+  EXPECT_TRUE(samples(timing(steady()), "hot_op_time", "op1").empty());
 }
 
 /// Finds the samples of its first `times` lives disturbed.
@@ -151,10 +154,9 @@ TEST_F(Measure, DisturbedSamplesAreTakenAgainAtMostTwice) {
                .order = 0,
                .unavailable = {},
                .make = [&](const CaseContext&) { return std::make_unique<Disturbed>(left); }});
-    stopping.max_samples = 2;
+    plan.stopping.max_samples = 2;
     ScriptedExecution execution(steady());
-    const MeasureContext with_kinds{subject, device, clock, kinds, stopping, ceilings, {}};
-    const PassResult result = measure_timing(with_kinds, execution);
+    const PassResult result = measure_timing(with(kinds), execution);
     EXPECT_EQ(result.status, Status::ok);
     ASSERT_TRUE(result.sampling.has_value());
     EXPECT_EQ(result.sampling->retries, retries) << times;
@@ -181,16 +183,16 @@ TEST_F(Measure, NoisySamplesEndAtTheCeiling) {
 }
 
 TEST_F(Measure, ASlowCaseIsRunOnceAndHasNoInterval) {
-  stopping.max_seconds = 5;
+  plan.stopping.max_seconds = 5;
   const PassResult result = timing(steady());
   EXPECT_EQ(result.sampling->ended_by, Ending::seconds);
   EXPECT_EQ(result.sampling->samples, 1U);
   EXPECT_EQ(result.sampling->relative_half_width, std::nullopt);
-  EXPECT_EQ(result.sampling->warmups, 1U);  // the checked execution alone
+  EXPECT_EQ(result.sampling->warmups, 1U);  // the verified execution alone
   EXPECT_EQ(executions, 2);
 }
 
-TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheCheck) {
+TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheVerification) {
   const PassResult result = timing(steady());
   EXPECT_EQ(result.sampling->warmups, 2U);
   EXPECT_EQ(executions, 1 + 1 + 7);
@@ -206,19 +208,74 @@ TEST_F(Measure, AWrongOutputIsNotTimed) {
   };
   const PassResult result = timing(script);
   EXPECT_EQ(result.status, Status::wrong);
-  EXPECT_EQ(result.reason, "layer1: 3 of 10 elements are NaN");
-  EXPECT_TRUE(samples(result, "op_time", "layer1").empty());
+  EXPECT_EQ(result.reason, "op1: 3 of 10 elements are NaN");
+  EXPECT_TRUE(samples(result, "op_time", "op1").empty());
   EXPECT_EQ(result.verification.size(), 1U);
   EXPECT_EQ(executions, 1);
 }
 
+TEST_F(Measure, ACaseOfAMinuteHasOneSampleAndSaysWhy) {
+  plan.stopping = {};
+  const PassResult result = timing({.on_stage = [&](Stage stage) {
+    if (stage == Stage::forward) clock.advance(60);
+  }});
+  EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>{60.0});
+  EXPECT_EQ(result.sampling->ended_by, Ending::seconds);
+  EXPECT_EQ(executions, 2) << "verified, and timed once";
+}
+
+/// Qualities of the executions: the verified one's first.
+test::Script with_scores(std::vector<double> scores) {
+  auto next = std::make_shared<std::size_t>(0);
+  const auto score = [scores = std::move(scores), next] {
+    return std::vector<QualityValue>{{"score", scores.at(std::min((*next)++, scores.size() - 1))}};
+  };
+  test::Script script;
+  script.qualities = score;
+  return script;
+}
+
 TEST_F(Measure, RightAtFirstAndWrongLaterIsWrong) {
-  int execution = 0;
-  test::Script script = steady();
-  script.accuracy = [&] { return ++execution < 5 ? 0.9 : 0.1; };
-  const PassResult result = timing(script);
+  const PassResult result = timing(with_scores({0.9, 0.9, 0.9, 0.9, 0.1}));
   EXPECT_EQ(result.status, Status::wrong);
-  EXPECT_NE(result.reason.find("only 0.1000"), std::string::npos) << result.reason;
+  EXPECT_EQ(
+      result.reason,
+      "Score was 0.9 when the output was verified, and 0.1 in timed execution 3: the output changes from "
+      "one execution to the next");
+}
+
+TEST_F(Measure, ALossWithinTheToleranceIsNone) {
+  const PassResult result = timing(with_scores({0.9, 0.9, 0.8985}));
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_EQ(samples(result, "score"), std::vector<double>{0.8985}) << "that of the last execution";
+}
+
+TEST_F(Measure, AQualityThatIsNoNumberIsWrongAndAbsentWithTheReason) {
+  const PassResult result = timing(with_scores({0.9, 0.9, std::nan("")}));
+  EXPECT_EQ(result.status, Status::wrong);
+  const auto row = std::ranges::find(result.measurements, "score", &Measurement::metric);
+  ASSERT_NE(row, result.measurements.end());
+  EXPECT_EQ(row->absent, "it is no finite number");
+  EXPECT_TRUE(row->samples.empty());
+}
+
+TEST_F(Measure, WithoutAQualityThereIsNoneInTheRecord) {
+  family.qualities.clear();
+  test::Script script = steady();
+  script.qualities = [] { return std::vector<QualityValue>{}; };
+  script.on_check = [] {
+    CheckedResult result = test::right_result();
+    result.qualities.clear();
+    return result;
+  };
+  const PassResult result = timing(script);
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_EQ(std::ranges::count(result.measurements, "score", &Measurement::metric), 0);
+}
+
+TEST_F(Measure, AQualityThatItsFamilyDoesNotDescribeIsAFault) {
+  family.qualities.clear();
+  EXPECT_THROW(timing(steady()), Error);
 }
 
 TEST_F(Measure, APassWithoutACollectorIsSkippedWithTheReason) {
@@ -283,8 +340,7 @@ TEST_F(Measure, CollectorsNestInTheirOrder) {
   kind("inner", 2);
   kind("outer", 1);
   ScriptedExecution execution({});
-  MeasureContext with_kinds{subject, device, clock, kinds, stopping, ceilings, {}};
-  EXPECT_EQ(measure_watched(with_kinds, Pass::counters, execution).status, Status::ok);
+  EXPECT_EQ(measure_watched(with(kinds), Pass::counters, execution).status, Status::ok);
   EXPECT_EQ(entries,
             (std::vector<std::string>{"outer sample{", "inner sample{", "outer pause{", "inner pause{",
                                       "inner }pause", "outer }pause", "outer forward{", "inner forward{",

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/clock.hpp"
+#include "system/clock.hpp"
 
 namespace mprof::test {
 

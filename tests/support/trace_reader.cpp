@@ -1,17 +1,15 @@
 #include "tests/support/trace_reader.hpp"
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "model/nsys_schema.hpp"
-#include "model/sqlite.hpp"
-#include "model/trace_tables.hpp"
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/tables.hpp"
 
 namespace mprof::test {
 namespace {
@@ -19,10 +17,6 @@ namespace {
 using namespace trace;
 using sqlite::Database;
 using sqlite::Statement;
-
-std::uint32_t thread_of(std::int64_t global) {
-  return static_cast<std::uint32_t>(global & nsys::thread_mask);
-}
 
 /// Reads one trace.
 class Reader {
@@ -39,10 +33,10 @@ class Reader {
     process_ = row.integer(1);
     first_correlation_ = row.integer(4);
     last_correlation_ = row.integer(5);
-    trace_.case_id = case_id;
-    trace_.process = static_cast<std::uint32_t>((process_ >> nsys::process_shift) & nsys::thread_mask);
-    trace_.window = {row.integer(2) + session_start_, row.integer(3) + session_start_};
-    trace_.counts = {count(row, 6), count(row, 7), count(row, 8), count(row, 9), count(row, 10)};
+    trace_.cases.push_back({case_id,
+                            process_,
+                            {row.integer(2) + session_start_, row.integer(3) + session_start_},
+                            {count(row, 6), count(row, 7), count(row, 8), count(row, 9), count(row, 10)}});
   }
 
   [[nodiscard]] bool found() const { return found_; }
@@ -70,10 +64,10 @@ class Reader {
   [[nodiscard]] Interval interval(const Statement& row, int column) const {
     return {row.integer(column) + session_start_, row.integer(column + 1) + session_start_};
   }
-  [[nodiscard]] std::uint32_t correlation(const Statement& row, int column) const {
-    return static_cast<std::uint32_t>(row.integer(column) - first_correlation_);
+  [[nodiscard]] std::int64_t correlation(const Statement& row, int column) const {
+    return row.integer(column) - first_correlation_;
   }
-  [[nodiscard]] PlaceIndex place(std::uint32_t id) const {
+  [[nodiscard]] PlaceIndex place(std::int64_t id) const {
     const auto found = place_of_.find(id);
     return found == place_of_.end() ? nowhere : found->second;
   }
@@ -88,18 +82,6 @@ class Reader {
                     columns, table.name));
     rows.bind(first_correlation_, last_correlation_);
     while (rows.step()) visit(rows);
-  }
-
-  /// The columns 0 to 6: start, end, correlationId, deviceId, contextId, streamId, graphNodeId.
-  [[nodiscard]] GpuWork work(const Statement& row) const {
-    const std::uint32_t id = correlation(row, 2);
-    return {.time = interval(row, 0),
-            .device = number(row, 3),
-            .context = number(row, 4),
-            .stream = number(row, 5),
-            .correlation = id,
-            .graph_node = count(row, 6),
-            .place = place(id)};
   }
 
   void read_places() {
@@ -121,105 +103,156 @@ class Reader {
     }
   }
 
+  [[nodiscard]] NameIndex text(std::int64_t id) {
+    Statement found = database_.prepare("SELECT value FROM StringIds WHERE id = ?");
+    return found.bind(id).step() ? trace_.names.index(found.text(0)) : 0;
+  }
+  static Queue queue(const Statement& row, int column) {
+    return {number(row, column), number(row, column + 1), number(row, column + 2)};
+  }
+  static std::int32_t signed_number(const Statement& row, int column) {
+    return static_cast<std::int32_t>(row.integer(column));
+  }
+  static Size size(const Statement& row, int column) {
+    return {signed_number(row, column), signed_number(row, column + 1), signed_number(row, column + 2)};
+  }
+
   void read_kernels() {
-    Statement texts = database_.prepare("SELECT value FROM StringIds WHERE id = ?");
-    const auto text = [&](std::int64_t id) { return texts.bind(id).step() ? texts.text(0) : std::string(); };
-    std::map<std::array<std::int64_t, 3>, std::uint32_t> names;
     each(tables::kernels,
          "deviceId, contextId, streamId, graphNodeId, mangledName, demangledName, shortName, gridX, gridY, "
          "gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory, "
          "localMemoryPerThread, localMemoryTotal, sharedMemoryExecuted, sharedMemoryLimitConfig, "
-         "cacheConfig, launchType, gridId",
+         "cacheConfig, launchType, gridId, globalPid",
          [&](const Statement& row) {
-           const std::array ids{row.integer(7), row.integer(8), row.integer(9)};
-           const auto [name, is_new] =
-               names.try_emplace(ids, static_cast<std::uint32_t>(trace_.symbols.size()));
-           if (is_new) trace_.symbols.push_back({text(ids[0]), text(ids[1]), text(ids[2])});
-           const auto signed_number = [&](int column) {
-             return static_cast<std::int32_t>(row.integer(column));
-           };
-           trace_.kernels.push_back({.work = work(row),
-                                     .symbol = name->second,
-                                     .grid = {signed_number(10), signed_number(11), signed_number(12)},
-                                     .block = {signed_number(13), signed_number(14), signed_number(15)},
+           trace_.kernels.push_back({.time = interval(row, 0),
+                                     .correlation = correlation(row, 2),
+                                     .process = row.integer(26),
+                                     .name = text(row.integer(8)),
+                                     .short_name = text(row.integer(9)),
+                                     .mangled = text(row.integer(7)),
+                                     .place = place(correlation(row, 2)),
+                                     .queue = queue(row, 3),
+                                     .graph_node = count(row, 6),
+                                     .grid = size(row, 10),
+                                     .block = size(row, 13),
                                      .registers_per_thread = number(row, 16),
-                                     .static_shared_memory = signed_number(17),
-                                     .dynamic_shared_memory = signed_number(18),
+                                     .static_shared_memory = number(row, 17),
+                                     .dynamic_shared_memory = number(row, 18),
                                      .local_memory_per_thread = number(row, 19),
                                      .local_memory_total = count(row, 20),
                                      .shared_memory_executed = number(row, 21),
                                      .shared_memory_limit = number(row, 22),
                                      .cache_config = number(row, 23),
-                                     .launch_type = number(row, 24) - 1,
+                                     .launch_type = number(row, 24),
                                      .grid_id = row.integer(25)});
          });
   }
 
   void read_copies() {
-    each(tables::copies,
-         "deviceId, contextId, streamId, graphNodeId, bytes, copyKind, srcKind, dstKind, copyCount",
-         [&](const Statement& row) {
-           trace_.copies.push_back({work(row), count(row, 7), static_cast<CopyKind>(row.integer(8)),
-                                    static_cast<MemoryKind>(row.integer(9)),
-                                    static_cast<MemoryKind>(row.integer(10)), count(row, 11)});
-         });
+    each(
+        tables::copies,
+        "deviceId, contextId, streamId, graphNodeId, bytes, copyKind, srcKind, dstKind, copyCount, globalPid",
+        [&](const Statement& row) {
+          trace_.transfers.push_back({.time = interval(row, 0),
+                                      .correlation = correlation(row, 2),
+                                      .process = row.integer(12),
+                                      .bytes = count(row, 7),
+                                      .place = place(correlation(row, 2)),
+                                      .queue = queue(row, 3),
+                                      .kind = static_cast<TransferKind>(row.integer(8)),
+                                      .source = static_cast<MemoryKind>(row.integer(9)),
+                                      .destination = static_cast<MemoryKind>(row.integer(10)),
+                                      .graph_node = count(row, 6),
+                                      .count = count(row, 11)});
+        });
   }
 
   void read_sets() {
-    each(tables::sets, "deviceId, contextId, streamId, graphNodeId, value, bytes, memKind",
+    each(tables::sets, "deviceId, contextId, streamId, graphNodeId, value, bytes, memKind, globalPid",
          [&](const Statement& row) {
-           trace_.sets.push_back(
-               {work(row), number(row, 7), count(row, 8), static_cast<MemoryKind>(row.integer(9))});
+           trace_.transfers.push_back({.time = interval(row, 0),
+                                       .correlation = correlation(row, 2),
+                                       .process = row.integer(10),
+                                       .bytes = count(row, 8),
+                                       .place = place(correlation(row, 2)),
+                                       .queue = queue(row, 3),
+                                       .kind = TransferKind::set,
+                                       .source = static_cast<MemoryKind>(row.integer(9)),
+                                       .graph_node = count(row, 6),
+                                       .value = number(row, 7)});
          });
   }
 
   void read_calls() {
-    each(tables::calls, "eventClass, (SELECT value FROM StringIds WHERE id = nameId), globalTid, returnValue",
-         [&](const Statement& row) {
-           const std::uint32_t id = correlation(row, 2);
-           trace_.calls.push_back({interval(row, 0), static_cast<Api>(row.integer(3)), row.text(4),
-                                   thread_of(row.integer(5)), id, number(row, 6), place(id)});
-         });
+    each(tables::calls, "eventClass, nameId, globalTid, returnValue", [&](const Statement& row) {
+      const NameIndex name = text(row.integer(4));
+      trace_.calls.push_back({.time = interval(row, 0),
+                              .correlation = correlation(row, 2),
+                              .thread = row.integer(5),
+                              .name = trace_.names.index(std::string(call_name(trace_.names[name]))),
+                              .versioned_name = name,
+                              .place = place(correlation(row, 2)),
+                              .api = static_cast<Api>(row.integer(3)),
+                              .result = number(row, 6)});
+    });
   }
 
   void read_synchronizations() {
     each(tables::synchronizations, "syncType, contextId, streamId, eventId", [&](const Statement& row) {
-      const std::uint32_t id = correlation(row, 2);
-      trace_.synchronizations.push_back({interval(row, 0), static_cast<SynchronizationKind>(row.integer(3)),
-                                         number(row, 4), number(row, 5), number(row, 6), id, place(id)});
+      trace_.synchronizations.push_back({.time = interval(row, 0),
+                                         .correlation = correlation(row, 2),
+                                         .place = place(correlation(row, 2)),
+                                         .kind = static_cast<SynchronizationKind>(row.integer(3)),
+                                         .context = number(row, 4),
+                                         .stream = number(row, 5),
+                                         .event = number(row, 6)});
     });
   }
 
   void read_overheads() {
     each(tables::overheads, "overheadType, globalTid", [&](const Statement& row) {
-      trace_.overheads.push_back(
-          {interval(row, 0), number(row, 3), thread_of(row.integer(4)), correlation(row, 2)});
+      trace_.overheads.push_back({.time = interval(row, 0),
+                                  .correlation = correlation(row, 2),
+                                  .thread = row.integer(4),
+                                  .kind = number(row, 3)});
     });
+  }
+
+  void add_range(const Statement& row, const std::string& domain, RangeStyle style) {
+    trace_.ranges.push_back({.time = interval(row, 0),
+                             .thread = row.integer(3),
+                             .end_thread = row.integer(4),
+                             .name = trace_.names.index(domain + ":" + row.text(2)),
+                             .domain = trace_.names.index(domain),
+                             .style = style});
   }
 
   /// mprof's own ranges from its own table, which knows their places; the others from NVTX's.
   void read_ranges() {
     Statement own = database_.prepare(
-        "SELECT start, end, name, globalTid, externalId, op, part FROM MPROF_RANGE WHERE caseId = ? "
-        "ORDER BY rowid");
+        "SELECT start, end, name, globalTid, globalTid, externalId, op, part FROM MPROF_RANGE WHERE caseId = "
+        "? ORDER BY rowid");
     own.bind(case_);
     while (own.step()) {
-      const std::uint32_t thread = thread_of(own.integer(3));
-      trace_.ranges.push_back({interval(own, 0), own.text(2), own_domain, thread, thread, count(own, 4),
-                               trace_.index_of({own.text(5), own.text(6)})});
+      add_range(own, own_domain, RangeStyle::push_pop);
+      trace_.ranges.back().id = count(own, 5);
+      trace_.ranges.back().place = trace_.index_of({own.text(6), own.text(7)});
     }
     if (!database_.has_table(tables::ranges.name)) return;
     Statement others = database_.prepare(
-        "SELECT n.start, coalesce(n.end, n.start), n.text, coalesce(d.text, ''), n.globalTid, "
-        "coalesce(n.endGlobalTid, "
-        "n.globalTid) FROM NVTX_EVENTS n LEFT JOIN NVTX_EVENTS d ON d.eventType = ?1 AND d.domainId = "
-        "n.domainId WHERE n.eventType != ?1 AND coalesce(d.text, '') != ?2 AND n.globalTid & ?3 = ?4 AND "
-        "n.start BETWEEN ?5 AND ?6 ORDER BY n.rowid");
-    others.bind(nsys::domain_created, own_domain, ~nsys::thread_mask, process_,
-                trace_.window.start - session_start_, trace_.window.end - session_start_);
+        "SELECT n.start, coalesce(n.end, n.start), n.text, n.globalTid, coalesce(n.endGlobalTid, "
+        "n.globalTid), coalesce(d.text, ''), n.eventType FROM NVTX_EVENTS n LEFT JOIN NVTX_EVENTS d ON "
+        "d.eventType = ?1 AND d.domainId = n.domainId WHERE n.eventType != ?1 AND coalesce(d.text, '') != ?2 "
+        "AND n.globalTid & ?3 = ?4 AND n.start BETWEEN ?5 AND ?6 ORDER BY n.rowid");
+    const Interval& window = trace_.cases[0].window;
+    others.bind(nsys::domain_created, own_domain, ~nsys::thread_mask, process_, window.start - session_start_,
+                window.end - session_start_);
     while (others.step()) {
-      trace_.ranges.push_back({interval(others, 0), others.text(2), others.text(3),
-                               thread_of(others.integer(4)), thread_of(others.integer(5)), 0, nowhere});
+      const std::int64_t type = others.integer(6);
+      add_range(others, others.text(5),
+                type == nsys::mark             ? RangeStyle::mark
+                : type == nsys::push_pop_range ? RangeStyle::push_pop
+                                               : RangeStyle::start_end);
     }
   }
 
@@ -230,13 +263,13 @@ class Reader {
   std::int64_t process_ = 0;
   std::int64_t first_correlation_ = 0;
   std::int64_t last_correlation_ = 0;
-  std::unordered_map<std::uint32_t, PlaceIndex> place_of_;
+  std::unordered_map<std::int64_t, PlaceIndex> place_of_;
   Trace trace_;
 };
 
 }  // namespace
 
-std::optional<Trace> read_trace(const std::filesystem::path& file, const std::string& case_id) {
+std::optional<Trace> read_by_sql(const std::filesystem::path& file, const std::string& case_id) {
   const Database database(file, sqlite::Mode::read);
   if (!database.has_table(tables::cases.name)) return std::nullopt;
   Reader reader(database, case_id);

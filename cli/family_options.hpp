@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "cli/options.hpp"
+#include "kernels/registry.hpp"
+#include "runner/plan.hpp"
+
+/// Options that the registered families bring: the command line knows none of their axes and inputs.
+namespace mprof::cli {
+
+/// What the values of an axis are for.
+enum class AxisUse {
+  sweep,  ///< a list of values; without it the family's own problems
+  single  ///< one value; without it that of the smallest problem of a run
+};
+
+/// Adds --problem, and an option for each axis. One whose name is an option already has --problem alone.
+void add_axis_options(std::vector<Option>& options, const Registry& registry, AxisUse use);
+
+/// Adds --input, and an option for each input; likewise.
+void add_input_options(std::vector<Option>& options, const Registry& registry);
+
+/// The values of both kinds of options. Throws Error(usage) for what is no list of whole numbers.
+[[nodiscard]] AxisValues axis_values(const Arguments& arguments);
+
+/// The inputs that options name. Throws Error(usage) for an input that no family has.
+[[nodiscard]] InputPaths named_inputs(const Arguments& arguments, const Registry& registry);
+
+/// Where every input is: what the options name; else the path in `known`, if it exists; else what
+/// MPROF_<NAME> names; else the first of its places that exists; else the first place, for a message to name.
+[[nodiscard]] InputPaths locate_inputs(const Arguments& arguments, const Registry& registry,
+                                       const InputPaths& known = {});
+
+}  // namespace mprof::cli

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "model/run.hpp"
+
+/// How a variant's file tells of itself, in any family: it has one constant of the type Register.
+namespace mprof {
+
+/// What a variant says of itself. Its id is its file's path. `Op` is what its family's variants compute.
+template <class Op>
+struct Declaration {
+  std::string title;
+  std::string idea;      ///< one or two sentences; the file's head tells the story
+  std::string device;    ///< "cpu" or "cuda"
+  std::string baseline;  ///< id of the variant that it says it improves on; empty: it is the baseline
+  std::vector<ParameterInfo> parameters{};
+  std::vector<Expectation> expectations{};
+  std::vector<std::string> references{};
+  /// Ids of the variants whose ideas it combines, where a report shall hold what it gives against the product
+  /// of what they give alone.
+  std::vector<std::string> combines{};
+  /// Why it cannot run on this machine, or nullopt; creates no device context. Empty: it runs anywhere.
+  std::function<std::optional<std::string>()> unavailable{};
+  /// The largest relative L2 error of an item of the output that still counts as right, where it is not the
+  /// family's own.
+  std::optional<double> tolerance{};
+  /// In its place, where it depends on a parameter, as it does on a precision.
+  std::function<double(const Parameters& parameters)> tolerance_of{};
+  /// What is to be known of the libraries that the variant calls, for the run's environment.
+  std::vector<LibraryFact> libraries{};
+  /// Variables that a library reads when it is loaded. Processes that run variants find them set, to these
+  /// values where the user has not set them.
+  std::function<std::map<std::string, std::string>()> environment{};
+  /// Makes what computes one op; `parameters` has a value for each declared parameter.
+  std::function<std::unique_ptr<Op>(const Parameters& parameters)> make;
+};
+
+/// The value of each declared parameter: the given one, or the default. Throws Error(usage) for a parameter
+/// or a value that is not declared, naming those that are; `id` is the variant that the message names.
+[[nodiscard]] Parameters resolve_parameters(const std::vector<ParameterInfo>& declared, const std::string& id,
+                                            const Parameters& given);
+
+/// The tolerance that holds for these parameters, of which each declared one has a value.
+template <class Op>
+[[nodiscard]] double tolerance(const Declaration<Op>& declaration, const Parameters& parameters,
+                               double of_family) {
+  if (declaration.tolerance_of) return declaration.tolerance_of(parameters);
+  return declaration.tolerance.value_or(of_family);
+}
+
+namespace detail {
+
+/// Adds a variant to the registry, under the id and the source file that `file` gives it; returns the id.
+std::string register_variant(VariantInfo info, std::string_view file,
+                             std::function<std::optional<std::string>()> unavailable);
+void register_libraries(std::vector<LibraryFact> libraries);
+void register_environment(std::function<std::map<std::string, std::string>()> environment);
+[[noreturn]] void fail_unknown_variant(std::string_view id);
+
+/// By id. A function's static, since variants register before main() in an order that nobody knows.
+template <class Op>
+std::map<std::string, Declaration<Op>, std::less<>>& declarations() {
+  static std::map<std::string, Declaration<Op>, std::less<>> table;
+  return table;
+}
+
+}  // namespace detail
+
+/// Adds a variant at start-up: each variant's file has one constant of this type.
+template <class Op>
+class Register {
+ public:
+  explicit Register(Declaration<Op> declaration, const char* file = __builtin_FILE()) {
+    const std::string id = detail::register_variant({.title = declaration.title,
+                                                     .idea = declaration.idea,
+                                                     .device = declaration.device,
+                                                     .baseline = declaration.baseline,
+                                                     .parameters = declaration.parameters,
+                                                     .expectations = declaration.expectations,
+                                                     .references = declaration.references,
+                                                     .combines = declaration.combines},
+                                                    file, declaration.unavailable);
+    detail::register_libraries(declaration.libraries);
+    if (declaration.environment) detail::register_environment(declaration.environment);
+    detail::declarations<Op>().emplace(id, std::move(declaration));
+  }
+};
+
+/// What the variant `id` declared. Throws Error(usage) when the family of `Op` has no such variant.
+template <class Op>
+[[nodiscard]] const Declaration<Op>& declaration_of(std::string_view id) {
+  const auto found = detail::declarations<Op>().find(id);
+  if (found == detail::declarations<Op>().end()) detail::fail_unknown_variant(id);
+  return found->second;
+}
+
+}  // namespace mprof

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace mprof {
+
+/// Threads that can run at the same time here; at least 1.
+[[nodiscard]] std::size_t hardware_threads();
+
+/// Splits [0, count) into ranges and calls body(begin, end) for each, on `threads` threads of which the
+/// caller is one. Ranges are handed out as threads ask for them, several a thread: on a machine that others
+/// use too, one slow thread then does not hold up the rest. The first exception of a body is thrown again
+/// here.
+void parallel_for(std::size_t count, std::size_t threads,
+                  const std::function<void(std::size_t begin, std::size_t end)>& body);
+
+}  // namespace mprof

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// The parameter `threads` of a CPU variant: "all", or a number up to 64. `shared` is what they share: "the
+/// images".
+[[nodiscard]] ParameterInfo threads_parameter(std::string_view shared);
+
+/// Its value; "all" is as many as the machine runs at once.
+[[nodiscard]] std::size_t threads_of(const Parameters& parameters);
+
+}  // namespace mprof

@@ -1,0 +1,96 @@
+#include "kernels/conv/lenet/execution.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/lenet/verification.hpp"
+
+namespace mprof::conv {
+namespace {
+
+double share(std::size_t part, std::size_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declaration,
+                               const Parameters& parameters)
+    : inputs_(inputs),
+      tolerance_(tolerance(declaration, parameters, single_precision_tolerance)),
+      convolutions_{declaration.make(parameters), declaration.make(parameters)},
+      classifier_(inputs.weights),
+      convolved_(
+          std::max(layers[0].shape(inputs.batch).output_size(), layers[1].shape(inputs.batch).output_size())),
+      pooled_(inputs.batch * layers[0].pooled_size()),
+      logits_(inputs.batch * classes) {}
+
+std::vector<QualityValue> LenetExecution::run(StageObserver& observer) {
+  return infer(observer, nullptr);
+}
+
+CheckedResult LenetExecution::check(StageObserver& observer) {
+  CheckedResult result;
+  result.qualities = infer(observer, &result.verification);
+  return result;
+}
+
+std::vector<QualityValue> LenetExecution::infer(StageObserver& observer,
+                                                std::vector<Verification>* verification) {
+  run_convolution(0, inputs_.images.data(), observer, verification);
+  pool_first_layer();
+  run_convolution(1, pooled_.data(), observer, verification);
+  return classify();
+}
+
+void LenetExecution::run_convolution(std::size_t layer, const float* input, StageObserver& observer,
+                                     std::vector<Verification>* verification) {
+  const std::string_view op = layers[layer].op;
+  const Shape shape = layers[layer].shape(inputs_.batch);
+  const std::vector<float>& mask = inputs_.weights.masks[layer];
+  const std::span<float> output = convolved_.span().first(shape.output_size());
+  Convolution& convolution = *convolutions_[layer];
+  run_stages(
+      op, convolution, [&] { convolution.prepare(shape, input, mask.data(), output.data()); }, output,
+      verification != nullptr, observer);
+  if (verification != nullptr) {
+    verification->push_back(verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_));
+  }
+}
+
+void LenetExecution::pool_first_layer() {
+  constexpr const Layer& layer = layers[0];
+  constexpr const Shape& shape = layer.one_image;
+  parallel_for(inputs_.batch, hardware_threads(), [&](std::size_t begin, std::size_t end) {
+    relu_max_pool<layer.pool>(convolved_.data() + begin * shape.out_image_size(), (end - begin) * shape.maps,
+                              shape.out_height(), shape.out_width(),
+                              pooled_.data() + begin * layer.pooled_size());
+  });
+}
+
+std::vector<QualityValue> LenetExecution::classify() {
+  constexpr const Layer& layer = layers[1];
+  constexpr const Shape& shape = layer.one_image;
+  const std::vector<std::uint8_t>& expected = inputs_.reference_predictions;
+  std::atomic<std::size_t> right = 0;
+  std::atomic<std::size_t> agreed = 0;
+  parallel_for(inputs_.batch, hardware_threads(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      std::array<float, features> pooled;
+      relu_max_pool<layer.pool>(convolved_.data() + b * shape.out_image_size(), shape.maps,
+                                shape.out_height(), shape.out_width(), pooled.data());
+      const std::array<float, classes> image_logits = classifier_.logits(pooled.data());
+      std::ranges::copy(image_logits, logits_.data() + b * classes);
+      const std::uint8_t predicted = predicted_class(image_logits);
+      if (predicted == inputs_.labels[b]) ++right;
+      if (!expected.empty() && predicted == expected[b]) ++agreed;
+    }
+  });
+  std::vector<QualityValue> qualities{{"accuracy", share(right, inputs_.batch)}};
+  if (!expected.empty()) qualities.push_back({"prediction_agreement", share(agreed, inputs_.batch)});
+  return qualities;
+}
+
+}  // namespace mprof::conv

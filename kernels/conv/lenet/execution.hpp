@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/common/buffer.hpp"
+#include "kernels/conv/lenet/inputs.hpp"
+#include "kernels/conv/lenet/network.hpp"
+#include "kernels/conv/lenet/variant.hpp"
+#include "kernels/workload.hpp"
+
+namespace mprof::conv {
+
+/// The network with both convolutions computed by one variant. Buffers are allocated and touched here, once.
+class LenetExecution final : public Execution {
+ public:
+  /// `inputs` must outlive the execution. `parameters` has a value for each declared parameter.
+  LenetExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
+
+  std::vector<QualityValue> run(StageObserver& observer) override;
+  CheckedResult check(StageObserver& observer) override;
+
+  /// [batch][10], of the last run.
+  [[nodiscard]] std::span<const float> logits() const { return logits_.span(); }
+
+ private:
+  /// The whole network; verifies each convolution when `verification` is given.
+  std::vector<QualityValue> infer(StageObserver& observer, std::vector<Verification>* verification);
+  void run_convolution(std::size_t layer, const float* input, StageObserver& observer,
+                       std::vector<Verification>* verification);
+  void pool_first_layer();
+  /// Pools the second layer's output and classifies it, image by image.
+  std::vector<QualityValue> classify();
+
+  const Inputs& inputs_;
+  double tolerance_;
+  std::array<std::unique_ptr<Convolution>, layers.size()> convolutions_;
+  Classifier classifier_;
+  Buffer convolved_;  ///< output of either convolution: the first one's is read before the second one's is
+                      ///< written
+  Buffer pooled_;     ///< [batch][4][40][40]: input of the second convolution
+  Buffer logits_;
+};
+
+}  // namespace mprof::conv

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/common/buffer.hpp"
+#include "kernels/conv/lenet/lenet.hpp"
+#include "kernels/workload.hpp"
+
+namespace mprof::conv {
+
+/// What an inference of one batch reads.
+struct Inputs {
+  std::size_t batch = 0;
+  Buffer images;                     ///< [batch][1][86][86], in [0, 1]: the first test images, in file order
+  std::vector<std::uint8_t> labels;  ///< [batch]
+  Weights weights;
+  /// [batch]: the classes that PyTorch predicts in double precision, from <weights>_vectors.safetensors
+  /// beside the weights. Empty when there is no such file, or it was made for other weights or images.
+  std::vector<std::uint8_t> reference_predictions;
+};
+
+/// Reads the weights. Throws Error(usage) that names the file on anything missing, misshapen or not finite.
+[[nodiscard]] Weights load_weights(const std::filesystem::path& path);
+
+/// Reads, checks and resizes the first `batch` test images. Throws Error(usage) that names the file at fault.
+[[nodiscard]] Inputs load_inputs(std::size_t batch, const InputPaths& paths);
+
+/// The folder of test images and the file of weights that load_inputs() reads.
+[[nodiscard]] std::vector<InputInfo> declared_inputs();
+
+/// Reads and checks the same files, and resizes nothing.
+[[nodiscard]] std::vector<InputFile> validate_inputs(const InputPaths& paths);
+
+}  // namespace mprof::conv

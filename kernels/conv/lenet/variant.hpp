@@ -1,0 +1,26 @@
+#pragma once
+
+#include "kernels/common/declaration.hpp"
+#include "kernels/common/op.hpp"
+#include "kernels/conv/lenet/shape.hpp"
+
+/// What a variant of the family `conv` is: everything that its file needs to include.
+namespace mprof::conv {
+
+/// One way to compute a convolution. Pointers are to host memory, whatever the variant runs on. An object
+/// serves one layer of one execution: its constructor makes what lives as long as the process (library
+/// handles, streams), and then the three stages run in turn, any number of times.
+class Convolution : public Op {
+ public:
+  /// Allocates, and brings the inputs to where forward() reads them. `input` is [B][C][H][W], `mask`
+  /// [M][C][K][K], `output` [B][M][H_out][W_out]; all stay valid until finish() has returned.
+  virtual void prepare(const Shape& shape, const float* input, const float* mask, float* output) = 0;
+};
+
+using Declaration = mprof::Declaration<Convolution>;
+using Register = mprof::Register<Convolution>;
+
+/// The largest relative L2 error of an image's output that still counts as right, in single precision.
+inline constexpr double single_precision_tolerance = 1e-5;
+
+}  // namespace mprof::conv

@@ -1,0 +1,85 @@
+#include "model/derive/derive.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/derive/subjects.hpp"
+#include "model/trace/reader.hpp"
+
+namespace mprof {
+namespace {
+
+PassResult* find_pass(Case& subject, Pass pass) {
+  const auto found = std::ranges::find(subject.passes, pass, &PassResult::pass);
+  return found == subject.passes.end() ? nullptr : &*found;
+}
+
+/// Puts rows in the places of stored ones of the same metric, op and kernel, and the others behind them.
+void put(std::vector<Measurement>& measurements, std::vector<Measurement> rows) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> stored;
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const Measurement& m = measurements[i];
+    stored.emplace(std::tuple(m.metric, m.op, m.kernel), i);
+  }
+  for (Measurement& row : rows) {
+    const auto found = stored.find({row.metric, row.op, row.kernel});
+    if (found == stored.end()) {
+      measurements.push_back(std::move(row));
+    } else if (!row.samples.empty() || measurements[found->second].samples.empty()) {
+      measurements[found->second] = std::move(row);
+    }
+  }
+}
+
+void derive_speed_of_light(Run& run) {
+  for (Case& subject : run.cases) {
+    PassResult* const timing = find_pass(subject, Pass::timing);
+    const VariantInfo* const variant = find_variant(run, subject.key.variant);
+    if (timing == nullptr || variant == nullptr) continue;
+    put(timing->measurements, modelled_speed_of_light(subject, variant->device, run.ceilings));
+  }
+}
+
+/// A case whose trace pass did not end well may have left the trace of an earlier attempt.
+void derive_from_trace(Run& run, const trace::Trace& trace) {
+  const auto indices = trace::case_indices(trace);
+  for (Case& subject : run.cases) {
+    PassResult* const traced = find_pass(subject, Pass::trace);
+    const auto index = indices.find(subject.id);
+    if (traced == nullptr || traced->status != Status::ok || index == indices.end()) continue;
+    std::vector<Measurement> rows = trace_metrics(trace, index->second, subject.ops);
+    rows.push_back(trace_overhead(subject, rows));
+    put(traced->measurements, std::move(rows));
+  }
+}
+
+bool is_traced(const Run& run) {
+  return std::ranges::any_of(run.cases, [](const Case& subject) {
+    const PassResult* const pass = find_pass(subject, Pass::trace);
+    return pass != nullptr && pass->status == Status::ok;
+  });
+}
+
+}  // namespace
+
+void derive(Run& run, const std::filesystem::path& directory) {
+  derive_speed_of_light(run);
+  const std::filesystem::path file = directory / trace::file_name;
+  std::error_code error;
+  if (!is_traced(run) || !std::filesystem::exists(file, error)) return;
+  // With the pauses: what the host did in them kept the GPU idle or busy as well.
+  derive_from_trace(run, trace::read_trace(file, {.parts = {.kernels = true,
+                                                            .transfers = true,
+                                                            .calls = true,
+                                                            .ranges = true,
+                                                            .synchronizations = true,
+                                                            .overheads = true},
+                                                  .with_pauses = true}));
+}
+
+}  // namespace mprof

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/trace/trace.hpp"
+
+/// The parts of derive(), each in its own file.
+namespace mprof {
+
+/// Achieved rates of a case's ops and their share of the measured peaks, modelled: from the FLOPs, bytes and
+/// special-function operations that an op's definition needs, not from what the hardware counted. Of ops
+/// without a row of op_time nothing.
+[[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
+                                                      std::span<const Ceiling> ceilings);
+
+/// What the trace says of a case: the rows "from the trace" of the metric catalogue, one sample each. Per op:
+/// GPU time, copies, calls, overlap, and what the GPU did while the op's stages ran. Per kernel of an op: its
+/// time. Of the case: the records that are missing.
+[[nodiscard]] std::vector<Measurement> trace_metrics(const trace::Trace& trace, trace::CaseIndex index,
+                                                     std::span<const OpInfo> ops);
+
+/// The case's group time in its trace, which `traced` has, over that in its timing pass.
+[[nodiscard]] Measurement trace_overhead(const Case& subject, std::span<const Measurement> traced);
+
+}  // namespace mprof

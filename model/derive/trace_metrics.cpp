@@ -1,0 +1,329 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/derive/subjects.hpp"
+#include "model/kernel_name.hpp"
+#include "model/statistics.hpp"
+#include "model/trace/interval_set.hpp"
+
+namespace mprof {
+namespace {
+
+using namespace trace;
+
+/// So many kernels of an op get rows of their own, the first ones: a record stays readable.
+constexpr std::size_t kernels_with_rows = 8;
+
+double seconds(std::int64_t nanoseconds) {
+  return 1e-9 * static_cast<double>(nanoseconds);
+}
+
+Measurement row(std::string metric, std::string op, double value) {
+  return {std::move(metric), std::move(op), "", Source::measured, {value}, ""};
+}
+
+Measurement absent(std::string metric, std::string op, std::string reason) {
+  return {std::move(metric), std::move(op), "", Source::measured, {}, std::move(reason)};
+}
+
+/// The rows of a case.
+struct CaseRows {
+  CaseRows(const Trace& of, CaseIndex index)
+      : trace(of),
+        info(of.cases.at(index)),
+        kernels(of_case(of.kernels, index)),
+        transfers(of_case(of.transfers, index)),
+        calls(of_case(of.calls, index)),
+        ranges(of_case(of.ranges, index)),
+        synchronizations(of_case(of.synchronizations, index)),
+        overheads(of_case(of.overheads, index)) {}
+
+  const Trace& trace;
+  const CaseInfo& info;
+  std::span<const Kernel> kernels;
+  std::span<const Transfer> transfers;
+  std::span<const Call> calls;
+  std::span<const Range> ranges;
+  std::span<const Synchronization> synchronizations;
+  std::span<const Overhead> overheads;
+};
+
+/// The moments of all rows that `keep` keeps.
+template <class Row, class Keep>
+IntervalSet when(std::span<const Row> rows, const Keep& keep) {
+  std::vector<trace::Interval> times;
+  for (const Row& r : rows) {
+    if (keep(r)) times.push_back(r.time);
+  }
+  return IntervalSet(std::move(times));
+}
+
+constexpr auto all = [](const auto&) { return true; };
+
+/// Whether a call is of a kind, by its name.
+auto is_of(const Trace& trace, CallKind kind) {
+  return [&trace, kind](const Call& call) { return call_kind(trace.names[call.name]) == kind; };
+}
+
+/// What the GPU and the host did at each moment of a traced execution, by whatever part of it.
+struct Activity {
+  explicit Activity(const CaseRows& rows)
+      : kernels(when(rows.kernels, all)),
+        transfers(when(rows.transfers, all)),
+        tracing(when(rows.overheads, all)),
+        waiting(when(rows.synchronizations, all) | when(rows.calls, is_of(rows.trace, CallKind::wait))),
+        allocating(when(rows.calls, is_of(rows.trace, CallKind::allocation))),
+        calling(when(rows.calls, all)) {}
+
+  IntervalSet kernels;
+  IntervalSet transfers;
+  IntervalSet tracing;
+  IntervalSet waiting;
+  IntervalSet allocating;
+  IntervalSet calling;
+};
+
+enum class Way { in, out, other };
+
+Way way_of(TransferKind kind) {
+  switch (kind) {
+    case TransferKind::host_to_device:
+    case TransferKind::host_to_array:
+      return Way::in;
+    case TransferKind::device_to_host:
+    case TransferKind::array_to_host:
+      return Way::out;
+    default:
+      return Way::other;
+  }
+}
+
+/// The rows of one op.
+class OpMetrics {
+ public:
+  OpMetrics(const CaseRows& rows, const Activity& activity, std::string op)
+      : case_(rows), activity_(activity), op_(std::move(op)) {}
+
+  std::vector<Measurement> rows() {
+    add_kernels();
+    add_copies();
+    add_calls();
+    add_stages();
+    return std::move(rows_);
+  }
+
+ private:
+  [[nodiscard]] bool is_here(PlaceIndex place) const { return case_.trace.places[place].op == op_; }
+  [[nodiscard]] auto here() const {
+    return [this](const auto& r) { return is_here(r.place); };
+  }
+
+  void add(std::string metric, double value) { rows_.push_back(row(std::move(metric), op_, value)); }
+  void add_absent(std::string metric, std::string reason) {
+    rows_.push_back(absent(std::move(metric), op_, std::move(reason)));
+  }
+
+  void add_kernels() {
+    std::vector<const Kernel*> kernels;
+    std::set<std::int64_t> launches;
+    for (const Kernel& kernel : case_.kernels) {
+      if (!is_here(kernel.place)) continue;
+      kernels.push_back(&kernel);
+      launches.insert(kernel.correlation);
+    }
+    if (kernels.empty()) {
+      add_absent("gpu_time", why_no_kernel());
+    } else {
+      add("gpu_time", seconds(when(case_.kernels, here()).length()));
+    }
+    add("kernel_count", static_cast<double>(kernels.size()));
+    add("launch_count", static_cast<double>(launches.size()));
+    add_each_kernel(std::move(kernels));
+    add_concurrency();
+  }
+
+  [[nodiscard]] std::string why_no_kernel() const {
+    const Counts& c = case_.info.counts;
+    if (c.dropped + c.zero_time + c.reversed + c.unattributed == 0) return "the op launched no kernel";
+    return fmt::format(
+        "the trace has no kernel of this op; it lacks {} dropped records, {} without a time and {} with a "
+        "reversed one, and {} belong to no op",
+        c.dropped, c.zero_time, c.reversed, c.unattributed);
+  }
+
+  /// Rows for each distinct kernel, under the name that the counters pass gives it as well. Its launch
+  /// configurations are in trace.sqlite.
+  void add_each_kernel(std::vector<const Kernel*> kernels) {
+    std::ranges::stable_sort(kernels, {}, [](const Kernel* kernel) { return kernel->time.start; });
+    struct Sum {
+      NameIndex symbol;
+      std::int64_t time = 0;
+      int instances = 0;
+    };
+    std::vector<Sum> sums;  // in the order of their first starts
+    std::vector<std::string> symbols;
+    for (const Kernel* kernel : kernels) {
+      const NameIndex symbol = kernel->mangled != 0 ? kernel->mangled : kernel->name;
+      auto sum = std::ranges::find(sums, symbol, &Sum::symbol);
+      if (sum == sums.end()) {
+        symbols.push_back(case_.trace.names[symbol]);
+        sum = sums.insert(sum, {symbol});
+      }
+      sum->time += kernel->time.length();
+      ++sum->instances;
+    }
+    const std::vector<std::string> names = distinct_kernel_names(symbols);
+    for (std::size_t i = 0; i < std::min(sums.size(), kernels_with_rows); ++i) {
+      add("kernel_time", seconds(sums[i].time));
+      rows_.back().kernel = names[i];
+      add("kernel_instances", sums[i].instances);
+      rows_.back().kernel = names[i];
+    }
+  }
+
+  /// The most streams that had work at the same moment.
+  void add_concurrency() {
+    struct Edge {
+      std::int64_t time;
+      int change;  // -1 sorts before +1: work that begins where other work ends is not beside it
+      Queue queue;
+    };
+    std::vector<Edge> edges;
+    const auto collect = [&](const auto& all_rows) {
+      for (const auto& r : all_rows) {
+        if (!is_here(r.place)) continue;
+        edges.push_back({r.time.start, +1, r.queue});
+        edges.push_back({r.time.end, -1, r.queue});
+      }
+    };
+    collect(case_.kernels);
+    collect(case_.transfers);
+    std::ranges::sort(edges, {}, [](const Edge& e) { return std::pair(e.time, e.change); });
+    std::map<Queue, int> working;
+    std::size_t most = 0;
+    for (const Edge& edge : edges) {
+      if ((working[edge.queue] += edge.change) == 0) working.erase(edge.queue);
+      most = std::max(most, working.size());
+    }
+    add("concurrent_streams", static_cast<double>(most));
+  }
+
+  void add_copies() {
+    constexpr std::array<std::pair<Way, const char*>, 3> ways{
+        std::pair{Way::in, "copy_in"}, {Way::out, "copy_out"}, {Way::other, "copy_device"}};
+    const auto copies = [&](const Transfer& t) { return is_here(t.place) && !t.is_set(); };
+    for (const auto& [way, name] : ways) {
+      add_transfers(name, [&, way = way](const Transfer& t) { return copies(t) && way_of(t.kind) == way; });
+    }
+    add_transfers("memset", [&](const Transfer& t) { return is_here(t.place) && t.is_set(); });
+
+    const IntervalSet copying = when(case_.transfers, copies);
+    if (copying.empty()) {
+      add_absent("copy_overlap", "the op copies nothing");
+    } else {
+      add("copy_overlap", static_cast<double>((copying & activity_.kernels).length()) /
+                              static_cast<double>(copying.length()));
+    }
+  }
+
+  template <class Keep>
+  void add_transfers(std::string_view name, const Keep& keep) {
+    double bytes = 0;
+    for (const Transfer& t : case_.transfers) bytes += keep(t) ? static_cast<double>(t.bytes) : 0;
+    add(fmt::format("{}_time", name), seconds(when(case_.transfers, keep).length()));
+    add(fmt::format("{}_bytes", name), bytes);
+  }
+
+  void add_calls() {
+    std::set<std::int64_t> outermost;  // a runtime call and the driver calls in it are one
+    for (const Call& call : case_.calls) {
+      if (is_here(call.place)) outermost.insert(call.correlation);
+    }
+    add("api_call_count", static_cast<double>(outermost.size()));
+    add("api_time", seconds(when(case_.calls, here()).length()));
+    const auto waits = is_of(case_.trace, CallKind::wait);
+    const auto waits_here = [&](const Call& call) { return is_here(call.place) && waits(call); };
+    add("synchronization_time",
+        seconds((when(case_.synchronizations, here()) | when(case_.calls, waits_here)).length()));
+  }
+
+  /// What the GPU did while the op's stages ran: each moment counts once, so the rows add up to the traced
+  /// group time.
+  void add_stages() {
+    const IntervalSet stages = when(case_.ranges, [&](const Range& range) {
+      const std::string& part = case_.trace.places[range.place].part;
+      return range.id != 0 && is_here(range.place) && part != part::between && part != part::pause;
+    });
+    if (stages.empty()) {
+      for (const char* metric : {"traced_group_time", "gpu_kernel_time", "gpu_copy_only_time",
+                                 "gpu_idle_tracing_time", "gpu_idle_synchronization_time",
+                                 "gpu_idle_allocation_time", "gpu_idle_api_time", "gpu_idle_host_time"}) {
+        add_absent(metric, "the op did not run in the traced execution");
+      }
+      return;
+    }
+    add("traced_group_time", seconds(stages.length()));
+    IntervalSet rest = stages;
+    const auto take = [&](const char* metric, const IntervalSet& cause) {
+      add(metric, seconds((rest & cause).length()));
+      rest = rest - cause;
+    };
+    take("gpu_kernel_time", activity_.kernels);
+    take("gpu_copy_only_time", activity_.transfers);
+    take("gpu_idle_tracing_time", activity_.tracing);
+    take("gpu_idle_synchronization_time", activity_.waiting);
+    take("gpu_idle_allocation_time", activity_.allocating);
+    take("gpu_idle_api_time", activity_.calling);
+    add("gpu_idle_host_time", seconds(rest.length()));
+  }
+
+  const CaseRows& case_;
+  const Activity& activity_;
+  std::string op_;
+  std::vector<Measurement> rows_;
+};
+
+}  // namespace
+
+std::vector<Measurement> trace_metrics(const Trace& trace, CaseIndex index, std::span<const OpInfo> ops) {
+  const CaseRows of_the_case(trace, index);
+  const Activity activity(of_the_case);
+  std::vector<Measurement> rows;
+  for (const OpInfo& op : ops) {
+    for (Measurement& r : OpMetrics(of_the_case, activity, op.name).rows()) rows.push_back(std::move(r));
+  }
+  const Counts& counts = of_the_case.info.counts;
+  const std::pair<const char*, std::uint64_t> of_case[] = {
+      {"dropped_records", counts.dropped},
+      {"zero_time_records", counts.zero_time},
+      {"reversed_records", counts.reversed},
+      {"unattributed_records", counts.unattributed},
+      {"attribution_disagreements", counts.disagreements},
+  };
+  for (const auto& [metric, count] : of_case) rows.push_back(row(metric, "", static_cast<double>(count)));
+  return rows;
+}
+
+Measurement trace_overhead(const Case& subject, std::span<const Measurement> traced) {
+  double with = 0;
+  double without = 0;
+  for (const Measurement& t : traced) {
+    if (t.metric != "traced_group_time" || t.samples.empty()) continue;
+    const Measurement* untraced = find_measurement(subject, "group_time", t.op);
+    if (untraced == nullptr || untraced->samples.empty()) {
+      return absent("trace_overhead", "", "the timing pass has no group time of " + t.op);
+    }
+    with += t.samples.front();
+    without += median(untraced->samples);
+  }
+  if (without <= 0) return absent("trace_overhead", "", "no op ran in the traced execution");
+  return row("trace_overhead", "", with / without);
+}
+
+}  // namespace mprof

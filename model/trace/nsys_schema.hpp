@@ -1,0 +1,128 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// What Nsight Systems' exports have in common with trace.sqlite, for its writer and its readers: how ids are
+/// packed, and what the numbers in its enumerations stand for.
+namespace mprof::trace::nsys {
+
+/// 8 bits hardware, 8 bits machine, 24 bits process, 24 bits thread.
+inline constexpr int process_shift = 24;
+inline constexpr std::int64_t thread_mask = 0xFFFFFF;
+/// mprof's own traces are of one machine.
+inline constexpr std::int64_t own_machine = std::int64_t{1} << 48;
+
+constexpr std::int64_t global_process(std::uint32_t process) {
+  return own_machine | std::int64_t{process} << process_shift;
+}
+constexpr std::int64_t global_thread(std::int64_t of_process, std::uint32_t thread) {
+  return of_process | (std::int64_t{thread} & thread_mask);
+}
+/// The global id of the process that a thread, or a process itself, belongs to.
+constexpr std::int64_t process_of(std::int64_t global) {
+  return global & ~thread_mask;
+}
+/// The ids by which the operating system knows them.
+constexpr std::int64_t native_process(std::int64_t global) {
+  return (global >> process_shift) & thread_mask;
+}
+constexpr std::int64_t native_thread(std::int64_t global) {
+  return global & thread_mask;
+}
+
+/// eventType of NVTX_EVENTS.
+inline constexpr int mark = 34;
+inline constexpr int push_pop_range = 59;
+inline constexpr int start_end_range = 60;
+inline constexpr int domain_created = 75;
+
+struct EnumRow {
+  int id;
+  std::string_view name;
+  std::string_view label;
+};
+
+/// A table that names the numbers of another one's column.
+struct Enumeration {
+  std::string_view table;
+  std::span<const EnumRow> rows;
+};
+inline constexpr std::string_view enumeration_columns =
+    "id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT";
+
+inline constexpr std::array copy_kind_rows{
+    EnumRow{0, "CUDA_MEMCPY_KIND_UNKNOWN", "Unknown"},
+    EnumRow{1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"},
+    EnumRow{2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"},
+    EnumRow{3, "CUDA_MEMCPY_KIND_HTOA", "Host-to-Array"},
+    EnumRow{4, "CUDA_MEMCPY_KIND_ATOH", "Array-to-Host"},
+    EnumRow{5, "CUDA_MEMCPY_KIND_ATOA", "Array-to-Array"},
+    EnumRow{6, "CUDA_MEMCPY_KIND_ATOD", "Array-to-Device"},
+    EnumRow{7, "CUDA_MEMCPY_KIND_DTOA", "Device-to-Array"},
+    EnumRow{8, "CUDA_MEMCPY_KIND_DTOD", "Device-to-Device"},
+    EnumRow{9, "CUDA_MEMCPY_KIND_HTOH", "Host-to-Host"},
+    EnumRow{10, "CUDA_MEMCPY_KIND_PTOP", "Peer-to-Peer"},
+};
+inline constexpr Enumeration copy_kinds{"ENUM_CUDA_MEMCPY_OPER", copy_kind_rows};
+
+inline constexpr std::array memory_kind_rows{
+    EnumRow{0, "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE", "Pageable"},
+    EnumRow{1, "CUDA_MEMOPR_MEMORY_KIND_PINNED", "Pinned"},
+    EnumRow{2, "CUDA_MEMOPR_MEMORY_KIND_DEVICE", "Device"},
+    EnumRow{3, "CUDA_MEMOPR_MEMORY_KIND_ARRAY", "Array"},
+    EnumRow{4, "CUDA_MEMOPR_MEMORY_KIND_MANAGED", "Managed"},
+    EnumRow{5, "CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC", "Device Static"},
+    EnumRow{6, "CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC", "Managed Static"},
+    EnumRow{7, "CUDA_MEMOPR_MEMORY_KIND_UNKNOWN", "Unknown"},
+};
+inline constexpr Enumeration memory_kinds{"ENUM_CUDA_MEM_KIND", memory_kind_rows};
+
+inline constexpr std::array synchronization_kind_rows{
+    EnumRow{0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", "Unknown"},
+    EnumRow{1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", "Event sync"},
+    EnumRow{2, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT", "Stream wait sync"},
+    EnumRow{3, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE", "Stream sync"},
+    EnumRow{4, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE", "Context sync"},
+};
+inline constexpr Enumeration synchronization_kinds{"ENUM_CUPTI_SYNC_TYPE", synchronization_kind_rows};
+
+inline constexpr std::array launch_type_rows{
+    EnumRow{0, "CUDA_KERNEL_LAUNCH_TYPE_UNKNOWN", "Unknown"},
+    EnumRow{1, "CUDA_KERNEL_LAUNCH_TYPE_REGULAR", "Regular"},
+    EnumRow{2, "CUDA_KERNEL_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE", "Coop Single Device"},
+    EnumRow{3, "CUDA_KERNEL_LAUNCH_TYPE_COOPERATIVE_MULTI_DEVICE", "Coop Multi Device"},
+};
+inline constexpr Enumeration launch_types{"ENUM_CUDA_KERNEL_LAUNCH_TYPE", launch_type_rows};
+
+inline constexpr std::array overhead_kind_rows{
+    EnumRow{1, "OVERHEAD_UNKNOWN", "Unknown"},
+    EnumRow{2, "OVERHEAD_DRIVER_COMPILER", "Driver JIT compiler"},
+    EnumRow{3, "OVERHEAD_CUPTI_BUFFER_FLUSH", "Buffer flush"},
+    EnumRow{4, "OVERHEAD_CUPTI_INSTRUMENTATION", "Instrumentation"},
+    EnumRow{5, "OVERHEAD_CUPTI_RESOURCE", "Resource"},
+    EnumRow{6, "OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING", "Runtime module loading"},
+    EnumRow{7, "OVERHEAD_LAZY_FUNCTION_LOADING", "Lazy function loading"},
+    EnumRow{8, "OVERHEAD_COMMAND_BUFFER_FULL", "Command buffer full"},
+    EnumRow{9, "OVERHEAD_ACTIVITY_BUFFER_REQUEST", "Activity buffer request"},
+    EnumRow{10, "OVERHEAD_UVM_ACTIVITY_INIT", "UVM activity init"},
+};
+inline constexpr Enumeration overhead_kinds{"ENUM_CUPTI_OVERHEAD_TYPE", overhead_kind_rows};
+
+inline constexpr std::array event_class_rows{
+    EnumRow{0, "TRACE_PROCESS_EVENT_CUDA_RUNTIME", "CUDA runtime"},
+    EnumRow{1, "TRACE_PROCESS_EVENT_CUDA_DRIVER", "CUDA driver"},
+};
+inline constexpr Enumeration event_classes{"ENUM_NSYS_EVENT_CLASS", event_class_rows};
+
+inline constexpr std::array event_type_rows{
+    EnumRow{mark, "NvtxMark", "NvtxMark"},
+    EnumRow{push_pop_range, "NvtxPushPopRange", "NvtxPushPopRange"},
+    EnumRow{start_end_range, "NvtxStartEndRange", "NvtxStartEndRange"},
+    EnumRow{domain_created, "NvtxDomainCreate", "NvtxDomainCreate"},
+};
+inline constexpr Enumeration event_types{"ENUM_NSYS_EVENT_TYPE", event_type_rows};
+
+}  // namespace mprof::trace::nsys

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/trace/trace.hpp"
+
+/// Reads a trace from mprof's trace.sqlite or from an export of Nsight Systems, of whatever version: a table
+/// or a column that is missing there is missing in the trace.
+namespace mprof::trace {
+
+/// What to read: the rest of a Trace stays empty.
+struct Parts {
+  bool kernels = false;
+  bool transfers = false;
+  bool calls = false;
+  bool system_calls = false;
+  bool ranges = false;
+  bool synchronizations = false;
+  bool overheads = false;
+
+  Parts& operator|=(const Parts& other);
+};
+/// Those that tables, timelines and exports show.
+inline constexpr Parts shown_parts{.kernels = true, .transfers = true, .calls = true, .ranges = true};
+
+struct Query {
+  Parts parts = shown_parts;
+  std::vector<std::string> cases{};  ///< empty: everything in the file
+  /// Also what mprof itself does between two ops to make them comparable, such as flushing the caches. It is
+  /// no work of any variant.
+  bool with_pauses = false;
+};
+
+/// Throws Error(usage) when the file is no trace, or has no case of that name.
+[[nodiscard]] Trace read_trace(const std::filesystem::path& file, const Query& query = {});
+
+/// The ids of the cases in a file, in its order; none in an export of Nsight Systems. Throws like
+/// read_trace().
+[[nodiscard]] std::vector<std::string> traced_cases(const std::filesystem::path& file);
+
+}  // namespace mprof::trace

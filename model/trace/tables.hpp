@@ -1,0 +1,82 @@
+#pragma once
+
+#include <string_view>
+
+/// The tables of trace.sqlite, for its writer and its readers.
+namespace mprof::trace::tables {
+
+struct Table {
+  std::string_view name;
+  std::string_view columns;  ///< as CREATE TABLE has them
+};
+
+inline constexpr Table string_ids{"StringIds", "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL"};
+inline constexpr Table session_start{"TARGET_INFO_SESSION_START_TIME",
+                                     "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT"};
+inline constexpr Table metadata{"META_DATA_EXPORT", "name TEXT NOT NULL, value TEXT"};
+inline constexpr Table gpus{
+    "TARGET_INFO_GPU",
+    "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER, "
+    "l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, "
+    "uuid TEXT, cuDevice INTEGER, threadsPerWarp INTEGER, asyncEngines INTEGER, computeMajor INTEGER, "
+    "computeMinor INTEGER"};
+inline constexpr Table kernels{
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, "
+    "demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, "
+    "cacheConfig INTEGER, registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT "
+    "NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT "
+    "NULL, staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread "
+    "INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted "
+    "INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"};
+inline constexpr Table calls{
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, "
+    "correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER"};
+inline constexpr Table copies{
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes "
+    "INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, "
+    "srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause "
+    "INTEGER, graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER"};
+inline constexpr Table sets{
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, value "
+    "INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER"};
+inline constexpr Table synchronizations{
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, syncType "
+    "INTEGER NOT NULL, eventId INTEGER NOT NULL"};
+inline constexpr Table overheads{
+    "CUPTI_ACTIVITY_KIND_OVERHEAD",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER, correlationId "
+    "INTEGER, nameId INTEGER NOT NULL, overheadType INTEGER NOT NULL"};
+inline constexpr Table system_calls{"OSRT_API", ""};  // read alone: mprof records none
+inline constexpr Table ranges{
+    "NVTX_EVENTS",
+    "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, "
+    "color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, "
+    "uint64Value INTEGER, int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, "
+    "floatValue REAL, jsonTextId INTEGER, jsonText TEXT, binaryData TEXT"};
+
+// --- what Nsight Systems does not know ---
+
+inline constexpr Table cases{
+    "MPROF_CASE",
+    "id INTEGER PRIMARY KEY, caseId TEXT NOT NULL UNIQUE, globalPid INTEGER NOT NULL, start INTEGER NOT "
+    "NULL, end INTEGER NOT NULL, firstCorrelationId INTEGER NOT NULL, lastCorrelationId INTEGER NOT NULL, "
+    "droppedRecords INTEGER NOT NULL, zeroTimeRecords INTEGER NOT NULL, reversedRecords INTEGER NOT NULL, "
+    "unattributedRecords INTEGER NOT NULL, attributionDisagreements INTEGER NOT NULL"};
+inline constexpr Table attribution{
+    "MPROF_ATTRIBUTION",
+    "correlationId INTEGER PRIMARY KEY, caseId INTEGER NOT NULL, op TEXT NOT NULL, part TEXT NOT NULL"};
+inline constexpr Table own_ranges{
+    "MPROF_RANGE",
+    "caseId INTEGER NOT NULL, externalId INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, "
+    "name TEXT NOT NULL, globalTid INTEGER NOT NULL, op TEXT NOT NULL, part TEXT NOT NULL"};
+
+}  // namespace mprof::trace::tables

@@ -1,0 +1,96 @@
+#include "model/trace/trace.hpp"
+
+#include <cctype>
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/trace/nsys_schema.hpp"
+
+namespace mprof::trace {
+namespace {
+
+/// What the file calls a number, or else Nsight Systems; empty when neither knows it.
+std::string label(const std::unordered_map<std::uint8_t, std::string>& of_file,
+                  const nsys::Enumeration& known, std::uint8_t number) {
+  if (const auto found = of_file.find(number); found != of_file.end()) return found->second;
+  const auto row = std::ranges::find(known.rows, int{number}, &nsys::EnumRow::id);
+  return row == known.rows.end() ? std::string() : std::string(row->label);
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+}  // namespace
+
+NameIndex Names::index(std::string_view text) {
+  if (const auto found = known_.find(text); found != known_.end()) return found->second;
+  const auto next = static_cast<NameIndex>(texts_.size());
+  texts_.emplace_back(text);
+  known_.emplace(text, next);
+  return next;
+}
+
+PlaceIndex Trace::index_of(const Place& place) {
+  const auto found = std::ranges::find(places, place);
+  if (found != places.end()) return static_cast<PlaceIndex>(found - places.begin());
+  places.push_back(place);
+  return static_cast<PlaceIndex>(places.size() - 1);
+}
+
+std::optional<CaseIndex> Trace::find_case(std::string_view id) const {
+  const auto found = std::ranges::find(cases, id, &CaseInfo::id);
+  if (found == cases.end()) return std::nullopt;
+  return static_cast<CaseIndex>(found - cases.begin());
+}
+
+std::string Trace::way(TransferKind kind) const {
+  const std::string way = label(transfer_labels, nsys::copy_kinds, static_cast<std::uint8_t>(kind));
+  return way.empty() ? "Unknown" : way;
+}
+
+std::string Trace::operation(TransferKind kind) const {
+  return kind == TransferKind::set ? "[CUDA memset]" : fmt::format("[CUDA memcpy {}]", way(kind));
+}
+
+std::string Trace::memory(const std::optional<MemoryKind>& kind) const {
+  return kind ? label(memory_labels, nsys::memory_kinds, static_cast<std::uint8_t>(*kind)) : std::string();
+}
+
+std::string Trace::device(std::uint32_t id) const {
+  const auto gpu = std::ranges::find(gpus, id, &Gpu::id);
+  return gpu == gpus.end() ? std::to_string(id) : fmt::format("{} ({})", gpu->name, id);
+}
+
+std::string_view Trace::text_of(const Range& range) const {
+  return std::string_view(names[range.name]).substr(names[range.domain].size() + 1);
+}
+
+std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace) {
+  std::unordered_map<std::string_view, CaseIndex> indices;
+  for (CaseIndex i = 0; i < trace.cases.size(); ++i) indices.emplace(trace.cases[i].id, i);
+  return indices;
+}
+
+std::string_view call_name(std::string_view versioned_name) {
+  constexpr std::size_t length = 6;  // _v7000
+  if (versioned_name.size() <= length) return versioned_name;
+  const std::string_view tail = versioned_name.substr(versioned_name.size() - length);
+  const bool digits =
+      std::all_of(tail.begin() + 2, tail.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return tail.starts_with("_v") && digits ? versioned_name.substr(0, versioned_name.size() - length)
+                                          : versioned_name;
+}
+
+CallKind call_kind(std::string_view name) {
+  if (has_any(name, {"Synchronize"})) return CallKind::wait;
+  if (has_any(name, {"Malloc", "Free", "MemAlloc", "HostAlloc", "HostRegister", "HostUnregister"}))
+    return CallKind::allocation;
+  if (has_any(name, {"Memcpy", "Memset"})) return CallKind::transfer;
+  if (has_any(name, {"Launch"})) return CallKind::launch;
+  return CallKind::other;
+}
+
+}  // namespace mprof::trace

@@ -1,0 +1,312 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+/// The one model of a trace: what the recorder fills, trace.sqlite keeps, and everything that reads a trace
+/// is made from, be it of one case or of many, by mprof or from an export of Nsight Systems of whatever
+/// version. Plain rows, without CUDA's headers. Times are in nanoseconds from Trace::epoch, sizes in bytes.
+/// What a file does not say is nullopt.
+namespace mprof::trace {
+
+/// In a result directory.
+inline constexpr const char* file_name = "trace.sqlite";
+
+struct Interval {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  [[nodiscard]] std::int64_t length() const { return end - start; }
+  bool operator==(const Interval&) const = default;
+};
+
+/// An index into Trace::names.
+using NameIndex = std::uint32_t;
+/// An index into Trace::cases.
+using CaseIndex = std::uint32_t;
+/// The case of rows in a file that knows no cases.
+inline constexpr CaseIndex no_case = ~CaseIndex{0};
+/// An index into Trace::places.
+using PlaceIndex = std::uint32_t;
+/// The place of what could not be attributed, and the first of Trace::places.
+inline constexpr PlaceIndex nowhere = 0;
+
+/// Texts, each once: millions of rows share a few of them. The first is the empty one.
+class Names {
+ public:
+  /// That of a text, which is added when it is new.
+  NameIndex index(std::string_view text);
+  [[nodiscard]] const std::string& operator[](NameIndex index) const { return texts_[index]; }
+  [[nodiscard]] std::size_t size() const { return texts_.size(); }
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::vector<std::string> texts_{std::string()};
+  std::unordered_map<std::string, NameIndex, Hash, std::equal_to<>> known_{{std::string(), 0}};
+};
+
+/// Where in a case something belongs, as mprof attributed it. Both are empty for what could not be
+/// attributed.
+struct Place {
+  std::string op{};    ///< empty: to none of them, as what a case does between two ops
+  std::string part{};  ///< one of the parts below
+  bool operator==(const Place&) const = default;
+};
+
+/// The parts of an op: its three stages, what lies between them, and what the runner does in a pause (which
+/// is no work of the variant).
+namespace part {
+inline constexpr const char* prepare = "prepare";
+inline constexpr const char* op = "op";
+inline constexpr const char* finish = "finish";
+inline constexpr const char* between = "between";
+inline constexpr const char* pause = "pause";
+}  // namespace part
+
+/// Where work ran on a GPU.
+struct Queue {
+  std::uint32_t device = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  bool operator==(const Queue&) const = default;
+  auto operator<=>(const Queue&) const = default;
+};
+
+using Size = std::array<std::int32_t, 3>;
+
+/// Processes and threads are global ids, as Nsight Systems packs them (nsys_schema.hpp). Rows with the same
+/// correlation id and process belong to one API call, which launched several of them in a graph.
+struct Kernel {
+  Interval time{};
+  std::int64_t correlation = 0;
+  std::int64_t process = 0;
+  NameIndex name = 0;        ///< demangled, with namespaces, template arguments and parameters
+  NameIndex short_name = 0;  ///< the function's own; 0: not known, as the next
+  NameIndex mangled = 0;
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  Queue queue{};
+  std::uint64_t graph_node = 0;  ///< 0: not of a graph
+  std::optional<Size> grid{};
+  std::optional<Size> block{};
+  std::optional<std::uint32_t> registers_per_thread{};
+  std::optional<std::uint32_t> static_shared_memory{};
+  std::optional<std::uint32_t> dynamic_shared_memory{};
+  std::optional<std::uint32_t> local_memory_per_thread{};
+  std::optional<std::uint64_t> local_memory_total{};
+  std::optional<std::uint32_t> shared_memory_executed{};
+  std::optional<std::uint32_t> shared_memory_limit{};  ///< 0: default, 1: more on request
+  std::optional<std::uint32_t> cache_config{};         ///< as CUfunc_cache
+  std::optional<std::uint32_t> launch_type{};          ///< as ENUM_CUDA_KERNEL_LAUNCH_TYPE
+  std::optional<std::int64_t> grid_id{};
+  bool operator==(const Kernel&) const = default;
+};
+
+/// The numbers of copies are those of CUPTI and of ENUM_CUDA_MEMCPY_OPER; a newer file may have others.
+enum class TransferKind : std::uint8_t {
+  unknown = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  host_to_array = 3,
+  array_to_host = 4,
+  array_to_array = 5,
+  array_to_device = 6,
+  device_to_array = 7,
+  device_to_device = 8,
+  host_to_host = 9,
+  peer_to_peer = 10,
+  set = 255,  ///< no copy: memory is set to a value
+};
+
+/// The numbers are those of ENUM_CUDA_MEM_KIND; a newer file may have others.
+enum class MemoryKind : std::uint8_t {
+  pageable = 0,
+  pinned = 1,
+  device = 2,
+  array = 3,
+  managed = 4,
+  device_static = 5,
+  managed_static = 6,
+  unknown = 7,
+};
+
+/// A copy, or a memset.
+struct Transfer {
+  Interval time{};
+  std::int64_t correlation = 0;
+  std::int64_t process = 0;
+  std::uint64_t bytes = 0;
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  Queue queue{};
+  TransferKind kind = TransferKind::unknown;
+  std::optional<MemoryKind> source{};  ///< of a memset: what is set
+  std::optional<MemoryKind> destination{};
+  std::uint64_t graph_node = 0;          ///< 0: not of a graph
+  std::optional<std::uint64_t> count{};  ///< how many copies this row stands for
+  std::optional<std::uint32_t> value{};  ///< of a memset
+  [[nodiscard]] bool is_set() const { return kind == TransferKind::set; }
+  bool operator==(const Transfer&) const = default;
+};
+
+enum class Api : std::uint8_t { runtime, driver };
+
+/// A call on a host thread: of CUDA, or of the operating system.
+struct Call {
+  Interval time{};
+  std::int64_t correlation = 0;
+  std::int64_t thread = 0;
+  NameIndex name = 0;            ///< as nsys prints it: call_name(versioned_name)
+  NameIndex versioned_name = 0;  ///< as CUPTI and files have it: cudaLaunchKernel_v7000
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  Api api = Api::runtime;
+  std::optional<std::uint32_t> result{};  ///< the cudaError_t or CUresult
+  bool operator==(const Call&) const = default;
+};
+
+/// The numbers are those of CUPTI and of ENUM_CUPTI_SYNC_TYPE.
+enum class SynchronizationKind : std::uint8_t { unknown, event, stream_wait_event, stream, context };
+
+struct Synchronization {
+  Interval time{};
+  std::int64_t correlation = 0;
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  SynchronizationKind kind = SynchronizationKind::unknown;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t event = 0;
+  bool operator==(const Synchronization&) const = default;
+};
+
+/// Time that tracing and lazy loading took on the host.
+struct Overhead {
+  Interval time{};
+  std::int64_t correlation = 0;
+  std::int64_t thread = 0;
+  CaseIndex in_case = 0;
+  std::uint32_t kind = 0;  ///< as ENUM_CUPTI_OVERHEAD_TYPE
+  bool operator==(const Overhead&) const = default;
+};
+
+enum class RangeStyle : std::uint8_t { push_pop, start_end, mark };
+
+/// A range of a thread's time that code gave a name: mprof's own, and what a program told NVTX. A mark is one
+/// that ends when it starts; it is written, and not read again.
+struct Range {
+  Interval time{};
+  std::int64_t thread = 0;
+  std::int64_t end_thread = 0;
+  NameIndex name = 0;    ///< domain:text
+  NameIndex domain = 0;  ///< 0: NVTX's default domain
+  CaseIndex in_case = 0;
+  RangeStyle style = RangeStyle::push_pop;
+  PlaceIndex place = nowhere;
+  std::uint64_t id = 0;  ///< the external correlation id of mprof's own ranges; 0: somebody else's
+  bool operator==(const Range&) const = default;
+};
+
+/// The domain of mprof's own ranges.
+inline constexpr const char* own_domain = "mprof";
+
+/// What the trace of a case lacks, and how sure the attribution is.
+struct Counts {
+  std::uint64_t dropped = 0;       ///< records that found no buffer
+  std::uint64_t zero_time = 0;     ///< records without a start or an end; not used
+  std::uint64_t reversed = 0;      ///< records that end before they start; not used
+  std::uint64_t unattributed = 0;  ///< work of the GPU that no range could be found for
+  /// API calls whose thread and time say another place than their external id.
+  std::uint64_t disagreements = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+/// A case that was traced: one execution.
+struct CaseInfo {
+  std::string id{};
+  std::int64_t process = 0;
+  Interval window{};
+  Counts counts{};
+  bool operator==(const CaseInfo&) const = default;
+};
+
+/// A GPU that the trace has work of.
+struct Gpu {
+  std::uint32_t id = 0;  ///< the number that CUDA gives it
+  std::string name{};
+  std::string bus_location{};
+  std::string uuid{};
+  std::optional<std::uint64_t> memory{};            ///< B
+  std::optional<std::uint64_t> l2_cache{};          ///< B
+  std::optional<std::uint64_t> memory_bandwidth{};  ///< B/s
+  std::optional<std::uint64_t> clock_rate{};        ///< Hz
+  std::optional<std::uint32_t> multiprocessors{};
+  std::optional<std::uint32_t> compute_major{};
+  std::optional<std::uint32_t> compute_minor{};
+  std::optional<std::uint32_t> threads_per_warp{};
+  std::optional<std::uint32_t> copy_engines{};
+  bool operator==(const Gpu&) const = default;
+};
+
+/// The rows of each kind stand case by case, and within a case in the order of the file.
+struct Trace {
+  std::int64_t epoch = 0;  ///< ns since 1970 at which the times begin
+  Names names{};
+  std::vector<Place> places{Place{}};
+  std::vector<CaseInfo> cases{};
+  std::vector<Kernel> kernels{};
+  std::vector<Transfer> transfers{};
+  std::vector<Call> calls{};
+  std::vector<Call> system_calls{};
+  std::vector<Range> ranges{};
+  std::vector<Synchronization> synchronizations{};
+  std::vector<Overhead> overheads{};
+  std::vector<Gpu> gpus{};
+  /// As the file names the numbers; it may know more than nsys_schema.hpp, which has the rest.
+  std::unordered_map<std::uint8_t, std::string> transfer_labels{};
+  std::unordered_map<std::uint8_t, std::string> memory_labels{};
+
+  /// The index of a place, which is added when it is new.
+  [[nodiscard]] PlaceIndex index_of(const Place& place);
+  /// nullopt when the trace has no such case.
+  [[nodiscard]] std::optional<CaseIndex> find_case(std::string_view id) const;
+  /// "Host-to-Device", of a copy.
+  [[nodiscard]] std::string way(TransferKind kind) const;
+  /// "[CUDA memcpy Host-to-Device]", "[CUDA memset]"
+  [[nodiscard]] std::string operation(TransferKind kind) const;
+  /// "Pageable"; empty when it is not known.
+  [[nodiscard]] std::string memory(const std::optional<MemoryKind>& kind) const;
+  /// "NVIDIA H200 (0)", or the number alone.
+  [[nodiscard]] std::string device(std::uint32_t id) const;
+  /// The name of a range without its domain.
+  [[nodiscard]] std::string_view text_of(const Range& range) const;
+};
+
+/// The indices of all cases, for who looks up many. It points into the trace.
+[[nodiscard]] std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace);
+
+/// As nsys prints it: cudaLaunchKernel for cudaLaunchKernel_v7000; versions of five digits stay.
+[[nodiscard]] std::string_view call_name(std::string_view versioned_name);
+
+/// What a call of CUDA's runtime or driver is for.
+enum class CallKind : std::uint8_t { wait, allocation, transfer, launch, other };
+[[nodiscard]] CallKind call_kind(std::string_view name);
+
+/// The rows of a case, which stand together.
+template <class Row>
+[[nodiscard]] std::span<const Row> of_case(const std::vector<Row>& rows, CaseIndex index) {
+  return {std::ranges::lower_bound(rows, index, {}, &Row::in_case),
+          std::ranges::upper_bound(rows, index, {}, &Row::in_case)};
+}
+
+}  // namespace mprof::trace

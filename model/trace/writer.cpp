@@ -1,0 +1,389 @@
+#include "model/trace/writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/tables.hpp"
+#include "model/version.hpp"
+
+namespace mprof::trace {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+using namespace nsys;
+
+/// The tables whose rows belong to a case by their correlation id.
+constexpr std::array correlated{tables::kernels,          tables::calls,    tables::copies, tables::sets,
+                                tables::synchronizations, tables::overheads};
+
+void create(Database& database, const tables::Table& table) {
+  database.execute(fmt::format("CREATE TABLE IF NOT EXISTS {} ({})", table.name, table.columns));
+}
+
+/// An INSERT of all columns of a table, which is made when it is missing.
+Statement insert_into(Database& database, const tables::Table& table) {
+  create(database, table);
+  std::string parameters = "?";
+  for (const char c : table.columns) {
+    if (c == ',') parameters += ", ?";
+  }
+  return database.prepare(fmt::format("INSERT INTO {} VALUES ({})", table.name, parameters));
+}
+
+void write_enumeration(Database& database, const Enumeration& enumeration) {
+  if (database.has_table(enumeration.table)) return;
+  Statement insert = insert_into(database, {enumeration.table, enumeration_columns});
+  for (const EnumRow& row : enumeration.rows) insert.run(row.id, row.name, row.label);
+}
+
+/// StringIds: each text once.
+class Strings {
+ public:
+  explicit Strings(Database& database) : insert_(insert_into(database, tables::string_ids)) {
+    Statement all = database.prepare("SELECT id, value FROM StringIds");
+    while (all.step()) ids_.emplace(all.text(1), all.integer(0));
+    for (const auto& [text, id] : ids_) next_ = std::max(next_, id + 1);
+  }
+
+  std::int64_t id(const std::string& text) {
+    const auto [entry, is_new] = ids_.try_emplace(text, next_);
+    if (is_new) insert_.run(next_++, text);
+    return entry->second;
+  }
+
+ private:
+  Statement insert_;
+  std::unordered_map<std::string, std::int64_t> ids_;
+  std::int64_t next_ = 0;
+};
+
+std::optional<std::int64_t> unless_zero(std::uint64_t value) {
+  if (value == 0) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+template <class Kind>
+int number(Kind kind) {
+  return static_cast<int>(kind);
+}
+template <class Kind>
+std::optional<int> number(const std::optional<Kind>& kind) {
+  if (!kind) return std::nullopt;
+  return number(*kind);
+}
+
+int event_type(RangeStyle style) {
+  switch (style) {
+    case RangeStyle::push_pop:
+      return push_pop_range;
+    case RangeStyle::start_end:
+      return start_end_range;
+    case RangeStyle::mark:
+      return mark;
+  }
+  return push_pop_range;
+}
+
+/// Calls visit(correlation, place) for every record that has both.
+template <class Visit>
+void for_each_correlation(const Trace& trace, const Visit& visit) {
+  for (const Kernel& kernel : trace.kernels) visit(kernel.correlation, kernel.place);
+  for (const Transfer& transfer : trace.transfers) visit(transfer.correlation, transfer.place);
+  for (const Call& call : trace.calls) visit(call.correlation, call.place);
+  for (const Synchronization& row : trace.synchronizations) visit(row.correlation, row.place);
+}
+
+/// Writes one trace; everything in the transaction of its caller.
+class Writer {
+ public:
+  Writer(Database& database, const Trace& trace)
+      : database_(database), trace_(trace), of_(trace.cases.at(0)), strings_(database) {
+    describe_file();
+    remove_older();
+    write_case();
+  }
+
+  void write_all() {
+    write_gpus();
+    write_kernels();
+    write_transfers();
+    write_calls();
+    write_synchronizations();
+    write_overheads();
+    write_ranges();
+    write_attribution();
+    drop_empty_tables();
+  }
+
+ private:
+  [[nodiscard]] std::int64_t correlation(std::int64_t id) const { return first_correlation_ + id; }
+  [[nodiscard]] std::int64_t time(std::int64_t time) const { return trace_.epoch + time - session_start_; }
+
+  void describe_file() {
+    if (!database_.has_table(tables::session_start.name)) {
+      const std::int64_t start = trace_.epoch + of_.window.start;
+      const auto seconds = std::chrono::floor<std::chrono::seconds>(
+          std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start)));
+      insert_into(database_, tables::session_start)
+          .run(start, fmt::format("{:%Y-%m-%dT%H:%M:%S}", seconds), nullptr);
+      Statement insert = insert_into(database_, tables::metadata);
+      insert.run("EXPORT_SCHEMA_VERSION", "3.16.1");
+      insert.run("EXPORT_SCHEMA_VERSION_MAJOR", "3");
+      insert.run("EXPORT_SCHEMA_VERSION_MINOR", "16");
+      insert.run("EXPORT_SCHEMA_VERSION_MICRO", "1");
+      insert.run("EXPORT_PRODUCT_VERSION", fmt::format("mprof {}", version));
+    }
+    Statement start = database_.prepare("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME");
+    if (start.step()) session_start_ = start.integer(0);
+  }
+
+  void remove_older() {
+    create(database_, tables::cases);
+    create(database_, tables::attribution);
+    create(database_, tables::own_ranges);
+    Statement older = database_.prepare(
+        "SELECT id, globalPid, start, end, firstCorrelationId, lastCorrelationId FROM MPROF_CASE "
+        "WHERE caseId = ?");
+    if (!older.bind(of_.id).step()) return;
+    for (const tables::Table& table : correlated) {
+      if (!database_.has_table(table.name)) continue;
+      database_.prepare(fmt::format("DELETE FROM {} WHERE correlationId BETWEEN ? AND ?", table.name))
+          .run(older.integer(4), older.integer(5));
+    }
+    if (database_.has_table(tables::ranges.name)) {
+      // Domains stay: other cases may have ranges in them.
+      database_
+          .prepare(
+              "DELETE FROM NVTX_EVENTS WHERE globalTid & ? = ? AND start BETWEEN ? AND ? AND "
+              "eventType != ?")
+          .run(~thread_mask, older.integer(1), older.integer(2), older.integer(3), domain_created);
+    }
+    for (const tables::Table& table : {tables::attribution, tables::own_ranges}) {
+      database_.prepare(fmt::format("DELETE FROM {} WHERE caseId = ?", table.name)).run(older.integer(0));
+    }
+    database_.prepare("DELETE FROM MPROF_CASE WHERE id = ?").run(older.integer(0));
+  }
+
+  void write_case() {
+    Statement last = database_.prepare("SELECT max(id), max(lastCorrelationId) FROM MPROF_CASE");
+    if (last.step() && !last.null(0)) {
+      case_ = last.integer(0) + 1;
+      first_correlation_ = last.integer(1) + 1;
+    }
+    std::int64_t largest = 0;
+    for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex) { largest = std::max(largest, id); });
+    for (const Overhead& overhead : trace_.overheads) largest = std::max(largest, overhead.correlation);
+    Interval window = of_.window;
+    for (const Range& range : trace_.ranges) {
+      window.start = std::min(window.start, range.time.start);
+      window.end = std::max(window.end, range.time.end);
+    }
+    const Counts& counts = of_.counts;
+    insert_into(database_, tables::cases)
+        .run(case_, of_.id, of_.process, time(window.start), time(window.end), first_correlation_,
+             correlation(largest), counts.dropped, counts.zero_time, counts.reversed, counts.unattributed,
+             counts.disagreements);
+  }
+
+  void write_gpus() {
+    if (trace_.gpus.empty()) return;
+    Statement insert = insert_into(database_, tables::gpus);
+    for (const Gpu& gpu : trace_.gpus) {
+      database_.prepare("DELETE FROM TARGET_INFO_GPU WHERE id = ?").run(gpu.id);
+      insert.run(0, gpu.id, gpu.name, gpu.bus_location, 1, gpu.l2_cache, gpu.memory, gpu.memory_bandwidth,
+                 gpu.clock_rate, gpu.multiprocessors, gpu.uuid, gpu.id, gpu.threads_per_warp,
+                 gpu.copy_engines, gpu.compute_major, gpu.compute_minor);
+    }
+  }
+
+  /// The id of a text of the trace in StringIds.
+  std::int64_t string(NameIndex name) {
+    const auto [entry, is_new] = string_ids_.try_emplace(name);
+    if (is_new) entry->second = strings_.id(trace_.names[name]);
+    return entry->second;
+  }
+
+  void write_kernels() {
+    if (trace_.kernels.empty()) return;
+    write_enumeration(database_, launch_types);
+    Statement insert = insert_into(database_, tables::kernels);
+    for (const Kernel& k : trace_.kernels) {
+      const Size grid = k.grid.value_or(Size{}), block = k.block.value_or(Size{});
+      insert.run(time(k.time.start), time(k.time.end), k.queue.device, k.queue.context, nullptr,
+                 k.queue.stream, correlation(k.correlation), of_.process, string(k.name),
+                 string(k.short_name), string(k.mangled), k.launch_type, k.cache_config,
+                 k.registers_per_thread, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                 k.static_shared_memory, k.dynamic_shared_memory, k.local_memory_per_thread,
+                 k.local_memory_total, k.grid_id, k.shared_memory_executed, unless_zero(k.graph_node),
+                 k.shared_memory_limit);
+    }
+  }
+
+  /// A table exists only when it has rows.
+  void write_transfers() {
+    if (trace_.transfers.empty()) return;
+    write_enumeration(database_, memory_kinds);
+    std::optional<Statement> insert_copy, insert_set;
+    for (const Transfer& transfer : trace_.transfers) {
+      if (transfer.is_set()) {
+        if (!insert_set) insert_set = insert_into(database_, tables::sets);
+        write_set(*insert_set, transfer);
+      } else {
+        if (!insert_copy) insert_copy = insert_into(database_, tables::copies);
+        write_copy(*insert_copy, transfer);
+      }
+    }
+    if (insert_copy) write_enumeration(database_, copy_kinds);
+  }
+
+  void write_copy(Statement& insert, const Transfer& t) {
+    insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
+               correlation(t.correlation), of_.process, t.bytes, number(t.kind), nullptr, number(t.source),
+               number(t.destination), nullptr, nullptr, nullptr, nullptr, nullptr, unless_zero(t.graph_node),
+               nullptr, t.count);
+  }
+
+  void write_set(Statement& insert, const Transfer& t) {
+    insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
+               correlation(t.correlation), of_.process, t.value, t.bytes, unless_zero(t.graph_node),
+               number(t.source));
+  }
+
+  void write_calls() {
+    if (trace_.calls.empty()) return;
+    write_enumeration(database_, event_classes);
+    Statement insert = insert_into(database_, tables::calls);
+    for (const Call& c : trace_.calls) {
+      insert.run(time(c.time.start), time(c.time.end), static_cast<int>(c.api), c.thread,
+                 correlation(c.correlation), string(c.versioned_name), c.result, nullptr);
+    }
+  }
+
+  void write_synchronizations() {
+    if (trace_.synchronizations.empty()) return;
+    write_enumeration(database_, synchronization_kinds);
+    // CUPTI names the context only; nsys shows its device as well.
+    std::map<std::uint32_t, std::uint32_t> device_of;
+    for (const Kernel& kernel : trace_.kernels) device_of[kernel.queue.context] = kernel.queue.device;
+    for (const Transfer& row : trace_.transfers) device_of[row.queue.context] = row.queue.device;
+    Statement insert = insert_into(database_, tables::synchronizations);
+    for (const Synchronization& s : trace_.synchronizations) {
+      insert.run(time(s.time.start), time(s.time.end), device_of[s.context], s.context, nullptr, s.stream,
+                 correlation(s.correlation), of_.process, static_cast<int>(s.kind), s.event);
+    }
+  }
+
+  void write_overheads() {
+    if (trace_.overheads.empty()) return;
+    write_enumeration(database_, overhead_kinds);
+    Statement insert = insert_into(database_, tables::overheads);
+    for (const Overhead& o : trace_.overheads) {
+      const auto row = std::ranges::find(overhead_kinds.rows, static_cast<int>(o.kind), &EnumRow::id);
+      const std::string_view label = row == overhead_kinds.rows.end() ? "Unknown" : row->label;
+      insert.run(time(o.time.start), time(o.time.end), nullptr, o.thread, correlation(o.correlation),
+                 strings_.id(std::string(label)), o.kind);
+    }
+  }
+
+  void write_ranges() {
+    if (trace_.ranges.empty()) return;
+    write_enumeration(database_, event_types);
+    create(database_, tables::ranges);
+    Statement insert = database_.prepare(
+        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, endGlobalTid, domainId) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)");
+    Statement insert_own = insert_into(database_, tables::own_ranges);
+    for (const Range& range : trace_.ranges) {
+      const bool is_mark = range.style == RangeStyle::mark;
+      const bool one_thread = range.thread == range.end_thread;
+      insert.run(time(range.time.start), is_mark ? std::nullopt : std::optional(time(range.time.end)),
+                 event_type(range.style), trace_.text_of(range), range.thread,
+                 one_thread ? std::nullopt : std::optional(range.end_thread),
+                 domain(trace_.names[range.domain]));
+      if (range.id == 0) continue;
+      const Place& place = trace_.places.at(range.place);
+      insert_own.run(case_, range.id, time(range.time.start), time(range.time.end), trace_.text_of(range),
+                     range.thread, place.op, place.part);
+    }
+  }
+
+  /// The id of an NVTX domain, which gets a row of its own; the default domain has 0 and none.
+  std::int64_t domain(const std::string& name) {
+    if (name.empty()) return 0;
+    if (const auto known = domains_.find(name); known != domains_.end()) return known->second;
+    Statement found = database_.prepare("SELECT domainId FROM NVTX_EVENTS WHERE eventType = ? AND text = ?");
+    std::int64_t id = 0;
+    if (found.bind(domain_created, name).step()) {
+      id = found.integer(0);
+    } else {
+      Statement largest = database_.prepare("SELECT coalesce(max(domainId), 0) FROM NVTX_EVENTS");
+      largest.step();
+      id = largest.integer(0) + 1;
+      database_
+          .prepare(
+              "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) "
+              "VALUES (?, ?, ?, ?, ?)")
+          .run(time(of_.window.start), domain_created, name, of_.process, id);
+    }
+    return domains_[name] = id;
+  }
+
+  void write_attribution() {
+    std::map<std::int64_t, PlaceIndex> places;
+    for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex place) {
+      if (place != nowhere) places[id] = place;
+    });
+    Statement insert = insert_into(database_, tables::attribution);
+    for (const auto& [id, index] : places) {
+      const Place& place = trace_.places.at(index);
+      insert.run(correlation(id), case_, place.op, place.part);
+    }
+  }
+
+  /// A table exists only when it has rows, as in an export; one can have lost its last with an older trace.
+  void drop_empty_tables() {
+    const auto drop_if_empty = [&](std::string_view table) {
+      if (!database_.has_table(table)) return;
+      const bool empty = !database_.prepare(fmt::format("SELECT 1 FROM {} LIMIT 1", table)).step();
+      if (empty) database_.execute(fmt::format("DROP TABLE {}", table));
+    };
+    for (const tables::Table& table : correlated) drop_if_empty(table.name);
+    drop_if_empty(tables::ranges.name);
+  }
+
+  Database& database_;
+  const Trace& trace_;
+  const CaseInfo& of_;
+  Strings strings_;
+  std::unordered_map<NameIndex, std::int64_t> string_ids_;  // by the trace's own numbers
+  std::int64_t session_start_ = 0;
+  std::int64_t case_ = 1;
+  std::int64_t first_correlation_ = 0;
+  std::map<std::string, std::int64_t> domains_;
+};
+
+}  // namespace
+
+void write_trace(const std::filesystem::path& file, const Trace& trace) {
+  Database database(file, sqlite::Mode::write);
+  sqlite::Transaction transaction(database);
+  Writer(database, trace).write_all();
+  transaction.commit();
+}
+
+}  // namespace mprof::trace

@@ -1,0 +1,417 @@
+#include "report/analysis/analysis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mprof {
+namespace {
+
+const Value no_time = absent_value("no case gave a verified time");
+constexpr std::string_view is_a_baseline = "it is a baseline itself";
+const SpeedUp no_time_no_speed_up = no_speed_up("no case gave a verified time");
+
+const PassResult* verified_pass(const Case& c) {
+  const auto found = std::find_if(c.passes.begin(), c.passes.end(),
+                                  [](const PassResult& pass) { return !pass.verification.empty(); });
+  return found == c.passes.end() ? nullptr : &*found;
+}
+
+std::optional<Verification> verification_of(const Case& c, std::string_view op) {
+  const PassResult* pass = verified_pass(c);
+  if (pass == nullptr) return std::nullopt;
+  const auto found = std::find_if(pass->verification.begin(), pass->verification.end(),
+                                  [&](const Verification& v) { return v.op == op; });
+  return found == pass->verification.end() ? std::nullopt : std::optional(*found);
+}
+
+Value cores_busy(const Case& c, const Value& total_time) {
+  const Value user = value_of(c, "user_time");
+  const Value system = value_of(c, "system_time");
+  if (!user) return user;
+  if (!system) return system;
+  if (!total_time) return total_time;
+  if (!(total_time->median > 0)) return absent_value("the total time is 0");
+  return derived_value((user->median + system->median) / total_time->median);
+}
+
+/// The percentage of the peak that allows no less time. Work outside forward() is not in its op time.
+void find_limit(OpResult& op) {
+  if (op.outside_forward) {
+    op.of_possible = absent_value("it works outside forward(), so its op time says little");
+    return;
+  }
+  std::vector<std::pair<Limit, const Value*>> limits{{Limit::compute, &op.compute_throughput},
+                                                     {Limit::memory, &op.memory_throughput}};
+  if (op.info.special_operations > 0) limits.emplace_back(Limit::special, &op.special_throughput);
+  for (const auto& [limit, throughput] : limits) {
+    if (!*throughput) {
+      op.of_possible = *throughput;
+      op.limit.reset();
+      return;
+    }
+    if (op.limit && !((*throughput)->median > op.of_possible->median)) continue;
+    op.limit = limit;
+    op.of_possible = *throughput;
+  }
+}
+
+/// Whether hardware counted work of tensor cores, which the measured FP32 peak says nothing about.
+bool uses_tensor_cores(const Case& c, std::string_view op) {
+  const std::vector<KernelCounters> kernels = kernels_of(c);
+  return std::any_of(kernels.begin(), kernels.end(), [&](const KernelCounters& kernel) {
+    return kernel.op == op && tensor_operations(kernel) > 0;
+  });
+}
+
+/// What only a trace tells.
+Value traced_value(const Case& c, std::string_view metric, std::string_view op = {}) {
+  Value value = value_of(c, metric, op);
+  if (!value && find_pass(c, Pass::trace) == nullptr) value.absent = "the run had no trace pass";
+  return value;
+}
+
+OpResult op_result(const Case& c, const OpInfo& info) {
+  OpResult result;
+  result.info = info;
+  result.op_time = value_of(c, "op_time", info.name);
+  result.group_time = value_of(c, "group_time", info.name);
+  result.compute_throughput = value_of(c, "compute_throughput", info.name);
+  result.memory_throughput = value_of(c, "memory_throughput", info.name);
+  result.flop_rate = value_of(c, "flop_rate", info.name);
+  result.special_throughput = value_of(c, "special_throughput", info.name);
+  result.byte_rate = value_of(c, "byte_rate", info.name);
+  result.special_rate = value_of(c, "special_rate", info.name);
+  result.compared_by = comparable_time(c, info.name);
+  result.outside_forward = result.compared_by == "group_time";
+  if (uses_tensor_cores(c, info.name))
+    result.compute_throughput = absent_value("it computes on tensor cores, whose peak was not measured");
+  find_limit(result);
+  result.gpu_time = traced_value(c, "gpu_time", info.name);
+  result.verification = verification_of(c, info.name);
+  return result;
+}
+
+CaseResult case_result(const Case& c, const FamilyInfo* family) {
+  CaseResult result;
+  result.id = c.id;
+  result.configuration = c.id.substr(0, c.id.rfind('@'));
+  result.key = c.key;
+  result.status = case_status(c);
+  result.reason = case_reason(c);
+  result.source = &c;
+  for (const OpInfo& op : c.ops) result.ops.push_back(op_result(c, op));
+  result.total_time = value_of(c, "total_time");
+  if (family != nullptr) {
+    for (const QualityInfo& quality : family->qualities)
+      result.qualities.push_back({&quality, value_of(c, quality.metric), {}});
+  }
+  result.cores_busy = cores_busy(c, result.total_time);
+  result.trace_overhead = traced_value(c, "trace_overhead");
+  if (const PassResult* timing = find_pass(c, Pass::timing)) result.sampling = timing->sampling;
+  return result;
+}
+
+/// What a sweep is judged by: the op times together, or the whole of a family without ops.
+double cost(const CaseResult& result) {
+  if (const auto time = result.compared_time()) return *time;
+  return result.total_time ? result.total_time->median : std::numeric_limits<double>::infinity();
+}
+
+bool at_defaults(const CaseResult& result, const VariantInfo& info) {
+  return std::all_of(info.parameters.begin(), info.parameters.end(), [&](const ParameterInfo& parameter) {
+    const auto set = result.key.parameters.find(parameter.name);
+    return set == result.key.parameters.end() || set->second == parameter.default_value;
+  });
+}
+
+/// The baseline's case at a problem: with its default parameters, or its fastest one when those were not run.
+const CaseResult* baseline_case(const FamilyResult& family, const std::string& id, const Problem& problem) {
+  const VariantResult* variant = family.find_variant(id);
+  if (variant == nullptr) return nullptr;
+  const auto found = variant->at.find(problem);
+  if (found == variant->at.end()) return nullptr;
+  for (const std::size_t place : found->second) {
+    if (at_defaults(variant->cases[place], variant->info)) return &variant->cases[place];
+  }
+  return variant->representative(problem);
+}
+
+/// Why no speed-up of `result` may be shown; empty when one may.
+std::string obstacle(const VariantInfo& info, const CaseResult& result, const CaseResult* baseline,
+                     const Words& words) {
+  if (info.baseline.empty()) return std::string(is_a_baseline);
+  if (result.status == Status::wrong) return "the output is wrong";
+  if (!result.ok()) return fmt::format("it was not timed ({})", to_string(result.status));
+  if (baseline == nullptr)
+    return fmt::format("its baseline {} was not run at this {}", info.baseline, words.one());
+  if (baseline->status == Status::wrong)
+    return fmt::format("the output of its baseline {} is wrong", baseline->id);
+  if (!baseline->ok()) {
+    return fmt::format("its baseline {} was not timed ({})", baseline->id, to_string(baseline->status));
+  }
+  return {};
+}
+
+void compare_op(OpResult& op, const CaseResult& baseline) {
+  const OpResult* before = baseline.find_op(op.info.name);
+  if (before == nullptr) {
+    op.speed_up = no_speed_up("its baseline has no such op");
+    return;
+  }
+  if (before->outside_forward) op.compared_by = "group_time";
+  op.gpu_speed_up = judge(before->gpu_time, op.gpu_time);
+  op.speed_up =
+      judge(op.compared_by == "group_time" ? before->group_time : before->op_time, op.compared_time());
+}
+
+void compare_with_baseline(CaseResult& result, const VariantInfo& info, const FamilyResult& family) {
+  result.is_baseline = info.baseline.empty();
+  const CaseResult* baseline =
+      result.is_baseline ? nullptr : baseline_case(family, info.baseline, result.key.problem);
+  const std::string why_not = obstacle(info, result, baseline, family.words);
+  if (!why_not.empty()) {
+    result.total_speed_up = no_speed_up(why_not);
+    for (OpResult& op : result.ops) op.speed_up = result.total_speed_up;
+    return;
+  }
+  result.baseline = baseline->id;
+  result.total_speed_up = judge(baseline->total_time, result.total_time);
+  for (OpResult& op : result.ops) compare_op(op, *baseline);
+  for (std::size_t i = 0; i < result.qualities.size(); ++i) {
+    const Value &own = result.qualities[i].value, &before = baseline->qualities[i].value;
+    if (own && before) result.qualities[i].change = own->median - before->median;
+  }
+}
+
+const Value& time_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return result.total_time;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? no_time : found->op_time;
+}
+
+Best best_of(const FamilyResult& family, const std::string& op, const Problem& problem) {
+  Best best{op, problem, nullptr, {}, {}};
+  std::vector<const CaseResult*> candidates;
+  for (const VariantResult& variant : family.variants) {
+    const auto found = variant.at.find(problem);
+    if (found == variant.at.end()) continue;
+    for (const std::size_t place : found->second) {
+      const CaseResult& result = variant.cases[place];
+      if (!result.ok() || !time_of(result, op)) continue;
+      const OpResult* timed = result.find_op(op);
+      (timed != nullptr && timed->outside_forward ? best.left_out : candidates).push_back(&result);
+    }
+  }
+  if (candidates.empty()) return best;
+  best.fastest = *std::min_element(candidates.begin(), candidates.end(), [&](const auto* a, const auto* b) {
+    return time_of(*a, op)->median < time_of(*b, op)->median;
+  });
+  for (const CaseResult* candidate : candidates) {
+    if (candidate != best.fastest && is_level(time_of(*candidate, op), time_of(*best.fastest, op)))
+      best.level.push_back(candidate);
+  }
+  return best;
+}
+
+/// A run made by hand may hold cases of a variant that it does not describe.
+VariantInfo info_of(const Run& run, const std::string& id) {
+  if (const VariantInfo* info = find_variant(run, id)) return *info;
+  VariantInfo info;
+  info.id = info.title = id;
+  info.family = id.substr(0, id.find('/'));
+  return info;
+}
+
+void add_ops(std::vector<OpInfo>& known, const std::vector<OpInfo>& ops) {
+  for (const OpInfo& op : ops) {
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const OpInfo& other) { return other.name == op.name; });
+    if (!is_known) known.push_back(op);
+  }
+}
+
+/// Families and variants by id while the cases are sorted into them.
+class Sorting {
+ public:
+  explicit Sorting(const Run& run) : run_(run) {}
+
+  void add(const Case& c) {
+    FamilyResult& family = family_of(c.key.variant);
+    add_ops(family.ops, c.ops);
+    problems_[family.id].insert(c.key.problem);
+    VariantResult& variant = family.variants[variants_.at(c.key.variant).second];
+    variant.at[c.key.problem].push_back(variant.cases.size());
+    variant.cases.push_back(case_result(c, find_family(run_, family.id)));
+  }
+
+  /// Variants and cases stand in plan order, problems ascending.
+  std::vector<FamilyResult> take() {
+    for (FamilyResult& family : families_) {
+      const std::set<Problem>& problems = problems_[family.id];
+      family.problems.assign(problems.begin(), problems.end());
+      family.words = Words(family.info, family.problems);
+    }
+    return std::move(families_);
+  }
+
+ private:
+  FamilyResult& family_of(const std::string& variant) {
+    if (const auto known = variants_.find(variant); known != variants_.end())
+      return families_[known->second.first];
+    VariantInfo info = info_of(run_, variant);
+    const auto [place, is_new] = places_.emplace(info.family, families_.size());
+    if (is_new) {
+      FamilyResult& added = families_.emplace_back();
+      added.id = info.family;
+      if (const FamilyInfo* described = find_family(run_, added.id)) added.info = *described;
+    }
+    FamilyResult& family = families_[place->second];
+    variants_[variant] = {place->second, family.variants.size()};
+    family.variants.emplace_back().info = std::move(info);
+    return family;
+  }
+
+  const Run& run_;
+  std::vector<FamilyResult> families_;
+  std::map<std::string, std::size_t> places_;                            ///< families
+  std::map<std::string, std::pair<std::size_t, std::size_t>> variants_;  ///< family, and place in it
+  std::map<std::string, std::set<Problem>> problems_;                    ///< by family
+};
+
+std::vector<FamilyResult> families_of(const Run& run) {
+  Sorting sorting(run);
+  for (const Case& c : run.cases) sorting.add(c);
+  return sorting.take();
+}
+
+void add_verifications(FamilyResult& family) {
+  for (VariantResult& variant : family.variants) {
+    for (const OpInfo& op : family.ops) {
+      OpVerification sum{op.name, {}};
+      for (const CaseResult& result : variant.cases) {
+        const OpResult* found = result.find_op(op.name);
+        if (found != nullptr && found->verification)
+          sum.summary.add(*found->verification, result.key.problem);
+      }
+      if (sum.summary.outputs == 0) continue;
+      variant.verified.add(sum.summary);
+      variant.verifications.push_back(std::move(sum));
+    }
+    family.verified.add(variant.verified);
+  }
+}
+
+void judge_family(FamilyResult& family) {
+  for (const VariantResult& variant : family.variants) {
+    family.variants_by_id.emplace(variant.info.id, &variant);
+    for (const CaseResult& result : variant.cases) family.cases_by_id.emplace(result.id, &result);
+  }
+  for (VariantResult& variant : family.variants) {
+    for (CaseResult& result : variant.cases) compare_with_baseline(result, variant.info, family);
+  }
+  for (VariantResult& variant : family.variants) variant.expectations = check_expectations(variant, family);
+  add_verifications(family);
+  std::vector<std::string> timed;
+  for (const OpInfo& op : family.ops) timed.push_back(op.name);
+  timed.emplace_back();
+  for (const std::string& op : timed) {
+    for (const Problem& problem : family.problems) family.best.push_back(best_of(family, op, problem));
+  }
+}
+
+}  // namespace
+
+const OpResult* CaseResult::find_op(std::string_view name) const {
+  const auto found = std::find_if(ops.begin(), ops.end(),
+                                  [&](const OpResult& candidate) { return candidate.info.name == name; });
+  return found == ops.end() ? nullptr : &*found;
+}
+
+std::optional<double> CaseResult::compared_time() const {
+  double sum = 0;
+  for (const OpResult& op : ops) {
+    if (!op.compared_time()) return std::nullopt;
+    sum += op.compared_time()->median;
+  }
+  return ops.empty() ? std::nullopt : std::optional(sum);
+}
+
+NearestLimit nearest_limit(const OpResult& op) {
+  NearestLimit nearest{Limit::compute, op.compute_throughput};
+  const auto consider = [&](Limit limit, const Value& throughput) {
+    if (!throughput) return;
+    if (!nearest.throughput || throughput->median > nearest.throughput->median) nearest = {limit, throughput};
+  };
+  consider(Limit::memory, op.memory_throughput);
+  if (op.info.special_operations > 0) consider(Limit::special, op.special_throughput);
+  if (op.compute_throughput && op.compute_throughput->median > 100) {
+    nearest = {Limit::compute,
+               absent_value("it computes on tensor cores or in half precision, whose peak was "
+                            "not measured")};
+  }
+  return nearest;
+}
+
+const CaseResult* VariantResult::representative(const Problem& problem) const {
+  const auto found = at.find(problem);
+  if (found == at.end()) return nullptr;
+  const CaseResult* chosen = nullptr;
+  for (const std::size_t place : found->second) {
+    const CaseResult& candidate = cases[place];
+    const bool better = chosen == nullptr || (candidate.ok() && !chosen->ok()) ||
+                        (candidate.ok() && chosen->ok() && cost(candidate) < cost(*chosen));
+    if (better) chosen = &candidate;
+  }
+  return chosen;
+}
+
+bool VariantResult::swept() const {
+  return std::any_of(at.begin(), at.end(), [](const auto& places) { return places.second.size() > 1; });
+}
+
+const CaseResult* VariantResult::largest_timed() const {
+  for (auto places = at.rbegin(); places != at.rend(); ++places) {
+    const CaseResult* result = representative(places->first);
+    if (result->ok() && result->total_time) return result;
+  }
+  return nullptr;
+}
+
+const Value& Best::time() const {
+  return fastest == nullptr ? no_time : time_of(*fastest, op);
+}
+
+const SpeedUp& Best::speed_up() const {
+  if (fastest == nullptr) return no_time_no_speed_up;
+  const OpResult* result = op.empty() ? nullptr : fastest->find_op(op);
+  return result == nullptr ? fastest->total_speed_up : result->speed_up;
+}
+
+const CaseResult* FamilyResult::find(std::string_view case_id) const {
+  const auto found = cases_by_id.find(case_id);
+  return found == cases_by_id.end() ? nullptr : found->second;
+}
+
+const VariantResult* FamilyResult::find_variant(std::string_view variant_id) const {
+  const auto found = variants_by_id.find(variant_id);
+  return found == variants_by_id.end() ? nullptr : found->second;
+}
+
+RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer) {
+  RunAnalysis analysis{&run, families_of(run), {}};
+  for (FamilyResult& family : analysis.families) {
+    judge_family(family);
+    family.speed_of_light = speed_of_light(run, family);
+    family.sanitizer = summarize_sanitizer(sanitizer, family, run);
+  }
+  analysis.findings = find_what_to_know(run, analysis.families);
+  return analysis;
+}
+
+}  // namespace mprof

@@ -1,0 +1,198 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+#include "report/analysis/estimate.hpp"
+#include "report/analysis/judgement.hpp"
+#include "report/analysis/sanitizer_summary.hpp"
+#include "report/analysis/speed_of_light.hpp"
+#include "report/analysis/verification.hpp"
+#include "report/analysis/words.hpp"
+
+/// What a run says, as plain values: medians, speed-ups over each variant's own baseline, expectations,
+/// findings. Every judgement of the report is made here; views only put it into words.
+namespace mprof {
+
+/// The limits that a machine was measured to have, and that the useful work of an op is held against.
+enum class Limit { compute, memory, special };
+
+/// "FP32 peak", "memory bandwidth", "special-function peak".
+[[nodiscard]] std::string_view to_string(Limit limit);
+/// "compute", "memory", "special functions".
+[[nodiscard]] std::string_view short_name(Limit limit);
+
+struct OpResult {
+  OpInfo info;
+  Value op_time;
+  Value group_time;
+  Value compute_throughput;  ///< % of the measured peak
+  Value memory_throughput;   ///< % of the measured bandwidth
+  Value special_throughput;  ///< % of the measured special-function rate; absent for an op without such work
+  Value flop_rate;
+  Value byte_rate;
+  Value special_rate;
+  Value of_possible;             ///< %: the time that the measured peaks allow, over op_time (modelled)
+  std::optional<Limit> limit{};  ///< what allows no less time; absent like `of_possible`
+  Value gpu_time;                ///< by the trace
+  SpeedUp gpu_speed_up;
+  bool outside_forward = false;  ///< most of the work happens outside forward(), so op_time says little
+  std::string compared_by;       ///< the metric behind `speed_up`: op_time, or group_time (comparable_time())
+  SpeedUp speed_up;
+  std::optional<Verification> verification;
+
+  /// The time that `compared_by` names.
+  [[nodiscard]] const Value& compared_time() const {
+    return compared_by == "group_time" ? group_time : op_time;
+  }
+};
+
+/// The highest of an op's throughputs, and of what.
+struct NearestLimit {
+  Limit limit = Limit::compute;
+  Value throughput;  ///< %; absent where none is known, or where it is of another peak than the measured one
+};
+
+[[nodiscard]] NearestLimit nearest_limit(const OpResult& op);
+
+/// What a case says beside its times.
+struct QualityResult {
+  const QualityInfo* info = nullptr;  ///< in the analysed run
+  Value value;
+  std::optional<double> change{};  ///< against the baseline's
+
+  /// Whether it is worse than the baseline's by more than the family tolerates.
+  [[nodiscard]] bool lost() const { return change && is_loss(*info, *change); }
+};
+
+struct CaseResult {
+  std::string id;
+  std::string configuration;  ///< the id without the problem
+  CaseKey key;
+  Status status = Status::pending;
+  std::string reason;
+  const Case* source = nullptr;  ///< in the analysed run
+  bool is_baseline = false;      ///< its variant declares no baseline
+  std::string baseline;          ///< id of the case that it is compared with; empty when there is none
+  std::vector<OpResult> ops;
+  Value total_time;
+  SpeedUp total_speed_up;
+  std::vector<QualityResult> qualities;  ///< those of the family, in order
+  Value cores_busy;                      ///< CPU time over host time
+  Value trace_overhead;                  ///< traced over plain group time
+  std::optional<Sampling> sampling;
+
+  [[nodiscard]] bool ok() const { return status == Status::ok; }
+  /// Whether it has times at all, be they those of a wrong output.
+  [[nodiscard]] bool ran() const { return status == Status::ok || status == Status::wrong; }
+  /// By name; nullptr when the case has no such op.
+  [[nodiscard]] const OpResult* find_op(std::string_view name) const;
+  /// The sum of its ops' times by which they are compared; nullopt when one is missing, or without ops.
+  [[nodiscard]] std::optional<double> compared_time() const;
+};
+
+enum class Outcome { met, not_met, not_measurable };
+
+/// "met", "not met", "not measurable".
+[[nodiscard]] std::string_view to_string(Outcome outcome);
+
+/// An expectation at one problem.
+struct ExpectationCheck {
+  Problem problem;
+  Outcome outcome = Outcome::not_measurable;
+  Value before;
+  Value after;
+  std::string before_evidence;  ///< how the value came about: "of matmul_tiled, the longest of 3 kernels"
+  std::string after_evidence;   ///< likewise; both are empty where there is nothing to explain
+  std::string reason;           ///< why it was not met, or cannot be measured
+};
+
+struct ExpectationResult {
+  Expectation expectation;
+  std::vector<ExpectationCheck> checks;  ///< one a problem, ascending
+
+  /// The largest problem at which it could be measured speaks for it; the last one when there is none;
+  /// nullptr without checks.
+  [[nodiscard]] const ExpectationCheck* deciding() const;
+};
+
+struct VariantResult {
+  VariantInfo info;
+  std::vector<CaseResult> cases;
+  std::vector<ExpectationResult> expectations;
+  std::vector<OpVerification> verifications;       ///< ops in order; without those that were never verified
+  VerificationSummary verified;                    ///< all of them
+  std::map<Problem, std::vector<std::size_t>> at;  ///< places of its cases by their problem
+
+  /// The case that stands for the variant at a problem: the fastest verified one of a parameter sweep, or the
+  /// first one when none is verified; nullptr when none is in the run.
+  [[nodiscard]] const CaseResult* representative(const Problem& problem) const;
+  /// Whether some problem has more than one point of a parameter sweep.
+  [[nodiscard]] bool swept() const;
+  /// The largest problem with a verified total time; nullptr when there is none.
+  [[nodiscard]] const CaseResult* largest_timed() const;
+};
+
+/// The fastest verified case of an op (or of the whole, when `op` is empty) at one problem. A case
+/// that works outside forward() has no op time to compete with.
+struct Best {
+  std::string op;
+  Problem problem;
+  const CaseResult* fastest = nullptr;      ///< nullptr: no case gave a verified time
+  std::vector<const CaseResult*> level;     ///< others that it is not faster than beyond doubt
+  std::vector<const CaseResult*> left_out;  ///< those that work outside forward()
+
+  [[nodiscard]] const Value& time() const;
+  [[nodiscard]] const SpeedUp& speed_up() const;
+};
+
+struct FamilyResult {
+  std::string id;
+  FamilyInfo info;                ///< as the run has it; a run made by hand may not, and it is empty then
+  Words words;                    ///< how to speak of its problems and times
+  std::vector<OpInfo> ops;        ///< names and titles, in order
+  std::vector<Problem> problems;  ///< ascending
+  std::vector<VariantResult> variants;
+  std::vector<Best> best;  ///< ops in order and then the whole, problems ascending
+  SpeedOfLight speed_of_light;
+  VerificationSummary verified;
+  SanitizerSummary sanitizer{};
+  std::map<std::string_view, const CaseResult*> cases_by_id{};
+  std::map<std::string_view, const VariantResult*> variants_by_id{};
+
+  [[nodiscard]] const CaseResult* find(std::string_view case_id) const;
+  /// By id; nullptr when the family has none.
+  [[nodiscard]] const VariantResult* find_variant(std::string_view variant_id) const;
+};
+
+enum class Severity { wrong, broken, incomplete, caution };
+
+[[nodiscard]] std::string_view to_string(Severity severity);
+
+/// Something the reader must know before using the numbers.
+struct Finding {
+  Severity severity = Severity::caution;
+  std::string text;
+};
+
+struct RunAnalysis {
+  const Run* run = nullptr;
+  std::vector<FamilyResult> families;
+  std::vector<Finding> findings;  ///< the gravest first
+};
+
+/// `sanitizer` is what `mprof sanitize` recorded of the run; nullptr: nothing. Both must outlive the result,
+/// which points into them.
+[[nodiscard]] RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer = nullptr);
+
+/// The parts of analyse(), each in its own file.
+[[nodiscard]] std::vector<ExpectationResult> check_expectations(const VariantResult& variant,
+                                                                const FamilyResult& family);
+[[nodiscard]] std::vector<Finding> find_what_to_know(const Run& run,
+                                                     const std::vector<FamilyResult>& families);
+
+}  // namespace mprof

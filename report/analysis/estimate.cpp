@@ -1,0 +1,63 @@
+#include "report/analysis/estimate.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+std::string why_not_recorded(const Case& c) {
+  const Status status = case_status(c);
+  if (status == Status::ok) return "not recorded";
+  const std::string reason = case_reason(c);
+  return reason.empty() ? std::string(to_string(status)) : fmt::format("{}: {}", to_string(status), reason);
+}
+
+}  // namespace
+
+Value absent_value(std::string reason) {
+  return {std::nullopt, std::move(reason)};
+}
+
+Value derived_value(double value) {
+  return {Estimate{value, std::nullopt, 0, Source::measured}, {}};
+}
+
+Value value_of(const Case& c, std::string_view metric, std::string_view op) {
+  const Measurement* measurement = find_measurement(c, metric, op);
+  const bool without_reason =
+      measurement != nullptr && measurement->samples.empty() && measurement->absent.empty();
+  if (measurement == nullptr || without_reason) return absent_value(why_not_recorded(c));
+  return value_of(*measurement);
+}
+
+Value value_of(const Measurement& measurement) {
+  const auto& samples = measurement.samples;
+  if (samples.empty()) return absent_value(measurement.absent.empty() ? "not recorded" : measurement.absent);
+  return {Estimate{median(samples), median_interval(samples), samples.size(), measurement.source}, {}};
+}
+
+std::optional<double> relative_half_width(const Estimate& estimate) {
+  if (!estimate.interval || estimate.median == 0) return std::nullopt;
+  return (estimate.interval->high - estimate.interval->low) / 2 / std::abs(estimate.median);
+}
+
+std::string no_interval(std::size_t samples) {
+  return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(samples, "sample"));
+}
+
+std::string_view comparable_time(const Case& c, std::string_view op) {
+  const Value op_time = value_of(c, "op_time", op);
+  const Value gpu_time = value_of(c, "gpu_time", op);
+  if (op_time && gpu_time) return gpu_time->median > 2 * op_time->median ? "group_time" : "op_time";
+  // Without a trace: nothing moves an op's bytes at many times the memory's bandwidth, caches included.
+  constexpr double beyond_any_cache = 1000;  // %
+  const Value throughput = value_of(c, "memory_throughput", op);
+  return throughput && throughput->median > beyond_any_cache ? "group_time" : "op_time";
+}
+
+}  // namespace mprof

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/run.hpp"
+#include "model/statistics.hpp"
+
+/// What a report says of one number, and of two numbers against each other.
+namespace mprof {
+
+/// The middle of the samples of a measurement, with its 95 % interval where there are enough of them.
+struct Estimate {
+  double median = 0;
+  std::optional<Interval> interval;
+  std::size_t samples = 0;
+  Source source = Source::measured;
+};
+
+/// An estimate, or the reason why there is none.
+struct Value {
+  std::optional<Estimate> estimate;
+  std::string absent;
+
+  explicit operator bool() const { return estimate.has_value(); }
+  const Estimate* operator->() const { return &*estimate; }
+  const Estimate& operator*() const { return *estimate; }
+};
+
+[[nodiscard]] Value absent_value(std::string reason);
+
+/// Nothing is known of the interval: a number derived from others.
+[[nodiscard]] Value derived_value(double value);
+
+/// The metric of an op, or of the case when `op` is empty. Without a measurement, the case's own reason says
+/// why.
+[[nodiscard]] Value value_of(const Case& c, std::string_view metric, std::string_view op = {});
+
+/// The middle of its samples, or the reason why it has none.
+[[nodiscard]] Value value_of(const Measurement& measurement);
+
+/// Half the width of the interval over the median.
+[[nodiscard]] std::optional<double> relative_half_width(const Estimate& estimate);
+
+/// Why so many samples have no interval, as a note says it.
+[[nodiscard]] std::string no_interval(std::size_t samples);
+
+/// The name of the time by which an op is compared: "op_time", or "group_time" when the op's work happens
+/// outside forward(): its kernels, by the trace, ran at least twice as long as its op_time; or, without a
+/// trace, its bytes would have moved at more than ten times the measured bandwidth.
+[[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);
+
+}  // namespace mprof

@@ -1,0 +1,107 @@
+#include "report/analysis/evidence.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/trace/range_kernels.hpp"
+
+namespace mprof {
+namespace {
+
+/// As many different reasons as a reader takes in.
+constexpr std::size_t most_reasons = 3;
+
+template <class Row>
+std::optional<Spread> spread_in(const std::vector<Row>& rows, const ProfileScope& scope) {
+  std::vector<std::int64_t> times;
+  for (const Row& row : scope.of(rows)) times.push_back(row.time.length());
+  if (times.empty()) return std::nullopt;
+  return spread_of(times);
+}
+
+void add_launching(const trace::Trace& profile, const ProfileScope& scope, KernelsAndCalls& numbers) {
+  std::set<std::uint32_t> calls;  // each once, however many kernels of a graph it launched
+  for (const Launch& launch : launches(profile, scope)) calls.insert(launch.call);
+  if (calls.empty()) return;
+  std::vector<std::int64_t> times;
+  std::set<std::string> names;
+  for (const std::uint32_t index : calls) {
+    times.push_back(profile.calls[index].time.length());
+    names.insert(profile.names[profile.calls[index].name]);
+  }
+  numbers.launching = spread_of(times);
+  numbers.launchers.assign(names.begin(), names.end());
+}
+
+}  // namespace
+
+Evidence read_evidence(const Run& run, const std::filesystem::path& trace) {
+  std::error_code error;
+  if (trace.empty() || !std::filesystem::exists(trace, error)) return {std::nullopt, why_not_traced(run)};
+  trace::Trace profile = trace::read_trace(trace);
+  if (profile.cases.empty()) return {std::nullopt, "trace.sqlite holds no case of this run"};
+  return {std::move(profile), ""};
+}
+
+std::string why_not_traced(const Run& run) {
+  if (std::ranges::find(run.plan.passes, Pass::trace) == run.plan.passes.end()) {
+    return "the run was made without the trace pass";
+  }
+  std::vector<std::string> reasons;
+  bool traced = false;
+  for (const Case& c : run.cases) {
+    const PassResult* pass = find_pass(c, Pass::trace);
+    if (pass == nullptr) continue;
+    traced = traced || pass->status == Status::ok;
+    const std::string reason = pass->reason.empty() ? std::string(to_string(pass->status)) : pass->reason;
+    const bool is_new = std::ranges::find(reasons, reason) == reasons.end();
+    if (pass->status != Status::ok && is_new) reasons.push_back(reason);
+  }
+  if (traced) return "the run was traced, but its trace.sqlite is not beside run.json";
+  if (reasons.empty()) return "no case of the run was traced";
+  const std::size_t shown = std::min(reasons.size(), most_reasons);
+  std::string text =
+      "no case was traced: " +
+      format::one_line(fmt::format(
+          "{}", fmt::join(reasons.begin(), reasons.begin() + static_cast<std::ptrdiff_t>(shown), "; ")));
+  if (shown < reasons.size())
+    text += fmt::format("; and {}", format::plural(reasons.size() - shown, "other reason"));
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::optional<TracedCase> largest_traced(const FamilyResult& family, const VariantResult& variant,
+                                         const trace::Trace& profile) {
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* chosen = variant.representative(*problem);
+    if (chosen != nullptr) {
+      if (const auto index = profile.find_case(chosen->id)) return TracedCase{chosen, *index};
+    }
+    for (const CaseResult& result : variant.cases) {
+      if (result.key.problem != *problem) continue;
+      if (const auto index = profile.find_case(result.id)) return TracedCase{&result, *index};
+    }
+  }
+  return std::nullopt;
+}
+
+KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScope& scope) {
+  KernelsAndCalls numbers;
+  numbers.kernels = spread_in(profile.kernels, scope);
+  numbers.calls = spread_in(profile.calls, scope);
+  if (const auto transfers = spread_in(profile.transfers, scope)) numbers.transferring = transfers->total;
+  add_launching(profile, scope, numbers);
+  const ProfileTable calls = profile_report("cuda_api_sum").table(profile, scope);
+  if (calls.rows > 0) {
+    const ProfileRow longest = calls.row(0);
+    numbers.longest_share = std::get<double>(longest.front()) / 100;
+    numbers.longest = std::get<std::string>(longest.back());
+  }
+  return numbers;
+}
+
+}  // namespace mprof

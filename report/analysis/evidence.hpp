@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/trace/reader.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/trace/profile_tables.hpp"
+
+/// What the trace of a run shows, and why there is none.
+namespace mprof {
+
+struct Evidence {
+  std::optional<trace::Trace> profile;
+  std::string absent;  ///< the reason, without a profile
+};
+
+/// Reads the trace when the file is there. Throws Error when it is there and cannot be read.
+[[nodiscard]] Evidence read_evidence(const Run& run, const std::filesystem::path& trace);
+
+/// Why a run has no trace, as a sentence without its full stop.
+[[nodiscard]] std::string why_not_traced(const Run& run);
+
+/// A case of the run with its place in the trace.
+struct TracedCase {
+  const CaseResult* result = nullptr;
+  trace::CaseIndex index = trace::no_case;
+};
+
+/// The case that stands for a variant at the largest problem at which it was traced.
+[[nodiscard]] std::optional<TracedCase> largest_traced(const FamilyResult& family,
+                                                       const VariantResult& variant,
+                                                       const trace::Trace& profile);
+
+/// What sets kernels and API calls apart, in numbers. Times in ns.
+struct KernelsAndCalls {
+  std::optional<Spread> kernels;             ///< on the GPU
+  std::optional<Spread> calls;               ///< on the CPU: all API calls
+  std::optional<Spread> launching;           ///< those among them that launched kernels
+  std::vector<std::string> launchers;        ///< their names, in alphabetical order
+  std::string longest;                       ///< the API call that took the most time in all
+  double longest_share = 0;                  ///< of all API calls' time
+  std::optional<std::int64_t> transferring;  ///< in copies and memsets, on the GPU
+};
+
+[[nodiscard]] KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScope& scope);
+
+}  // namespace mprof

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/analysis/readings.hpp"
+#include "report/text/format.hpp"
+
+/// Expectations: what a variant's author said would change, against what did.
+namespace mprof {
+namespace {
+
+/// A hardware counter is read once, so it has no interval: what differs by less is taken for the same.
+constexpr double unsure_reading = 0.02;
+
+bool works_outside_forward(const CaseResult& result, const std::string& op) {
+  return std::any_of(result.ops.begin(), result.ops.end(), [&](const OpResult& found) {
+    return found.outside_forward && (op.empty() || found.info.name == op);
+  });
+}
+
+/// The op time of a variant that works outside forward() would meet any expectation.
+bool needs_group_time(const Expectation& expectation, const CaseResult& before, const CaseResult& after) {
+  return expectation.metric == "op_time" &&
+         (works_outside_forward(before, expectation.op) || works_outside_forward(after, expectation.op));
+}
+
+/// What is next to nothing however large a part of the baseline's next to nothing it is: a hundredth of a
+/// cycle of stalls, a tenth of a percentage point.
+double negligible(std::string_view metric) {
+  const Metric* row = find_metric(metric);
+  if (row == nullptr) return 0;
+  return row->unit == Unit::ratio ? 0.01 : row->unit == Unit::percent ? 0.1 : 0;
+}
+
+bool readings_differ(std::string_view metric, const Estimate& a, const Estimate& b) {
+  return std::abs(b.median - a.median) > std::max(unsure_reading * std::abs(a.median), negligible(metric));
+}
+
+/// Of a time what the verdict on it says; of anything else, that the intervals do not overlap.
+bool certainly_different(const Expectation& expectation, const Estimate& a, const Estimate& b) {
+  if (!a.interval || !b.interval) return a.median != b.median;
+  const Metric* row = find_metric(expectation.metric);
+  if (row != nullptr && row->unit == Unit::second) return is_change(judge({a, {}}, {b, {}}).verdict);
+  return a.interval->high < b.interval->low || b.interval->high < a.interval->low;
+}
+
+bool hardly_changed(const Estimate& before, const Estimate& after, const QualityInfo* quality) {
+  const double change = after.median - before.median;
+  if (quality != nullptr) return std::abs(change) <= quality->tolerance;
+  return std::abs(change) <= noticeable_change * std::abs(before.median);
+}
+
+/// Why the expectation is not met; empty when it is.
+std::string shortfall(const Expectation& expectation, const Estimate& before, const Estimate& after,
+                      bool counted, const QualityInfo* quality) {
+  const bool different = counted ? readings_differ(expectation.metric, before, after)
+                                 : certainly_different(expectation, before, after);
+  if (expectation.direction == Direction::unchanged) {
+    return hardly_changed(before, after, quality) || !different ? "" : "it changed";
+  }
+  const bool should_fall = expectation.direction == Direction::decreases;
+  if (!different && counted && before.median != after.median)
+    return "it changed by less than one reading of a counter tells from nothing";
+  if (!different && before.interval && after.interval) {
+    const std::string why = judge({before, {}}, {after, {}}).reason;
+    return why.empty() ? fmt::format("it changed by no more than {}", threshold_text()) : why;
+  }
+  if (!different) return "it did not change";
+  if ((after.median < before.median) != should_fall) return should_fall ? "it rose" : "it fell";
+  const double smaller = std::min(before.median, after.median);
+  if (!expectation.factor || !(smaller > 0)) return "";
+  const double factor = std::max(before.median, after.median) / smaller;
+  if (factor >= *expectation.factor) return "";
+  return fmt::format("it changed by {}, not by {}", format::times(factor),
+                     format::plain_times(*expectation.factor));
+}
+
+/// What does not add up is a value of one kernel: the longest of the baseline's, and its op on both sides.
+std::string op_to_compare(const std::string& op, const std::string& metric, const CaseResult& baseline) {
+  const bool of_one_kernel = op.empty() && is_of_kernels(metric) && !adds_up(metric);
+  return of_one_kernel ? op_of_longest_kernel(*baseline.source, metric) : op;
+}
+
+ExpectationCheck check_at(const Expectation& expectation, const CaseResult& result,
+                          const FamilyResult& family) {
+  ExpectationCheck check;
+  check.problem = result.key.problem;
+  const CaseResult* baseline = family.find(result.baseline);
+  if (baseline == nullptr) {
+    check.reason = result.total_speed_up.absent;
+    return check;
+  }
+  const bool by_group_time = needs_group_time(expectation, *baseline, result);
+  const std::string metric = by_group_time ? "group_time" : expectation.metric;
+  const std::string op = op_to_compare(expectation.op, metric, *baseline);
+  const Reading before = reading_for(*baseline, metric, op);
+  const Reading after = reading_for(result, metric, op);
+  check.before = before.value;
+  check.after = after.value;
+  check.before_evidence =
+      by_group_time ? family.words.time("group_time") + ", for one of the two works outside forward()"
+                    : before.evidence;
+  check.after_evidence = by_group_time ? check.before_evidence : after.evidence;
+  if (!check.before || !check.after) {
+    check.reason = check.after ? check.before.absent : check.after.absent;
+    return check;
+  }
+  check.reason = shortfall(expectation, *check.before, *check.after, before.counted || after.counted,
+                           find_quality(family.info, metric));
+  check.outcome = check.reason.empty() ? Outcome::met : Outcome::not_met;
+  return check;
+}
+
+}  // namespace
+
+const ExpectationCheck* ExpectationResult::deciding() const {
+  if (checks.empty()) return nullptr;
+  const auto measurable = std::ranges::find_if(
+      checks.rbegin(), checks.rend(),
+      [](const ExpectationCheck& check) { return check.outcome != Outcome::not_measurable; });
+  return measurable == checks.rend() ? &checks.back() : &*measurable;
+}
+
+std::vector<ExpectationResult> check_expectations(const VariantResult& variant, const FamilyResult& family) {
+  std::vector<ExpectationResult> results;
+  for (const Expectation& expectation : variant.info.expectations) {
+    ExpectationResult result{expectation, {}};
+    for (const Problem& problem : family.problems) {
+      const CaseResult* representative = variant.representative(problem);
+      if (representative != nullptr) result.checks.push_back(check_at(expectation, *representative, family));
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace mprof

@@ -1,0 +1,379 @@
+#include "report/analysis/explanations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/analysis/quantities.hpp"
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr std::size_t longest_kernel_name = 40;
+constexpr std::size_t longest_kernel_list = 4;
+
+/// An op of a variant and of its baseline, and the time of it that is to be explained.
+struct OpComparison {
+  OpReadings before;
+  OpReadings after;
+  double longer_time;
+  double change;  ///< |ln(speed-up)|
+};
+
+std::string short_kernel(const std::string& kernel) {
+  return format::elide(format::one_line(kernel), longest_kernel_name);
+}
+
+// --- Clauses
+
+/// nullopt when a side of it was not measured.
+std::optional<double> looked_at(Look look, std::string_view metric, const OpComparison& sides) {
+  const Value& before = sides.before.of(metric).value;
+  const Value& after = sides.after.of(metric).value;
+  if (!before || !after) return std::nullopt;
+  switch (look) {
+    case Look::before:
+      return before->median;
+    case Look::after:
+      return after->median;
+    case Look::ratio:
+      return before->median > 0 ? std::optional(after->median / before->median) : std::nullopt;
+    case Look::difference:
+      return after->median - before->median;
+    case Look::share_of_time:
+      return (after->median - before->median) / sides.longer_time;
+  }
+  return std::nullopt;
+}
+
+bool holds(const Clause& clause, const OpComparison& sides) {
+  const std::optional<double> value = looked_at(clause.look, clause.metric, sides);
+  if (!value) return false;
+  return clause.relation == Relation::at_least ? *value >= clause.threshold : *value <= clause.threshold;
+}
+
+/// −ln(1 − share): what a part of the longer time makes as a ratio of times.
+double of_share(double share) {
+  constexpr double nearly_all = 0.99;
+  return -std::log(1 - std::min(std::abs(share), nearly_all));
+}
+
+double plain_strength(const Strength& strength, const OpComparison& sides) {
+  const auto look = [&](Look what) { return looked_at(what, strength.metric, sides).value_or(0); };
+  switch (strength.weigh) {
+    case Weigh::log_ratio: {
+      const double ratio = look(Look::ratio);
+      return ratio > 0 ? std::abs(std::log(ratio)) : of_share(1);
+    }
+    case Weigh::share_of_time:
+      return of_share(look(Look::share_of_time));
+    case Weigh::points:
+      return of_share(look(Look::difference) / 100);
+    case Weigh::share_after:
+      return sides.change * look(Look::after) / 100;
+    case Weigh::least:
+      break;
+  }
+  return 0;
+}
+
+/// The longest kernel speaks for so much of the op.
+double share_of_longest(const OpReadings& op) {
+  const KernelCounters* longest = op.longest_kernel();
+  const Value& others = op.of("side_kernel_time").value;
+  if (longest == nullptr || !others || !(longest->time() > 0)) return 1;
+  return longest->time() / (longest->time() + others->median);
+}
+
+/// By how much what a rule acts through changed in the direction of its effect; 0 when it went the other way.
+std::optional<double> change_of(std::string_view through, Effect effect, const OpComparison& sides) {
+  const std::optional<double> ratio = looked_at(Look::ratio, through, sides);
+  if (!ratio || !(*ratio > 0)) return std::nullopt;
+  const bool more_is_faster = through == "issue_rate";
+  return std::max(0.0, more_is_faster == (effect == Effect::faster) ? std::log(*ratio) : -std::log(*ratio));
+}
+
+double strength_of(const Rule& rule, const OpComparison& sides) {
+  if (rule.strength.weigh == Weigh::least) return rule.strength.weight;
+  double strength = rule.strength.weight * plain_strength(rule.strength, sides);
+  if (is_of_longest_kernel(rule.strength.metric))
+    strength *= std::min(share_of_longest(sides.before), share_of_longest(sides.after));
+  if (rule.strength.through.empty()) return strength;
+  const std::optional<double> most = change_of(rule.strength.through, rule.effect, sides);
+  if (!most) return strength;
+  // Below what it acts through, and still in their own order where that leaves nothing to explain.
+  return 0.99 * std::min(strength, *most) + 1e-4 * strength;
+}
+
+// --- Sentences
+
+Unit unit_or_plain(std::string_view metric) {
+  return unit_of(metric).value_or(Unit::ratio);
+}
+
+std::string number_text(const Estimate& estimate, std::string_view metric) {
+  const Unit unit = unit_or_plain(metric);
+  return unit == Unit::percent ? format::percent(estimate.median / 100)
+                               : format::about(estimate.median, unit);
+}
+
+std::string pair_text(const Estimate& before, const Estimate& after, std::string_view metric) {
+  return format::from_to(before.median, after.median, unit_or_plain(metric));
+}
+
+std::string change_text(const Estimate& before, const Estimate& after, std::string_view metric) {
+  const std::string both = pair_text(before, after, metric);
+  if (unit_of(metric) == Unit::percent)
+    return fmt::format("{} ({})", both, format::signed_points(after.median - before.median));
+  if (!(before.median > 0)) return both;
+  // Percentages far above 100 say little.
+  if (after.median >= 2 * before.median)
+    return fmt::format("{} ({})", both, format::times(after.median / before.median));
+  return fmt::format("{} ({})", both, format::signed_percent(after.median / before.median - 1));
+}
+
+std::string side_kernels(const OpReadings& op) {
+  std::vector<std::string> names;
+  const KernelCounters* longest = op.longest_kernel();
+  for (const KernelCounters& kernel : op.kernels()) {
+    if (&kernel != longest) names.push_back(short_kernel(kernel.kernel));
+  }
+  if (names.empty()) return "none";
+  if (names.size() > longest_kernel_list) return format::plural(names.size(), "kernel");
+  return format::list(names);
+}
+
+std::string side_kernels_text(const OpComparison& sides) {
+  const std::string before = side_kernels(sides.before), after = side_kernels(sides.after);
+  return before == after ? after : fmt::format("{} → {}", before, after);
+}
+
+std::string cited_text(const Cited& cited, const OpComparison& sides) {
+  const Value& before = sides.before.of(cited.metric).value;
+  const Value& after = sides.after.of(cited.metric).value;
+  switch (cited.show) {
+    case Show::change:
+      return change_text(*before, *after, cited.metric);
+    case Show::pair:
+      return pair_text(*before, *after, cited.metric);
+    case Show::before:
+      return number_text(*before, cited.metric);
+    case Show::after:
+      return number_text(*after, cited.metric);
+    case Show::limits:
+      return format::list(occupancy_limits_of(*sides.after.longest_kernel()));
+    case Show::side_kernels:
+      break;
+  }
+  return side_kernels_text(sides);
+}
+
+bool is_known(const Cited& cited, const OpComparison& sides) {
+  if (!sides.before.of(cited.metric).value || !sides.after.of(cited.metric).value) return false;
+  if (cited.show != Show::limits) return true;
+  const KernelCounters* kernel = sides.after.longest_kernel();
+  return kernel != nullptr && !occupancy_limits_of(*kernel).empty();
+}
+
+std::string sentence_of(const Rule& rule, const OpComparison& sides) {
+  std::string text;
+  const std::string sentence = sides.after.family().words.filled(rule.sentence);
+  std::string_view rest = sentence;
+  for (const Cited& cited : rule.cites) {
+    const std::size_t place = rest.find("{}");
+    text.append(rest.substr(0, place)).append(cited_text(cited, sides));
+    rest.remove_prefix(place + 2);
+  }
+  return text.append(rest);
+}
+
+// --- Rules
+
+bool is_of_one_kernel(const Rule& rule) {
+  return std::ranges::any_of(rule.cites,
+                             [](const Cited& cited) { return is_of_longest_kernel(cited.metric); });
+}
+
+std::optional<Reason> fired(const Rule& rule, const OpComparison& sides) {
+  const bool all_hold =
+      std::ranges::all_of(rule.when, [&](const Clause& clause) { return holds(clause, sides); }) &&
+      std::ranges::all_of(rule.cites, [&](const Cited& cited) { return is_known(cited, sides); });
+  if (!all_hold) return std::nullopt;
+  return Reason{&rule, strength_of(rule, sides), sentence_of(rule, sides), is_of_one_kernel(rule)};
+}
+
+void name_kernels(Explanation& explanation, const OpComparison& sides) {
+  const KernelCounters* before = sides.before.longest_kernel();
+  const KernelCounters* after = sides.after.longest_kernel();
+  if (before == nullptr || after == nullptr) return;
+  explanation.kernel_before = short_kernel(before->kernel);
+  explanation.kernel_after = short_kernel(after->kernel);
+  explanation.several_kernels = sides.before.kernels().size() + sides.after.kernels().size() > 2;
+}
+
+bool can_explain(const Rule& rule, const std::string& time, bool on_gpu) {
+  switch (rule.explains) {
+    case Explains::op_time:
+      return time == "op_time";
+    case Explains::group_time:
+      return time == "group_time";
+    case Explains::cpu_time:
+      return time == "op_time" && !on_gpu;
+    case Explains::either:
+      break;
+  }
+  return true;
+}
+
+void add(Explanation& explanation, Reason reason, double change) {
+  const Effect effect = reason.rule->effect;
+  if (effect == Effect::context) {
+    explanation.context.push_back(std::move(reason));
+  } else if (!is_change(explanation.change())) {
+    explanation.reasons.push_back(std::move(reason));
+  } else if ((effect == Effect::faster) == (explanation.change() == Verdict::faster)) {
+    reason.strength = std::min(reason.strength, change);
+    explanation.reasons.push_back(std::move(reason));
+  } else {
+    explanation.against.push_back(std::move(reason));
+  }
+}
+
+/// Stable, so that the order of the table decides between equals.
+void rank(std::vector<Reason>& reasons) {
+  std::ranges::stable_sort(reasons, std::ranges::greater{}, &Reason::strength);
+}
+
+/// The kinds of evidence by the metric that stands for each.
+std::vector<std::string> missing_evidence(const OpComparison& sides, bool on_gpu) {
+  using Kind = std::pair<std::string_view, std::string_view>;
+  const std::vector<Kind> kinds =
+      on_gpu ? std::vector<Kind>{{"hardware counters", "gpu__time_duration.sum"}, {"a trace", "gpu_time"}}
+             : std::vector<Kind>{{"CPU counters", "instructions"}};
+  std::vector<std::string> missing;
+  for (const auto& [kind, metric] : kinds) {
+    const Value& before = sides.before.of(metric).value;
+    const Value& after = sides.after.of(metric).value;
+    if (before && after) continue;
+    missing.push_back(fmt::format("{} ({})", kind, format::one_line(after ? before.absent : after.absent)));
+  }
+  return missing;
+}
+
+// --- Ops and problems
+
+const Value& time_of(const OpResult& op, const std::string& time) {
+  return time == "group_time" ? op.group_time : op.op_time;
+}
+
+bool runs_on_gpu(const FamilyResult& family, const CaseResult& result) {
+  const VariantResult* variant = family.find_variant(result.key.variant);
+  return variant != nullptr && variant->info.device == "cuda";
+}
+
+Explanation explain_time(const FamilyResult& family, const CaseResult& baseline, const CaseResult& result,
+                         const OpResult& op, const std::string& time) {
+  Explanation explanation;
+  explanation.problem = result.key.problem;
+  explanation.op = op.info.name;
+  explanation.time = time;
+  explanation.before = time_of(*baseline.find_op(op.info.name), time);
+  explanation.after = time_of(op, time);
+  explanation.speed_up = judge(explanation.before, explanation.after);
+  if (!explanation.speed_up) return explanation;
+  const OpComparison sides{{family, baseline, op.info.name},
+                           {family, result, op.info.name},
+                           std::max(explanation.before->median, explanation.after->median),
+                           std::abs(std::log(*explanation.speed_up.factor))};
+  const bool on_gpu = runs_on_gpu(family, result);
+  name_kernels(explanation, sides);
+  for (const Rule& rule : rules()) {
+    if (!can_explain(rule, time, on_gpu)) continue;
+    if (std::optional<Reason> reason = fired(rule, sides)) add(explanation, *std::move(reason), sides.change);
+  }
+  for (auto* reasons : {&explanation.reasons, &explanation.against, &explanation.context}) rank(*reasons);
+  explanation.missing = missing_evidence(sides, on_gpu);
+  return explanation;
+}
+
+/// The compared time of each op, and the group time beside an op time that went the other way.
+std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResult& result) {
+  std::vector<Explanation> explanations;
+  const CaseResult* baseline = family.find(result.baseline);
+  if (baseline == nullptr) return explanations;
+  for (const OpResult& op : result.ops) {
+    if (baseline->find_op(op.info.name) == nullptr) continue;
+    explanations.push_back(explain_time(family, *baseline, result, op, op.compared_by));
+    if (op.compared_by == "group_time") continue;
+    const SpeedUp of_group = judge(baseline->find_op(op.info.name)->group_time, op.group_time);
+    if (contradict(explanations.back().change(), of_group.verdict))
+      explanations.push_back(explain_time(family, *baseline, result, op, "group_time"));
+  }
+  return explanations;
+}
+
+bool is_of_launching(const Reason& reason) {
+  return reason.rule->of_launching;
+}
+
+/// Whether an op at the smallest problem went another way than at the largest, or its launches matter.
+bool tells_another_story(const Explanation& small, const std::vector<Explanation>& main) {
+  const auto same = std::ranges::find_if(
+      main, [&](const Explanation& large) { return large.op == small.op && large.time == small.time; });
+  if (same == main.end()) return true;
+  return contradict(small.change(), same->change()) || std::ranges::any_of(small.reasons, is_of_launching) ||
+         std::ranges::any_of(small.against, is_of_launching);
+}
+
+const CaseResult* comparable_case(const VariantResult& variant, const Problem& problem) {
+  const CaseResult* result = variant.representative(problem);
+  return result != nullptr && result->ok() && !result->baseline.empty() ? result : nullptr;
+}
+
+/// The one of the Speed-of-Light section when the variant has counters there; otherwise the largest one.
+const CaseResult* main_case(const FamilyResult& family, const VariantResult& variant) {
+  const SpeedOfLight& sol = family.speed_of_light;
+  const bool is_counted = std::ranges::any_of(
+      sol.kernels, [&](const KernelResult& kernel) { return kernel.variant == &variant; });
+  if (is_counted) {
+    if (const CaseResult* result = comparable_case(variant, sol.problem)) return result;
+  }
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    if (const CaseResult* result = comparable_case(variant, *problem)) return result;
+  }
+  return nullptr;
+}
+
+/// Why no case of the variant can be compared.
+std::string why_none(const FamilyResult& family, const VariantResult& variant) {
+  if (variant.info.baseline.empty()) return "it is a baseline itself";
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* result = variant.representative(*problem);
+    if (result != nullptr) return result->total_speed_up.absent;
+  }
+  return "it was not run";
+}
+
+}  // namespace
+
+Explanations explain(const FamilyResult& family, const VariantResult& variant) {
+  const CaseResult* result = main_case(family, variant);
+  if (result == nullptr) return {why_none(family, variant), {}};
+  Explanations explanations{{}, explain_case(family, *result)};
+  const CaseResult* smallest = comparable_case(variant, family.problems.front());
+  if (smallest == nullptr || smallest == result) return explanations;
+  const std::vector<Explanation> main = explanations.of_ops;
+  for (Explanation& small : explain_case(family, *smallest)) {
+    if (!tells_another_story(small, main)) continue;
+    // What it is told for.
+    std::stable_partition(small.against.begin(), small.against.end(), is_of_launching);
+    explanations.of_ops.push_back(std::move(small));
+  }
+  return explanations;
+}
+
+}  // namespace mprof

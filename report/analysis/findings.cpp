@@ -1,0 +1,350 @@
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/analysis/analysis.hpp"
+#include "report/text/format.hpp"
+
+/// Findings: what a reader must know before using the numbers, in plain words.
+namespace mprof {
+namespace {
+
+/// Calls `visit(family, variant, case)`.
+template <class Visit>
+void for_each_case(const std::vector<FamilyResult>& families, Visit visit) {
+  for (const FamilyResult& family : families) {
+    for (const VariantResult& variant : family.variants) {
+      for (const CaseResult& result : variant.cases) visit(family, variant, result);
+    }
+  }
+}
+
+std::string sentence(std::string_view text) {
+  std::string line = format::one_line(text);
+  if (!line.empty() && line.back() != '.' && line.back() != '!' && line.back() != '?') line += '.';
+  return line;
+}
+
+/// Collects the problems at which the same thing is to be said, in the order of first appearance.
+class Grouped {
+ public:
+  void add(const FamilyResult& family, const std::string& text, const Problem& problem) {
+    const auto [place, is_new] = places_.emplace(std::pair{&family, text}, groups_.size());
+    if (is_new) groups_.push_back({&family, text, {}});
+    groups_[place->second].problems.push_back(problem);
+  }
+  /// The texts, with the placeholder in them replaced by "at size 100" or "at sizes 100 and 1000".
+  [[nodiscard]] std::vector<std::string> sentences() const {
+    std::vector<std::string> result;
+    for (const auto& [family, text, problems] : groups_) {
+      const std::size_t place = text.find(placeholder);
+      result.push_back(text.substr(0, place) + family->words.at(problems) +
+                       text.substr(place + placeholder.size()));
+    }
+    return result;
+  }
+  /// No text from outside holds it: control characters are replaced before.
+  static constexpr std::string_view placeholder = "\x01";
+
+ private:
+  struct Group {
+    const FamilyResult* family;
+    std::string text;
+    std::vector<Problem> problems;
+  };
+  std::vector<Group> groups_;
+  std::map<std::pair<const FamilyResult*, std::string>, std::size_t> places_;
+};
+
+std::string why_wrong(const CaseResult& result) {
+  std::string why;
+  for (const OpResult& op : result.ops) {
+    if (!op.verification || op.verification->passed) continue;
+    why += fmt::format(" {}: {}", format::short_id(op.info.name), sentence(op.verification->finding));
+  }
+  return why.empty() && !result.reason.empty() ? " " + sentence(result.reason) : why;
+}
+
+void add_wrong_outputs(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  Grouped wrong;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    if (result.status != Status::wrong) return;
+    wrong.add(family,
+              fmt::format("The output of {} is wrong {}, so none of its times there counts as a speed-up.{}",
+                          format::short_id(result.configuration), Grouped::placeholder, why_wrong(result)),
+              result.key.problem);
+  });
+  for (const std::string& text : wrong.sentences()) findings.push_back({Severity::wrong, text});
+}
+
+std::string_view what_happened(Status status) {
+  switch (status) {
+    case Status::skipped:
+      return "was skipped";
+    case Status::failed:
+      return "failed";
+    case Status::crashed:
+      return "crashed";
+    case Status::timeout:
+      return "ran out of time";
+    case Status::interrupted:
+      return "was interrupted";
+    case Status::pending:
+      return "was not reached";
+    case Status::ok:
+    case Status::wrong:
+      break;
+  }
+  return "";
+}
+
+Severity severity_of(Status status) {
+  return status == Status::failed || status == Status::crashed || status == Status::timeout
+             ? Severity::broken
+             : Severity::incomplete;
+}
+
+/// The configurations that were skipped, by reason: where there is no GPU, many for the same one.
+using SkippedByReason = std::map<std::string, std::vector<std::string>>;
+
+SkippedByReason skipped_by_reason(const std::vector<FamilyResult>& families) {
+  SkippedByReason skipped;
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
+    if (result.status != Status::skipped) return;
+    std::vector<std::string>& configurations = skipped[result.reason];
+    if (std::ranges::count(configurations, result.configuration) == 0) {
+      configurations.push_back(result.configuration);
+    }
+  });
+  return skipped;
+}
+
+void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  const SkippedByReason skipped = skipped_by_reason(families);
+  for (const Severity severity : {Severity::broken, Severity::incomplete}) {
+    Grouped missing;
+    for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+      const std::string_view what = what_happened(result.status);
+      if (what.empty() || severity_of(result.status) != severity) return;
+      if (result.status == Status::skipped && skipped.at(result.reason).size() > 1) return;  // below
+      // That it was not reached is all there is to say of a pending case.
+      const bool silent = result.reason.empty() || result.status == Status::pending;
+      missing.add(family,
+                  fmt::format("{} {} {}{}", format::short_id(result.configuration), what,
+                              Grouped::placeholder, silent ? "." : ": " + sentence(result.reason)),
+                  result.key.problem);
+    });
+    for (const std::string& text : missing.sentences()) findings.push_back({severity, text});
+  }
+  for (const auto& [reason, configurations] : skipped) {
+    if (configurations.size() < 2) continue;
+    findings.push_back(
+        {Severity::incomplete,
+         fmt::format("{} and {} were skipped: {}", format::short_id(configurations.front()),
+                     format::plural(configurations.size() - 1, "other variant"), sentence(reason))});
+  }
+}
+
+void add_run_state(const Run& run, std::vector<Finding>& findings) {
+  if (run.state == RunState::complete) return;
+  const auto is_open = [](Status status) {
+    return status == Status::pending || status == Status::interrupted;
+  };
+  // A case whose times are there may still wait for its counters.
+  const auto open = std::count_if(run.cases.begin(), run.cases.end(), [&](const Case& c) {
+    return is_open(case_status(c)) ||
+           std::any_of(c.passes.begin(), c.passes.end(),
+                       [&](const PassResult& pass) { return is_open(pass.status); });
+  });
+  const std::string_view what = run.state == RunState::interrupted
+                                    ? "The run was interrupted"
+                                    : "The run has not finished, or was ended before it could say so";
+  findings.push_back(
+      {Severity::incomplete, fmt::format("{}: {} of {} still to do. mprof run --resume does them.", what,
+                                         open, format::plural(run.cases.size(), "case"))});
+}
+
+void add_quality_losses(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
+    for (const QualityResult& quality : result.qualities) {
+      if (!quality.lost()) continue;
+      const Unit unit = quality.info->unit;
+      findings.push_back(
+          {Severity::wrong,
+           fmt::format("The {} of {} is {}, {} against its baseline {}.", quality_word(*quality.info),
+                       format::short_id(result.id), format::quality(quality.value->median, unit),
+                       format::signed_quality(*quality.change, unit), format::short_id(result.baseline))});
+    }
+  });
+}
+
+/// The problems at which the variant is, beyond doubt, slower in an op than its baseline.
+std::vector<Problem> slower_at(const VariantResult& variant, const FamilyResult& family,
+                               const std::string& op) {
+  std::vector<Problem> problems;
+  for (const Problem& problem : family.problems) {
+    const CaseResult* result = variant.representative(problem);
+    if (result == nullptr) continue;
+    const bool slower = std::any_of(result->ops.begin(), result->ops.end(), [&](const OpResult& measured) {
+      return measured.info.name == op && measured.speed_up.verdict == Verdict::slower;
+    });
+    if (slower) problems.push_back(problem);
+  }
+  return problems;
+}
+
+/// Slower than the variant it says it improves on: worth a sentence, since a table of numbers hides it.
+void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for (const FamilyResult& family : families) {
+    for (const OpInfo& op : family.ops) {
+      std::vector<std::string> slow;
+      for (const VariantResult& variant : family.variants) {
+        const std::vector<Problem> problems = slower_at(variant, family, op.name);
+        if (problems.empty()) continue;
+        const bool always = problems.size() > 1 && problems.size() == family.problems.size();
+        slow.push_back(fmt::format("{} ({})", format::short_id(variant.info.id),
+                                   always ? "at " + family.words.every() : family.words.at(problems)));
+      }
+      if (slow.empty()) continue;
+      findings.push_back({Severity::caution, fmt::format("Slower than its own baseline in {}: {}.",
+                                                         format::short_id(op.name), format::list(slow))});
+    }
+  }
+}
+
+bool works_outside_forward(const VariantResult& variant) {
+  return std::ranges::any_of(variant.cases, [](const CaseResult& result) {
+    return std::ranges::any_of(result.ops, &OpResult::outside_forward);
+  });
+}
+
+void add_work_outside_forward(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for (const FamilyResult& family : families) {
+    for (const VariantResult& variant : family.variants) {
+      if (!works_outside_forward(variant)) continue;
+      findings.push_back({Severity::caution,
+                          fmt::format("{} works outside forward(), so its op time says little: it is "
+                                      "compared by {}.",
+                                      format::short_id(variant.info.id), family.words.time("group_time"))});
+    }
+  }
+}
+
+/// Intervals wider than the run's own target.
+void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  std::size_t noisy = 0, measured = 0;
+  double widest = 0;
+  std::string where;
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
+    if (!result.sampling || !result.sampling->relative_half_width) return;
+    ++measured;
+    const double width = *result.sampling->relative_half_width;
+    if (width <= run.plan.stopping.relative_half_width) return;
+    ++noisy;
+    if (width > widest) {
+      widest = width;
+      where = format::short_id(result.id);
+    }
+  });
+  if (noisy == 0) return;
+  findings.push_back(
+      {Severity::caution, fmt::format("{} of {} ended before the 95 % interval of every median was within {} "
+                                      "(the widest: {}, {}). Differences of that size mean nothing.",
+                                      noisy, format::plural(measured, "case"),
+                                      format::plus_minus(run.plan.stopping.relative_half_width),
+                                      format::plus_minus(widest), where)});
+}
+
+std::string times_word(std::uint32_t times) {
+  return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
+}
+
+/// Samples that the runner knows were not taken in peace, and those that it threw away for that.
+void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  Grouped disturbed;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    if (!result.sampling || (result.sampling->disturbance.empty() && result.sampling->retries == 0)) return;
+    const Sampling& sampling = *result.sampling;
+    const std::string again =
+        sampling.retries > 0 ? fmt::format(" though they were taken again {}", times_word(sampling.retries))
+                             : "";
+    const std::string id = format::short_id(result.configuration);
+    disturbed.add(
+        family,
+        sampling.disturbance.empty()
+            ? fmt::format("The samples of {} {} were disturbed and taken again {}; those kept were not.", id,
+                          Grouped::placeholder, times_word(sampling.retries))
+            : fmt::format("The samples of {} {} were disturbed{}: {} Trust its times less.", id,
+                          Grouped::placeholder, again, sentence(sampling.disturbance)),
+        result.key.problem);
+  });
+  for (const std::string& text : disturbed.sentences()) findings.push_back({Severity::caution, text});
+}
+
+void add_few_samples(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  std::vector<std::string> cases;
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
+    if (result.ok() && result.sampling && !result.sampling->relative_half_width)
+      cases.push_back(format::short_id(result.id));
+  });
+  if (cases.empty()) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("{} {} too few samples for a 95 % interval, so no difference from {} is sure: {}{}.",
+                   format::plural(cases.size(), "case"), cases.size() == 1 ? "has" : "have",
+                   cases.size() == 1 ? "it" : "them", cases.front(),
+                   cases.size() == 1 ? "" : " and others")});
+}
+
+void add_without_timing(const Run& run, std::vector<Finding>& findings) {
+  const bool planned =
+      std::find(run.plan.passes.begin(), run.plan.passes.end(), Pass::timing) != run.plan.passes.end();
+  if (planned || run.cases.empty()) return;
+  findings.push_back({Severity::incomplete,
+                      "The plan had no timing pass: the run holds no times of undisturbed execution."});
+}
+
+void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
+  for (const Ceiling& ceiling : run.ceilings) {
+    if (ceiling.value) continue;
+    findings.push_back(
+        {Severity::incomplete,
+         fmt::format("The {} of the {} was not measured, so throughput in percent "
+                     "of it is missing: {}",
+                     format::words(ceiling.id), format::words(ceiling.device), sentence(ceiling.absent))});
+  }
+}
+
+void add_dirty_tree(const Run& run, std::vector<Finding>& findings) {
+  if (!run.tool.revision.ends_with("-dirty")) return;
+  findings.push_back({Severity::caution,
+                      "mprof was built from a tree with uncommitted changes: its revision does not "
+                      "say exactly what ran."});
+}
+
+}  // namespace
+
+std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyResult>& families) {
+  std::vector<Finding> findings;
+  if (run.cases.empty()) findings.push_back({Severity::incomplete, "The run holds no case."});
+  add_wrong_outputs(families, findings);
+  add_quality_losses(families, findings);
+  add_sanitizer_findings(families, findings);
+  add_missing_cases(families, findings);
+  add_run_state(run, findings);
+  add_without_timing(run, findings);
+  add_missing_ceilings(run, findings);
+  add_slow_downs(families, findings);
+  add_work_outside_forward(families, findings);
+  add_disturbances(families, findings);
+  add_noise(run, families, findings);
+  add_few_samples(families, findings);
+  add_dirty_tree(run, findings);
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+  return findings;
+}
+
+}  // namespace mprof

@@ -1,0 +1,53 @@
+#include "report/analysis/readings.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "model/metric.hpp"
+
+namespace mprof {
+namespace {
+
+double combined(Combine how, const std::vector<double>& values) {
+  if (how == Combine::max) return *std::max_element(values.begin(), values.end());
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return how == Combine::mean ? sum / static_cast<double>(values.size()) : sum;
+}
+
+/// All ops of a case as one value. The ends of the intervals combine like the medians: a cautious interval.
+Value combined_over_ops(const Case& c, const Metric& metric) {
+  std::vector<double> medians, lows, highs;
+  for (const OpInfo& op : c.ops) {
+    const Value value = value_of(c, metric.id, op.name);
+    if (!value) return value;
+    medians.push_back(value->median);
+    if (value->interval) {
+      lows.push_back(value->interval->low);
+      highs.push_back(value->interval->high);
+    }
+  }
+  Value result = derived_value(combined(metric.combine, medians));
+  if (lows.size() == medians.size()) {
+    result.estimate->interval = Interval{combined(metric.combine, lows), combined(metric.combine, highs)};
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_of_kernels(std::string_view metric) {
+  return metric.find("__") != std::string_view::npos;
+}
+
+Reading reading_for(const CaseResult& result, const std::string& metric, const std::string& op) {
+  const Case& c = *result.source;
+  const Value direct = value_of(c, metric, op);
+  if (direct) return {direct, {}, false};
+  if (is_of_kernels(metric) || is_known_by_kernel(c, metric, op)) return value_over_kernels(c, metric, op);
+  const Metric* row = find_metric(metric);
+  const bool of_ops = op.empty() && row != nullptr && row->combine != Combine::never && !result.ops.empty();
+  return {of_ops ? combined_over_ops(c, *row) : direct, {}, false};
+}
+
+}  // namespace mprof

@@ -1,0 +1,292 @@
+#include "report/analysis/speed_of_light.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "model/metric_presets.hpp"
+#include "report/analysis/analysis.hpp"
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+// The rules of Nsight Compute's Speed-of-Light section, in percent and percentage points.
+constexpr double latency_below = 60;
+constexpr double balanced_within = 10;
+constexpr double near_limit_above = 80;
+
+constexpr std::string_view compute_throughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr std::string_view memory_throughput =
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> occupancy_limits{{
+    {"launch__occupancy_limit_registers", "registers"},
+    {"launch__occupancy_limit_shared_mem", "shared memory"},
+    {"launch__occupancy_limit_warps", "warps"},
+    {"launch__occupancy_limit_blocks", "blocks"},
+}};
+
+// --- One kernel
+
+std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel) {
+  return mprof::bottleneck_of(kernel.value(compute_throughput), kernel.value(memory_throughput),
+                              kernel.value("launch__waves_per_multiprocessor"));
+}
+
+std::vector<Stall> stalls_of(const KernelCounters& kernel) {
+  constexpr std::string_view label_head = "Stall: ";
+  std::vector<Stall> stalls;
+  for (const Metric& metric : hardware_metrics()) {
+    if (!metric.label.starts_with(label_head) || metric.label == "Stall: selected") continue;
+    const Value cycles = kernel.value(metric.id);
+    if (cycles) stalls.push_back({std::string(metric.label.substr(label_head.size())), cycles->median});
+  }
+  std::stable_sort(stalls.begin(), stalls.end(),
+                   [](const Stall& a, const Stall& b) { return a.cycles > b.cycles; });
+  return stalls;
+}
+
+/// Additions and multiplications are one operation, a multiply-add is two; nullopt where one is unknown.
+std::optional<double> flops_in(const KernelCounters& kernel, char precision) {
+  double flops = 0;
+  for (const auto& [operation, weight] :
+       {std::pair{"add", 1.0}, std::pair{"mul", 1.0}, std::pair{"fma", 2.0}}) {
+    const Value executed = kernel.value(
+        fmt::format("smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum", precision, operation));
+    if (!executed) return std::nullopt;
+    flops += weight * executed->median;
+  }
+  return flops;
+}
+
+std::optional<RooflinePoint> roofline_of(const KernelCounters& kernel, const OpInfo& op,
+                                         const SpeedOfLight& roofs) {
+  const std::optional<double> flops = executed_flops(kernel, op);
+  const Value bytes = kernel.value("dram__bytes.sum"), time = kernel.value("gpu__time_duration.sum");
+  if (!flops || !bytes || !time) return std::nullopt;
+  if (!(*flops > 0) || !(bytes->median > 0) || !(time->median > 0)) return std::nullopt;
+  RooflinePoint point;
+  point.flops = *flops;
+  point.bytes = bytes->median;
+  point.intensity = *flops / bytes->median;
+  point.rate = *flops / time->median;
+  point.tensor_cores = tensor_operations(kernel) > 0;
+  if (roofs.peak_flop_rate && roofs.peak_bandwidth && !point.tensor_cores) {
+    point.of_roof = point.rate / std::min(*roofs.peak_flop_rate, point.intensity * *roofs.peak_bandwidth);
+  }
+  return point;
+}
+
+// --- The kernels of a case
+
+/// Marks the kernel of each op that takes the longest, and gives each its share of the op.
+void weigh(std::vector<KernelResult>& kernels) {
+  std::map<std::string, double> total;
+  std::map<std::string, KernelResult*> longest;
+  for (KernelResult& kernel : kernels) {
+    const std::string& op = kernel.counters.op;
+    total[op] += kernel.counters.time();
+    KernelResult*& most = longest[op];
+    if (most == nullptr || kernel.counters.time() > most->counters.time()) most = &kernel;
+  }
+  for (auto& [op, kernel] : longest) kernel->longest = true;
+  for (KernelResult& kernel : kernels) {
+    const double sum = total[kernel.counters.op];
+    if (sum > 0) kernel.share = kernel.counters.time() / sum;
+  }
+}
+
+std::vector<KernelResult> kernels_of_case(const VariantResult& variant, const CaseResult& result,
+                                          const SpeedOfLight& roofs) {
+  std::vector<KernelResult> kernels;
+  for (KernelCounters& counters : kernels_of(*result.source)) {
+    KernelResult kernel;
+    kernel.variant = &variant;
+    kernel.result = &result;
+    kernel.bottleneck = bottleneck_of(counters);
+    kernel.limited_by = occupancy_limits_of(counters);
+    kernel.stalls = stalls_of(counters);
+    const OpResult* op = result.find_op(counters.op);
+    kernel.roofline = roofline_of(counters, op == nullptr ? OpInfo{} : op->info, roofs);
+    kernel.counters = std::move(counters);
+    kernels.push_back(std::move(kernel));
+  }
+  weigh(kernels);
+  return kernels;
+}
+
+/// The baseline's kernel of the same name; for the longest kernel of an op the baseline's longest one.
+const KernelResult* kernel_before(const std::vector<KernelResult>& all, const KernelResult& kernel) {
+  const KernelResult* longest = nullptr;
+  for (const KernelResult& other : all) {
+    if (other.result->id != kernel.result->baseline || other.counters.op != kernel.counters.op) continue;
+    if (other.counters.kernel == kernel.counters.kernel) return &other;
+    if (other.longest) longest = &other;
+  }
+  return kernel.longest ? longest : nullptr;
+}
+
+void compare_with_baselines(std::vector<KernelResult>& kernels) {
+  for (KernelResult& kernel : kernels) {
+    if (kernel.result->baseline.empty()) continue;
+    const KernelResult* before = kernel_before(kernels, kernel);
+    if (before == nullptr) continue;
+    kernel.before = KernelBefore{before->variant->info.id, before->counters.kernel,
+                                 before->counters.value(compute_throughput),
+                                 before->counters.value(memory_throughput), before->bottleneck};
+  }
+}
+
+// --- The family
+
+bool has_kernels(const Case& c) {
+  const PassResult* pass = find_pass(c, Pass::counters);
+  return pass != nullptr &&
+         std::any_of(pass->measurements.begin(), pass->measurements.end(),
+                     [](const Measurement& m) { return !m.kernel.empty() && !m.samples.empty(); });
+}
+
+const CaseResult* counted_case(const VariantResult& variant, const Problem& problem) {
+  const CaseResult* result = variant.representative(problem);
+  return result != nullptr && result->ok() && has_kernels(*result->source) ? result : nullptr;
+}
+
+/// nullopt when no variant was counted anywhere.
+std::optional<Problem> best_counted_problem(const FamilyResult& family) {
+  std::optional<Problem> best;
+  std::ptrdiff_t most = 0;
+  for (const Problem& problem : family.problems) {
+    const auto counted = std::count_if(
+        family.variants.begin(), family.variants.end(),
+        [&](const VariantResult& variant) { return counted_case(variant, problem) != nullptr; });
+    if (counted == 0 || counted < most) continue;
+    most = counted;
+    best = problem;
+  }
+  return best;
+}
+
+std::string why_uncounted(const VariantResult& variant, const Problem& problem, const Words& words) {
+  const CaseResult* result = variant.representative(problem);
+  if (result == nullptr) return "it was not run " + words.at(problem);
+  if (result->status == Status::wrong) return "the output is wrong";
+  if (!result->ok()) return result->reason.empty() ? std::string(to_string(result->status)) : result->reason;
+  return why_not_counted(*result->source);
+}
+
+bool runs_on_gpu(const VariantResult& variant) {
+  return variant.info.device == "cuda";
+}
+
+/// Why no kernel of the family was counted.
+std::string why_none(const Run& run, const FamilyResult& family) {
+  const auto first = std::find_if(family.variants.begin(), family.variants.end(), runs_on_gpu);
+  if (first == family.variants.end())
+    return "No variant of this run is for a CUDA GPU, and a CPU has no such counters.";
+  const bool planned =
+      std::find(run.plan.passes.begin(), run.plan.passes.end(), Pass::counters) != run.plan.passes.end();
+  if (!planned) return "The plan of this run had no counters pass (--passes).";
+  std::set<std::string> reasons;
+  for (const VariantResult& variant : family.variants) {
+    if (!runs_on_gpu(variant) || variant.cases.empty()) continue;
+    reasons.insert(why_uncounted(variant, variant.cases.back().key.problem, family.words));
+  }
+  return format::sentence_case(fmt::format("{}.", fmt::join(reasons, "; ")));
+}
+
+std::optional<double> roof(const Run& run, std::string_view id) {
+  const auto found = std::find_if(run.ceilings.begin(), run.ceilings.end(), [&](const Ceiling& ceiling) {
+    return ceiling.id == id && ceiling.device == "cuda";
+  });
+  return found == run.ceilings.end() ? std::nullopt : found->value;
+}
+
+}  // namespace
+
+std::vector<std::string> occupancy_limits_of(const KernelCounters& kernel) {
+  std::vector<std::string> tightest;
+  double fewest = 0;
+  for (const auto& [metric, name] : occupancy_limits) {
+    const Value blocks = kernel.value(metric);
+    if (!blocks) return {};
+    if (tightest.empty() || blocks->median < fewest) {
+      fewest = blocks->median;
+      tightest.clear();
+    }
+    if (blocks->median == fewest) tightest.emplace_back(name);
+  }
+  return tightest;
+}
+
+double tensor_operations(const KernelCounters& kernel) {
+  double operations = 0;
+  for (const char* metric :
+       {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__ops_path_tensor_src_fp16.sum"}) {
+    const Value counted = kernel.value(metric);
+    operations += counted ? counted->median : 0;
+  }
+  return operations;
+}
+
+bool computes_in_half(const KernelCounters& kernel, const OpInfo& op) {
+  constexpr double good_part = 0.1;
+  const auto single = flops_in(kernel, 'f'), half = flops_in(kernel, 'h');
+  return single && half && *half > *single && *half * kernel.launches.value_or(1) > good_part * op.flops;
+}
+
+std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo& op) {
+  const auto single = flops_in(kernel, 'f'), twice = flops_in(kernel, 'd'), half = flops_in(kernel, 'h');
+  if (!single || !twice) return std::nullopt;
+  return *single + *twice + (computes_in_half(kernel, op) ? *half : 0) + tensor_operations(kernel);
+}
+
+std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memory, const Value& waves) {
+  if (!compute || !memory) return std::nullopt;
+  Bottleneck result;
+  result.compute = compute->median;
+  result.memory = memory->median;
+  const double higher = std::max(result.compute, result.memory);
+  if (higher < latency_below) {
+    result.bound = Bound::latency;
+  } else if (std::abs(result.compute - result.memory) < balanced_within) {
+    result.bound = Bound::balanced;
+  } else {
+    result.bound = result.compute > result.memory ? Bound::compute : Bound::memory;
+  }
+  result.near_limit = higher > near_limit_above;
+  result.under_one_wave = waves && waves->median < 1;
+  return result;
+}
+
+SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
+  SpeedOfLight sol;
+  sol.peak_flop_rate = roof(run, "fp32_flop_rate");
+  sol.peak_bandwidth = roof(run, "memory_bandwidth");
+  const std::optional<Problem> problem = best_counted_problem(family);
+  if (!problem) {
+    sol.absent = why_none(run, family);
+    return sol;
+  }
+  sol.problem = *problem;
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = counted_case(variant, *problem);
+    if (result == nullptr) {
+      if (runs_on_gpu(variant))
+        sol.uncounted.push_back({&variant, why_uncounted(variant, *problem, family.words)});
+      continue;
+    }
+    for (KernelResult& kernel : kernels_of_case(variant, *result, sol))
+      sol.kernels.push_back(std::move(kernel));
+  }
+  compare_with_baselines(sol.kernels);
+  return sol;
+}
+
+}  // namespace mprof

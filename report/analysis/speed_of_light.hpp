@@ -1,0 +1,111 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+#include "report/analysis/kernels.hpp"
+
+/// Speed of Light: how near each kernel comes to what the GPU can do, what holds it back, and what became of
+/// that against its baseline's kernel. The rules are those of Nsight Compute.
+namespace mprof {
+
+struct FamilyResult;
+struct VariantResult;
+struct CaseResult;
+
+/// What holds a kernel back.
+enum class Bound { compute, memory, balanced, latency };
+
+[[nodiscard]] std::string_view to_string(Bound bound);
+
+struct Bottleneck {
+  Bound bound = Bound::latency;
+  bool near_limit = false;      ///< the higher of the two is above 80 %: only less work makes it faster
+  bool under_one_wave = false;  ///< the grid does not fill the GPU once
+  double compute = 0;           ///< %, SM throughput
+  double memory = 0;            ///< %, memory throughput
+};
+
+/// Latency: both throughputs are under 60 %. Otherwise balanced when they differ by less than 10 points, and
+/// bound by the higher one when not. nullopt where a throughput is unknown; unknown waves flag nothing.
+[[nodiscard]] std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memory,
+                                                      const Value& waves);
+
+/// What limits the theoretical occupancy: all that allow the fewest blocks, "registers", "shared memory",
+/// ...; nothing when one of them is unknown.
+[[nodiscard]] std::vector<std::string> occupancy_limits_of(const KernelCounters& kernel);
+
+/// What the tensor cores executed in a launch.
+[[nodiscard]] double tensor_operations(const KernelCounters& kernel);
+
+/// Whether FP16 is what the kernel computes with. The compiler also moves constants with FP16 instructions,
+/// so that these count only in a kernel that has more of them than of FP32 ones, and enough to do a good part
+/// of the op with.
+[[nodiscard]] bool computes_in_half(const KernelCounters& kernel, const OpInfo& op);
+
+/// FLOP that a launch executed, a packed pair of FP16 counted once; nullopt where a count was not read.
+[[nodiscard]] std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo& op);
+
+/// The kernel that another one is held against.
+struct KernelBefore {
+  std::string variant;
+  std::string kernel;
+  Value compute;
+  Value memory;
+  std::optional<Bottleneck> bottleneck;
+};
+
+/// Why warps waited, in cycles per issued instruction.
+struct Stall {
+  std::string reason;  ///< as the catalogue's label names it: "long scoreboard"
+  double cycles = 0;
+};
+
+/// A kernel's place under the measured roofs.
+struct RooflinePoint {
+  double flops = 0;      ///< FLOP that a launch executed
+  double bytes = 0;      ///< B that it moved through DRAM
+  double intensity = 0;  ///< FLOP/B
+  double rate = 0;       ///< FLOP/s
+  /// Share of what the lower roof allows; nullopt with tensor cores, which the FP32 roof is not made for, and
+  /// without roofs.
+  std::optional<double> of_roof;
+  bool tensor_cores = false;
+};
+
+/// One kernel of one op, at the problem of the section.
+struct KernelResult {
+  const VariantResult* variant = nullptr;
+  const CaseResult* result = nullptr;
+  KernelCounters counters;
+  std::optional<double> share;  ///< of the time of the op's counted kernels
+  bool longest = false;         ///< of its op: it speaks for the variant in charts
+  std::optional<Bottleneck> bottleneck;
+  std::optional<KernelBefore> before;
+  std::vector<std::string> limited_by;  ///< what limits the theoretical occupancy: "registers", "warps", ...
+  std::vector<Stall> stalls;            ///< the longest first, without the issuing itself
+  std::optional<RooflinePoint> roofline;
+};
+
+/// A case of which no kernel was counted.
+struct Uncounted {
+  const VariantResult* variant = nullptr;
+  std::string reason;
+};
+
+struct SpeedOfLight {
+  Problem problem;                    ///< the one at which most variants were counted; the largest of these
+  std::vector<KernelResult> kernels;  ///< variants, their ops and kernels in order; empty: see `absent`
+  std::vector<Uncounted> uncounted;   ///< variants for the GPU without counters at this problem
+  std::optional<double> peak_flop_rate;  ///< FLOP/s, measured FP32 roof
+  std::optional<double> peak_bandwidth;  ///< B/s, measured memory roof
+  std::string absent;                    ///< why there is no kernel
+};
+
+/// `family` must outlive the result, which points into it.
+[[nodiscard]] SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family);
+
+}  // namespace mprof

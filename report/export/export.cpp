@@ -1,0 +1,201 @@
+#include "report/export/export.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include "model/trace/reader.hpp"
+#include "report/analysis/evidence.hpp"
+#include "report/text/format.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/suggest.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> known_formats{"perfetto", "csv", "json"};
+constexpr const char* perfetto_file = "trace.perfetto.json";
+
+bool wants(const ExportOptions& options, std::string_view format) {
+  return std::ranges::find(options.formats, format) != options.formats.end();
+}
+
+/// An id with parameters has brackets, which a pattern takes for something else, so an id itself is as good.
+bool matches(const std::string& pattern, const std::string& id) {
+  return id == pattern || fnmatch(pattern.c_str(), id.c_str(), 0) == 0;
+}
+
+std::vector<const CaseResult*> all_cases(const RunAnalysis& analysis) {
+  std::unordered_map<const Case*, const CaseResult*> by_source;
+  for (const FamilyResult& family : analysis.families) {
+    for (const VariantResult& variant : family.variants) {
+      for (const CaseResult& result : variant.cases) by_source[result.source] = &result;
+    }
+  }
+  std::vector<const CaseResult*> cases;
+  for (const Case& c : analysis.run->cases) cases.push_back(by_source.at(&c));
+  return cases;
+}
+
+void require_match(const std::string& pattern, const std::vector<const CaseResult*>& cases) {
+  std::vector<std::string> known;
+  for (const CaseResult* result : cases) {
+    if (matches(pattern, result->id)) return;
+    known.push_back(result->id);
+  }
+  throw Error(ExitCode::usage,
+              format::one_line(fmt::format("--case {}: the run has no such case.{} It has {}{}.", pattern,
+                                           did_you_mean(pattern, known), format::plural(known.size(), "case"),
+                                           known.empty() ? "" : ", such as " + known.front())));
+}
+
+/// The axes of all families, in their order: a column each, whatever cases were chosen.
+std::vector<std::string> axes_of(const RunAnalysis& analysis) {
+  std::vector<std::string> axes;
+  for (const FamilyResult& family : analysis.families) {
+    for (const Problem& problem : family.problems) {
+      for (const Coordinate& coordinate : problem.coordinates) {
+        if (std::ranges::find(axes, coordinate.axis) == axes.end()) axes.push_back(coordinate.axis);
+      }
+    }
+  }
+  return axes;
+}
+
+ExportScope scope_of(const RunAnalysis& analysis, const std::vector<std::string>& patterns) {
+  ExportScope scope{&analysis, all_cases(analysis), patterns.empty(), axes_of(analysis)};
+  for (const std::string& pattern : patterns) require_match(pattern, scope.cases);
+  if (scope.whole) return scope;
+  std::erase_if(scope.cases, [&](const CaseResult* result) {
+    return std::ranges::none_of(patterns,
+                                [&](const std::string& pattern) { return matches(pattern, result->id); });
+  });
+  return scope;
+}
+
+/// Adds the places of rows to their cases, which start with the first of them.
+template <class Row>
+void sort_out(const std::vector<Row>& rows, std::vector<ExportedCase>& cases,
+              std::vector<std::uint32_t> ExportedCase::*member) {
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].in_case >= cases.size()) continue;
+    ExportedCase& one = cases[rows[i].in_case];
+    (one.*member).push_back(i);
+    one.start = std::min(one.start, rows[i].time.start);
+  }
+}
+
+/// The trace's cases that are in the scope, in its order.
+std::vector<ExportedCase> sorted_out(const ExportScope& scope, const trace::Trace& trace) {
+  std::vector<ExportedCase> in_file(trace.cases.size());
+  sort_out(trace.kernels, in_file, &ExportedCase::kernels);
+  sort_out(trace.transfers, in_file, &ExportedCase::transfers);
+  sort_out(trace.calls, in_file, &ExportedCase::calls);
+  sort_out(trace.ranges, in_file, &ExportedCase::ranges);
+  const auto indices = trace::case_indices(trace);
+  std::vector<ExportedCase> cases;
+  for (const CaseResult* result : scope.cases) {
+    const auto index = indices.find(result->id);
+    if (index == indices.end()) continue;
+    cases.push_back(std::move(in_file[index->second]));
+    cases.back().result = result;
+  }
+  return cases;
+}
+
+/// The trace of the scope's cases, or why there is none.
+struct TraceOrReason {
+  std::optional<ExportedTrace> traced;
+  std::string absent;
+};
+
+TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
+  std::error_code error;
+  if (file.empty() || !fs::exists(file, error)) return {std::nullopt, why_not_traced(scope.run())};
+  trace::Query query{.with_pauses = true};
+  const std::vector<std::string> listed = trace::traced_cases(file);
+  const std::unordered_set<std::string_view> in_file(listed.begin(), listed.end());
+  for (const CaseResult* result : scope.cases) {
+    if (in_file.contains(result->id)) query.cases.push_back(result->id);
+  }
+  if (query.cases.empty()) {
+    return {std::nullopt, scope.whole ? "trace.sqlite holds no case of this run"
+                                      : "trace.sqlite holds none of the cases that were chosen"};
+  }
+  ExportedTrace traced{trace::read_trace(file, query), {}};
+  traced.cases = sorted_out(scope, traced.rows);
+  return {std::move(traced), {}};
+}
+
+}  // namespace
+
+void require_export_formats(const std::vector<std::string>& formats) {
+  if (formats.empty()) {
+    throw Error(ExitCode::usage,
+                fmt::format("--format needs a name. The formats are {}.", format::list(known_formats)));
+  }
+  for (const std::string& format : formats) {
+    if (std::ranges::find(known_formats, format) != known_formats.end()) continue;
+    throw Error(ExitCode::usage,
+                fmt::format("--format {}: a run is not exported in such a format.{} The formats are {}.",
+                            format, did_you_mean(format, known_formats), format::list(known_formats)));
+  }
+}
+
+Exported write_export(const Run& run, const ExportOptions& options) {
+  require_export_formats(options.formats);
+  const RunAnalysis analysis = analyse(run);
+  const ExportScope scope = scope_of(analysis, options.cases);
+  const bool needs_trace = wants(options, "perfetto") || wants(options, "csv");
+  const TraceOrReason trace = needs_trace ? read_traced(scope, options.trace) : TraceOrReason{};
+  Exported exported;
+  exported.no_trace = trace.absent;
+  const auto add = [](auto& all, const auto& more) { all.insert(all.end(), more.begin(), more.end()); };
+  if (wants(options, "perfetto")) {
+    if (trace.traced) {
+      write_perfetto(scope, *trace.traced, options.out / perfetto_file);
+      exported.written.push_back(options.out / perfetto_file);
+    } else {
+      exported.left_out.emplace_back(perfetto_file);
+    }
+  }
+  if (wants(options, "csv")) {
+    add(exported.written, write_run_tables(scope, options.out));
+    if (trace.traced) {
+      add(exported.written, write_trace_tables(scope, *trace.traced, options.out));
+    } else {
+      add(exported.left_out, trace_table_names());
+    }
+  }
+  if (wants(options, "json")) {
+    write_file(options.out / "analysis.json", analysis_json(scope));
+    exported.written.push_back(options.out / "analysis.json");
+  }
+  return exported;
+}
+
+std::string_view verification_word(const std::optional<Verification>& verification) {
+  if (!verification) return "not checked";
+  return verification->passed ? "passed" : "failed";
+}
+
+std::string why_no_change(const CaseResult& result, const QualityResult& quality) {
+  if (quality.change) return {};
+  if (!result.total_speed_up.absent.empty() && result.baseline.empty()) return result.total_speed_up.absent;
+  if (!quality.value) return quality.value.absent;
+  return "its baseline has no such value";
+}
+
+SpeedUp gpu_speed_up_of(const OpResult& op) {
+  SpeedUp speed_up = op.gpu_speed_up;
+  if (!speed_up && speed_up.absent.empty()) speed_up.absent = op.speed_up.absent;
+  return speed_up;
+}
+
+}  // namespace mprof

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.hpp"
+#include "model/trace/trace.hpp"
+#include "report/analysis/analysis.hpp"
+
+/// What a run holds, in files for other programs: Perfetto, pandas, whatever reads JSON. docs/export.md
+/// explains every file and field.
+namespace mprof {
+
+inline constexpr int export_schema_version = 2;
+
+struct ExportOptions {
+  std::vector<std::string> formats;  ///< "perfetto", "csv", "json"
+  std::filesystem::path out;
+  std::filesystem::path trace{};     ///< the run's trace.sqlite, which may be missing
+  std::vector<std::string> cases{};  ///< ids, or patterns that match some; empty: all
+};
+
+struct Exported {
+  std::vector<std::filesystem::path> written;  ///< in order
+  std::vector<std::string> left_out;           ///< names of the files that only a trace can fill
+  std::string no_trace;                        ///< why they were left out; empty: they were not
+};
+
+/// Writes the files of the formats into `options.out`. The same run makes the same bytes. A file appears when
+/// it is complete. Throws Error(usage) for an unknown format or case before anything is written.
+[[nodiscard]] Exported write_export(const Run& run, const ExportOptions& options);
+
+/// Throws Error(usage) with the nearest names when there is no such format.
+void require_export_formats(const std::vector<std::string>& formats);
+
+/// The parts of write_export(), each in its own file.
+
+/// What to export of a run, its cases in run order.
+struct ExportScope {
+  const RunAnalysis* analysis = nullptr;
+  std::vector<const CaseResult*> cases;  ///< those that were asked for
+  bool whole = true;                     ///< all of them were
+  std::vector<std::string> axes{};       ///< of all families of the run, each once
+  [[nodiscard]] const Run& run() const { return *analysis->run; }
+};
+
+/// The rows of a trace that belong to a case, by their places there, in the order of the file.
+struct ExportedCase {
+  const CaseResult* result = nullptr;
+  std::int64_t start = std::numeric_limits<std::int64_t>::max();  ///< of the first thing in it
+  std::vector<std::uint32_t> kernels{};
+  std::vector<std::uint32_t> transfers{};
+  std::vector<std::uint32_t> calls{};
+  std::vector<std::uint32_t> ranges{};
+};
+
+/// A trace, its cases in run order.
+struct ExportedTrace {
+  trace::Trace rows;
+  std::vector<ExportedCase> cases;
+};
+
+/// trace.perfetto.json in the Trace Event format.
+void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, const std::filesystem::path& file);
+
+/// cases.csv, ops.csv, measurements.csv and samples.csv; returns their paths.
+std::vector<std::filesystem::path> write_run_tables(const ExportScope& scope,
+                                                    const std::filesystem::path& directory);
+/// kernels.csv, transfers.csv and api_calls.csv; returns their paths.
+std::vector<std::filesystem::path> write_trace_tables(const ExportScope& scope, const ExportedTrace& traced,
+                                                      const std::filesystem::path& directory);
+/// Their names.
+[[nodiscard]] std::vector<std::string> trace_table_names();
+
+/// analysis.json as text.
+[[nodiscard]] std::string analysis_json(const ExportScope& scope);
+
+/// How an output check ended, in a word: "passed", "failed", or "not checked".
+[[nodiscard]] std::string_view verification_word(const std::optional<Verification>& verification);
+/// Why a quality of a case has no change; empty when it has one.
+[[nodiscard]] std::string why_no_change(const CaseResult& result, const QualityResult& quality);
+/// The speed-up in GPU time, with a reason in any case where there is none.
+[[nodiscard]] SpeedUp gpu_speed_up_of(const OpResult& op);
+
+}  // namespace mprof

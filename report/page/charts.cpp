@@ -1,0 +1,109 @@
+#include "report/page/charts.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <duktape.h>
+#include <fmt/format.h>
+
+#include "system/error.hpp"
+
+namespace mprof {
+namespace {
+
+/// What ECharts expects of its surroundings. Nothing is drawn later: a static chart has no animation.
+constexpr std::string_view surroundings = R"js(
+  var console = { log: function () {}, warn: function () {}, error: function () {} };
+  function setTimeout() { return 0; }
+  function clearTimeout() {}
+)js";
+
+/// Duktape calls this when its heap is beyond use, out of memory for one; it must not return.
+void give_up(void*, const char* message) {
+  std::fprintf(stderr, "mprof: the chart renderer failed: %s\n",
+               message == nullptr ? "no reason given" : message);
+  std::abort();
+}
+
+[[noreturn]] void throw_script_error(duk_context* heap, std::string_view doing) {
+  const std::string trace = duk_safe_to_stacktrace(heap, -1);
+  duk_pop(heap);
+  throw Error(ExitCode::usage,
+              fmt::format("{} failed in JavaScript: {}\nCorrect the script, or leave --templates out.", doing,
+                          trace));
+}
+
+void evaluate(duk_context* heap, std::string_view script, const char* name) {
+  duk_push_string(heap, name);
+  const bool failed =
+      duk_pcompile_lstring_filename(heap, 0, script.data(), script.size()) != 0 || duk_pcall(heap, 0) != 0;
+  if (failed) throw_script_error(heap, fmt::format("loading {}", name));
+  duk_pop(heap);
+}
+
+bool is_surrogate(std::string_view text, std::size_t at, unsigned char lowest, unsigned char highest) {
+  if (at + 3 > text.size() || text[at] != '\xed') return false;
+  const auto second = static_cast<unsigned char>(text[at + 1]);
+  return second >= lowest && second <= highest;
+}
+
+/// The ten bits that a surrogate carries.
+std::uint32_t payload(std::string_view text, std::size_t at) {
+  return (static_cast<std::uint32_t>(text[at + 1] & 0x0f) << 6U) |
+         static_cast<std::uint32_t>(text[at + 2] & 0x3f);
+}
+
+void append_utf8(std::string& text, std::uint32_t code) {
+  text += static_cast<char>(0xf0U | (code >> 18U));
+  text += static_cast<char>(0x80U | ((code >> 12U) & 0x3fU));
+  text += static_cast<char>(0x80U | ((code >> 6U) & 0x3fU));
+  text += static_cast<char>(0x80U | (code & 0x3fU));
+}
+
+}  // namespace
+
+std::string join_surrogates(std::string_view text) {
+  std::string joined;
+  joined.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_surrogate(text, at, 0xa0, 0xaf) && is_surrogate(text, at + 3, 0xb0, 0xbf)) {
+      append_utf8(joined, 0x10000U + ((payload(text, at) << 10U) | payload(text, at + 3)));
+      at += 6;
+    } else if (is_surrogate(text, at, 0xa0, 0xbf)) {
+      joined += "\ufffd";
+      at += 3;
+    } else {
+      joined += text[at++];
+    }
+  }
+  return joined;
+}
+
+ChartRenderer::ChartRenderer(const Templates& templates)
+    : heap_(duk_create_heap(nullptr, nullptr, nullptr, nullptr, give_up), [](duk_context* heap) {
+        if (heap != nullptr) duk_destroy_heap(heap);
+      }) {
+  if (heap_ == nullptr)
+    throw Error(ExitCode::environment, "no memory for the chart renderer. Free some and try again.");
+  evaluate(heap_.get(), surroundings, "surroundings");
+  evaluate(heap_.get(), templates.load("echarts.min.js"), "echarts.min.js");
+  for (const char* script : chart_scripts) evaluate(heap_.get(), templates.load(script), script);
+}
+
+std::string ChartRenderer::svg(const nlohmann::json& chart) const {
+  duk_context* heap = heap_.get();
+  const std::string view = chart.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  duk_get_global_string(heap, "mprof_static_svg");
+  duk_push_lstring(heap, view.data(), view.size());
+  if (duk_pcall(heap, 1) != 0)
+    throw_script_error(heap, fmt::format("drawing the chart {}", chart.value("id", "?")));
+  duk_size_t length = 0;
+  const char* text = duk_safe_to_lstring(heap, -1, &length);
+  std::string svg = join_surrogates({text, length});
+  duk_pop(heap);
+  return svg;
+}
+
+}  // namespace mprof

@@ -1,0 +1,117 @@
+#include "report/page/report.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/analysis/analysis.hpp"
+#include "report/page/charts.hpp"
+#include "report/page/pdf.hpp"
+#include "report/page/render.hpp"
+#include "report/views/views.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// The files of a report as they come about.
+class Output {
+ public:
+  explicit Output(const ReportOptions& options) : options_(options) {}
+  void write(const fs::path& name, const std::string& contents) {
+    const fs::path path = options_.out / name;
+    write_file(path, contents);
+    written_.push_back(path);
+    if (options_.written) options_.written(path);
+  }
+  [[nodiscard]] const std::vector<fs::path>& written() const { return written_; }
+
+ private:
+  const ReportOptions& options_;
+  std::vector<fs::path> written_;
+};
+
+void write_markdown(const Page& page, const Templates& templates, Output& output) {
+  output.write("milestone.md", render_markdown(templates, "milestone", page.view));
+  if (page.charts.empty()) return;
+  const ChartRenderer renderer(templates);
+  for (const auto& [chart, drawn_on] : page.charts) {
+    if (drawn_on != DrawnOn::screen) output.write(chart["file"].get<std::string>(), renderer.svg(chart));
+  }
+}
+
+std::string chart_definitions(const Templates& templates) {
+  std::string script;
+  for (const char* part : chart_scripts) script += templates.load(part) + "\n";
+  return script;
+}
+
+/// What colours code: the parts of Prism for C++, in the order in which they need each other.
+std::string prism(const Templates& templates) {
+  std::string script;
+  for (const char* part : {"core", "clike", "c", "cpp"})
+    script += templates.load(fmt::format("prism-{}.min.js", part)) + "\n";
+  return script;
+}
+
+/// One file that needs nothing else: style, scripts and chart data are inside.
+std::string html_of(const Page& page, const Templates& templates) {
+  json view = page.view;
+  view["style_css"] = templates.load("style.css");
+  view["echarts_js"] = templates.load("echarts.min.js");
+  view["prism_js"] = prism(templates);
+  view["charts_js"] = chart_definitions(templates);
+  for (const char* script : {"code", "tables", "timeline", "report"})
+    view[fmt::format("{}_js", script)] = templates.load(fmt::format("{}.js", script));
+  json charts = json::array();
+  for (const auto& [chart, drawn_on] : page.charts) {
+    if (drawn_on != DrawnOn::paper) charts.push_back(chart);
+  }
+  view["chart_data"] = json_for_script(charts);
+  return render_html(templates, "milestone", view);
+}
+
+void require_known(const std::vector<std::string>& formats) {
+  for (const std::string& format : formats) {
+    if (format == "md" || format == "html" || format == "pdf") continue;
+    throw Error(ExitCode::usage,
+                fmt::format("there is no report format '{}'. Use some of md, html and pdf.", format));
+  }
+}
+
+bool same_directory(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  return !b.empty() && std::filesystem::equivalent(a, b, error) && !error;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options) {
+  require_known(options.formats);
+  const Templates templates(options.templates);
+  const Run chosen = selected(run, options.selection);
+  Materials materials = read_materials(chosen, options.directory);
+  materials.linked = same_directory(options.out, options.directory);
+  const RunAnalysis analysis = analyse(chosen, materials.sanitizer ? &*materials.sanitizer : nullptr);
+  const Page page = milestone_page(analysis, materials, options.text);
+  const auto wanted = [&](std::string_view format) {
+    return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
+  };
+  Output output(options);
+  if (options.dump_view)
+    output.write("milestone.view.json", page.view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (wanted("md")) write_markdown(page, templates, output);
+  if (!wanted("html") && !wanted("pdf")) return output.written();
+  const std::string html = html_of(page, templates);
+  if (wanted("html")) output.write("milestone.html", html);
+  if (wanted("pdf")) output.write("milestone.pdf", print_to_pdf(find_chromium(), html));
+  return output.written();
+}
+
+}  // namespace mprof

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "report/trace/profile_tables.hpp"
+
+/// Tables of a trace as what `mprof stats` prints.
+namespace mprof {
+
+/// Of a cell, for people: thousands grouped; "" when there is nothing.
+[[nodiscard]] std::string cell_text(const ProfileCell& cell, const ProfileColumn& column);
+
+/// `format` is "table": aligned text with titles; "csv": a header with units and the rows, an empty line
+/// between two tables; or "json": { report: [ { column: value } ] }. Throws Error(usage) for any other.
+[[nodiscard]] std::string render_profile(std::span<const ProfileTable> tables, std::string_view format);
+
+/// Throws Error(usage) when there is no such format.
+void require_profile_format(std::string_view format);
+
+}  // namespace mprof

@@ -1,0 +1,108 @@
+#include "report/views/cells.hpp"
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+/// A baseline has nothing to be faster than: the word says so better than a dash with a footnote.
+Cell speed_up_or_baseline(const CaseResult& result, const SpeedUp& speed_up) {
+  return result.is_baseline ? Cell::words("baseline", Tone::quiet).valued(1) : Cell::speed_up(speed_up);
+}
+
+/// What the GPU itself did in that time.
+std::string of_gpu_time(const OpResult& op) {
+  return op.gpu_speed_up ? fmt::format("; of GPU time: {}", format::times(*op.gpu_speed_up.factor)) : "";
+}
+
+Cell no_such_op() {
+  return Cell::missing("the case has no such op");
+}
+
+}  // namespace
+
+void add_problem_columns(Table& table, const Words& words) {
+  for (const AxisInfo& axis : words.axes()) table.numbers(axis.title);
+}
+
+void add_problem(std::vector<Cell>& cells, const Words& words, const Problem& problem) {
+  for (const AxisInfo& axis : words.axes()) {
+    const auto value = value_on(problem, axis.name);
+    cells.push_back(value ? Cell::figure(std::to_string(*value)).valued(static_cast<double>(*value))
+                          : Cell::missing("the problem has no such axis"));
+  }
+}
+
+void add_time_columns(Table& table, const FamilyResult& family, std::string_view metric) {
+  for (std::size_t i = 0; i < family.ops.size(); ++i)
+    table.numbers(numbered(family.words.time_title(metric), i, family.ops.size()), Unit::second);
+}
+
+void add_quality_columns(Table& table, const FamilyResult& family) {
+  for (const QualityInfo& quality : family.info.qualities) table.numbers(format::one_line(quality.label));
+}
+
+void add_qualities(std::vector<Cell>& cells, const CaseResult& result) {
+  for (const QualityResult& quality : result.qualities)
+    cells.push_back(judged(Cell::quality(quality.value, quality.info->unit), result));
+}
+
+std::string numbered(std::string_view head, std::size_t index, std::size_t ops) {
+  return ops == 1 ? std::string(head) : fmt::format("{} {}", head, index + 1);
+}
+
+Cell judged(Cell cell, const CaseResult& result) {
+  if (result.status != Status::wrong || !cell.absent.empty()) return cell;
+  cell.tone = Tone::bad;
+  cell.note = "the output is wrong";
+  return cell;
+}
+
+Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op,
+                  Value OpResult::*time) {
+  const OpResult* found = result.find_op(op.name);
+  if (found == nullptr) return no_such_op();
+  Cell cell = judged(Cell::value(found->*time), result);
+  const bool says_little = found->outside_forward && time == &OpResult::op_time && cell.note.empty();
+  if (says_little)
+    cell.note = "it works outside forward(), so it is compared by " + family.words.time("group_time");
+  return cell;
+}
+
+Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op) {
+  const OpResult* found = result.find_op(op.name);
+  if (found == nullptr) return no_such_op();
+  Cell cell = speed_up_or_baseline(result, found->speed_up);
+  const bool by_group = found->speed_up && found->compared_by == "group_time";
+  if (by_group) cell.note = fmt::format("of {}{}", family.words.time("group_time"), of_gpu_time(*found));
+  return cell;
+}
+
+Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
+  const OpResult* found = result.find_op(op.name);
+  if (found == nullptr) return no_such_op();
+  if (!found->of_possible) return Cell::missing(found->of_possible.absent);
+  Cell cell = judged(
+      Cell::figure(format::percent(found->of_possible->median / 100)).valued(found->of_possible->median),
+      result);
+  cell.modelled = true;
+  if (found->limit == Limit::special) cell.note = "of the special-function peak";
+  if (found->of_possible->median > 100 && cell.tone != Tone::bad)
+    cell.note = "above the measured peaks: it works on tensor cores, or on data that caches hold";
+  return cell;
+}
+
+Cell total_speed_up_cell(const CaseResult& result) {
+  return speed_up_or_baseline(result, result.total_speed_up);
+}
+
+std::string why_without_times(const CaseResult& result) {
+  const std::string reason = format::one_line(result.reason);
+  return reason.empty() ? std::string(to_string(result.status))
+                        : fmt::format("{}: {}", to_string(result.status), reason);
+}
+
+}  // namespace mprof

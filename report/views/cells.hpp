@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/analysis/analysis.hpp"
+#include "report/views/table.hpp"
+
+/// Cells that several tables of the milestone report share, so that a time looks and is judged the same in
+/// all of them.
+namespace mprof {
+
+/// A column for each axis that tells the problems of a run apart, and what stands in them.
+void add_problem_columns(Table& table, const Words& words);
+void add_problem(std::vector<Cell>& cells, const Words& words, const Problem& problem);
+
+/// A column of times for each op, headed by the family's title for that time.
+void add_time_columns(Table& table, const FamilyResult& family, std::string_view metric);
+
+/// A column for each quality of the family, and what stands in them, judged.
+void add_quality_columns(Table& table, const FamilyResult& family);
+void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
+
+/// A head for each op when there are several: "Op Time 1", "Op Time 2"; "Op Time" for a single one.
+[[nodiscard]] std::string numbered(std::string_view head, std::size_t index, std::size_t ops);
+
+/// A time that must not be taken for a result is marked as such.
+[[nodiscard]] Cell judged(Cell cell, const CaseResult& result);
+
+/// A time of an op, judged; an op time that says little says so.
+[[nodiscard]] Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op,
+                                Value OpResult::*time);
+
+/// The percentage of what the measured peaks allow that an op reaches, and which of them that is.
+[[nodiscard]] Cell of_possible_cell(const CaseResult& result, const OpInfo& op);
+
+[[nodiscard]] Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op);
+[[nodiscard]] Cell total_speed_up_cell(const CaseResult& result);
+
+/// "crashed: the worker ended by signal 11"
+[[nodiscard]] std::string why_without_times(const CaseResult& result);
+
+}  // namespace mprof

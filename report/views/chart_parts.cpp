@@ -1,0 +1,43 @@
+#include "report/views/chart_parts.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+
+namespace mprof {
+
+using nlohmann::json;
+
+std::string row_label(const VariantResult& variant) {
+  const std::string id = format::one_line(variant.info.id);
+  return format::elide(id.substr(std::min(id.find('/') + 1, id.size())), longest_chart_label);
+}
+
+json chart_view(std::string_view kind, const std::string& id, const ChartText& text) {
+  return {{"id", id},
+          {"kind", kind},
+          {"file", fmt::format("charts/{}.svg", id)},
+          {"title", text.title},
+          {"caption", text.caption},
+          {"axis", {{"name", text.axis}}}};
+}
+
+void set_subject(json& chart, const std::string& op, const Problem* problem) {
+  chart["op"] = format::one_line(op);
+  if (problem != nullptr) chart["problem"] = problem_id(*problem);
+}
+
+std::string how_many_are_drawn(std::size_t all) {
+  return all <= most_chart_rows ? std::string()
+                                : fmt::format(" Drawn are the {} best of {}.", most_chart_rows, all);
+}
+
+std::string alternative(const std::string& title, const json& rows) {
+  return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
+                     format::list(rows.get<std::vector<std::string>>()));
+}
+
+}  // namespace mprof

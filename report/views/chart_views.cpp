@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/analysis/standings.hpp"
+#include "report/text/format.hpp"
+#include "report/views/chart_parts.hpp"
+#include "report/views/views.hpp"
+
+/// What charts.js draws. Numbers are scaled here and every label is finished, so that the scripts only place
+/// marks.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+/// A value to draw and what a tooltip says of it; nullopt leaves a gap.
+struct Mark {
+  double value = 0;
+  std::optional<Interval> interval;
+  std::string text;
+};
+using MarkOf = std::function<std::optional<Mark>(const CaseResult&)>;
+
+const Value* time_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_time;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? nullptr : &found->op_time;
+}
+
+const SpeedUp* speed_up_of(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_speed_up;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr ? nullptr : &found->speed_up;
+}
+
+/// What is drawn of a variant at the largest problem at which something is.
+double largest_mark(const FamilyResult& family, const VariantResult& variant, const MarkOf& mark_of) {
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* result = variant.representative(*problem);
+    if (result == nullptr || !result->ok()) continue;
+    if (const auto mark = mark_of(*result)) return mark->value;
+  }
+  return 0;
+}
+
+/// The rows that there is room for, in the order in which they stand.
+template <class Value>
+void keep_the_best(std::vector<const VariantResult*>& drawn, Better better, Value value) {
+  if (drawn.size() <= most_chart_rows) return;
+  std::vector<double> values;
+  for (const VariantResult* variant : drawn)
+    values.push_back(better == Better::lower ? value(*variant) : -value(*variant));
+  std::vector<double> sorted = values;
+  std::ranges::nth_element(sorted, sorted.begin() + most_chart_rows - 1);
+  std::vector<const VariantResult*> kept;
+  for (std::size_t i = 0; i < drawn.size() && kept.size() < most_chart_rows; ++i) {
+    if (values[i] <= sorted[most_chart_rows - 1]) kept.push_back(drawn[i]);
+  }
+  drawn = std::move(kept);
+}
+
+/// One dot for each variant (row) and problem (series).
+json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
+          Better better, const MarkOf& mark_of) {
+  json rows = json::array(), series = json::array();
+  std::vector<const VariantResult*> drawn;
+  const auto has_mark = [&](const VariantResult& variant) {
+    return std::any_of(family.problems.begin(), family.problems.end(), [&](const Problem& problem) {
+      const CaseResult* result = variant.representative(problem);
+      return result != nullptr && result->ok() && mark_of(*result).has_value();
+    });
+  };
+  for (const VariantResult& variant : family.variants) {
+    if (has_mark(variant)) drawn.push_back(&variant);
+  }
+  const std::string how_many = how_many_are_drawn(drawn.size());
+  keep_the_best(drawn, better,
+                [&](const VariantResult& variant) { return largest_mark(family, variant, mark_of); });
+  for (const VariantResult* variant : drawn) rows.push_back(row_label(*variant));
+  for (const Problem& problem : family.problems) {
+    json points = json::array();
+    for (std::size_t row = 0; row < drawn.size(); ++row) {
+      const CaseResult* result = drawn[row]->representative(problem);
+      const auto mark = result != nullptr && result->ok() ? mark_of(*result) : std::nullopt;
+      if (!mark) continue;
+      const Interval interval = mark->interval.value_or(Interval{mark->value, mark->value});
+      points.push_back({{"row", row},
+                        {"value", mark->value},
+                        {"low", interval.low},
+                        {"high", interval.high},
+                        {"text", mark->text}});
+    }
+    series.push_back(
+        {{"name", family.words.problem(problem)}, {"problem", problem_id(problem)}, {"points", points}});
+  }
+  const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
+  json chart = chart_view("dots", id, {text.title, text.caption + how_many, text.axis});
+  chart["axis"]["log"] = true;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = series;
+  return chart;
+}
+
+bool is_empty(const json& chart) {
+  return chart["rows"].empty();
+}
+
+/// The prefix in which most of the drawn times read well.
+format::Scale time_scale(const FamilyResult& family, const std::string& op) {
+  std::vector<double> times;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      const Value* time = time_of(result, op);
+      if (time != nullptr && *time) times.push_back((*time)->median);
+    }
+  }
+  return format::scale_for(Unit::second, times.empty() ? 1 : median(times));
+}
+
+std::string with_interval(const std::string& text, const Estimate& estimate) {
+  const auto width = relative_half_width(estimate);
+  return width ? fmt::format("{} {}", text, format::plus_minus(*width)) : text;
+}
+
+bool works_outside(const CaseResult& result, const std::string& op) {
+  const OpResult* found = result.find_op(op);
+  return found != nullptr && found->outside_forward;
+}
+
+/// An op time near zero beside real ones would look like a triumph.
+std::string left_out(const FamilyResult& family, const std::string& op) {
+  std::vector<std::string> names;
+  for (const VariantResult& variant : family.variants) {
+    const bool outside = std::any_of(variant.cases.begin(), variant.cases.end(),
+                                     [&](const CaseResult& result) { return works_outside(result, op); });
+    if (outside) names.push_back(row_label(variant));
+  }
+  return names.empty() ? ""
+                       : fmt::format(" Left out for working outside forward(): {}.", format::list(names));
+}
+
+json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
+                const std::string& name) {
+  const format::Scale scale = time_scale(family, op);
+  const std::string label = family.words.time_label(op.empty() ? "total_time" : "op_time");
+  const ChartText text{
+      op.empty() ? label : fmt::format("{} of {}", label, format::one_line(op)),
+      fmt::format("Median of each variant and {}; further left is faster. Logarithmic axis.{}",
+                  family.words.one(), left_out(family, op)),
+      fmt::format("{} ({})", label, scale.symbol)};
+  json chart =
+      dots(family, anchors, name, text, Better::lower, [&](const CaseResult& result) -> std::optional<Mark> {
+        const Value* time = time_of(result, op);
+        if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op))
+          return std::nullopt;
+        const Estimate& estimate = **time;
+        Mark mark{estimate.median / scale.divisor, std::nullopt,
+                  with_interval(format::quantity(estimate.median, Unit::second), estimate)};
+        if (estimate.interval && estimate.interval->low > 0) {
+          mark.interval =
+              Interval{estimate.interval->low / scale.divisor, estimate.interval->high / scale.divisor};
+        }
+        return mark;
+      });
+  set_subject(chart, op);
+  return chart;
+}
+
+json speed_up_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
+                    const std::string& name) {
+  const ChartText text{
+      fmt::format("Speed-up of {} over the declared baseline",
+                  op.empty() ? family.words.timed(op) : format::one_line(op)),
+      "Each variant against its own baseline; right of the line at 1 is faster. Logarithmic axis.",
+      "Speed-up (×)"};
+  json chart =
+      dots(family, anchors, name, text, Better::higher, [&](const CaseResult& result) -> std::optional<Mark> {
+        const SpeedUp* gain = speed_up_of(result, op);
+        if (gain == nullptr || !*gain) return std::nullopt;
+        std::string words =
+            fmt::format("{} over {}", format::times(*gain->factor),
+                        format::elide(format::one_line(result.baseline), longest_chart_label));
+        return Mark{*gain->factor, gain->interval, words};
+      });
+  chart["axis"]["reference"] = 1;
+  set_subject(chart, op);
+  return chart;
+}
+
+/// What the machine could do is a limit, so a bar that fills towards it reads best; hatched, for it is
+/// modelled.
+json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo& op, const std::string& name,
+                      const Problem& problem) {
+  json rows = json::array();
+  json compute = json::array(), memory = json::array(), special = json::array();
+  std::size_t all = 0;
+  const auto point = [](std::size_t row, const Value& value) {
+    return json{{"row", row}, {"value", value->median}, {"text", format::percent(value->median / 100)}};
+  };
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = variant.representative(problem);
+    const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
+    if (found == nullptr || found->outside_forward) continue;
+    if (!found->compute_throughput && !found->memory_throughput) continue;
+    if (++all > most_chart_rows) continue;
+    if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));
+    if (found->memory_throughput) memory.push_back(point(rows.size(), found->memory_throughput));
+    if (op.special_operations > 0 && found->special_throughput)
+      special.push_back(point(rows.size(), found->special_throughput));
+    rows.push_back(row_label(variant));
+  }
+  const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
+  const ChartText text{
+      fmt::format("Modelled throughput of {} {}", format::one_line(op.name), family.words.at(problem)),
+      "Useful work over op time, in percent of the peaks measured on this machine. Hatched: "
+      "modelled from the op's definition, not counted by hardware." +
+          (all > most_chart_rows ? fmt::format(" Drawn are the first {} of {}.", most_chart_rows, all)
+                                 : std::string()),
+      "% of the measured peak"};
+  json chart = chart_view("percent_bars", id, text);
+  set_subject(chart, op.name, &problem);
+  chart["modelled"] = true;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = {{{"name", "FP32 peak"}, {"points", compute}},
+                     {{"name", "memory bandwidth"}, {"points", memory}}};
+  if (!special.empty()) chart["series"].push_back({{"name", "special-function peak"}, {"points", special}});
+  return chart;
+}
+
+}  // namespace
+
+json family_charts(const FamilyResult& family, PagePlan& plan) {
+  json charts = json::array();
+  const auto add = [&](json chart) {
+    if (!is_empty(chart)) charts.push_back(plan.place(std::move(chart)));
+  };
+  const auto numbered = [](std::string_view what, std::size_t op) {
+    return fmt::format("{} {}", what, op + 1);
+  };
+  Anchors& anchors = plan.anchors;
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    add(time_chart(family, anchors, family.ops[i].name, numbered("op time", i)));
+  }
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    add(speed_up_chart(family, anchors, family.ops[i].name, numbered("speed-up", i)));
+  }
+  add(time_chart(family, anchors, "", "total time"));
+  add(speed_up_chart(family, anchors, "", "total speed-up"));
+  // What a machine can do shows best at the largest problem.
+  const Problem* largest = largest_measured(family);
+  for (std::size_t i = 0; largest != nullptr && i < family.ops.size(); ++i) {
+    add(throughput_chart(family, anchors, family.ops[i], numbered("throughput", i), *largest));
+  }
+  return charts;
+}
+
+}  // namespace mprof

@@ -1,0 +1,141 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/analysis/explanations.hpp"
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/views.hpp"
+
+/// Why a variant is faster or slower than its baseline, in words.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t shown_reasons = 5;
+constexpr std::size_t shown_against = 3;
+constexpr std::size_t shown_context = 2;
+
+/// Weaker ones are counted, not shown: a twentieth of the whole change is no reason for it.
+constexpr double worth_showing = 0.05;
+
+/// "kernel a", "kernels a → b": what the figures of single kernels are of.
+std::string kernels_text(const Explanation& explanation) {
+  const std::string& before = explanation.kernel_before;
+  const std::string& after = explanation.kernel_after;
+  if (before.empty()) return {};
+  const std::string_view longest = explanation.several_kernels ? "longest " : "";
+  if (before == after) return fmt::format("{}kernel {}", longest, after);
+  return fmt::format("{}kernels {} → {}", longest, before, after);
+}
+
+std::string more_text(std::size_t left) {
+  if (left == 0) return {};
+  return left == 1 ? "1 smaller one is not shown" : fmt::format("{} smaller ones are not shown", left);
+}
+
+/// One list under a head: { head, reasons: [{text, of_longest, rule}], more }.
+json list_view(std::string_view head, const std::vector<Reason>& reasons, std::size_t most, double floor,
+               bool several_kernels) {
+  json list = json::array();
+  for (const Reason& reason : reasons) {
+    if (list.size() == most || (!list.empty() && reason.strength < floor)) break;
+    list.push_back({{"text", reason.sentence},
+                    {"of_longest", several_kernels && reason.of_longest_kernel},
+                    {"rule", std::string(reason.rule->id)}});
+  }
+  return {{"head", head}, {"reasons", list}, {"more", more_text(reasons.size() - list.size())}};
+}
+
+/// What was timed too seldom has no interval, however large the difference.
+bool lacks_interval(const Explanation& explanation) {
+  return explanation.speed_up && !explanation.speed_up.interval;
+}
+
+std::string word(Verdict change) {
+  switch (change) {
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::same:
+      return "the same within " + threshold_text();
+    case Verdict::inconclusive:
+      break;
+  }
+  return "undecided";
+}
+
+std::string times_text(const Words& words, const Explanation& explanation) {
+  if (!explanation.speed_up) return format::one_line(explanation.speed_up.absent);
+  std::string text = fmt::format("{} {} → {}, {}", words.time(explanation.time),
+                                 format::quantity(explanation.before->median, Unit::second),
+                                 format::quantity(explanation.after->median, Unit::second),
+                                 format::times(*explanation.speed_up.factor));
+  if (explanation.speed_up.interval) {
+    text += fmt::format(
+        " ({})", format::times(explanation.speed_up.interval->low, explanation.speed_up.interval->high));
+  }
+  return text;
+}
+
+std::string missing_text(const Explanation& explanation) {
+  if (explanation.missing.empty()) return {};
+  return fmt::format("Not measured: {}.", fmt::join(explanation.missing, "; "));
+}
+
+/// What to say when no rule speaks for the change.
+std::string silence(const Explanation& explanation) {
+  if (!explanation.speed_up || !explanation.reasons.empty()) return {};
+  if (lacks_interval(explanation)) return "There is no verdict to explain, and no rule found a change.";
+  if (explanation.change() == Verdict::same) return "No rule found a change worth telling either.";
+  if (explanation.change() == Verdict::inconclusive)
+    return "The measurement cannot tell the two times apart, and no rule found a change worth telling.";
+  return "No rule explains it: nothing that was measured changed by enough in that direction.";
+}
+
+std::string_view head_of_reasons(const Explanation& explanation) {
+  if (lacks_interval(explanation)) return "What changed; there are too few samples for a verdict on the time";
+  if (explanation.change() == Verdict::same) return "What changed, though the time hardly did";
+  return explanation.change() == Verdict::inconclusive ? "What changed, though the times cannot be told apart"
+                                                       : "Because";
+}
+
+json item_view(const Words& words, const Explanation& explanation) {
+  const bool open = !is_change(explanation.change());
+  const double change = explanation.speed_up ? std::abs(std::log(*explanation.speed_up.factor)) : 0;
+  json lists = json::array();
+  const auto add = [&](std::string_view head, const std::vector<Reason>& reasons, std::size_t most,
+                       double floor) {
+    if (!reasons.empty()) lists.push_back(list_view(head, reasons, most, floor, explanation.several_kernels));
+  };
+  add(head_of_reasons(explanation), explanation.reasons, shown_reasons, open ? 0 : worth_showing * change);
+  add("Despite", explanation.against, shown_against, 0);
+  add("Worth knowing", explanation.context, shown_context, 0);
+  return {{"op", format::one_line(explanation.op)},
+          {"at", words.at(explanation.problem)},
+          {"verdict", word(explanation.change())},
+          {"times", times_text(words, explanation)},
+          {"kernels", kernels_text(explanation)},
+          {"silence", silence(explanation)},
+          {"lists", lists},
+          {"missing", missing_text(explanation)}};
+}
+
+}  // namespace
+
+json explanation_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
+  const Explanations explanations = explain(family, variant);
+  json items = json::array();
+  for (const Explanation& explanation : explanations.of_ops)
+    items.push_back(item_view(family.words, explanation));
+  const bool is_baseline = variant.info.baseline.empty();
+  return {{"anchor", anchors.make(variant.info.id + " why")},
+          {"shown", !is_baseline},
+          {"baseline", format::short_id(variant.info.baseline)},
+          {"absent", is_baseline ? "" : format::one_line(explanations.absent)},
+          {"items", items}};
+}
+
+}  // namespace mprof

@@ -1,0 +1,430 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/analysis/standings.hpp"
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/table.hpp"
+#include "report/views/views.hpp"
+
+/// What the report says of a family as a whole: summary, verification, throughput, resources.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column,
+               const std::vector<const Value*>& times) {
+  std::size_t best = rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (times[i] == nullptr || !*times[i]) continue;
+    if (best == rows.size() || (*times[i])->median < (*times[best])->median) best = i;
+  }
+  if (best < rows.size()) rows[best][column].tone = Tone::best;
+}
+
+// --- Summary ---
+
+Cell variant_cell(const Words& words, const VariantResult& variant, const CaseResult& result,
+                  const std::string& anchor) {
+  Cell name = Cell::words_to(result.configuration, anchor);
+  if (variant.swept())
+    name.note = fmt::format("the fastest verified point of its parameter sweep at this {}", words.one());
+  return name;
+}
+
+/// The times of every variant, in the columns that reports of this kind have.
+std::vector<Cell> time_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result,
+                           const std::string& anchor) {
+  Cell name = variant_cell(family.words, variant, result, anchor);
+  if (!result.ran()) return {std::move(name).noted(why_without_times(result))};
+  std::vector<Cell> cells{name};
+  for (const OpInfo& op : family.ops) cells.push_back(op_time_cell(family, result, op, &OpResult::op_time));
+  if (family.words.has_group()) {
+    for (const OpInfo& op : family.ops)
+      cells.push_back(op_time_cell(family, result, op, &OpResult::group_time));
+  }
+  cells.push_back(judged(Cell::value(result.total_time), result));
+  add_qualities(cells, result);
+  return cells;
+}
+
+std::vector<Cell> gain_row(const FamilyResult& family, const VariantResult& variant, const CaseResult& result,
+                           const std::string& anchor) {
+  std::vector<Cell> cells{variant_cell(family.words, variant, result, anchor)};
+  cells.push_back(Cell::words(variant.info.baseline.empty() ? "none" : variant.info.baseline, Tone::quiet));
+  for (const OpInfo& op : family.ops) cells.push_back(speed_up_cell(family, result, op));
+  cells.push_back(total_speed_up_cell(result));
+  for (const OpInfo& op : family.ops) cells.push_back(of_possible_cell(result, op));
+  return cells;
+}
+
+/// Calls `visit(variant, case, anchor)` for what stands for each variant at a problem.
+template <class Visit>
+void for_each_at(const FamilyResult& family, const Problem& problem, const std::vector<std::string>& anchors,
+                 Visit visit) {
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    if (const CaseResult* result = family.variants[v].representative(problem))
+      visit(family.variants[v], *result, anchors[v]);
+  }
+}
+
+/// The times that may be the best of their column, in the order of time_row()'s; nullptr where one may not.
+std::vector<const Value*> times_to_mark(const FamilyResult& family, const CaseResult& result) {
+  std::vector<const Value*> op_times, group_times;
+  for (const OpInfo& info : family.ops) {
+    const OpResult* op = result.ok() ? result.find_op(info.name) : nullptr;
+    op_times.push_back(op != nullptr && !op->outside_forward ? &op->op_time : nullptr);
+    group_times.push_back(op != nullptr ? &op->group_time : nullptr);
+  }
+  if (family.words.has_group()) op_times.insert(op_times.end(), group_times.begin(), group_times.end());
+  op_times.push_back(result.ok() ? &result.total_time : nullptr);
+  return op_times;
+}
+
+Table time_table(const FamilyResult& family, const Problem& problem,
+                 const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  Table table(anchors.make(fmt::format("{} summary {}", family.id, problem_id(problem))),
+              "Times at " + family.words.titled(problem));
+  table.text("Variant");
+  add_time_columns(table, family, "op_time");
+  if (family.words.has_group()) add_time_columns(table, family, "group_time");
+  table.numbers(family.words.time_title("total_time"), Unit::second);
+  add_quality_columns(table, family);
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<const Value*>> times;
+  for_each_at(family, problem, variant_anchors,
+              [&](const auto& variant, const auto& result, const auto& anchor) {
+                rows.push_back(time_row(family, variant, result, anchor));
+                times.push_back(times_to_mark(family, result));
+              });
+  for (std::size_t i = 0; !times.empty() && i < times.front().size(); ++i) {
+    std::vector<const Value*> column;
+    for (const auto& row : times) column.push_back(row[i]);
+    mark_best(rows, 1 + i, column);
+  }
+  for (auto& row : rows) table.row(std::move(row));
+  return table;
+}
+
+Table gain_table(const FamilyResult& family, const Problem& problem,
+                 const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  const std::size_t ops = family.ops.size();
+  Table table(anchors.make(fmt::format("{} speed-ups {}", family.id, problem_id(problem))),
+              "Speed-up of each variant over its own baseline at " + family.words.titled(problem));
+  table.text("Variant").text("Baseline");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
+  table.numbers("Total speed-up");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of possible", i, ops));
+  for_each_at(family, problem, variant_anchors,
+              [&](const auto& variant, const auto& result, const auto& anchor) {
+                if (result.ran()) table.row(gain_row(family, variant, result, anchor));
+              });
+  return table;
+}
+
+json summary_view(const FamilyResult& family, const Problem& problem,
+                  const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  const Table gains = gain_table(family, problem, variant_anchors, anchors);
+  return {{"problem", problem_id(problem)},
+          {"times", time_table(family, problem, variant_anchors, anchors).view()},
+          {"gains", gains.empty() ? json(false) : gains.view()}};
+}
+
+// --- Verification ---
+
+Cell scientific(double value) {
+  return Cell::figure(format::scientific(value)).valued(value);
+}
+
+Cell whole(std::uint64_t value) {
+  return Cell::figure(format::count(value)).valued(static_cast<double>(value));
+}
+
+Table verification_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                         Anchors& anchors) {
+  Table table(anchors.make(family.id + " outputs"),
+              fmt::format("Outputs against the double-precision reference, the worst of all {}",
+                          family.words.several()));
+  table.text("Variant")
+      .text("Op")
+      .text("Outcome")
+      .numbers("Relative L2")
+      .numbers("Tolerance")
+      .numbers("Largest error");
+  table.numbers("Elements verified").numbers("Not finite").numbers("Never written");
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    for (const OpVerification& verified : family.variants[v].verifications) {
+      const VerificationSummary& sum = verified.summary;
+      Cell outcome = Cell::words(fmt::format("{} of {} passed", sum.passed, sum.outputs),
+                                 sum.all_passed() ? Tone::good : Tone::bad);
+      if (!sum.all_passed())
+        outcome.note = fmt::format("{}: {}", family.words.problem(sum.worst_problem),
+                                   format::one_line(sum.worst->finding));
+      table.row({Cell::words_to(family.variants[v].info.id, variant_anchors[v]), Cell::words(verified.op),
+                 outcome, scientific(sum.worst->relative_l2), scientific(sum.worst->tolerance),
+                 scientific(sum.max_error), whole(sum.elements), whole(sum.non_finite),
+                 whole(sum.never_written)});
+    }
+  }
+  return table;
+}
+
+// --- Throughput and resources ---
+
+/// Calls `visit(variant, anchor, case)` for what stands for each variant at each problem, unless its output
+/// is wrong.
+template <class Visit>
+void for_each_representative(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                             Visit visit) {
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    for (const Problem& problem : family.problems) {
+      const CaseResult* result = family.variants[v].representative(problem);
+      if (result != nullptr && result->ok()) visit(variant_anchors[v], *result);
+    }
+  }
+}
+
+bool has_special_work(const FamilyResult& family) {
+  return std::ranges::any_of(family.ops, [](const OpInfo& op) { return op.special_operations > 0; });
+}
+
+Table throughput_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                       Anchors& anchors) {
+  Table table(anchors.make(family.id + " throughput"),
+              "Useful work over op time, and what part of the measured peaks that is");
+  const bool special = has_special_work(family);
+  table.text("Variant");
+  add_problem_columns(table, family.words);
+  table.text("Op").numbers("Useful FLOP rate", Unit::flop_per_second);
+  table.numbers("Of FP32 peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
+  table.numbers("Of memory bandwidth", Unit::percent);
+  if (special) {
+    table.numbers("Special functions", Unit::per_second);
+    table.numbers("Of special-function peak", Unit::percent);
+  }
+  for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
+    for (const OpResult& op : result.ops) {
+      // An op time that holds next to nothing of the work would make a throughput out of thin air.
+      const auto cell = [&](const Value& value) {
+        return op.outside_forward ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
+      };
+      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor)};
+      add_problem(cells, family.words, result.key.problem);
+      for (Cell& next : std::array{Cell::words(op.info.name), cell(op.flop_rate), cell(op.compute_throughput),
+                                   cell(op.byte_rate), cell(op.memory_throughput)})
+        cells.push_back(std::move(next));
+      if (special) {
+        cells.push_back(cell(op.special_rate));
+        cells.push_back(cell(op.special_throughput));
+      }
+      table.row(std::move(cells));
+    }
+  });
+  return table;
+}
+
+/// Metrics of a case as a whole that become columns of the resource table, in this order.
+constexpr std::array resource_metrics{"user_time", "system_time", "minor_page_faults", "major_page_faults",
+                                      "peak_memory"};
+
+Table resource_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                     Anchors& anchors) {
+  Table table(anchors.make(family.id + " resources"), "Resources of one " + family.words.whole());
+  table.text("Variant");
+  add_problem_columns(table, family.words);
+  table.numbers("Cores busy");
+  for (const char* metric : resource_metrics)
+    table.numbers(std::string(find_metric(metric)->label), find_metric(metric)->unit);
+  for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
+    std::vector<Cell> cells{Cell::words_to(result.configuration, anchor)};
+    add_problem(cells, family.words, result.key.problem);
+    cells.push_back(result.cores_busy ? Cell::figure(format::significant(result.cores_busy->median, 3))
+                                            .valued(result.cores_busy->median)
+                                      : Cell::missing(result.cores_busy.absent));
+    for (const char* metric : resource_metrics) cells.push_back(Cell::bare(value_of(*result.source, metric)));
+    table.row(std::move(cells));
+  });
+  return table;
+}
+
+constexpr std::array counter_metrics{"cycles", "instructions", "cache_misses"};
+
+Table counter_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                    Anchors& anchors) {
+  Table table(anchors.make(family.id + " counters"), "Hardware counters of forward()");
+  table.only_with_numbers();
+  table.text("Variant");
+  add_problem_columns(table, family.words);
+  table.text("Op");
+  for (const char* metric : counter_metrics)
+    table.numbers(std::string(find_metric(metric)->label), find_metric(metric)->unit);
+  for_each_representative(family, variant_anchors, [&](const std::string& anchor, const CaseResult& result) {
+    for (const OpResult& op : result.ops) {
+      std::vector<Cell> cells{Cell::words_to(result.configuration, anchor)};
+      add_problem(cells, family.words, result.key.problem);
+      cells.push_back(Cell::words(op.info.name));
+      for (const char* metric : counter_metrics)
+        cells.push_back(Cell::bare(value_of(*result.source, metric, op.info.name)));
+      table.row(std::move(cells));
+    }
+  });
+  return table;
+}
+
+/// What GPU kernels counted stands under Speed of Light.
+bool has_cpu_variant(const FamilyResult& family) {
+  return std::ranges::any_of(family.variants,
+                             [](const auto& variant) { return variant.info.device == "cpu"; });
+}
+
+/// "25.1 GFLOP and 1.32 GB at size 10000": what the op's definition needs at the largest problem.
+std::string size_text(const FamilyResult& family, const std::string& op) {
+  if (family.problems.empty()) return {};
+  const Problem& largest = family.problems.back();
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = variant.representative(largest);
+    const OpResult* found = result == nullptr ? nullptr : result->find_op(op);
+    if (found == nullptr || !(found->info.flops > 0)) continue;
+    std::vector<std::string> parts{format::about(found->info.flops, Unit::flop)};
+    if (found->info.special_operations > 0)
+      parts.push_back(format::about(found->info.special_operations, Unit::count) + " special functions");
+    parts.push_back(format::about(found->info.bytes, Unit::byte));
+    return fmt::format("{} {}", format::list(parts), family.words.at(largest));
+  }
+  return {};
+}
+
+json op_views(const FamilyResult& family) {
+  json list = json::array();
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    list.push_back({{"number", std::to_string(i + 1)},
+                    {"name", format::one_line(family.ops[i].name)},
+                    {"title", format::one_line(family.ops[i].title)},
+                    {"size", size_text(family, family.ops[i].name)}});
+  }
+  return list;
+}
+
+/// Places on the page for the family's headings.
+json section_anchors(const FamilyResult& family, Anchors& anchors) {
+  json sections;
+  for (const char* name : {"summary", "charts", "variants", "verification", "sanitizer", "speed_of_light",
+                           "resources", "counters"}) {
+    sections[name] = anchors.make(fmt::format("{} {}", family.id, name));
+  }
+  return sections;
+}
+
+/// Whether there is anything to show of a variant but the reason why there is nothing.
+bool ran(const VariantResult& variant) {
+  return std::ranges::any_of(variant.cases, [](const CaseResult& result) { return result.ran(); });
+}
+
+/// A variant that did not run, with each reason once.
+json not_run_view(const VariantResult& variant, const PageContext& page) {
+  std::vector<std::string> reasons;
+  for (const CaseResult& result : variant.cases) {
+    const std::string reason = why_without_times(result);
+    if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(reason);
+  }
+  return {{"anchor", page.variants.at(variant.info.id)},
+          {"id", format::one_line(variant.info.id)},
+          {"title", format::one_line(variant.info.title)},
+          {"reason", fmt::format("{}", fmt::join(reasons, "; "))}};
+}
+
+/// What a report leaves behind: the variants that did not pay, op by op and everywhere.
+json did_not_pay(const FamilyResult& family) {
+  const NotPaid not_paid = what_did_not_pay(family);
+  const auto names = [](const std::vector<const VariantResult*>& variants) {
+    std::vector<std::string> ids;
+    for (const VariantResult* variant : variants) ids.push_back(format::short_id(variant->info.id));
+    return format::list(ids);
+  };
+  json list = json::array();
+  if (!not_paid.everywhere.empty())
+    list.push_back(fmt::format("In no op and at no {}: {}.", family.words.one(), names(not_paid.everywhere)));
+  for (const auto& [op, variants] : not_paid.in_op)
+    list.push_back(fmt::format("Not in {}: {}.", format::short_id(op), names(variants)));
+  return list;
+}
+
+/// What the switch above the charts says, which chooses problem and op.
+json switch_view(const FamilyResult& family) {
+  const Words& words = family.words;
+  json problems = json::array();
+  for (const Problem& problem : family.problems) {
+    problems.push_back(
+        {{"id", problem_id(problem)}, {"name", words.values({problem})}, {"text", words.problem(problem)}});
+  }
+  const std::string op = words.has_group() ? words.group() : "op";
+  const std::string ops = words.has_group() ? words.groups() : "ops";
+  return {{"problem", format::sentence_case(words.one())},
+          {"op", format::sentence_case(op)},
+          {"whole", "whole " + words.whole()},
+          {"all", fmt::format("All {} and {}", words.several(), ops)},
+          {"choice", fmt::format("choice of {} and {}", words.one(), op)},
+          {"problems", problems}};
+}
+
+json view_unless_empty(const Table& table) {
+  return table.empty() ? json(false) : table.view();
+}
+
+}  // namespace
+
+json family_view(const FamilyResult& family, PageContext page) {
+  Anchors& anchors = page.plan->anchors;
+  const json sections = section_anchors(family, anchors);
+  std::vector<std::string> variant_anchors;
+  for (const VariantResult& variant : family.variants) {
+    variant_anchors.push_back(anchors.make(variant.info.id));
+    page.variants[variant.info.id] = variant_anchors.back();
+  }
+  json summaries = json::array(), variants = json::array(), not_run = json::array();
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    summaries.push_back(summary_view(family, *problem, variant_anchors, anchors));
+  }
+  for (const VariantResult& variant : family.variants) {
+    if (ran(variant)) {
+      variants.push_back(variant_view(family, variant, page));
+    } else {
+      not_run.push_back(not_run_view(variant, page));
+    }
+  }
+  const json charts = family_charts(family, *page.plan);
+  const json ops = op_views(family), not_paid = did_not_pay(family);
+  return {
+      {"id", format::one_line(family.id)},
+      {"title", format::one_line(family.info.title)},
+      {"throughout", family.words.throughout()},
+      {"sections", sections},
+      {"ops", ops},
+      {"has_ops", !ops.empty()},
+      {"summaries", summaries},
+      {"not_paid", not_paid},
+      {"has_not_paid", !not_paid.empty()},
+      {"threshold", threshold_text()},
+      {"charts", charts},
+      {"has_charts", !charts.empty()},
+      {"switch_json", switch_view(family).dump(-1, ' ', false, json::error_handler_t::replace)},
+      {"variants", variants},
+      {"has_variants", !variants.empty()},
+      {"not_run", not_run},
+      {"has_not_run", !not_run.empty()},
+      {"sweeps", sweep_view(family, *page.plan)},
+      {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
+      {"sanitizer", sanitizer_view(family, variant_anchors, anchors)},
+      {"speed_of_light", speed_of_light_view(family, variant_anchors,
+                                             throughput_table(family, variant_anchors, anchors), *page.plan)},
+      {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
+      {"counters", has_cpu_variant(family)
+                       ? view_unless_empty(counter_table(family, variant_anchors, anchors))
+                       : json(false)}};
+}
+
+}  // namespace mprof

@@ -1,0 +1,312 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/analysis/facts.hpp"
+#include "report/text/format.hpp"
+#include "report/views/table.hpp"
+#include "report/views/views.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_machine_name = 80;
+
+std::string family_names(const RunAnalysis& analysis) {
+  std::vector<std::string> names;
+  for (const FamilyResult& family : analysis.families) names.push_back(format::short_id(family.id));
+  return names.empty() ? "Empty run" : format::list(names);
+}
+
+std::string_view severity_word(Severity severity) {
+  switch (severity) {
+    case Severity::wrong:
+      return "Wrong";
+    case Severity::broken:
+      return "Failed";
+    case Severity::incomplete:
+      return "Missing";
+    case Severity::caution:
+      break;
+  }
+  return "Note";
+}
+
+json finding_views(const std::vector<Finding>& findings) {
+  json list = json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"severity", to_string(finding.severity)},
+                    {"word", severity_word(finding.severity)},
+                    {"text", format::one_line(finding.text)}});
+  }
+  return list;
+}
+
+/// A named list of facts.
+struct FactList {
+  std::string title;
+  json facts = json::array();
+
+  void add(std::string name, std::string text, bool absent = false) {
+    if (!text.empty())
+      facts.push_back({{"name", std::move(name)}, {"text", std::move(text)}, {"absent", absent}});
+  }
+  [[nodiscard]] json view() const { return {{"title", title}, {"facts", facts}}; }
+};
+
+template <class Range, class Text>
+std::string joined(const Range& range, Text text) {
+  std::vector<std::string> words;
+  for (const auto& element : range) words.push_back(format::one_line(text(element)));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+FactList run_facts(const Run& run) {
+  FactList list{"Run"};
+  list.add("Started", moment(run.started));
+  list.add("Finished", run.finished.empty() ? "not finished" : moment(run.finished), run.finished.empty());
+  list.add("mprof", format::one_line(fmt::format("{}, revision {}", run.tool.version, run.tool.revision)));
+  return list;
+}
+
+/// "100, 1000, 10000" under "Sizes"; of several axes "size 8192, iterations 5; ...".
+void add_problems(FactList& list, const Run& run, bool several_families) {
+  for (const auto& [id, problems] : run.plan.problems) {
+    const FamilyInfo* family = find_family(run, id);
+    const Words words(family == nullptr ? FamilyInfo{} : *family, problems);
+    std::string text = words.axes().size() == 1
+                           ? joined(problems, [&](const Problem& problem) { return words.values({problem}); })
+                           : words.values(problems);
+    if (!words.throughout().empty()) text += fmt::format("; {} throughout", words.throughout());
+    const std::string name = format::sentence_case(words.several());
+    list.add(several_families ? fmt::format("{} of {}", name, format::one_line(id)) : name, text);
+  }
+}
+
+FactList plan_facts(const Run& run) {
+  const Plan& plan = run.plan;
+  const Stopping& stop = plan.stopping;
+  FactList list{"Plan"};
+  add_problems(list, run, plan.problems.size() > 1);
+  list.add("Passes", joined(plan.passes, [](Pass pass) { return std::string(to_string(pass)); }));
+  list.add("Settings", joined(plan.settings, [](const auto& setting) {
+             return fmt::format("{}={}", setting.first, fmt::join(setting.second, "|"));
+           }));
+  list.add("Quick", plan.quick ? "yes: few repeats" : "");
+  list.add(
+      "Repeats",
+      fmt::format("until the 95 % interval of every median is within {}, {} to {} samples, at most {:g} s",
+                  format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples,
+                  stop.max_seconds));
+  list.add("Order of cases", fmt::format("shuffled, seed {}", plan.seed));
+  list.add("Time limit", plan.timeout > 0 ? fmt::format("{:g} s a case and pass", plan.timeout) : "none");
+  return list;
+}
+
+/// What the families read: where it is, and what that held.
+FactList input_facts(const Run& run) {
+  FactList list{"Inputs"};
+  for (const auto& [name, path] : run.plan.inputs)
+    list.add(format::sentence_case(format::words(format::one_line(name))), format::one_line(path));
+  for (const InputFile& file : run.inputs) {
+    list.add(format::one_line(std::filesystem::path(file.path).filename().string()),
+             format::one_line(fmt::format("{}, {}", format::about(static_cast<double>(file.size), Unit::byte),
+                                          file.checksum)));
+  }
+  return list;
+}
+
+Unit unit_of_ceiling(const std::string& id) {
+  if (id.find("bandwidth") != std::string::npos) return Unit::byte_per_second;
+  return id.find("flop") != std::string::npos ? Unit::flop_per_second : Unit::per_second;
+}
+
+FactList peak_facts(const Run& run) {
+  FactList list{"Measured peaks"};
+  for (const Ceiling& ceiling : run.ceilings) {
+    const std::string name =
+        format::one_line(fmt::format("{}, {}", format::words(ceiling.id), format::words(ceiling.device)));
+    const Unit unit = unit_of_ceiling(ceiling.id);
+    const std::string text = ceiling.value
+                                 ? fmt::format("{} ({})", format::about(*ceiling.value, unit), ceiling.method)
+                                 : fmt::format("– ({})", ceiling.absent);
+    list.add(format::sentence_case(name), format::one_line(text), !ceiling.value);
+  }
+  return list;
+}
+
+json setup_views(const Run& run) {
+  std::vector<FactList> lists{run_facts(run), plan_facts(run), input_facts(run), peak_facts(run)};
+  for (const std::string& group : ordered_groups(run.environment)) {
+    FactList list{group_title(group)};
+    for (const std::string& name : ordered_facts(run.environment.at(group))) {
+      const Fact& fact = run.environment.at(group).at(name);
+      list.add(fact_title(group, name), fact_text(group, name, fact), std::holds_alternative<Absent>(fact));
+    }
+    lists.push_back(std::move(list));
+  }
+  json views = json::array();
+  for (const FactList& list : lists) {
+    if (!list.facts.empty()) views.push_back(list.view());
+  }
+  return views;
+}
+
+/// One line of what the reader asks first: where, when, with what.
+std::string subtitle(const Run& run) {
+  std::vector<std::string> parts;
+  for (const auto& [name, word] : {std::pair{"driver", "driver"}, std::pair{"CUDA runtime", "CUDA"}}) {
+    const std::string version = known_fact(run, "gpu", name);
+    if (!version.empty()) parts.push_back(fmt::format("{} {}", word, version));
+  }
+  const std::string cores = known_fact(run, "cpu", "cores");
+  if (!cores.empty()) parts.push_back(fmt::format("{} CPU {}", cores, cores == "1" ? "core" : "cores"));
+  for (const auto& [group, name] : {std::pair{"os", "distribution"}, std::pair{"build", "compiler"}}) {
+    const std::string fact = known_fact(run, group, name);
+    if (!fact.empty()) parts.push_back(fact);
+  }
+  parts.push_back(moment(run.started));
+  parts.push_back(format::one_line(fmt::format("mprof {} ({})", run.tool.version, run.tool.revision)));
+  return fmt::format("{}", fmt::join(parts, " · "));
+}
+
+/// Every metric that the run holds of a case or an op.
+std::set<std::string, std::less<>> recorded_metrics(const Run& run) {
+  std::set<std::string, std::less<>> metrics;
+  for (const Case& c : run.cases) {
+    for (const PassResult& pass : c.passes) {
+      for (const Measurement& m : pass.measurements) {
+        if (m.kernel.empty()) metrics.insert(m.metric);
+      }
+    }
+  }
+  return metrics;
+}
+
+/// The catalogue's word for an op with its stages, in the readers' word where all families have one.
+std::string in_their_words(const std::vector<FamilyResult>& families, std::string_view text) {
+  constexpr std::string_view own = "group time";
+  std::string result(text);
+  if (families.empty()) return result;
+  const std::string theirs = families.front().words.time("group_time");
+  const bool agreed = std::ranges::all_of(
+      families, [&](const FamilyResult& family) { return family.words.time("group_time") == theirs; });
+  if (!agreed) return result;
+  const bool leads = result.starts_with("Group time");
+  if (leads) result.replace(0, own.size(), own);
+  for (std::size_t at = result.find(own); at != std::string::npos; at = result.find(own, at + theirs.size()))
+    result.replace(at, own.size(), theirs);
+  return leads ? format::sentence_case(result) : result;
+}
+
+/// What a metric is called by the families, each name once.
+std::string names_of(const std::vector<FamilyResult>& families, const Metric& metric) {
+  std::vector<std::string> names;
+  for (const FamilyResult& family : families) {
+    std::string name = metric_label(family.info, family.words, metric.id);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names.empty() ? std::string(metric.label) : format::list(names);
+}
+
+/// How to read the page: the words that mprof adds, then what the run holds: the metrics of the catalogue,
+/// and the qualities of its families.
+json glossary_view(const RunAnalysis& analysis) {
+  const std::vector<FamilyResult>& families = analysis.families;
+  json terms = json::array();
+  const auto add = [&](std::string_view term, std::string_view meaning) {
+    terms.push_back({{"term", term}, {"meaning", meaning}});
+  };
+  add("Median, ±",
+      "A time is the median of its samples; ± is half the width of the 95 % interval of that median, which "
+      "comes from order statistics and assumes nothing of the distribution.");
+  add("Speed-up",
+      "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
+      "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
+  add("Of possible",
+      "The time that the measured peaks allow an op (its FLOPs at the FP32 rate, its bytes at the memory "
+      "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
+      "Modelled.");
+  add("Faster, slower, same",
+      fmt::format("Faster or slower: the 95 % intervals of the two medians do not overlap, and the change "
+                  "exceeds {0}. Same: both intervals lie within {0} of the median before. Anything else is "
+                  "inconclusive.",
+                  threshold_text()));
+  add("Verified",
+      "Each op's output is poisoned before an execution apart from the timed ones, and compared with a "
+      "double-precision reference after it. A time of a wrong output is shown, marked, and never counts as a "
+      "speed-up.");
+  add("Sweep",
+      "One variant at several values of its parameters in one run: mprof run --variant ID --set NAME=V,V,... "
+      "(NAME=* for all its values; several --set make every combination). Best is the lowest median of a "
+      "verified output; a point is level with it where the best is not faster than it by this rule.");
+  add("Ended by",
+      "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
+      "limit.");
+  add("Modelled", "Computed from the op's definition and its time, not counted by hardware.");
+  const auto recorded = recorded_metrics(*analysis.run);
+  for (const Metric& metric : metric_catalogue()) {
+    if (!recorded.contains(metric.id)) continue;
+    add(in_their_words(families, names_of(families, metric)), in_their_words(families, metric.meaning));
+  }
+  for (const FamilyResult& family : families) {
+    for (const QualityInfo& quality : family.info.qualities) {
+      if (recorded.contains(quality.metric))
+        add(format::one_line(quality.label), format::one_line(quality.meaning));
+    }
+  }
+  return terms;
+}
+
+}  // namespace
+
+Page milestone_page(const RunAnalysis& analysis, const Materials& materials, const ReportText& text) {
+  const Run& run = *analysis.run;
+  PagePlan plan;
+  Anchors& anchors = plan.anchors;
+  for (const char* section : {"top", "answer", "findings", "timeline", "evidence", "notes", "conclusion",
+                              "setup", "reading", "chart-data"})
+    (void)anchors.make(section);
+  PageContext page{&materials, {}, &plan};
+  json answers = json::array(), families = json::array();
+  for (const FamilyResult& family : analysis.families) {
+    answers.push_back(answer_view(family, anchors));
+    families.push_back(family_view(family, page));
+    // A page about one family need not name it in every heading.
+    families.back()["suffix"] = analysis.families.size() > 1 ? ": " + format::one_line(family.id) : "";
+    answers.back()["suffix"] = families.back()["suffix"];
+    for (const VariantResult& variant : family.variants) {
+      for (const json& shown : families.back()["variants"]) {
+        if (shown["id"] == format::one_line(variant.info.id))
+          page.variants[variant.info.id] = shown["anchor"];
+      }
+    }
+  }
+  const json findings = finding_views(analysis.findings);
+  const std::string title = text.title.empty()
+                                ? fmt::format("{} on {}", family_names(analysis),
+                                              format::elide(machine_name(run), longest_machine_name))
+                                : format::one_line(text.title);
+  json view{{"title", title},
+            {"author", format::one_line(text.author)},
+            {"subtitle", subtitle(run)},
+            {"command", format::command_line(run.command_line)},
+            {"answers", answers},
+            {"findings", findings},
+            {"has_findings", !findings.empty()},
+            {"setup", setup_views(run)},
+            {"families", families},
+            {"notes", notes_view(analysis, page)},
+            {"timeline", timeline_view(analysis, materials.evidence, plan)},
+            {"evidence", evidence_view(analysis, materials.evidence, anchors)},
+            {"glossary", glossary_view(analysis)}};
+  return {std::move(view), plan.charts()};
+}
+
+}  // namespace mprof

@@ -1,0 +1,225 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/metric.hpp"
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/table.hpp"
+#include "report/views/variant_parts.hpp"
+
+/// Whether a variant was successful: the verdict, what its author expected against what was measured, and
+/// what holds its kernels back.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+std::string_view word(Direction direction) {
+  switch (direction) {
+    case Direction::decreases:
+      return "lower";
+    case Direction::increases:
+      return "higher";
+    case Direction::unchanged:
+      break;
+  }
+  return "unchanged";
+}
+
+Tone tone_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::met:
+      return Tone::good;
+    case Outcome::not_met:
+      return Tone::bad;
+    case Outcome::not_measurable:
+      break;
+  }
+  return Tone::quiet;
+}
+
+std::string elsewhere(const Words& words, const ExpectationResult& result, const ExpectationCheck& decided) {
+  std::vector<std::string> parts;
+  for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
+    std::vector<Problem> problems;
+    for (const ExpectationCheck& check : result.checks) {
+      if (check.outcome == outcome && check.problem != decided.problem) problems.push_back(check.problem);
+    }
+    if (!problems.empty())
+      parts.push_back(fmt::format("{} at {}", to_string(outcome), words.values(problems)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+Cell quantity_cell(const FamilyResult& family, const Value& value, std::string_view metric,
+                   const std::string& evidence, const std::string& reason) {
+  if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
+  if (const QualityInfo* quality = find_quality(family.info, metric))
+    return Cell::quality(value, quality->unit).noted(evidence);
+  const Metric* row = find_metric(metric);
+  Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
+                                          : format::quantity(value->median, row->unit))
+                  .valued(value->median);
+  cell.modelled = value->source == Source::modelled;
+  cell.note = evidence;
+  return cell;
+}
+
+Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
+  if (!check.before || !check.after) return Cell::missing(check.reason);
+  const Metric* row = find_metric(metric);
+  const double difference = check.after->median - check.before->median;
+  if (row != nullptr && row->unit == Unit::percent)
+    return Cell::figure(format::signed_points(difference)).valued(difference);
+  if (check.before->median == 0) return Cell::missing("nothing is a percentage of 0");
+  const double change = difference / check.before->median;
+  return Cell::figure(format::signed_percent(change)).valued(change);
+}
+
+Table expectation_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
+  const Words& words = family.words;
+  Table table(anchors.make(variant.info.id + " expectations"),
+              "What its author expected, against its baseline");
+  table.text("Expected").text("Outcome");
+  add_problem_columns(table, words);
+  table.numbers("Baseline").numbers("This variant");
+  table.numbers("Change").text(fmt::format("At other {}", words.several()));
+  for (const ExpectationResult& result : variant.expectations) {
+    if (result.deciding() == nullptr) continue;
+    const ExpectationCheck& check = *result.deciding();
+    const std::string& metric = result.expectation.metric;
+    Cell outcome = Cell::words(to_string(check.outcome), tone_of(check.outcome));
+    outcome.note = format::one_line(check.reason);
+    std::vector<Cell> cells{Cell::words(expected_text(family, result.expectation)), outcome};
+    add_problem(cells, words, check.problem);
+    cells.push_back(quantity_cell(family, check.before, metric, check.before_evidence, check.reason));
+    cells.push_back(quantity_cell(family, check.after, metric, check.after_evidence, check.reason));
+    cells.push_back(change_cell(check, metric));
+    cells.push_back(Cell::words(elsewhere(words, result, check), Tone::quiet));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+/// What held the longest kernel of each op back, and what does now.
+json bottleneck_views(const FamilyResult& family, const VariantResult& variant) {
+  json list = json::array();
+  for (const KernelResult& kernel : family.speed_of_light.kernels) {
+    if (kernel.variant != &variant || !kernel.longest || !kernel.bottleneck) continue;
+    list.push_back({{"op", format::one_line(kernel.counters.op)},
+                    {"kernel", format::short_id(kernel.counters.kernel)},
+                    {"text", bottleneck_change(kernel)}});
+  }
+  return list;
+}
+
+/// "layer1 1.38× as fast (95 %: 1.37–1.39×)".
+std::string gain_text(const Words& words, const std::string& what, const SpeedUp& speed_up,
+                      std::string_view by) {
+  std::string text = fmt::format("{} {} as fast", what, format::times(*speed_up.factor));
+  if (speed_up.interval)
+    text += fmt::format(" (95 %: {})", format::times(speed_up.interval->low, speed_up.interval->high));
+  if (by == "group_time") text += " by " + words.time(by);
+  return text;
+}
+
+/// The ops of a case by their verdict, in order.
+std::vector<std::string> ops_that_are(Verdict verdict, const CaseResult& result) {
+  std::vector<std::string> names;
+  for (const OpResult& op : result.ops) {
+    if (op.speed_up && op.speed_up.verdict == verdict) names.push_back(format::short_id(op.info.name));
+  }
+  return names;
+}
+
+/// "Yes: faster in layer1 and layer2.", "In part: ...", "No: ..." for one problem.
+std::string verdict_text(const CaseResult& result) {
+  const auto faster = ops_that_are(Verdict::faster, result);
+  const auto slower = ops_that_are(Verdict::slower, result);
+  const auto same = ops_that_are(Verdict::same, result);
+  const auto open = ops_that_are(Verdict::inconclusive, result);
+  if (faster.empty() && slower.empty() && same.empty() && open.empty()) return {};
+  std::vector<std::string> parts;
+  if (!faster.empty()) parts.push_back("faster in " + format::list(faster));
+  if (!slower.empty()) parts.push_back("slower in " + format::list(slower));
+  if (!same.empty())
+    parts.push_back(fmt::format("the same within {} in {}", threshold_text(), format::list(same)));
+  if (!open.empty()) parts.push_back("not to be told from its baseline in " + format::list(open));
+  const std::string_view answer = faster.size() == result.ops.size() ? "Yes"
+                                  : faster.empty()                   ? "No"
+                                                                     : "In part";
+  return fmt::format("{}: {}", answer, format::list(parts));
+}
+
+std::string gains_sentence(const Words& words, const CaseResult& result) {
+  std::vector<std::string> gains;
+  for (const OpResult& op : result.ops) {
+    if (op.speed_up)
+      gains.push_back(gain_text(words, format::short_id(op.info.name), op.speed_up, op.compared_by));
+  }
+  if (result.total_speed_up) gains.push_back(gain_text(words, words.timed(""), result.total_speed_up, ""));
+  const std::string baseline = format::short_id(result.baseline.substr(0, result.baseline.rfind('@')));
+  return gains.empty() ? "" : fmt::format("Against {}: {}.", baseline, format::list(gains));
+}
+
+/// Problems at which the verdict is another one than at the largest.
+json other_verdicts(const FamilyResult& family, const VariantResult& variant, const Problem& largest,
+                    const std::string& verdict) {
+  json sentences = json::array();
+  for (const Problem& problem : family.problems) {
+    const CaseResult* result = variant.representative(problem);
+    if (problem == largest || result == nullptr || !result->ok()) continue;
+    const std::string here = verdict_text(*result);
+    if (!here.empty() && here != verdict)
+      sentences.push_back(fmt::format("{}: {}.", format::sentence_case(family.words.at(problem)), here));
+  }
+  return sentences;
+}
+
+/// How near a variant without a baseline comes to what the machine can do.
+std::string of_possible_sentence(const CaseResult& result) {
+  std::vector<std::string> parts;
+  for (const OpResult& op : result.ops) {
+    if (op.of_possible)
+      parts.push_back(
+          fmt::format("{}{} in {}", format::percent(op.of_possible->median / 100),
+                      op.info.special_operations > 0 ? fmt::format(" ({})", to_string(*op.limit)) : "",
+                      format::short_id(op.info.name)));
+  }
+  return parts.empty() ? ""
+                       : fmt::format("It reaches {} of what the measured peaks allow.", format::list(parts));
+}
+
+}  // namespace
+
+std::string expected_text(const FamilyResult& family, const Expectation& expectation) {
+  const std::string of = expectation.op.empty() ? "" : " of " + expectation.op;
+  const std::string by =
+      expectation.factor ? fmt::format(", by {} or more", format::plain_times(*expectation.factor)) : "";
+  return fmt::format("{}{}: {}{}", metric_label(family.info, family.words, expectation.metric), of,
+                     word(expectation.direction), by);
+}
+
+json outcome_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
+  const Table expectations = expectation_table(family, variant, anchors);
+  const json bottlenecks = bottleneck_views(family, variant);
+  std::string verdict;
+  json sentences = json::array();
+  if (const CaseResult* result = variant.largest_timed()) {
+    const Problem& problem = result->key.problem;
+    verdict = verdict_text(*result);
+    for (const std::string& sentence : {gains_sentence(family.words, *result), of_possible_sentence(*result)})
+      if (!sentence.empty()) sentences.push_back(sentence);
+    for (const json& other : other_verdicts(family, variant, problem, verdict)) sentences.push_back(other);
+    if (!verdict.empty()) verdict += fmt::format(", {}.", family.words.at(problem));
+  }
+  return {{"verdict", verdict},
+          {"sentences", sentences},
+          {"expectations", expectations.empty() ? json(false) : expectations.view()},
+          {"bottlenecks", bottlenecks},
+          {"has_bottlenecks", !bottlenecks.empty()},
+          {"counted_at", family.words.at(family.speed_of_light.problem)}};
+}
+
+}  // namespace mprof

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/views/chart_parts.hpp"
+
+/// The charts of the Speed-of-Light section.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t named_stalls = 6;  // the rest is one segment: more colours are not told apart
+
+/// What stands for each variant in a chart about one op.
+std::vector<const KernelResult*> longest_kernels(const SpeedOfLight& sol, const std::string& op) {
+  std::vector<const KernelResult*> kernels;
+  for (const KernelResult& kernel : sol.kernels) {
+    if (kernel.longest && kernel.counters.op == op) kernels.push_back(&kernel);
+  }
+  return kernels;
+}
+
+/// The shortest of them, as many as there is room for, in the order in which they stand.
+std::vector<const KernelResult*> shortest(std::vector<const KernelResult*> kernels) {
+  if (kernels.size() <= most_chart_rows) return kernels;
+  std::vector<double> times;
+  for (const KernelResult* kernel : kernels) times.push_back(kernel->counters.time());
+  std::ranges::nth_element(times, times.begin() + most_chart_rows - 1);
+  std::erase_if(kernels, [&](const KernelResult* kernel) {
+    return kernel->counters.time() > times[most_chart_rows - 1];
+  });
+  kernels.resize(std::min(kernels.size(), most_chart_rows));
+  return kernels;
+}
+
+std::string kernel_label(const KernelResult& kernel) {
+  return format::elide(format::one_line(kernel.counters.kernel), longest_chart_label);
+}
+
+// --- Throughput
+
+/// Bars of one throughput: "92 % (+18)" beside it, and all of it in words where the pointer rests.
+json throughput_point(std::size_t row, const KernelResult& kernel, double Bottleneck::*throughput) {
+  const double value = (*kernel.bottleneck).*throughput;
+  std::string text = format::whole_percent(value);
+  std::string hover = fmt::format("{}, {}", text, kernel_label(kernel));
+  json point{{"row", row}, {"value", value}};
+  if (kernel.before && kernel.before->bottleneck) {
+    const double before = (*kernel.before->bottleneck).*throughput;
+    point["before"] = before;
+    text += fmt::format(" ({})", format::signed_fixed(value - before, 0));
+    hover += fmt::format("; before {}, {}", format::whole_percent(before),
+                         format::elide(format::one_line(kernel.before->kernel), longest_chart_label));
+  }
+  point["text"] = text;
+  point["hover"] = hover;
+  return point;
+}
+
+// --- Stalls
+
+/// The reasons that cost the largest shares, over all kernels of the chart: one kernel that waits for long
+/// would otherwise name the reasons for all.
+std::vector<std::string> top_reasons(const std::vector<const KernelResult*>& kernels) {
+  std::map<std::string, double> shares;
+  for (const KernelResult* kernel : kernels) {
+    double all = 0;
+    for (const Stall& stall : kernel->stalls) all += stall.cycles;
+    for (const Stall& stall : kernel->stalls) shares[stall.reason] += all > 0 ? stall.cycles / all : 0;
+  }
+  std::vector<std::pair<std::string, double>> order(shares.begin(), shares.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> reasons;
+  for (const auto& [reason, sum] : order) {
+    if (sum > 0 && reasons.size() < named_stalls) reasons.push_back(reason);
+  }
+  return reasons;
+}
+
+struct StallSum {
+  double all = 0;
+  double named = 0;
+};
+
+json stall_point(std::size_t row, double cycles, const StallSum& sum) {
+  return {{"row", row},
+          {"value", cycles},
+          {"text", format::significant(cycles, 2)},
+          {"hover", fmt::format("{} cycles, {} of the waiting", format::significant(cycles, 3),
+                                format::percent(sum.all > 0 ? cycles / sum.all : 0))}};
+}
+
+// --- Roofline
+
+std::string roofline_words(const KernelResult& kernel) {
+  const RooflinePoint& point = *kernel.roofline;
+  std::vector<std::string> parts{format::quantity(point.rate, Unit::flop_per_second),
+                                 fmt::format("{} FLOP/B", format::significant(point.intensity, 3)),
+                                 fmt::format("{} through DRAM", format::quantity(point.bytes, Unit::byte))};
+  if (point.of_roof) parts.push_back(fmt::format("{} of its roof", format::percent(*point.of_roof)));
+  if (point.tensor_cores) parts.emplace_back("on tensor cores");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+enum class Place { longest, other, tensor };
+
+Place place_of(const KernelResult& kernel) {
+  if (kernel.roofline->tensor_cores) return Place::tensor;
+  return kernel.longest ? Place::longest : Place::other;
+}
+
+json roof_view(const SpeedOfLight& sol, const format::Scale& scale) {
+  if (!sol.peak_flop_rate || !sol.peak_bandwidth) return false;
+  return {
+      {"peak", *sol.peak_flop_rate / scale.divisor},
+      {"slope", *sol.peak_bandwidth / scale.divisor},
+      {"peak_text", fmt::format("FP32, {}", format::about(*sol.peak_flop_rate, Unit::flop_per_second))},
+      {"slope_text", fmt::format("memory, {}", format::about(*sol.peak_bandwidth, Unit::byte_per_second))}};
+}
+
+}  // namespace
+
+json kernel_throughput_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
+  json rows = json::array(), compute = json::array(), memory = json::array();
+  std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
+  std::erase_if(kernels, [](const KernelResult* kernel) { return !kernel->bottleneck; });
+  const std::string how_many = how_many_are_drawn(kernels.size());
+  for (const KernelResult* kernel : shortest(std::move(kernels))) {
+    compute.push_back(throughput_point(rows.size(), *kernel, &Bottleneck::compute));
+    memory.push_back(throughput_point(rows.size(), *kernel, &Bottleneck::memory));
+    rows.push_back(row_label(*kernel->variant));
+  }
+  if (rows.empty()) return json::object();
+  const ChartText text{
+      fmt::format("SM and memory throughput of {} {}", format::one_line(op), family.words.at(sol.problem)),
+      "Counted by hardware: the kernel that takes the longest. A stroke marks where its baseline's kernel "
+      "stood; in brackets the change in percentage points." +
+          how_many,
+      "% of the GPU's peak"};
+  json chart = chart_view("percent_bars", id, text);
+  set_subject(chart, op, &sol.problem);
+  chart["modelled"] = false;
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = {{{"name", "SM"}, {"points", compute}}, {{"name", "memory"}, {"points", memory}}};
+  return chart;
+}
+
+json stall_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
+  std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
+  std::erase_if(kernels, [](const KernelResult* kernel) { return kernel->stalls.empty(); });
+  const std::string how_many = how_many_are_drawn(kernels.size());
+  kernels = shortest(std::move(kernels));
+  const std::vector<std::string> reasons = top_reasons(kernels);
+  if (reasons.empty()) return json::object();
+  json rows = json::array(), series = json::array();
+  std::vector<StallSum> sums(kernels.size());
+  for (std::size_t row = 0; row < kernels.size(); ++row) {
+    rows.push_back(row_label(*kernels[row]->variant));
+    for (const Stall& stall : kernels[row]->stalls) sums[row].all += stall.cycles;
+  }
+  for (const std::string& reason : reasons) {
+    json points = json::array();
+    for (std::size_t row = 0; row < kernels.size(); ++row) {
+      for (const Stall& stall : kernels[row]->stalls) {
+        if (stall.reason != reason || !(stall.cycles > 0)) continue;
+        sums[row].named += stall.cycles;
+        points.push_back(stall_point(row, stall.cycles, sums[row]));
+      }
+    }
+    series.push_back({{"name", reason}, {"points", points}});
+  }
+  json others = json::array();
+  for (std::size_t row = 0; row < sums.size(); ++row) {
+    const double rest = sums[row].all - sums[row].named;
+    if (rest > 0) others.push_back(stall_point(row, rest, sums[row]));
+  }
+  series.push_back({{"name", "other"}, {"points", others}});
+  const ChartText text{
+      fmt::format("Why warps waited in {} {}", format::one_line(op), family.words.at(sol.problem)),
+      "Counted by hardware: cycles that a warp waits for each instruction it issues, in the "
+      "kernel that takes the longest. Shorter is better." +
+          how_many,
+      "Cycles per issued instruction"};
+  json chart = chart_view("stacked_bars", id, text);
+  set_subject(chart, op, &sol.problem);
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = series;
+  return chart;
+}
+
+json roofline_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
+  std::vector<double> rates;
+  std::array<json, 3> points{json::array(), json::array(), json::array()};
+  for (const KernelResult& kernel : sol.kernels) {
+    if (kernel.counters.op == op && kernel.roofline) rates.push_back(kernel.roofline->rate);
+  }
+  if (rates.empty()) return json::object();
+  const format::Scale scale =
+      format::scale_for(Unit::flop_per_second, *std::max_element(rates.begin(), rates.end()));
+  for (const KernelResult& kernel : sol.kernels) {
+    if (kernel.counters.op != op || !kernel.roofline) continue;
+    points[static_cast<std::size_t>(place_of(kernel))].push_back(
+        {{"x", kernel.roofline->intensity},
+         {"y", kernel.roofline->rate / scale.divisor},
+         {"label", kernel.longest ? row_label(*kernel.variant) : ""},
+         {"title", fmt::format("{}: {}", row_label(*kernel.variant), kernel_label(kernel))},
+         {"hover", roofline_words(kernel)}});
+  }
+  const ChartText text{
+      fmt::format("Roofline of {} {}", format::one_line(op), family.words.at(sol.problem)),
+      "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs are "
+      "what this GPU was measured to reach; tensor cores may pass the FP32 roof. Logarithmic axes.",
+      "FLOP per byte of DRAM traffic"};
+  json chart = chart_view("roofline", id, text);
+  set_subject(chart, op, &sol.problem);
+  chart["axis"]["y"] = scale.symbol;
+  chart["alt"] = fmt::format("Chart: {}, {}. The table holds the numbers.", text.title,
+                             format::plural(rates.size(), "kernel"));
+  chart["rows"] = json::array();
+  chart["roof"] = roof_view(sol, scale);
+  chart["series"] = json::array();
+  const std::array names{"longest kernel of the op", "other kernels", "on tensor cores"};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    chart["series"].push_back({{"name", names[i]}, {"points", points[i]}});
+  }
+  return chart;
+}
+
+}  // namespace mprof

@@ -1,0 +1,353 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/chart_parts.hpp"
+#include "report/views/table.hpp"
+#include "report/views/views.hpp"
+
+/// The Speed-of-Light section: what hardware counted of each kernel, and what is modelled without it.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_kernel_name = 28;
+constexpr std::size_t reasons_in_table = 3;
+
+/// What the tables and charts of a section are made from.
+struct Section {
+  const FamilyResult& family;
+  const SpeedOfLight& sol;
+  const std::vector<std::string>& variant_anchors;
+  PagePlan& plan;
+
+  [[nodiscard]] Table table(std::string_view name, std::string caption) const {
+    return {plan.anchors.make(fmt::format("{} {}", family.id, name)), std::move(caption)};
+  }
+  [[nodiscard]] Cell variant_cell(const KernelResult& kernel) const {
+    const auto index = static_cast<std::size_t>(kernel.variant - family.variants.data());
+    return Cell::words_to(kernel.result->configuration, variant_anchors[index]);
+  }
+};
+
+std::string short_kernel(const std::string& kernel) {
+  return format::elide(format::one_line(kernel), longest_kernel_name);
+}
+
+Cell kernel_cell(const KernelResult& kernel) {
+  return Cell::words(short_kernel(kernel.counters.kernel));
+}
+
+/// More than a decimal of a percentage that was read once says nothing.
+Cell percentage(const Value& value) {
+  return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
+               : Cell::missing(value.absent);
+}
+
+Cell counted(const KernelResult& kernel, std::string_view metric) {
+  return Cell::bare(kernel.counters.value(metric));
+}
+
+/// A part of the section: { title, anchor, text, charts, tables, folded, modelled }.
+json part_view(const Section& section, std::string_view title, std::string_view text) {
+  return {{"title", title},
+          {"anchor", section.plan.anchors.make(fmt::format("{} {}", section.family.id, title))},
+          {"text", text},
+          {"charts", json::array()},
+          {"has_charts", false},
+          {"tables", json::array()},
+          {"folded", false},
+          {"modelled", false}};
+}
+
+void add_chart(const Section& section, json& part, json chart) {
+  if (chart.empty()) return;
+  part["charts"].push_back(section.plan.place(std::move(chart)));
+  part["has_charts"] = true;
+}
+
+void add_table(json& part, const Table& table) {
+  if (!table.empty()) part["tables"].push_back(table.view());
+}
+
+// --- Throughput and bottlenecks
+
+Cell share_cell(const KernelResult& kernel) {
+  return kernel.share ? Cell::figure(format::percent(*kernel.share)).valued(*kernel.share)
+                      : Cell::missing("its duration was not read");
+}
+
+/// A throughput with its change against the baseline's kernel.
+Cell throughput_cell(const KernelResult& kernel, const Value& value, double Bottleneck::*throughput) {
+  Cell cell = percentage(value);
+  if (!kernel.before || !kernel.bottleneck || !kernel.before->bottleneck) return cell;
+  cell.detail =
+      format::signed_fixed((*kernel.bottleneck).*throughput - (*kernel.before->bottleneck).*throughput, 1);
+  return cell;
+}
+
+Table throughput_table(const Section& section, const OpInfo& op) {
+  Table table = section.table(fmt::format("throughput of {}", op.name),
+                              fmt::format("Kernels of {}", format::one_line(op.name)));
+  table.text("Variant").text("Kernel").numbers("Share of the op").numbers("SM", Unit::percent);
+  table.numbers("Memory", Unit::percent).text("Bottleneck");
+  for (const KernelResult& kernel : section.sol.kernels) {
+    if (kernel.counters.op != op.name) continue;
+    const Value compute = kernel.counters.value("sm__throughput.avg.pct_of_peak_sustained_elapsed");
+    const Value memory =
+        kernel.counters.value("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+    table.row({section.variant_cell(kernel), kernel_cell(kernel), share_cell(kernel),
+               throughput_cell(kernel, compute, &Bottleneck::compute),
+               throughput_cell(kernel, memory, &Bottleneck::memory),
+               kernel.bottleneck ? Cell::words(bottleneck_change(kernel)) : Cell::dash()});
+  }
+  return table;
+}
+
+json throughput_part(const Section& section) {
+  json part = part_view(
+      section, "SM and memory throughput",
+      fmt::format(
+          "Hardware counted the first launch of each kernel {}. Both throughputs are shares of what "
+          "the busiest part of the multiprocessors, or of the caches and memory, could do. Latency: both are "
+          "under 60\u00a0%, so neither is busy and warps wait. Balanced: they differ by less than 10 points. "
+          "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Two figures "
+          "are SM / memory. Small: the change in percentage points. Each kernel is held against the one of "
+          "the same name of its baseline, and the longest one of an op also against the longest one.",
+          section.family.words.at(section.sol.problem)));
+  for (const OpInfo& op : section.family.ops) {
+    add_chart(section, part,
+              kernel_throughput_chart(
+                  section.family, op.name,
+                  section.plan.anchors.make(fmt::format("{} sol {}", section.family.id, op.name))));
+    add_table(part, throughput_table(section, op));
+  }
+  return part;
+}
+
+// --- Memory and occupancy
+
+json memory_part(const Section& section) {
+  json part = part_view(section, "Caches and memory",
+                        "Hit rates are shares of the sectors looked up. Of a 32-byte sector, threads use so "
+                        "many bytes: 32 is fully coalesced. DRAM bytes are those of one launch.");
+  Table table = section.table("caches", "Cache hit rates and memory throughput");
+  table.text("Variant")
+      .text("Op")
+      .text("Kernel")
+      .numbers("L1/TEX hits", Unit::percent)
+      .numbers("L2 hits", Unit::percent);
+  table.numbers("L1/TEX", Unit::percent).numbers("L2", Unit::percent).numbers("DRAM", Unit::percent);
+  table.numbers("DRAM bytes", Unit::byte)
+      .numbers("Used of a sector, loads")
+      .numbers("Used of a sector, stores");
+  const auto figure = [](const KernelResult& kernel, std::string_view metric) {
+    const Value value = kernel.counters.value(metric);
+    return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
+                 : Cell::missing(value.absent);
+  };
+  for (const KernelResult& kernel : section.sol.kernels) {
+    table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
+               percentage(kernel.counters.value("l1tex__t_sector_hit_rate.pct")),
+               percentage(kernel.counters.value("lts__t_sector_hit_rate.pct")),
+               percentage(kernel.counters.value("l1tex__throughput.avg.pct_of_peak_sustained_active")),
+               percentage(kernel.counters.value("lts__throughput.avg.pct_of_peak_sustained_elapsed")),
+               percentage(kernel.counters.value("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")),
+               counted(kernel, "dram__bytes.sum"),
+               figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"),
+               figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio")});
+  }
+  add_table(part, table);
+  return part;
+}
+
+Cell limited_by_cell(const KernelResult& kernel) {
+  return kernel.limited_by.empty() ? Cell::missing("a limit was not read")
+                                   : Cell::words(format::list(kernel.limited_by));
+}
+
+Cell waves_cell(const KernelResult& kernel) {
+  const Value waves = kernel.counters.value("launch__waves_per_multiprocessor");
+  if (!waves) return Cell::missing(waves.absent);
+  Cell cell = Cell::figure(format::significant(waves->median, 3)).valued(waves->median);
+  if (waves->median < 1) cell.note = "under one wave: the grid does not fill the GPU once";
+  return cell;
+}
+
+json occupancy_part(const Section& section) {
+  json part = part_view(section, "Occupancy",
+                        "Warps that a multiprocessor holds, of those that it can hold. Theoretical: what "
+                        "registers, shared memory, warps and blocks allow, each as the number of blocks that "
+                        "it suffices for. Achieved: counted.");
+  Table table = section.table("occupancy", "Occupancy and what limits it");
+  table.text("Variant")
+      .text("Op")
+      .text("Kernel")
+      .numbers("Theoretical", Unit::percent)
+      .numbers("Achieved", Unit::percent);
+  table.text("Limited by")
+      .numbers("Blocks by registers")
+      .numbers("By shared memory")
+      .numbers("By warps")
+      .numbers("By blocks");
+  table.numbers("Registers a thread").numbers("Shared memory a block", Unit::byte);
+  table.numbers("Threads a block").numbers("Blocks").numbers("Waves");
+  const auto whole = [](const KernelResult& kernel, std::string_view metric) {
+    const Value value = kernel.counters.value(metric);
+    return value ? Cell::figure(format::fixed(value->median, 0)).valued(value->median)
+                 : Cell::missing(value.absent);
+  };
+  for (const KernelResult& kernel : section.sol.kernels) {
+    table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
+               percentage(kernel.counters.value("sm__maximum_warps_per_active_cycle_pct")),
+               percentage(kernel.counters.value("sm__warps_active.avg.pct_of_peak_sustained_active")),
+               limited_by_cell(kernel), whole(kernel, "launch__occupancy_limit_registers"),
+               whole(kernel, "launch__occupancy_limit_shared_mem"),
+               whole(kernel, "launch__occupancy_limit_warps"),
+               whole(kernel, "launch__occupancy_limit_blocks"), whole(kernel, "launch__registers_per_thread"),
+               Cell::bare(kernel.counters.shared_memory()), whole(kernel, "launch__block_size"),
+               whole(kernel, "launch__grid_size"), waves_cell(kernel)});
+  }
+  add_table(part, table);
+  return part;
+}
+
+// --- Stall reasons and roofline
+
+Cell stall_cell(const KernelResult& kernel, std::size_t rank) {
+  if (rank >= kernel.stalls.size() || !(kernel.stalls[rank].cycles > 0)) return Cell::dash();
+  const Stall& stall = kernel.stalls[rank];
+  return Cell::words(fmt::format("{} {}", stall.reason, format::significant(stall.cycles, 3)));
+}
+
+json stall_part(const Section& section) {
+  json part =
+      part_view(section, "Stall reasons",
+                "Cycles that a warp was resident for each instruction that it issued, by what it waited for. "
+                "Not selected is no harm: the warp was ready, and another one was taken.");
+  for (const OpInfo& op : section.family.ops) {
+    add_chart(
+        section, part,
+        stall_chart(section.family, op.name,
+                    section.plan.anchors.make(fmt::format("{} stalls {}", section.family.id, op.name))));
+  }
+  Table table = section.table("stalls table", "The longest stalls, in cycles per issued instruction");
+  table.text("Variant").text("Op").text("Kernel").numbers("All");
+  for (const char* head : {"Longest", "Second", "Third"}) table.text(head);
+  for (const KernelResult& kernel : section.sol.kernels) {
+    const Value all = kernel.counters.value("smsp__average_warp_latency_per_inst_issued.ratio");
+    std::vector<Cell> cells{section.variant_cell(kernel), Cell::words(kernel.counters.op),
+                            kernel_cell(kernel),
+                            all ? Cell::figure(format::significant(all->median, 3)).valued(all->median)
+                                : Cell::missing(all.absent)};
+    for (std::size_t rank = 0; rank < reasons_in_table; ++rank) cells.push_back(stall_cell(kernel, rank));
+    table.row(std::move(cells));
+  }
+  add_table(part, table);
+  part["folded"] = true;
+  return part;
+}
+
+Cell of_roof_cell(const RooflinePoint& point) {
+  if (point.of_roof) return Cell::figure(format::percent(*point.of_roof)).valued(*point.of_roof);
+  return Cell::missing(point.tensor_cores ? "tensor cores have a roof of their own, which was not measured"
+                                          : "the roofs were not measured");
+}
+
+json roofline_part(const Section& section) {
+  json part =
+      part_view(section, "Roofline",
+                "What a launch executed, padding and index arithmetic in floating point included: additions, "
+                "multiplications and multiply-adds (2 FLOP) of FP32 and FP64, and operations of the tensor "
+                "cores. FP16 counts where it is the work of a kernel, since compilers also move constants "
+                "with it; a packed pair counts once, so that its rate may be twice as high.");
+  for (const OpInfo& op : section.family.ops) {
+    add_chart(
+        section, part,
+        roofline_chart(section.family, op.name,
+                       section.plan.anchors.make(fmt::format("{} roofline {}", section.family.id, op.name))));
+  }
+  Table table = section.table("roofline table", "Kernels that compute in floating point");
+  table.text("Variant")
+      .text("Op")
+      .text("Kernel")
+      .numbers("Executed", Unit::flop)
+      .numbers("DRAM bytes", Unit::byte);
+  table.numbers("FLOP per byte").numbers("Rate", Unit::flop_per_second).numbers("Of its roof");
+  for (const KernelResult& kernel : section.sol.kernels) {
+    if (!kernel.roofline) continue;
+    const RooflinePoint& point = *kernel.roofline;
+    table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
+               Cell::bare(derived_value(point.flops)), Cell::bare(derived_value(point.bytes)),
+               Cell::figure(format::significant(point.intensity, 3)).valued(point.intensity),
+               Cell::bare(derived_value(point.rate)), of_roof_cell(point)});
+  }
+  add_table(part, table);
+  part["folded"] = true;
+  return part;
+}
+
+json modelled_part(const Section& section, const Table& modelled) {
+  json part = part_view(
+      section, "Modelled throughput",
+      "Useful work over op time, against the peaks measured on this machine at the start of the run.");
+  part["modelled"] = true;
+  part["folded"] = !section.sol.kernels.empty();
+  add_table(part, modelled);
+  return part;
+}
+
+json uncounted_views(const SpeedOfLight& sol) {
+  json list = json::array();
+  for (const Uncounted& missing : sol.uncounted) {
+    list.push_back(
+        {{"id", format::short_id(missing.variant->info.id)}, {"reason", format::one_line(missing.reason)}});
+  }
+  return list;
+}
+
+/// The throughput that the verdict rests on, or both.
+std::string figures(const Bottleneck& bottleneck) {
+  if (bottleneck.bound == Bound::compute) return format::whole_percent(bottleneck.compute);
+  if (bottleneck.bound == Bound::memory) return format::whole_percent(bottleneck.memory);
+  return format::whole_percents(bottleneck.compute, bottleneck.memory);
+}
+
+}  // namespace
+
+std::string bottleneck_change(const KernelResult& kernel) {
+  if (!kernel.bottleneck) return {};
+  const Bottleneck& now = *kernel.bottleneck;
+  std::string text = fmt::format("{} {}", to_string(now.bound), figures(now));
+  if (kernel.before && kernel.before->bottleneck) {
+    const Bottleneck& before = *kernel.before->bottleneck;
+    text = fmt::format("{} {} → {}", to_string(before.bound), figures(before),
+                       before.bound == now.bound ? figures(now) : text);
+  }
+  if (now.near_limit) text += ", near the limit";
+  if (now.under_one_wave) text += ", under one wave";
+  return text;
+}
+
+json speed_of_light_view(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                         const Table& modelled, PagePlan& plan) {
+  const Section section{family, family.speed_of_light, variant_anchors, plan};
+  const SpeedOfLight& sol = family.speed_of_light;
+  json parts = json::array();
+  if (!sol.kernels.empty()) {
+    parts = {throughput_part(section), memory_part(section), occupancy_part(section), stall_part(section),
+             roofline_part(section)};
+  }
+  if (!modelled.empty()) parts.push_back(modelled_part(section, modelled));
+  const json uncounted = uncounted_views(sol);
+  return {{"absent", format::one_line(sol.absent)},
+          {"uncounted", uncounted},
+          {"has_uncounted", !uncounted.empty()},
+          {"uncounted_at", family.words.at(sol.problem)},
+          {"parts", parts}};
+}
+
+}  // namespace mprof

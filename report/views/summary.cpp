@@ -1,0 +1,103 @@
+#include "report/views/summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/analysis/analysis.hpp"
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/table.hpp"
+
+namespace mprof {
+namespace {
+
+/// The summary of one family: the case, its op times, its total time and its family's first
+/// quality: a terminal is narrow. What was skipped has none
+/// of them and no row.
+Table cases_table(const FamilyResult& family) {
+  Table table("cases", family.id);
+  table.text("Case");
+  add_time_columns(table, family, "op_time");
+  table.numbers("Total Time", Unit::second);
+  if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
+  table.text("");
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (result.status == Status::skipped) continue;
+      std::vector<Cell> cells{Cell::words(result.id)};
+      for (const OpResult& op : result.ops) cells.push_back(Cell::bare(op.op_time));
+      cells.push_back(Cell::bare(result.total_time));
+      if (!result.qualities.empty())
+        cells.push_back(Cell::quality(result.qualities[0].value, result.qualities[0].info->unit));
+      cells.push_back(Cell::words(to_string(result.status)));
+      table.row(std::move(cells));
+    }
+  }
+  return table;
+}
+
+/// The reasons behind the marks of a table, a line each.
+std::string notes(const nlohmann::json& table) {
+  std::string out;
+  for (const auto& note : table["notes"]) {
+    out += fmt::format("[{}] {}\n", note["mark"].get<std::string>(), note["text"].get<std::string>());
+  }
+  return out;
+}
+
+/// Each reason for which cases were skipped, once.
+std::string skipped(const FamilyResult& family) {
+  std::map<std::string, std::vector<std::string>> cases_by_reason;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (result.status == Status::skipped) cases_by_reason[result.reason].push_back(result.id);
+    }
+  }
+  std::string out;
+  for (const auto& [reason, cases] : cases_by_reason) {
+    const std::size_t others = cases.size() - 1;
+    out += fmt::format("Skipped: {}{}: {}\n", cases.front(),
+                       others == 0 ? "" : " and " + format::plural(others, "other case"), reason);
+  }
+  return out;
+}
+
+/// The variants whose op times say little, in a sentence each.
+std::string remarks(const FamilyResult& family) {
+  std::string out;
+  for (const VariantResult& variant : family.variants) {
+    const bool elsewhere = std::ranges::any_of(variant.cases, [](const CaseResult& result) {
+      return std::ranges::any_of(result.ops, &OpResult::outside_forward);
+    });
+    if (elsewhere) {
+      out += fmt::format("{} works outside forward(): compare its {}, not its op time.\n", variant.info.id,
+                         family.words.time("group_time"));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string render_summary(const Run& run, std::size_t width) {
+  const RunAnalysis analysis = analyse(run);
+  std::string out;
+  for (const FamilyResult& family : analysis.families) {
+    const Table table = cases_table(family);
+    if (!table.empty()) {
+      const nlohmann::json view = table.view();
+      out += "\n" + text_table(view, width) + "\n" + notes(view) + remarks(family);
+    }
+    out += skipped(family);
+  }
+  for (const Finding& finding : analysis.findings) {
+    if (finding.severity <= Severity::broken) out += finding.text + "\n";
+  }
+  return out;
+}
+
+}  // namespace mprof

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/table.hpp"
+#include "report/views/variant_parts.hpp"
+
+/// Whether a variant combines with others, and how much there is left to win.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+Cell link_to(const std::string& id, const PageContext& page) {
+  const auto anchor = page.variants.find(id);
+  return anchor == page.variants.end() ? Cell::words(id) : Cell::words_to(id, anchor->second);
+}
+
+Cell gain_cell(const SpeedUp& speed_up) {
+  Cell cell = Cell::speed_up(speed_up);
+  if (speed_up.interval)
+    cell.detail = fmt::format("({})", format::times(speed_up.interval->low, speed_up.interval->high));
+  return cell;
+}
+
+Table combination_table(const FamilyResult& family, const VariantResult& variant, const Combination& found,
+                        const PageContext& page) {
+  Table table(page.anchor(variant.info.id + " combination"),
+              fmt::format("The ideas alone and together, over {} {}", format::one_line(found.common_baseline),
+                          family.words.at(found.problem)));
+  table.text("Variant");
+  for (std::size_t i = 0; i < family.ops.size(); ++i)
+    table.numbers(numbered("Speed-up", i, family.ops.size()));
+  for (const CombinedIdea& idea : found.ideas) {
+    std::vector<Cell> cells{link_to(idea.variant, page)};
+    for (const SpeedUp& speed_up : idea.alone) cells.push_back(gain_cell(speed_up));
+    table.row(std::move(cells));
+  }
+  std::vector<Cell> product{Cell::words("product of these", Tone::quiet)},
+      together{link_to(variant.info.id, page)};
+  for (const auto& factor : found.product) {
+    product.push_back(factor ? Cell::figure(format::times(*factor)).valued(*factor)
+                             : Cell::missing("a part of it is missing"));
+    product.back().modelled = true;
+  }
+  for (const SpeedUp& speed_up : found.together) together.push_back(gain_cell(speed_up).with(Tone::best));
+  table.row(std::move(product));
+  table.row(std::move(together));
+  return table;
+}
+
+std::string_view word(Interplay interplay) {
+  switch (interplay) {
+    case Interplay::less:
+      return "less than";
+    case Interplay::more:
+      return "more than";
+    case Interplay::as_much:
+      break;
+  }
+  return "about";
+}
+
+std::string combination_sentence(const FamilyResult& family, const Combination& found) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    if (!found.product[i] || !found.together[i].factor) continue;
+    const double together = *found.together[i].factor;
+    std::string part =
+        fmt::format("{}: {} together, {} the product of the ideas alone, {}",
+                    format::short_id(family.ops[i].name), format::times(together),
+                    word(interplay(together, *found.product[i])), format::times(*found.product[i]));
+    for (const CombinedIdea& idea : found.ideas) {
+      if (idea.alone[i].factor && together < *idea.alone[i].factor)
+        part += fmt::format(", and less than {} gives alone, {}", format::short_id(idea.variant),
+                            format::times(*idea.alone[i].factor));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts.empty() ? "" : fmt::format("In {}.", fmt::join(parts, "; in "));
+}
+
+Table step_table(const FamilyResult& family, const VariantResult& variant, const std::vector<Step>& steps,
+                 const PageContext& page) {
+  const std::size_t ops = family.ops.size();
+  const std::string root = steps.front().variant->info.baseline;
+  Table table(page.anchor(variant.info.id + " steps"),
+              fmt::format("The steps from {} to here", format::one_line(root)));
+  table.text("Variant");
+  for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Over its baseline, op", i, ops));
+  for (std::size_t i = 0; i < ops; ++i)
+    table.numbers(numbered("Over " + format::short_id(root) + ", op", i, ops));
+  for (const Step& step : steps) {
+    std::vector<Cell> cells{link_to(step.variant->info.id, page)};
+    for (const SpeedUp& speed_up : step.step) cells.push_back(Cell::speed_up(speed_up));
+    for (const SpeedUp& speed_up : step.total) cells.push_back(Cell::speed_up(speed_up));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+/// "map/fp16x2 builds on it: 1.87× as fast in layer1 and 2.03× in layer2, at size 10000."
+std::string built_on_sentence(const FamilyResult& family, const VariantResult& other) {
+  const CaseResult* largest = other.largest_timed();
+  std::vector<std::string> gains;
+  if (largest != nullptr) {
+    for (const OpResult& op : largest->ops) {
+      if (op.speed_up)
+        gains.push_back(fmt::format("{} as fast in {}", format::times(*op.speed_up.factor),
+                                    format::short_id(op.info.name)));
+    }
+  }
+  const std::string id = format::short_id(other.info.id);
+  return gains.empty() ? fmt::format("{} builds on it.", id)
+                       : fmt::format("{} builds on it: {}, {}.", id, format::list(gains),
+                                     family.words.at(largest->key.problem));
+}
+
+Table remaining_table(const FamilyResult& family, const CaseResult& result, const PageContext& page) {
+  Table table(page.anchor(result.key.variant + " remaining"),
+              fmt::format("What is left to win by a faster op, {} (Amdahl's law)",
+                          family.words.at(result.key.problem)));
+  table.text("Op").numbers(family.words.time_title("group_time"), Unit::second).numbers("of it the op");
+  table.numbers("of it copying alone");
+  table.numbers(format::sentence_case(family.words.group()) + " at most");
+  for (const RemainingGain& gain : remaining_gains(family, result)) {
+    const std::string why = gain.op_time ? gain.group_time.absent : gain.op_time.absent;
+    Cell share =
+        gain.share ? Cell::figure(format::percent(*gain.share)).valued(*gain.share) : Cell::missing(why);
+    if (gain.share && result.find_op(gain.op)->outside_forward)
+      share.note = "its GPU time without copies beside it";
+    table.row(
+        {Cell::words(gain.op), Cell::bare(gain.group_time), share,
+         gain.copies ? Cell::figure(format::percent(*gain.copies)).valued(*gain.copies)
+                     : Cell::missing("there is no trace of it"),
+         gain.limit ? Cell::figure(format::times(*gain.limit)).valued(*gain.limit) : Cell::missing(why)});
+  }
+  return table;
+}
+
+/// Of the whole, which holds what no op does.
+std::string whole_sentence(const FamilyResult& family, const CaseResult& result) {
+  const auto gain = remaining_gain_of_whole(family, result);
+  if (!gain) return {};
+  return fmt::format("The ops take {} of {}'s {}: if they took no time at all, it would be {} as fast.",
+                     format::percent(gain->share), family.words.timed(""),
+                     format::quantity(result.total_time->median, Unit::second), format::times(gain->limit));
+}
+
+}  // namespace
+
+json synergy_view(const FamilyResult& family, const VariantResult& variant, const PageContext& page) {
+  json view{{"combination", false}, {"steps", false}, {"remaining", false}};
+  json sentences = json::array(), whole = json::array();
+  if (const auto found = combination_of(family, variant)) {
+    if (found->absent.empty()) {
+      view["combination"] = combination_table(family, variant, *found, page).view();
+      sentences.push_back(combination_sentence(family, *found));
+    } else {
+      sentences.push_back(fmt::format("It combines {}, but {}.",
+                                      format::one_line(format::list(variant.info.combines)),
+                                      format::one_line(found->absent)));
+    }
+  }
+  for (const VariantResult* other : built_on(family, variant))
+    sentences.push_back(built_on_sentence(family, *other));
+  const std::vector<Step> steps = steps_to(family, variant);
+  if (steps.size() > 1) view["steps"] = step_table(family, variant, steps, page).view();
+  if (const CaseResult* largest = variant.largest_timed()) {
+    const CaseResult& result = *largest;
+    const Table remaining = remaining_table(family, result, page);
+    if (!remaining.empty()) view["remaining"] = remaining.view();
+    if (const std::string sentence = whole_sentence(family, result); !sentence.empty())
+      whole.push_back(sentence);
+  }
+  view["sentences"] = sentences;
+  view["whole"] = whole;
+  return view;
+}
+
+}  // namespace mprof

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "report/analysis/analysis.hpp"
+#include "report/analysis/compare.hpp"
+#include "report/views/page_plan.hpp"
+#include "report/views/table.hpp"
+
+/// Views: what a template lays out. Finished strings only; the numbers in "charts" are for charts.js alone.
+namespace mprof {
+
+/// What a user may say of a report.
+struct ReportText {
+  std::string title{};   ///< empty: made from the run
+  std::string author{};  ///< empty: none is named
+};
+
+/// A page, and what is to be drawn on it.
+struct Page {
+  nlohmann::json view;
+  std::vector<PlannedChart> charts;
+};
+
+/// The view of milestone.*.mustache; docs/view.md explains it.
+[[nodiscard]] Page milestone_page(const RunAnalysis& analysis, const Materials& materials,
+                                  const ReportText& text = {});
+
+/// The answer first: the best variant for each op and problem.
+[[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
+
+/// Everything about one family, its variants and charts included.
+[[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page);
+
+/// What compute-sanitizer found in the family's variants: { sentences, table, missing, impossible }.
+[[nodiscard]] nlohmann::json sanitizer_view(const FamilyResult& family,
+                                            const std::vector<std::string>& variant_anchors,
+                                            Anchors& anchors);
+
+/// One variant.
+[[nodiscard]] nlohmann::json variant_view(const FamilyResult& family, const VariantResult& variant,
+                                          const PageContext& page);
+
+/// A user's note in both forms, its highest headings at this level: { html, markdown }; false when it is
+/// empty.
+[[nodiscard]] nlohmann::json note_text(const Note& note, const PageContext& page, int heading_level);
+
+/// The notes that belong to the page as a whole: { introduction, conclusion: text or false, others: [{
+/// anchor, title, text }] }.
+[[nodiscard]] nlohmann::json notes_view(const RunAnalysis& analysis, const PageContext& page);
+
+/// Why a variant is faster or slower than its baseline, by rules: { anchor, shown, baseline, absent, items:
+/// [{ op, at, verdict, times, silence, lists: [{ head, reasons: [{ text, kernel, rule }], more }], missing
+/// }] }. `shown` is false for a baseline.
+[[nodiscard]] nlohmann::json explanation_view(const FamilyResult& family, const VariantResult& variant,
+                                              Anchors& anchors);
+
+/// What the trace shows: the whole run, and each variant at its largest traced problem.
+[[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
+                                           Anchors& anchors);
+
+/// Copies and kernels by stream: { absent, sentences: [{lead, text}], charts: [one for each default pair],
+/// live: the chart whose cases the reader chooses, choices: [{index, text, shown, against}], table }.
+[[nodiscard]] nlohmann::json timeline_view(const RunAnalysis& analysis, const Evidence& evidence,
+                                           PagePlan& plan);
+
+/// What hardware counted of the family's kernels against their baselines', with the table of what is
+/// modelled: { absent, uncounted, parts: [{ title, text, charts, tables, ... }] }.
+[[nodiscard]] nlohmann::json speed_of_light_view(const FamilyResult& family,
+                                                 const std::vector<std::string>& variant_anchors,
+                                                 const Table& modelled, PagePlan& plan);
+
+/// "memory 92 % -> balanced 74 / 71 %", with an arrow; the kernel's own alone where nothing was before.
+[[nodiscard]] std::string bottleneck_change(const KernelResult& kernel);
+
+/// The parameter sweeps of the family's variants: { anchor, variants: [{ anchor, title, axes, sentences,
+/// troubles, charts, tables, ... }] }; false when nothing was swept.
+[[nodiscard]] nlohmann::json sweep_view(const FamilyResult& family, PagePlan& plan);
+
+/// Places the charts of a family and returns what the page says of them.
+[[nodiscard]] nlohmann::json family_charts(const FamilyResult& family, PagePlan& plan);
+
+/// The view of compare.*.mustache.
+[[nodiscard]] nlohmann::json comparison_view(const Comparison& comparison);
+
+/// The comparison as data: the format of `mprof compare --format json`, explained in docs/compare-json.md.
+[[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
+
+}  // namespace mprof

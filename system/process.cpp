@@ -1,0 +1,218 @@
+#include "system/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "system/error.hpp"
+
+extern char** environ;
+
+namespace mprof {
+namespace {
+
+constexpr std::size_t longest_line = std::size_t{64} << 20;
+constexpr std::size_t kept_errors = 2048;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(ExitCode::environment,
+              fmt::format("cannot start a worker process: {}: {}", what, std::strerror(errno)));
+}
+
+/// The input as a file in memory: unlike a pipe it cannot block a writer whose reader has died.
+int file_in_memory(const std::string& contents) {
+  const int fd = ::memfd_create("mprof-job", MFD_CLOEXEC);
+  if (fd < 0) fail("memfd_create");
+  for (std::size_t written = 0; written < contents.size();) {
+    const ssize_t n = ::write(fd, contents.data() + written, contents.size() - written);
+    if (n < 0) fail("write");
+    written += static_cast<std::size_t>(n);
+  }
+  ::lseek(fd, 0, SEEK_SET);
+  return fd;
+}
+
+struct Pipe {
+  int read = -1;
+  int write = -1;
+};
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return {ends[0], ends[1]};
+}
+
+/// posix_spawn's attributes: own process group, no signal blocked, default handling.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    ::posix_spawnattr_init(&value_);
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&value_, &none);
+    ::posix_spawnattr_setsigdefault(&value_, &all);
+    ::posix_spawnattr_setpgroup(&value_, 0);
+    ::posix_spawnattr_setflags(&value_,
+                               POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { ::posix_spawnattr_destroy(&value_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &value_; }
+
+ private:
+  posix_spawnattr_t value_{};
+};
+
+pid_t spawn(const std::vector<std::string>& command, int input, int output, int error) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = -1;
+  const SpawnAttributes attributes;
+  errno = ::posix_spawn(&pid, command.front().c_str(), &actions, attributes.get(), arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  return errno == 0 ? pid : -1;
+}
+
+/// Milliseconds for poll(): -1 waits for ever.
+int milliseconds_until(const Clock& clock, std::optional<double> deadline) {
+  if (!deadline) return -1;
+  const double left = std::ceil((*deadline - clock.now()) * 1000);
+  return static_cast<int>(std::clamp(left, 0.0, 3600.0 * 1000));
+}
+
+/// Appends what is there to read; false at the end of the stream.
+bool drain(int fd, std::string& into) {
+  std::array<char, 65536> chunk;
+  while (true) {
+    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
+    if (n > 0) {
+      into.append(chunk.data(), static_cast<std::size_t>(n));
+      if (into.size() > longest_line) return true;
+    } else if (n == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+}  // namespace
+
+Process::Process(const std::vector<std::string>& command, const std::string& input) {
+  const int input_fd = file_in_memory(input);
+  const Pipe output = make_pipe();
+  const Pipe error = make_pipe();
+  pid_ = spawn(command, input_fd, output.write, error.write);
+  const int failure = errno;
+  for (const int fd : {input_fd, output.write, error.write}) ::close(fd);
+  output_fd_ = output.read;
+  error_fd_ = error.read;
+  if (pid_ < 0) {
+    ::close(output_fd_);
+    ::close(error_fd_);
+    errno = failure;
+    fail(command.front());
+  }
+}
+
+Process::~Process() {
+  kill();
+  ::close(output_fd_);
+  ::close(error_fd_);
+}
+
+void Process::kill() noexcept {
+  if (status_) return;
+  ::kill(-pid_, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  status_ = status;
+}
+
+void Process::read_errors() {
+  errors_open_ = drain(error_fd_, errors_);
+  if (errors_.size() > kept_errors) errors_.erase(0, errors_.size() - kept_errors);
+}
+
+Process::Event Process::next(const Clock& clock, std::optional<double> deadline, int interrupt_fd) {
+  bool open = true;
+  while (true) {
+    const std::size_t end = buffer_.find('\n', searched_);
+    if (end != std::string::npos) {
+      Event event{Event::Kind::line, buffer_.substr(0, end)};
+      buffer_.erase(0, end + 1);
+      searched_ = 0;
+      return event;
+    }
+    searched_ = buffer_.size();
+    if (buffer_.size() > longest_line) return {Event::Kind::flooded, {}};
+    if (!open) return {Event::Kind::ended, {}};
+
+    std::array<pollfd, 3> watched{pollfd{output_fd_, POLLIN, 0},
+                                  pollfd{errors_open_ ? error_fd_ : -1, POLLIN, 0},
+                                  pollfd{interrupt_fd, POLLIN, 0}};
+    const int ready = ::poll(watched.data(), watched.size(), milliseconds_until(clock, deadline));
+    if (ready < 0 && errno == EINTR) continue;
+    if (watched[2].revents != 0) return {Event::Kind::interrupted, {}};
+    if (watched[1].revents != 0) read_errors();
+    if (watched[0].revents != 0) open = drain(output_fd_, buffer_);
+    if (deadline && clock.now() >= *deadline) return {Event::Kind::deadline, {}};
+  }
+}
+
+void Process::reap() {
+  // A worker that closed its output but does not end is ended: its answer cannot come any more.
+  constexpr int patience = 200;
+  for (int i = 0; i < patience && !status_; ++i) {
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    if (!status_) ::usleep(10'000);
+  }
+  kill();
+}
+
+std::string Process::how_it_ended() {
+  reap();
+  if (WIFSIGNALED(*status_)) {
+    const int signal = WTERMSIG(*status_);
+    const char* hint = signal == SIGKILL ? "; often the kernel, when memory runs out" : "";
+    return fmt::format("signal {} ({}){}", signal, ::strsignal(signal), hint);
+  }
+  return fmt::format("exit code {}", WEXITSTATUS(*status_));
+}
+
+bool Process::ended_well() {
+  reap();
+  return WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0;
+}
+
+std::string Process::last_words() {
+  read_errors();
+  const std::size_t last = errors_.find_last_not_of(" \n\r\t");
+  return last == std::string::npos ? "" : errors_.substr(0, last + 1);
+}
+
+}  // namespace mprof

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "system/clock.hpp"
+
+namespace mprof {
+
+/// A child process that is given one text on standard input and answers in lines. Ends with its object.
+class Process {
+ public:
+  /// Starts `command` in a process group of its own (a Ctrl-C on the terminal is the coordinator's to
+  /// handle). Throws Error(environment) when it cannot be started.
+  Process(const std::vector<std::string>& command, const std::string& input);
+  /// Kills the group if it still runs, and reaps the child.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  struct Event {
+    enum class Kind { line, ended, deadline, interrupted, flooded };
+    Kind kind = Kind::ended;
+    std::string line;
+  };
+  /// Waits for the next line, the end of the process, clock.now() >= deadline, or `interrupt_fd` becoming
+  /// readable. `flooded`: a line grew past all reason (64 MiB).
+  [[nodiscard]] Event next(const Clock& clock, std::optional<double> deadline, int interrupt_fd);
+
+  void kill() noexcept;
+  /// After `ended` or kill(): how it ended, as a message says it: "exit code 3", "signal 11 (Segmentation
+  /// fault)".
+  [[nodiscard]] std::string how_it_ended();
+  /// After `ended`: whether it ended by itself with exit code 0.
+  [[nodiscard]] bool ended_well();
+  /// The last lines of its standard error; up to 2 KiB.
+  [[nodiscard]] std::string last_words();
+
+ private:
+  void read_errors();
+  void reap();
+
+  pid_t pid_ = -1;
+  int output_fd_ = -1;
+  int error_fd_ = -1;
+  std::string buffer_;
+  std::size_t searched_ = 0;  ///< buffer_ holds no newline before this
+  std::string errors_;
+  bool errors_open_ = true;
+  std::optional<int> status_;
+};
+
+}  // namespace mprof

@@ -1,0 +1,49 @@
+#include "system/programs.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+std::string environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::vector<fs::path> search_path(std::string_view list) {
+  std::vector<fs::path> folders;
+  if (list.empty()) return folders;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = std::min(list.find(':', start), list.size());
+    folders.emplace_back(end == start ? std::string_view(".") : list.substr(start, end - start));
+    start = end + 1;
+  }
+  return folders;
+}
+
+bool is_program(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
+}
+
+std::optional<fs::path> find_program(std::string_view name, const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    if (is_program(folder / name)) return folder / name;
+  }
+  return std::nullopt;
+}
+
+fs::path program_directory() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+}  // namespace mprof

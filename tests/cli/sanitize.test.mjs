@@ -1,0 +1,94 @@
+// mprof sanitize as far as it goes without a GPU: what it refuses, skips and leaves; sanitizer.json by its schema.
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import Ajv from "ajv/dist/2020.js";
+import { mprof, small, source, temporary } from "./support.mjs";
+
+const schema = JSON.parse(readFileSync(join(source, "model", "sanitizer.schema.json"), "utf8"));
+const matches_schema = new Ajv({ allErrors: true, strict: true, strictRequired: false, strictTypes: false }).compile(schema);
+const errors = (record) => (matches_schema(record) ? "" : JSON.stringify(matches_schema.errors));
+const read_record = (directory) => JSON.parse(readFileSync(join(directory, "sanitizer.json"), "utf8"));
+
+/** A copy of a recorded run of CPU variants. */
+function cpu_run(t) {
+  const directory = join(temporary(t), "run");
+  mkdirSync(directory);
+  copyFileSync(join(source, "tests", "golden", "run_a", "run.json"), join(directory, "run.json"));
+  return directory;
+}
+
+test("CPU variants are skipped with the reason, and exit code 5 says that nothing ran", (t) => {
+  const run = cpu_run(t);
+  const result = mprof(["sanitize", run, "--tool", "racecheck,memcheck"]);
+  assert.equal(result.code, 5, result.err);
+  assert.equal(result.err.split("\n").filter((line) => line.includes("CUDA code only")).length, 1, "each reason once");
+  assert.match(result.out, /^8 results: 8 skipped\.\nNothing could be run under it/);
+  const record = read_record(run);
+  assert.equal(errors(record), "");
+  assert.deepEqual(record.results.slice(0, 2).map((row) => row.tool), ["memcheck", "racecheck"], "in the order of the tools");
+  assert.ok(record.results.every((row) => row.status === "skipped" && row.reason === "compute-sanitizer reads CUDA code only"));
+
+  assert.equal(mprof(["sanitize", run, "--variant", "conv/cpu_naive,conv/cpu_on*", "--tool", "synccheck", "--quiet"]).code, 5);
+  assert.equal(read_record(run).results.length, 10, "what is not asked for stays");
+
+  assert.equal(mprof(["report", run]).code, 0);
+  assert.match(readFileSync(join(run, "milestone.md"), "utf8"), /## Check run\n\nNo variant was checked by compute-sanitizer: /);
+});
+
+test("what cannot be asked for is refused before anything is written", (t) => {
+  const run = cpu_run(t);
+  const cases = [
+    [["--variant", "conv/cpu_naiv"], /no such variant\. Did you mean conv\/cpu_naive\?/],
+    [["--variant", ""], /--variant: the list is empty/],
+    [["--batch", "10001"], /batch 10001: the family conv takes 1 to 10000/],
+    [["--batch", "0"], /batch 0: /],
+    [["--batch", "100,1000"], /give one value/],
+    [["--tool", "memcheck,leakcheck"], /no tool 'leakcheck'/],
+    [["--tool", ""], /--tool: the list is empty/],
+    [["--timeout", "-1"], /positive number/],
+  ];
+  for (const [options, message] of cases) {
+    const { code, err } = mprof(["sanitize", run, ...options]);
+    assert.equal(code, 2, err);
+    assert.match(err, message);
+    assert.match(err, /^mprof: [^\n]+\n$/);
+    assert.ok(!existsSync(join(run, "sanitizer.json")), options.join(" "));
+  }
+});
+
+test("a record that is none is an error for sanitize and report, and stays as it is", (t) => {
+  const run = cpu_run(t);
+  writeFileSync(join(run, "sanitizer.json"), "{\"schema_version\": 2, \"results\": [{\"variant\": 7}]}");
+  for (const verb of ["sanitize", "report"]) {
+    const { code, err } = mprof([verb, run]);
+    assert.equal(code, 2);
+    assert.match(err, /sanitizer\.json\.results\[0\]\.variant: expected text, found 7/);
+  }
+  assert.match(readFileSync(join(run, "sanitizer.json"), "utf8"), /"variant": 7/);
+});
+
+const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
+test("a run that replaces another one does not keep what the sanitizer found", { skip }, (t) => {
+  const run = cpu_run(t);
+  assert.equal(mprof(["sanitize", run]).code, 5);
+  assert.ok(existsSync(join(run, "sanitizer.json")));
+  const result = mprof([...small, "--passes", "timing", "--out", run, "--overwrite"]);
+  assert.equal(result.code, 0, result.err);
+  assert.ok(!existsSync(join(run, "sanitizer.json")));
+});
+
+test("the schema holds results of every status to what belongs to them", () => {
+  const made = {
+    variant: "conv/baseline", tool: "memcheck", problem: { batch: 100 }, status: "clean", started: "2026-11-21T02:51:07Z", seconds: 4.5,
+    mprof: { version: "0.1.0", revision: "0123456789ab" }, device: "NVIDIA H200", sanitizer: "2025.3.1.0", command: ["compute-sanitizer"],
+  };
+  const of = (...results) => ({ schema_version: 2, results });
+  assert.equal(errors(of(made, { ...made, status: "errors", errors: 3, first_report: "Invalid" }, { ...made, warnings: 1 },
+    { ...made, status: "timeout", reason: "took longer than 600 s (--timeout)" })), "");
+  for (const bad of [{ ...made, status: "errors" }, { ...made, errors: 1 }, { ...made, status: "failed" }, { ...made, reason: "why" },
+    { ...made, status: "skipped", reason: "no GPU" }, { ...made, seconds: undefined }, { ...made, other: 1 }]) {
+    assert.notEqual(errors(of(JSON.parse(JSON.stringify(bad)))), "", JSON.stringify(bad));
+  }
+});

@@ -1,0 +1,30 @@
+// The rooms of the house, and which others each may include: those in its list, and what those see in turn. Here alone the
+// order is stated; CONTRIBUTING.md, "Where things are", says what each room is for. A folder that is not named belongs to
+// the nearest one above it that is; `*` is any folder that is not named.
+export const sees = {
+  system: [],
+  model: ["system"], // model/trace, model/derive and model/migrate are one room with it
+  inputs: ["model"],
+  device: ["model"],
+  cuda: ["device"],
+  kernels: ["inputs"], // the registry, and what a workload is
+  "kernels/common": ["kernels", "cuda"],
+  "kernels/*": ["kernels/common"], // a family: never another one
+  collectors: ["device", "kernels"],
+  "collectors/cuda": ["collectors", "cuda"],
+  runner: ["collectors"],
+  "report/text": ["model"],
+  "report/trace": ["report/text"],
+  "report/analysis": ["report/trace"],
+  "report/materials": ["report/analysis"],
+  "report/views": ["report/materials"],
+  "report/page": ["report/views"],
+  "report/export": ["report/analysis"],
+  cli: ["runner", "report/page", "report/export", "inputs"],
+};
+
+/** Folders of sources that are no rooms: they include whatever they test. */
+export const free = ["tests"];
+
+/** Includes in quotes of what the build makes. */
+export const generated = ["embedded"];

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "system/error.hpp"
+
+namespace mprof::test {
+
+/// What an action is refused with; a test that expects a refusal fails when there is none.
+inline std::string message_of(const std::function<void()>& action, ExitCode code = ExitCode::usage) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+inline void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << text << "\" does not contain \"" << part << "\"";
+}
+
+/// The text with the first `from` replaced, which must be there.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << " is not in " << text;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+}  // namespace mprof::test

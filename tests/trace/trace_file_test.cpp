@@ -1,0 +1,288 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "model/trace/attribution.hpp"
+#include "model/trace/reader.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/writer.hpp"
+#include "system/error.hpp"
+#include "tests/support/sample_trace.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/support/trace_reader.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::Interval;
+using trace::Trace;
+
+const fs::path golden = fs::path(MPROF_SOURCE_DIR) / "tests/golden/trace";
+
+std::string contents(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// A query's rows as CSV, with a header; NULL is empty.
+std::string csv(const fs::path& file, const std::string& sql) {
+  const sqlite::Database database(file, sqlite::Mode::read);
+  sqlite::Statement rows = database.prepare(sql);
+  std::string text;
+  const auto field = [&](int column, const std::string& value) {
+    const bool quoted = value.find_first_of(",\"\n") != std::string::npos;
+    if (column > 0) text += ',';
+    text += quoted ? '"' + value + '"' : value;
+  };
+  for (int c = 0; c < rows.columns(); ++c) field(c, rows.name(c));
+  text += '\n';
+  while (rows.step()) {
+    for (int c = 0; c < rows.columns(); ++c) field(c, rows.text(c));
+    text += '\n';
+  }
+  return text;
+}
+
+std::int64_t count(const fs::path& file, const std::string& sql) {
+  const sqlite::Database database(file, sqlite::Mode::read);
+  sqlite::Statement row = database.prepare(sql);
+  return row.step() ? row.integer(0) : -1;
+}
+
+/// A trace with the numbers that another one has for its names and places, and its rows in order of time.
+Trace numbered_like(Trace trace, const Trace& other) {
+  const trace::Names names = std::exchange(trace.names, other.names);
+  const std::vector<trace::Place> places = std::exchange(trace.places, other.places);
+  const auto rename = [&](auto&... indices) { ((indices = trace.names.index(names[indices])), ...); };
+  const auto order = [&](auto& rows) {
+    for (auto& row : rows) {
+      if constexpr (requires { row.place; }) row.place = trace.index_of(places.at(row.place));
+    }
+    std::ranges::stable_sort(rows, {},
+                             [](const auto& row) { return std::pair(row.time.start, row.time.end); });
+  };
+  for (trace::Kernel& kernel : trace.kernels) rename(kernel.name, kernel.short_name, kernel.mangled);
+  for (trace::Call& call : trace.calls) rename(call.name, call.versioned_name);
+  for (trace::Range& range : trace.ranges) rename(range.name, range.domain);
+  order(trace.kernels);
+  order(trace.transfers);
+  order(trace.calls);
+  order(trace.ranges);
+  order(trace.synchronizations);
+  order(trace.overheads);
+  return trace;
+}
+
+class TraceFile : public ::testing::Test {
+ protected:
+  static Trace attributed_sample() {
+    trace::Recording recording = test::sample_recording();
+    trace::attribute(recording);
+    return std::move(recording.trace);
+  }
+
+  [[nodiscard]] Trace read(const std::string& case_id) const {
+    const auto found = test::read_by_sql(file, case_id);
+    EXPECT_TRUE(found.has_value()) << case_id;
+    return found.value_or(Trace{});
+  }
+
+  static void expect_same_rows(const Trace& read, const Trace& written) {
+    EXPECT_EQ(read.cases, written.cases);
+    EXPECT_EQ(read.gpus, written.gpus);
+    EXPECT_EQ(read.kernels, written.kernels);
+    EXPECT_EQ(read.transfers, written.transfers);
+    EXPECT_EQ(read.calls, written.calls);
+    EXPECT_EQ(read.ranges, written.ranges);
+    EXPECT_EQ(read.synchronizations, written.synchronizations);
+    EXPECT_EQ(read.overheads, written.overheads);
+  }
+  static void expect_same(const Trace& read, const Trace& written) {
+    expect_same_rows(numbered_like(read, written), numbered_like(written, written));
+  }
+
+  /// The sample as another case, so much later.
+  [[nodiscard]] Trace another(const std::string& case_id, std::int64_t later) const {
+    return test::moved(sample, case_id, later);
+  }
+
+  test::TemporaryDirectory directory;
+  fs::path file = directory.path() / "trace.sqlite";
+  Trace sample = attributed_sample();
+};
+
+TEST_F(TraceFile, ReadsWhatWasWritten) {
+  trace::write_trace(file, sample);
+  EXPECT_EQ(trace::traced_cases(file), std::vector<std::string>{sample.cases[0].id});
+  expect_same(read(sample.cases[0].id), sample);
+  EXPECT_FALSE(test::read_by_sql(file, "another").has_value());
+}
+
+/// With times from the first case's start, and correlation ids that are new in the file.
+TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
+  trace::write_trace(file, another("conv/first@1", -50'000));
+  trace::write_trace(file, sample);
+  Trace read = trace::read_trace(file, {.parts = {.kernels = true,
+                                                  .transfers = true,
+                                                  .calls = true,
+                                                  .ranges = true,
+                                                  .synchronizations = true,
+                                                  .overheads = true},
+                                        .cases = {sample.cases[0].id},
+                                        .with_pauses = true});
+  const std::int64_t first = read.kernels.at(0).correlation - sample.kernels[0].correlation;
+  EXPECT_GT(first, 0);
+  const auto move = [&](auto& rows) {
+    for (auto& row : rows) {
+      row.time = {row.time.start + read.epoch, row.time.end + read.epoch};
+      if constexpr (requires { row.correlation; }) row.correlation -= first;
+    }
+  };
+  move(read.kernels);
+  move(read.transfers);
+  move(read.calls);
+  move(read.ranges);
+  move(read.synchronizations);
+  move(read.overheads);
+  Interval& window = read.cases.at(0).window;
+  window = {window.start + read.epoch, window.end + read.epoch};
+  std::erase_if(sample.ranges,
+                [](const trace::Range& range) { return range.style == trace::RangeStyle::mark; });
+  expect_same(read, sample);
+  EXPECT_EQ(trace::read_trace(file).cases.size(), 2U);
+}
+
+TEST_F(TraceFile, HoldsManyCasesWhoseCorrelationIdsDiffer) {
+  const Trace second = another("conv/second@1000", 20'000);  // of the same process, with the same ids
+  trace::write_trace(file, sample);
+  trace::write_trace(file, second);
+  expect_same(read(sample.cases[0].id), sample);
+  expect_same(read(second.cases[0].id), second);
+  EXPECT_EQ(count(file,
+                  "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r "
+                  "USING (correlationId) WHERE r.eventClass = 0"),
+            10);  // five kernels of each case have a call
+}
+
+TEST_F(TraceFile, ACaseThatIsTracedAgainReplacesItself) {
+  const Trace second = another("conv/second@1000", 20'000);
+  Trace again = another(sample.cases[0].id, 40'000);
+  again.kernels.resize(1);
+  std::erase_if(again.transfers, [](const trace::Transfer& row) { return !row.is_set(); });
+  trace::write_trace(file, sample);
+  trace::write_trace(file, second);
+  trace::write_trace(file, again);
+  expect_same(read(second.cases[0].id), second);
+  expect_same(read(sample.cases[0].id), again);
+  EXPECT_EQ(trace::traced_cases(file), (std::vector<std::string>{second.cases[0].id, sample.cases[0].id}));
+  EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), 6 + 1);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY"), 2);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 75"), 2);
+}
+
+TEST_F(TraceFile, TablesExistOnlyWhenTheyHaveRows) {
+  trace::write_trace(file, sample);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'"), 1);
+  std::erase_if(sample.transfers, [](const trace::Transfer& row) { return row.is_set(); });
+  trace::write_trace(file, sample);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'"), 0);
+  expect_same(read(sample.cases[0].id), sample);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'OSRT_API'"), 0);
+}
+
+TEST_F(TraceFile, OfAnEmptyTraceHasTheCase) {
+  Trace empty;
+  empty.cases.push_back(
+      {.id = "conv/empty@1", .process = sample.cases[0].process, .window = test::at(0, 10)});
+  trace::write_trace(file, empty);
+  expect_same(read(empty.cases[0].id), empty);
+}
+
+/// Writes without end until it is killed, at some moment or other.
+void write_until_killed(const fs::path& file, const std::vector<Trace>& traces) {
+  for (std::size_t i = 0;; ++i) trace::write_trace(file, traces[i % traces.size()]);
+}
+
+TEST_F(TraceFile, IsWholeWhenItsWriterIsKilled) {
+  trace::write_trace(file, sample);
+  Trace larger = another("conv/large@1", 20'000);
+  for (int i = 0; i < 2000; ++i) larger.kernels.push_back(larger.kernels[static_cast<std::size_t>(i % 5)]);
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const pid_t writer = ::fork();
+    if (writer == 0) {
+      write_until_killed(file, {larger, another("conv/third@1", 40'000)});
+      ::_exit(0);
+    }
+    ::usleep(static_cast<useconds_t>(3000 + 2500 * attempt));
+    ::kill(writer, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+    EXPECT_EQ(csv(file, "PRAGMA integrity_check"), "integrity_check\nok\n");
+    expect_same(read(sample.cases[0].id), sample);
+    for (const std::string& id : trace::traced_cases(file)) {
+      if (id == larger.cases[0].id) {
+        EXPECT_EQ(read(id).kernels.size(), larger.kernels.size());
+      }
+    }
+  }
+}
+
+TEST_F(TraceFile, ThatCannotBeWrittenIsNamedWithTheNextStep) {
+  try {
+    trace::write_trace(directory.path() / "missing/trace.sqlite", sample);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_NE(std::string(error.what()).find("missing/trace.sqlite: unable to open database file"),
+              std::string::npos)
+        << error.what();
+  }
+  const fs::path text =
+      directory.write("text.sqlite", "this is no database, but it is long enough to look at");
+  EXPECT_THROW(trace::write_trace(text, sample), Error);
+  EXPECT_THROW((void)test::read_by_sql(directory.path() / "none.sqlite", "a"), Error);
+}
+
+/// Queries as people have them for exports of Nsight Systems: tests/golden/trace/NAME.sql, and their results.
+/// MPROF_UPDATE_GOLDEN=1 approves what they give now.
+void expect_golden_queries(const fs::path& file, const fs::path& results) {
+  std::set<fs::path> queries;
+  for (const auto& entry : fs::directory_iterator(golden)) {
+    if (entry.path().extension() == ".sql") queries.insert(entry.path());
+  }
+  EXPECT_FALSE(queries.empty());
+  for (const fs::path& query : queries) {
+    const std::string rows = csv(file, contents(query));
+    const fs::path approved = results / query.filename().replace_extension(".csv");
+    const char* const update = std::getenv("MPROF_UPDATE_GOLDEN");
+    if (update != nullptr && std::string(update) == "1" && contents(approved) != rows) {
+      fs::create_directories(results);
+      std::ofstream(approved, std::ios::binary) << rows;
+    }
+    EXPECT_EQ(contents(approved), rows) << approved;
+  }
+}
+
+TEST_F(TraceFile, AnswersQueriesForExportsOfNsightSystems) {
+  trace::write_trace(file, sample);
+  trace::write_trace(file, another("conv/second@1000", 20'000));
+  expect_golden_queries(file, golden / "fabricated");
+}
+
+TEST(RecordedTrace, AnswersQueriesForExportsOfNsightSystems) {
+  const fs::path recorded = golden / "recorded.sqlite";
+  if (!fs::exists(recorded)) GTEST_SKIP() << recorded << " is not there: no trace was recorded yet";
+  expect_golden_queries(recorded, golden / "recorded");
+}
+
+}  // namespace
+}  // namespace mprof
