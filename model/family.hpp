@@ -27,12 +27,12 @@ struct AxisInfo {
 /// What the readers of a family's reports call things. Lower case, as in the middle of a sentence; titles
 /// stand over columns.
 struct Nouns {
-  std::string item{};   ///< one of what a problem counts: "image"; empty: nothing is counted
-  std::string items{};  ///< "images"
-  std::string whole{};  ///< one execution from input to output: "inference"
-  std::string group{};  ///< an op with its stages, prepare() + forward() + finish(): "layer"; empty: its
-                        ///< readers tell it apart from the whole or from the op in no table
-  std::string groups{};            ///< "layers"
+  std::string item{};    ///< one of what a problem counts: "image"; empty: nothing is counted
+  std::string items{};   ///< "images"
+  std::string whole{};   ///< one execution from input to output: "inference"
+  std::string group{};   ///< an op with its stages, prepare() + forward() + finish(): "layer"; empty: its
+                         ///< readers tell it apart from the whole or from the op in no table
+  std::string groups{};  ///< "layers"
   std::string op_time_title{};     ///< "Op Time"
   std::string group_time_title{};  ///< "Layer Time"
   std::string total_time_title{};  ///< "Total Execution Time"

@@ -13,8 +13,9 @@
 // The profile should show
 //             an occupancy of an eighth on the multiprocessors that have a block at all, every byte of each
 //             sector used (data bytes a sector 32), DRAM nearly idle, a third of a warp's threads active, and
-//             the stall wait or the scoreboards in front: latency, and nothing else. Blocks of 64 or 32 threads spread the same warps over more
-//             multiprocessors, and change little, since each warp waits for itself.
+//             the stall wait or the scoreboards in front: latency, and nothing else. Blocks of 64 or 32
+//             threads spread the same warps over more multiprocessors, and change little, since each warp
+//             waits for itself.
 #include <string>
 
 #include "kernels/common/device/blocks.hpp"

@@ -65,7 +65,7 @@ Measurement modelled(const char* metric, const std::string& op, const Value& val
 }  // namespace
 
 std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
-                                        std::span<const Ceiling> ceilings) {
+                                                 std::span<const Ceiling> ceilings) {
   std::vector<Measurement> rows;
   for (const OpInfo& op : subject.ops) {
     const Measurement* const op_time = find_measurement(subject, "op_time", op.name);

@@ -14,7 +14,7 @@ namespace mprof {
 /// special-function operations that an op's definition needs, not from what the hardware counted. Of ops
 /// without a row of op_time nothing.
 [[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
-                                                      std::span<const Ceiling> ceilings);
+                                                               std::span<const Ceiling> ceilings);
 
 /// What the trace says of a case: the rows "from the trace" of the metric catalogue, one sample each. Per op:
 /// GPU time, copies, calls, overlap, and what the GPU did while the op's stages ran. Per kernel of an op: its

@@ -21,7 +21,9 @@ class SpeedOfLightTest : public ::testing::Test {
   }
 
   [[nodiscard]] std::vector<Measurement>& times() { return subject.passes[0].measurements; }
-  [[nodiscard]] std::vector<Measurement> rows() const { return modelled_speed_of_light(subject, "cpu", ceilings); }
+  [[nodiscard]] std::vector<Measurement> rows() const {
+    return modelled_speed_of_light(subject, "cpu", ceilings);
+  }
 
   Case subject;
   std::vector<Ceiling> ceilings{{"fp32_flop_rate", "cpu", 10'000.0, "", ""},
