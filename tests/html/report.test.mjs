@@ -61,6 +61,21 @@ after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
+/// Resolves when the page has been laid out and painted after all that was done to it so far.
+const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/// Resolves when `check` no longer throws; what it threw last, when a minute was in vain.
+async function eventually(check) {
+  for (const end = Date.now() + 60_000;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise(resolve => setTimeout(resolve, 20));
+    }
+  }
+}
+
 /// Opens a page with all its charts drawn and passes it to `use`, then expects that it asked for nothing and complained of
 /// nothing.
 async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, ...more }, use) {
@@ -74,7 +89,7 @@ async function with_page(name, { viewport = desk, colorScheme = 'light', hash = 
     page.on('dialog', dialog => complaints.push(`dialog: ${dialog.message()}`));
     page.on('request', request => { if (request.url().split('#')[0] !== url) requests.push(request.url()); });
     await page.goto(url + hash);
-    await page.waitForTimeout(100);
+    await frames(page);
     if (!lazily) await page.evaluate(() => window.mprof_draw_all?.());
     await use(page);
     assert.deepEqual(complaints, [], 'the console stays empty');
@@ -180,8 +195,9 @@ describe('milestone', () => {
   test('redraws its charts when the window changes', () =>
     with_page('run_a/milestone.html', {}, async page => {
       await page.setViewportSize(phone);
-      await page.waitForTimeout(200);
-      for (const chart of await charts(page)) assert.ok(chart.width <= phone.width, chart.id);
+      await eventually(async () => {
+        for (const chart of await charts(page)) assert.ok(chart.width <= phone.width, chart.id);
+      });
       assert.ok(await overflow(page) <= 0);
     }));
 
@@ -189,17 +205,14 @@ describe('milestone', () => {
     with_page('hostile/milestone.html', {}, async page => {
       const mark = page.locator('.plot').first().locator('svg path[fill="#0b62b0"]').last();
       await mark.hover({ force: true });
-      await page.waitForTimeout(200);
-      const tip = await page.locator('.plot').first().innerText();
-      assert.match(tip, /batch 100/);
+      await eventually(async () => assert.match(await page.locator('.plot').first().innerText(), /batch 100/));
     }));
 
   test('says which kernel a mark of the roofline is', () =>
     with_page('h200/milestone.html', {}, async page => {
       const plot = page.locator('[data-chart="conv-roofline-layer1"]');
       await plot.locator('svg path[fill="#0b62b0"]').first().hover({ force: true });
-      await page.waitForTimeout(200);
-      assert.match(await plot.innerText(), /: \w+[\s\S]*FLOP\/B; /);
+      await eventually(async () => assert.match(await plot.innerText(), /: \w+[\s\S]*FLOP\/B; /));
     }));
 
   test('takes hostile names for text', () =>
@@ -357,7 +370,7 @@ describe('tables', () => {
       assert.equal(whole.filter(line => /^- <sup>\w<\/sup> /.test(line)).length, notes);
       assert.ok(!whole.join('').match(/[\u2007\u2008]/), 'no spaces for alignment');
 
-      await page.waitForTimeout(2100);  // until the button says again what it does
+      await figure.getByRole('button', { name: 'Copy as Markdown' }).waitFor();  // it says again what it does
       await figure.getByRole('searchbox').fill('matmul');
       await figure.getByRole('button', { name: 'Total Execution Time' }).click();
       const part = (await copied(page, figure)).split('\n');
@@ -377,7 +390,7 @@ describe('tables', () => {
         clipboard.writeText('').then(() => Object.defineProperty(navigator, 'clipboard', { get: () => undefined, configurable: true }));
         window.given_back = () => Object.defineProperty(navigator, 'clipboard', { get: () => clipboard });
       });
-      await page.waitForTimeout(2200);
+      await page.waitForFunction(() => navigator.clipboard === undefined);
       await figure.getByRole('button', { name: 'Copy as Markdown' }).click();
       await figure.getByRole('button', { name: 'Copied' }).waitFor();
       await page.evaluate(() => window.given_back());
@@ -394,8 +407,7 @@ describe('tables', () => {
       const tools = figure.locator('.tools'), opacity = () => tools.evaluate(element => Number(getComputedStyle(element).opacity));
       await page.mouse.move(0, 0);
       await figure.locator('.sort').first().focus();
-      await page.waitForTimeout(300);
-      assert.equal(await opacity(), 1, 'controls come into sight with the focus');
+      await eventually(async () => assert.equal(await opacity(), 1, 'controls come into sight with the focus'));
       const outline = await figure.locator('.sort').first().evaluate(element => getComputedStyle(element).outlineStyle);
       assert.notEqual(outline, 'none');
       const head = figure.locator('th').nth(1);
@@ -487,12 +499,12 @@ describe('switch', () => {
       const top = () => bar.evaluate(element => element.getBoundingClientRect().top);
       assert.ok(Math.abs(await top()) < 2, 'it sticks');
       await bar.getByRole('radio', { name: 'layer2' }).check();
-      await page.waitForTimeout(150);
-      assert.ok(await top() >= -1 && await top() < 150, 'the first charts of the choice stand below it');
+      await eventually(async () =>
+        assert.ok(await top() >= -1 && await top() < 150, 'the first charts of the choice stand below it'));
       await page.locator('.switch').evaluate(element => window.scrollBy(0, element.closest('section').getBoundingClientRect().top - 40));
       const before = await top();
       await bar.getByRole('radio', { name: '100', exact: true }).check();
-      await page.waitForTimeout(150);
+      await frames(page);
       assert.ok(Math.abs(await top() - before) < 2, 'summaries above may go without moving the page');
     }));
 
@@ -525,13 +537,11 @@ describe('links', () => {
       id = await page.locator(target).last().getAttribute('id');
       assert.equal(await page.locator(`#${id}`).isVisible(), false);
       await page.evaluate(anchor => { location.hash = anchor; }, id);
-      await page.waitForTimeout(100);
-      assert.ok(await page.locator(`#${id}`).isVisible());
+      await page.locator(`#${id}`).waitFor();
       await page.locator('details.evidence').last().evaluate(details => { details.open = false; });
       await page.evaluate(anchor => document.querySelector('.subtitle').insertAdjacentHTML('afterend', `<a href="#${anchor}">there</a>`), id);
       await page.getByRole('link', { name: 'there', exact: true }).click();
-      await page.waitForTimeout(100);
-      assert.ok(await page.locator(`#${id}`).isVisible(), 'although the address stays the same');
+      await page.locator(`#${id}`).waitFor();  // although the address stays the same
     });
     await with_page('gpu/milestone.html', { hash: '#' + id }, async page => {
       assert.ok(await page.locator(`#${id}`).isVisible());
@@ -545,8 +555,7 @@ describe('links', () => {
       await page.locator('.switch').getByRole('radio', { name: 'layer2' }).check();
       assert.equal(await page.locator('#conv-op-time-1').isVisible(), false);
       await page.evaluate(() => { location.hash = 'conv-op-time-1'; });
-      await page.waitForTimeout(100);
-      assert.ok(await page.locator('#conv-op-time-1').isVisible());
+      await page.locator('#conv-op-time-1').waitFor();
     }));
 
   test('of the contents say where the reader is', () =>
@@ -554,13 +563,13 @@ describe('links', () => {
       const current = page.locator('nav a[aria-current]');
       for (const [anchor, name] of [['conv-verification', 'Verification'], ['setup', 'Setup'], ['conv-cudnn', 'conv/cudnn']]) {
         await page.locator(`#${anchor}`).evaluate(element => element.scrollIntoView());
-        await page.waitForTimeout(200);
-        if (anchor !== 'setup') assert.deepEqual(await current.allTextContents(), [name]);
+        await frames(page);
+        if (anchor !== 'setup') await eventually(async () => assert.deepEqual(await current.allTextContents(), [name]));
       }
       await page.locator('nav li details').evaluate(details => { details.open = false; });
       await page.locator('#conv-fp16').evaluate(element => element.scrollIntoView());
-      await page.waitForTimeout(200);
-      assert.deepEqual(await current.allTextContents(), ['Variants'], 'a folded list is marked as a whole');
+      await eventually(async () =>
+        assert.deepEqual(await current.allTextContents(), ['Variants'], 'a folded list is marked as a whole'));
     }));
 });
 
@@ -704,36 +713,36 @@ describe('timeline', () => {
       const press = async name => {
         await figure(page).getByRole('button', { name, exact: true }).focus();
         await page.keyboard.press('Enter');
-        await page.waitForTimeout(50);
       };
-      const spans = async () => (await shown(page)).replace(/\u00a0/g, ' ');
-      assert.equal(await spans(), 'All is shown.');
+      const shows = (span, why) =>
+        eventually(async () => assert.equal((await shown(page)).replace(/\u00a0/g, ' '), span, why));
+      await shows('All is shown.');
       await press('Zoom in');
-      assert.equal(await spans(), '2.500 µs to 7.500 µs');
+      await shows('2.500 µs to 7.500 µs');
       await press('Later');
-      assert.equal(await spans(), '5 µs to 10 µs');
-      assert.ok((await texts(page)).includes('layer2'), 'names stand in what is large enough now');
+      await shows('5 µs to 10 µs');
+      await eventually(async () =>
+        assert.ok((await texts(page)).includes('layer2'), 'names stand in what is large enough now'));
       await press('Earlier');
       await press('Zoom in');
-      assert.equal(await spans(), '3.750 µs to 6.250 µs');
+      await shows('3.750 µs to 6.250 µs');
       await page.getByRole('button', { name: 'Dark theme' }).click();
-      assert.equal(await spans(), '3.750 µs to 6.250 µs', 'a new theme is no reason to start again');
+      await shows('3.750 µs to 6.250 µs', 'a new theme is no reason to start again');
       await page.setViewportSize(phone);
-      await page.waitForTimeout(200);
-      assert.equal(await spans(), '3.750 µs to 6.250 µs');
+      await eventually(async () => assert.ok((await figure(page).locator('.plot').boundingBox()).width <= phone.width));
+      await shows('3.750 µs to 6.250 µs');
       await press('Zoom out');
-      assert.equal(await spans(), '2.500 µs to 7.500 µs');
+      await shows('2.500 µs to 7.500 µs');
       await press('All');
-      assert.equal(await spans(), 'All is shown.');
+      await shows('All is shown.');
     }));
 
   test('says of a block what it was', () =>
     with_timeline('gpu/milestone.html', {}, async page => {
       const copies = figure(page).locator('svg path[fill="#f2a65a"]');
       await copies.first().hover({ force: true });  // the last one is the legend's
-      await page.waitForTimeout(200);
-      const tip = (await figure(page).locator('.plot').innerText()).replace(/\u00a0/g, ' ');
-      assert.match(tip, /stream 7\s+Host-to-Device copy \(Pinned to Device\)\s+starts at 420 ns\s+takes 400 ns\s+4\.096 kB, 10\.24 GB\/s/);
+      const tip = async () => (await figure(page).locator('.plot').innerText()).replace(/\u00a0/g, ' ');
+      await eventually(async () => assert.match(await tip(), /stream 7\s+Host-to-Device copy \(Pinned to Device\)\s+starts at 420 ns\s+takes 400 ns\s+4\.096 kB, 10\.24 GB\/s/));
     }));
 
   test('leaves the wheel to the page, but with Ctrl', () =>
@@ -743,15 +752,15 @@ describe('timeline', () => {
       await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
       const before = await page.evaluate(() => window.scrollY);
       await page.mouse.wheel(0, -150);
-      await page.waitForTimeout(300);
-      assert.notEqual(await page.evaluate(() => window.scrollY), before);
+      await eventually(async () => assert.notEqual(await page.evaluate(() => window.scrollY), before));
       assert.equal(await shown(page), 'All is shown.');
       await page.keyboard.down('Control');
       await page.mouse.wheel(0, -150);
       await page.keyboard.up('Control');
-      await page.waitForTimeout(100);
-      const ends = (await shown(page)).match(/[\d.]+/g).map(Number);
-      assert.ok(ends[0] > 0 && ends[1] < 10, ends.join(' to '));
+      await eventually(async () => {
+        const ends = (await shown(page)).match(/[\d.]+/g).map(Number);
+        assert.ok(ends[0] > 0 && ends[1] < 10, ends.join(' to '));
+      });
     }));
 
   for (const [name, colorScheme, viewport] of [['gpu', 'light', desk], ['gpu', 'dark', phone], ['hostile', 'light', phone]]) {
@@ -798,7 +807,6 @@ describe('sweeps', () => {
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     await page.mouse.move(box.x + box.width * fraction, box.y + box.height / 2);
-    await page.waitForTimeout(200);
   };
 
   test('draw a line, the default and a cross with its reason', () =>
@@ -823,9 +831,9 @@ describe('sweeps', () => {
     with_page('swept/milestone.html', {}, async page => {
       const chart = plot(page, 'conv-tiled-sweep-layer1');
       await hover_at(page, chart, 0.54);
-      assert.match(await chart.innerText(), /tile_width=16[\s\S]*batch 1000: 130\.0\s*ms[\s\S]*batch 10000: 1\.000\s*s[^\n]*the best/);
+      await eventually(async () => assert.match(await chart.innerText(), /tile_width=16[\s\S]*batch 1000: 130\.0\s*ms[\s\S]*batch 10000: 1\.000\s*s[^\n]*the best/));
       await hover_at(page, chart, 0.88);
-      assert.match(await chart.innerText(), /tile_width=64[\s\S]*the output is wrong[\s\S]*crashed: the worker ended/);
+      await eventually(async () => assert.match(await chart.innerText(), /tile_width=64[\s\S]*the output is wrong[\s\S]*crashed: the worker ended/));
     }));
 
   test('have a cell for each pair of values', () =>
@@ -836,8 +844,8 @@ describe('sweeps', () => {
         assert.ok(texts.includes(text), `${text} is not among ${texts}`);
       }
       await chart.locator('svg path[fill="#0b4a86"]').first().hover({ force: true });
-      await page.waitForTimeout(200);
-      assert.match(await chart.innerText(), /tile_width=24,block=8x8[\s\S]*900\.0\s*ms[^\n]*the best/);
+      await eventually(async () =>
+        assert.match(await chart.innerText(), /tile_width=24,block=8x8[\s\S]*900\.0\s*ms[^\n]*the best/));
     }));
 
   test('have shades whose order is one of lightness, and figures that stand out from them', () =>
