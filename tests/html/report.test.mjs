@@ -112,7 +112,8 @@ const charts = page => page.evaluate(() => {
       points: view.series.reduce((sum, series) => sum + series.points.length, 0),
       texts: svg ? svg.querySelectorAll('text').length : 0,
       marks: svg ? svg.querySelectorAll('path').length : 0,
-      width: svg ? svg.getBoundingClientRect().width : 0
+      width: svg ? svg.getBoundingClientRect().width : 0,
+      paged: svg ? [...svg.querySelectorAll('text')].some(text => /^\d+\/\d+$/.test(text.textContent)) : false
     };
   });
 });
@@ -124,7 +125,7 @@ const serious_findings = async page => {
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };
 
-for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept']) {
+for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
       assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
@@ -132,6 +133,7 @@ for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'emp
         assert.ok(chart.width > 0 && chart.width <= viewport.width, `${chart.id} is ${chart.width} wide`);
         assert.ok(chart.texts >= chart.rows, `${chart.id} names its rows`);
         assert.ok(chart.marks >= chart.points && chart.points > 0, `${chart.id} draws its points`);
+        assert.ok(!chart.paged, `${chart.id} has its whole legend in sight`);
       }
     }));
   }
@@ -140,7 +142,8 @@ for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'emp
 // Each of these pages shows something that the others do not; more of the same would only take time.
 for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['troubled', 'dark'], ['troubled', 'light'],
                                    ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark'],
-                                   ['swept', 'light'], ['swept', 'dark']]) {
+                                   ['swept', 'light'], ['swept', 'dark'], ['two_families', 'light'],
+                                   ['two_families', 'dark']]) {
   test(`${name} is accessible in ${colorScheme}`, () =>
     with_page(`${name}/milestone.html`, { colorScheme }, async page => {
       assert.deepEqual(await serious_findings(page), []);
@@ -259,7 +262,7 @@ const said = page => page.locator('.announce').textContent();
 describe('tables', () => {
   test('sort by what a figure is, not by how it is written', () =>
     with_page(whole, {}, async page => {
-      const figure = page.locator('[data-batch] figure').nth(1);  // the speed-ups
+      const figure = page.locator('[data-problem] figure').nth(1);  // the speed-ups
       const before = await column(figure, 0);
       const head = figure.locator('th').filter({ hasText: 'Speed-up 1' }), button = head.getByRole('button');
       await button.click();
@@ -357,7 +360,7 @@ describe('tables', () => {
 
   test('copy what stands there: order, filter, units, small print and footnotes', () =>
     with_page(whole, { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       const whole = (await copied(page, figure)).split('\n');
       const rows = await figure.locator('tbody tr').count();
       assert.match(whole[0], /^\*\*Times at batch size \d+\*\*$/);
@@ -383,7 +386,7 @@ describe('tables', () => {
 
   test('copy without the clipboard interface, and hostile names as text', () =>
     with_page('hostile/milestone.html', { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       const modern = await copied(page, figure);
       await page.evaluate(() => {
         const clipboard = navigator.clipboard;
@@ -403,7 +406,7 @@ describe('tables', () => {
 
   test('obey the keyboard alone', () =>
     with_page(whole, {}, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       const tools = figure.locator('.tools'), opacity = () => tools.evaluate(element => Number(getComputedStyle(element).opacity));
       await page.mouse.move(0, 0);
       await figure.locator('.sort').first().focus();
@@ -442,16 +445,16 @@ describe('switch', () => {
     with_page(whole, {}, async page => {
       const bar = page.locator('.switch'), every = await shown_charts(page);
       const batches = await bar.getByRole('group', { name: 'Batch' }).getByRole('radio').count() - 1;
-      const tables = page.locator('[data-batch]');
+      const tables = page.locator('[data-problem]');
       assert.equal(await tables.count(), batches);
-      const summary = page.locator('[data-batch]:visible');
+      const summary = page.locator('[data-problem]:visible');
       assert.equal(await summary.count(), batches);
       const marks = async () => (await legend(page)).filter(text => text.startsWith('batch '));
       assert.equal((await marks()).length, batches);
       const colour = () => page.locator('section[data-charts] svg').first().evaluate(svg =>
         [...svg.querySelectorAll('path[fill]')].map(path => path.getAttribute('fill')).filter(fill => !['none', 'transparent'].includes(fill)));
 
-      const chosen = await tables.first().getAttribute('data-batch');
+      const chosen = await tables.first().getAttribute('data-problem');
       const all_colours = new Set(await colour());
       await bar.getByRole('radio', { name: chosen, exact: true }).check();
       assert.deepEqual(await marks(), [`batch ${chosen}`]);
@@ -521,12 +524,132 @@ describe('switch', () => {
       const top = await page.locator('section[data-charts]').evaluate(section => section.getBoundingClientRect().top);
       assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
     });
-    for (const odd of ['#conv-charts:', '#conv-charts:batch=7,layer=<b>', '#nowhere:batch=100', '#%E0%A4%A', '#:']) {
+    for (const odd of ['#conv-charts:', '#conv-charts:problem=7,op=<b>', '#nowhere:problem=100', '#%E0%A4%A', '#:']) {
       await with_page(whole, { hash: odd }, async page => {
         assert.equal(await page.locator('section[data-family] figure.chart[hidden]').count(), 0, odd);
       });
     }
   });
+});
+
+describe('two families', () => {
+  const name = 'two_families/milestone.html';
+  // Each family with what its own words call its problems, its ops and the whole.
+  const families = {
+    conv: { problem: 'Batch', problems: ['1000', '10000'], text: 'batch 1000', op: 'Layer', ops: ['layer1', 'layer2', 'whole inference'],
+            choice: 'choice of batch and layer', all: 'All batches and layers' },
+    elementwise: { problem: 'Size', problems: ['1024', '8192'], text: 'size 1024', op: 'Op', ops: ['map', 'whole map'],
+                   choice: 'choice of size and op', all: 'All sizes and ops' }
+  };
+  const pairs = [['conv', 'elementwise'], ['elementwise', 'conv']];
+  const section = (page, family) => page.locator(`section[data-charts="${family}"]`);
+  const group = (page, family, what) => section(page, family).getByRole('group', { name: families[family][what], exact: true });
+  const pick = (page, family, what, value) => group(page, family, what).getByRole('radio', { name: value, exact: true }).check();
+  const labels = (page, family, what) => group(page, family, what).locator('label').allTextContents();
+
+  /// What is in sight of a family: its charts with the texts in them, its summaries, and what its switch says.
+  const sight = (page, family) => page.evaluate(family => {
+    const parts = [...document.querySelectorAll(`[data-family="${family}"]`)];
+    const shown = selector => parts.flatMap(part => [...part.querySelectorAll(selector)]).filter(part => part.checkVisibility());
+    return {
+      charts: shown('figure.chart').map(figure => figure.id),
+      texts: shown('figure.chart').map(figure => [...figure.querySelectorAll('svg text')].map(text => text.textContent)),
+      summaries: shown('[data-problem]').map(part => part.dataset.problem),
+      checked: shown('.switch input:checked').map(input => input.value),
+      notes: shown('.hidden-parts').map(line => line.textContent)
+    };
+  }, family);
+
+  test('each have a switch in their own words', () =>
+    with_page(name, {}, async page => {
+      assert.equal(await page.locator('.switch').count(), 2);
+      for (const [family, words] of Object.entries(families)) {
+        assert.deepEqual(await labels(page, family, 'problem'), ['all', ...words.problems]);
+        assert.deepEqual(await labels(page, family, 'op'), ['all', ...words.ops]);
+        assert.equal(await section(page, family).locator('legend').count(), 2, 'and no other');
+        const bar = section(page, family).getByRole('form', { name: `Which charts of ${family} to show`, exact: true });
+        assert.equal(await bar.count(), 1);
+      }
+      const [conv, elementwise] = [await section(page, 'conv').innerText(), await section(page, 'elementwise').innerText()];
+      assert.match(conv, /\bbatch\b/);
+      assert.doesNotMatch(elementwise, /\b(batch(es)?|layers?|images?|inference)\b/i);
+      assert.doesNotMatch(conv, /\b(size|map|iterations)\b/i);
+    }));
+
+  for (const [family, other] of pairs) {
+    const words = families[family];
+    test(`the switch of ${family} leaves ${other} alone`, () =>
+      with_page(name, {}, async page => {
+        const before = await sight(page, family), others = await sight(page, other);
+        const kept = async why => assert.deepEqual(await sight(page, other), others, why);
+        assert.equal(before.summaries.length, 2);
+
+        await pick(page, family, 'problem', words.problems[0]);
+        const at_one = await sight(page, family);
+        assert.equal(at_one.summaries.length, 1);
+        assert.equal(before.summaries.indexOf(at_one.summaries[0]), 1, 'the smaller problem is the second table');
+        assert.ok(at_one.texts.flat().includes(words.text));
+        assert.ok(!at_one.texts.flat().includes(words.text.replace(...words.problems)));
+        assert.ok(at_one.charts.length > 0 && at_one.charts.length < before.charts.length, 'throughput is of the largest only');
+        assert.ok(at_one.notes.length > 0);
+        for (const note of at_one.notes) assert.match(note, new RegExp(`^\\d+ (chart|table)s? hidden by the ${words.choice}\\. `));
+        assert.match(await said(page), new RegExp(`^${words.text}: ${at_one.charts.length} of ${before.charts.length} charts$`));
+        await kept('after a problem was chosen');
+
+        await pick(page, family, 'problem', 'all');
+        await pick(page, family, 'op', words.ops.at(-1));
+        const whole = await sight(page, family);
+        assert.deepEqual(whole.charts, [`${family}-total-time`, `${family}-total-speed-up`]);
+        assert.deepEqual(whole.summaries, before.summaries);
+        assert.match(await said(page), new RegExp(`^${words.ops.at(-1)}: 2 of `));
+        await kept('after an op was chosen');
+
+        await section(page, family).locator('.hidden-parts:visible').getByRole('button').click();
+        assert.deepEqual(await sight(page, family), before);
+        assert.match(await said(page), new RegExp(`^${words.all}: `));
+        await kept('after all was shown again');
+      }));
+
+    test(`an address chooses in ${family}, and ${other} shows all`, async () => {
+      let hash, chosen;
+      await with_page(name, {}, async page => {
+        await pick(page, family, 'problem', words.problems[0]);
+        await pick(page, family, 'op', words.ops[0]);
+        hash = await page.evaluate(() => location.hash);
+        chosen = await sight(page, family);
+      });
+      await with_page(name, { hash }, async page => {
+        assert.deepEqual(await sight(page, family), chosen);
+        assert.ok(chosen.charts.length > 0);
+        assert.deepEqual((await sight(page, other)).checked, ['', '']);
+        assert.deepEqual((await sight(page, other)).notes, []);
+        const top = await section(page, family).evaluate(element => element.getBoundingClientRect().top);
+        assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
+      });
+      // A problem of one family is none of the other.
+      await with_page(name, { hash: hash.replace(`#${family}-`, `#${other}-`).replace(/,op=.*/, '') }, async page => {
+        for (const each of [family, other]) assert.deepEqual((await sight(page, each)).checked, ['', '']);
+      });
+    });
+
+    test(`a link to what the switch of ${family} hides leaves the choice in ${other}`, () =>
+      with_page(name, {}, async page => {
+        await pick(page, family, 'op', words.ops.at(-1));
+        await pick(page, other, 'op', families[other].ops.at(-1));
+        const others = await sight(page, other);
+        await page.evaluate(id => { location.hash = id; }, `${family}-op-time-1`);
+        await page.locator(`#${family}-op-time-1`).waitFor();
+        assert.deepEqual(await sight(page, other), others);
+      }));
+  }
+
+  test('stand on paper with the choice in each', () =>
+    with_page(name, {}, async page => {
+      await pick(page, 'conv', 'op', 'layer2');
+      await pick(page, 'elementwise', 'problem', '8192');
+      await page.emulateMedia({ media: 'print' });
+      assert.deepEqual(await page.locator('.chosen').allInnerTexts(), ['Shown here: layer2.', 'Shown here: size 8192.']);
+    }));
 });
 
 describe('links', () => {
@@ -612,7 +735,7 @@ describe('paper', () => {
 
   test('keeps a filter, and says so', () =>
     with_page(whole, {}, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       await figure.getByRole('searchbox').fill('matmul');
       await page.locator('.switch').getByRole('radio', { name: 'layer2' }).check();
       await page.emulateMedia({ media: 'print' });
@@ -628,7 +751,7 @@ describe('without scripts', () => {
     await page.goto(pathToFileURL(join(folder, whole)).href);
     assert.equal(await page.locator('main button:visible, main input:visible, main select:visible').count(), 0);
     assert.equal(await page.locator('main table').first().isVisible(), true);
-    for (const part of await page.locator('[data-batch]').all()) assert.ok(await part.isVisible());
+    for (const part of await page.locator('[data-problem]').all()) assert.ok(await part.isVisible());
     await context.close();
   });
 });
@@ -658,15 +781,16 @@ describe('static charts', () => {
   }
 });
 
-test('the check run says of each variant and tool what was found', () =>
+test('compute-sanitizer says of each variant and tool what was found', () =>
   with_page('gpu/milestone.html', {}, async page => {
-    assert.equal(await page.locator('nav a', { hasText: 'Check run: conv' }).count(), 1);
+    assert.equal(await page.locator('nav a', { hasText: 'Compute Sanitizer' }).count(), 1);
     const table = page.locator('figure', { hasText: 'What compute-sanitizer found' }).first();
     const row = name => table.locator('tbody tr', { hasText: name }).locator('td').allInnerTexts();
     assert.deepEqual(await row('conv/baseline'), ['conv/baseline', '3 errorsa', 'failedb', 'time limitc', 'skippedd']);
     assert.deepEqual(await row('conv/streams'), ['conv/streams', 'clean', 'cleane', 'clean', 'clean']);
     assert.match(await page.locator('.findings .wrong').first().innerText(), /compute-sanitizer \(memcheck\) found 3 errors/);
   }));
+
 describe('timeline', () => {
   const figure = page => page.locator('figure.timeline');
   // Charts are drawn when they come near the window.
