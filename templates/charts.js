@@ -167,7 +167,7 @@ function mprof_dots(view, theme, width) {
   var extent = mprof_extent(view), option = mprof_frame(view, theme, width);
   var ticks = mprof_log_ticks(extent.low, extent.high);
   var positions = ticks.map(function (tick) { return Math.log10(tick); });
-  mprof_wrap_legend(view, option, width);
+  if (mprof_more_legend(view, width) > 0) mprof_wrap_legend(view, option, width);
   option.xAxis.type = 'value';
   option.xAxis.min = Math.log10(extent.low);
   option.xAxis.max = Math.log10(extent.high);
@@ -234,7 +234,7 @@ function mprof_percent_bars(view, theme, width) {
   option.xAxis.min = 0;
   option.xAxis.max = mprof_percent_end(view);
   option.legend.itemWidth = mprof_symbol_widths.percent_bars;
-  mprof_wrap_legend(view, option, width);
+  if (mprof_more_legend(view, width) > 0) mprof_wrap_legend(view, option, width);
   option.series = [];
   var pixels = (width - option.grid.left - option.grid.right) / option.xAxis.max;
   view.series.forEach(function (series, index) {
@@ -285,6 +285,12 @@ function mprof_legend_lines(view, width, symbol_width, gap) {
   return lines;
 }
 
+// Lines beyond the first, where the chart grows by them.
+function mprof_more_legend(view, width) {
+  var symbol_width = mprof_symbol_widths[view.kind];
+  return symbol_width ? mprof_legend_lines(view, width, symbol_width, mprof_legend_gap) - 1 : 0;
+}
+
 function mprof_wrap_legend(view, option, width) {
   var lines = mprof_legend_lines(view, width, option.legend.itemWidth, option.legend.itemGap);
   option.legend.type = 'plain';
@@ -330,9 +336,7 @@ function mprof_option(view, theme_name, width) {
 // `width` counts where a legend takes as many lines as it needs.
 function mprof_height(view, width) {
   if (mprof_heights[view.kind]) return mprof_heights[view.kind](view, width);
-  var symbol = mprof_symbol_widths[view.kind];
-  var more_lines = symbol ? mprof_legend_lines(view, width, symbol, mprof_legend_gap) - 1 : 0;
-  return 84 + mprof_legend_line * more_lines + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1);
+  return 84 + mprof_legend_line * mprof_more_legend(view, width) + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1);
 }
 
 // --- Static SVG ------------------------------------------------------------------------------------------------------

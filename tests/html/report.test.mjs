@@ -783,7 +783,7 @@ describe('static charts', () => {
 
 test('compute-sanitizer says of each variant and tool what was found', () =>
   with_page('gpu/milestone.html', {}, async page => {
-    assert.equal(await page.locator('nav a', { hasText: 'Compute Sanitizer' }).count(), 1);
+    assert.equal(await page.locator('nav a', { hasText: 'Compute Sanitizer: conv' }).count(), 1);
     const table = page.locator('figure', { hasText: 'What compute-sanitizer found' }).first();
     const row = name => table.locator('tbody tr', { hasText: name }).locator('td').allInnerTexts();
     assert.deepEqual(await row('conv/baseline'), ['conv/baseline', '3 errorsa', 'failedb', 'time limitc', 'skippedd']);
@@ -809,7 +809,7 @@ describe('timeline', () => {
       const box = await figure(page).locator('svg').boundingBox();
       assert.ok(box.width > 0 && box.width <= viewport.width, `it is ${box.width} wide`);
       const drawn = (await texts(page)).map(text => text.replace(/\u00a0/g, ' '));
-      for (const row of ['Layers', 'API calls', 'stream 7', 'stream 8', 'stream 9', 'Overlap']) {
+      for (const row of ['Ops', 'API calls', 'stream 7', 'stream 8', 'stream 9', 'Overlap']) {
         assert.equal(drawn.filter(text => text === row).length, 2, `${row} of both cases`);
       }
       assert.ok(drawn.some(text => /^conv\/streams, batch 10000: +overlap 12.5 %/.test(text)), drawn.join('|'));
