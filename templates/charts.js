@@ -52,6 +52,9 @@ function mprof_label_width(view, width) {
   return Math.min(Math.ceil(longest * 7.2) + 8, Math.floor(width * 0.4));
 }
 
+var mprof_legend_gap = 16;
+var mprof_symbol_widths = { dots: 12, percent_bars: 18 };  // in a legend; a hatched one needs room
+
 // What all charts share: a row for each variant, legend above, axis below.
 function mprof_frame(view, theme, width) {
   var label_width = mprof_label_width(view, width);
@@ -62,7 +65,7 @@ function mprof_frame(view, theme, width) {
     textStyle: { fontFamily: mprof_font, color: theme.text },
     grid: { left: label_width + 14, right: 26, top: 34, bottom: 46 },
     legend: {
-      left: 0, top: 0, itemWidth: 12, itemHeight: 10, itemGap: 16, type: 'scroll',
+      left: 0, top: 0, itemWidth: mprof_symbol_widths.dots, itemHeight: 10, itemGap: mprof_legend_gap, type: 'scroll',
       textStyle: { color: theme.text, fontSize: 12 },
       pageTextStyle: { color: theme.muted }, pageIconColor: theme.muted, pageIconInactiveColor: theme.line
     },
@@ -164,6 +167,7 @@ function mprof_dots(view, theme, width) {
   var extent = mprof_extent(view), option = mprof_frame(view, theme, width);
   var ticks = mprof_log_ticks(extent.low, extent.high);
   var positions = ticks.map(function (tick) { return Math.log10(tick); });
+  if (mprof_more_legend(view, width) > 0) mprof_wrap_legend(view, option, width);
   option.xAxis.type = 'value';
   option.xAxis.min = Math.log10(extent.low);
   option.xAxis.max = Math.log10(extent.high);
@@ -229,7 +233,8 @@ function mprof_percent_bars(view, theme, width) {
   option.xAxis.type = 'value';
   option.xAxis.min = 0;
   option.xAxis.max = mprof_percent_end(view);
-  option.legend.itemWidth = 18;
+  option.legend.itemWidth = mprof_symbol_widths.percent_bars;
+  if (mprof_more_legend(view, width) > 0) mprof_wrap_legend(view, option, width);
   option.series = [];
   var pixels = (width - option.grid.left - option.grid.right) / option.xAxis.max;
   view.series.forEach(function (series, index) {
@@ -265,19 +270,32 @@ function mprof_longest_stack(view) {
 }
 
 // Names of parts are worth more than room: the legend takes as many lines as it needs, and no second page.
-function mprof_wrap_legend(view, option, width) {
+var mprof_legend_line = 22;
+
+function mprof_legend_lines(view, width, symbol_width, gap) {
   var lines = 1, used = 0;
   view.series.forEach(function (series) {
-    var item = series.name.length * 6.8 + 12 + 5 + option.legend.itemGap;
+    var item = series.name.length * 6.8 + symbol_width + 5 + gap;
     if (used > 0 && used + item > width) {
       lines++;
       used = 0;
     }
     used += item;
   });
+  return lines;
+}
+
+// Lines beyond the first, where the chart grows by them.
+function mprof_more_legend(view, width) {
+  var symbol_width = mprof_symbol_widths[view.kind];
+  return symbol_width ? mprof_legend_lines(view, width, symbol_width, mprof_legend_gap) - 1 : 0;
+}
+
+function mprof_wrap_legend(view, option, width) {
+  var lines = mprof_legend_lines(view, width, option.legend.itemWidth, option.legend.itemGap);
   option.legend.type = 'plain';
   option.legend.width = width;
-  option.grid.top += (lines - 1) * 22;
+  option.grid.top += (lines - 1) * mprof_legend_line;
 }
 
 // A bar for each row, cut into its parts. A part that is wide enough holds its own figure.
@@ -318,7 +336,7 @@ function mprof_option(view, theme_name, width) {
 // `width` counts where a legend takes as many lines as it needs.
 function mprof_height(view, width) {
   if (mprof_heights[view.kind]) return mprof_heights[view.kind](view, width);
-  return 84 + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1);
+  return 84 + mprof_legend_line * mprof_more_legend(view, width) + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1);
 }
 
 // --- Static SVG ------------------------------------------------------------------------------------------------------

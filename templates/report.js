@@ -246,7 +246,7 @@
                       tables: of_family.flatMap(part => all('[data-problem]', part)) };
     const problems = problems_of(control), ops = ops_of(control);
     const bar = element('form', { className: 'switch' });
-    bar.setAttribute('aria-label', 'Which charts to show');
+    bar.setAttribute('aria-label', `Which charts of ${family} to show`);
     bar.addEventListener('submit', event => event.preventDefault());
     if (problems.length > 1) {
       const name_of = id => problems.find(problem => problem.id === id).name;

@@ -61,6 +61,21 @@ after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
+/// Resolves when the page has been laid out and painted after all that was done to it so far.
+const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/// Resolves when `check` no longer throws; what it threw last, when a minute was in vain.
+async function eventually(check) {
+  for (const end = Date.now() + 60_000;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise(resolve => setTimeout(resolve, 20));
+    }
+  }
+}
+
 /// Opens a page with all its charts drawn and passes it to `use`, then expects that it asked for nothing and complained of
 /// nothing.
 async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, ...more }, use) {
@@ -74,7 +89,7 @@ async function with_page(name, { viewport = desk, colorScheme = 'light', hash = 
     page.on('dialog', dialog => complaints.push(`dialog: ${dialog.message()}`));
     page.on('request', request => { if (request.url().split('#')[0] !== url) requests.push(request.url()); });
     await page.goto(url + hash);
-    await page.waitForTimeout(100);
+    await frames(page);
     if (!lazily) await page.evaluate(() => window.mprof_draw_all?.());
     await use(page);
     assert.deepEqual(complaints, [], 'the console stays empty');
@@ -97,7 +112,8 @@ const charts = page => page.evaluate(() => {
       points: view.series.reduce((sum, series) => sum + series.points.length, 0),
       texts: svg ? svg.querySelectorAll('text').length : 0,
       marks: svg ? svg.querySelectorAll('path').length : 0,
-      width: svg ? svg.getBoundingClientRect().width : 0
+      width: svg ? svg.getBoundingClientRect().width : 0,
+      paged: svg ? [...svg.querySelectorAll('text')].some(text => /^\d+\/\d+$/.test(text.textContent)) : false
     };
   });
 });
@@ -109,7 +125,7 @@ const serious_findings = async page => {
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };
 
-for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept']) {
+for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
       assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
@@ -117,6 +133,7 @@ for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'emp
         assert.ok(chart.width > 0 && chart.width <= viewport.width, `${chart.id} is ${chart.width} wide`);
         assert.ok(chart.texts >= chart.rows, `${chart.id} names its rows`);
         assert.ok(chart.marks >= chart.points && chart.points > 0, `${chart.id} draws its points`);
+        assert.ok(!chart.paged, `${chart.id} has its whole legend in sight`);
       }
     }));
   }
@@ -125,7 +142,8 @@ for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'emp
 // Each of these pages shows something that the others do not; more of the same would only take time.
 for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['troubled', 'dark'], ['troubled', 'light'],
                                    ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark'],
-                                   ['swept', 'light'], ['swept', 'dark']]) {
+                                   ['swept', 'light'], ['swept', 'dark'], ['two_families', 'light'],
+                                   ['two_families', 'dark']]) {
   test(`${name} is accessible in ${colorScheme}`, () =>
     with_page(`${name}/milestone.html`, { colorScheme }, async page => {
       assert.deepEqual(await serious_findings(page), []);
@@ -180,8 +198,9 @@ describe('milestone', () => {
   test('redraws its charts when the window changes', () =>
     with_page('run_a/milestone.html', {}, async page => {
       await page.setViewportSize(phone);
-      await page.waitForTimeout(200);
-      for (const chart of await charts(page)) assert.ok(chart.width <= phone.width, chart.id);
+      await eventually(async () => {
+        for (const chart of await charts(page)) assert.ok(chart.width <= phone.width, chart.id);
+      });
       assert.ok(await overflow(page) <= 0);
     }));
 
@@ -189,17 +208,14 @@ describe('milestone', () => {
     with_page('hostile/milestone.html', {}, async page => {
       const mark = page.locator('.plot').first().locator('svg path[fill="#0b62b0"]').last();
       await mark.hover({ force: true });
-      await page.waitForTimeout(200);
-      const tip = await page.locator('.plot').first().innerText();
-      assert.match(tip, /batch 100/);
+      await eventually(async () => assert.match(await page.locator('.plot').first().innerText(), /batch 100/));
     }));
 
   test('says which kernel a mark of the roofline is', () =>
     with_page('h200/milestone.html', {}, async page => {
       const plot = page.locator('[data-chart="conv-roofline-layer1"]');
       await plot.locator('svg path[fill="#0b62b0"]').first().hover({ force: true });
-      await page.waitForTimeout(200);
-      assert.match(await plot.innerText(), /: \w+[\s\S]*FLOP\/B; /);
+      await eventually(async () => assert.match(await plot.innerText(), /: \w+[\s\S]*FLOP\/B; /));
     }));
 
   test('takes hostile names for text', () =>
@@ -246,7 +262,7 @@ const said = page => page.locator('.announce').textContent();
 describe('tables', () => {
   test('sort by what a figure is, not by how it is written', () =>
     with_page(whole, {}, async page => {
-      const figure = page.locator('[data-batch] figure').nth(1);  // the speed-ups
+      const figure = page.locator('[data-problem] figure').nth(1);  // the speed-ups
       const before = await column(figure, 0);
       const head = figure.locator('th').filter({ hasText: 'Speed-up 1' }), button = head.getByRole('button');
       await button.click();
@@ -344,7 +360,7 @@ describe('tables', () => {
 
   test('copy what stands there: order, filter, units, small print and footnotes', () =>
     with_page(whole, { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       const whole = (await copied(page, figure)).split('\n');
       const rows = await figure.locator('tbody tr').count();
       assert.match(whole[0], /^\*\*Times at batch size \d+\*\*$/);
@@ -357,7 +373,7 @@ describe('tables', () => {
       assert.equal(whole.filter(line => /^- <sup>\w<\/sup> /.test(line)).length, notes);
       assert.ok(!whole.join('').match(/[\u2007\u2008]/), 'no spaces for alignment');
 
-      await page.waitForTimeout(2100);  // until the button says again what it does
+      await figure.getByRole('button', { name: 'Copy as Markdown' }).waitFor();  // it says again what it does
       await figure.getByRole('searchbox').fill('matmul');
       await figure.getByRole('button', { name: 'Total Execution Time' }).click();
       const part = (await copied(page, figure)).split('\n');
@@ -370,14 +386,14 @@ describe('tables', () => {
 
   test('copy without the clipboard interface, and hostile names as text', () =>
     with_page('hostile/milestone.html', { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       const modern = await copied(page, figure);
       await page.evaluate(() => {
         const clipboard = navigator.clipboard;
         clipboard.writeText('').then(() => Object.defineProperty(navigator, 'clipboard', { get: () => undefined, configurable: true }));
         window.given_back = () => Object.defineProperty(navigator, 'clipboard', { get: () => clipboard });
       });
-      await page.waitForTimeout(2200);
+      await page.waitForFunction(() => navigator.clipboard === undefined);
       await figure.getByRole('button', { name: 'Copy as Markdown' }).click();
       await figure.getByRole('button', { name: 'Copied' }).waitFor();
       await page.evaluate(() => window.given_back());
@@ -390,12 +406,11 @@ describe('tables', () => {
 
   test('obey the keyboard alone', () =>
     with_page(whole, {}, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       const tools = figure.locator('.tools'), opacity = () => tools.evaluate(element => Number(getComputedStyle(element).opacity));
       await page.mouse.move(0, 0);
       await figure.locator('.sort').first().focus();
-      await page.waitForTimeout(300);
-      assert.equal(await opacity(), 1, 'controls come into sight with the focus');
+      await eventually(async () => assert.equal(await opacity(), 1, 'controls come into sight with the focus'));
       const outline = await figure.locator('.sort').first().evaluate(element => getComputedStyle(element).outlineStyle);
       assert.notEqual(outline, 'none');
       const head = figure.locator('th').nth(1);
@@ -430,16 +445,16 @@ describe('switch', () => {
     with_page(whole, {}, async page => {
       const bar = page.locator('.switch'), every = await shown_charts(page);
       const batches = await bar.getByRole('group', { name: 'Batch' }).getByRole('radio').count() - 1;
-      const tables = page.locator('[data-batch]');
+      const tables = page.locator('[data-problem]');
       assert.equal(await tables.count(), batches);
-      const summary = page.locator('[data-batch]:visible');
+      const summary = page.locator('[data-problem]:visible');
       assert.equal(await summary.count(), batches);
       const marks = async () => (await legend(page)).filter(text => text.startsWith('batch '));
       assert.equal((await marks()).length, batches);
       const colour = () => page.locator('section[data-charts] svg').first().evaluate(svg =>
         [...svg.querySelectorAll('path[fill]')].map(path => path.getAttribute('fill')).filter(fill => !['none', 'transparent'].includes(fill)));
 
-      const chosen = await tables.first().getAttribute('data-batch');
+      const chosen = await tables.first().getAttribute('data-problem');
       const all_colours = new Set(await colour());
       await bar.getByRole('radio', { name: chosen, exact: true }).check();
       assert.deepEqual(await marks(), [`batch ${chosen}`]);
@@ -487,12 +502,12 @@ describe('switch', () => {
       const top = () => bar.evaluate(element => element.getBoundingClientRect().top);
       assert.ok(Math.abs(await top()) < 2, 'it sticks');
       await bar.getByRole('radio', { name: 'layer2' }).check();
-      await page.waitForTimeout(150);
-      assert.ok(await top() >= -1 && await top() < 150, 'the first charts of the choice stand below it');
+      await eventually(async () =>
+        assert.ok(await top() >= -1 && await top() < 150, 'the first charts of the choice stand below it'));
       await page.locator('.switch').evaluate(element => window.scrollBy(0, element.closest('section').getBoundingClientRect().top - 40));
       const before = await top();
       await bar.getByRole('radio', { name: '100', exact: true }).check();
-      await page.waitForTimeout(150);
+      await frames(page);
       assert.ok(Math.abs(await top() - before) < 2, 'summaries above may go without moving the page');
     }));
 
@@ -509,12 +524,132 @@ describe('switch', () => {
       const top = await page.locator('section[data-charts]').evaluate(section => section.getBoundingClientRect().top);
       assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
     });
-    for (const odd of ['#conv-charts:', '#conv-charts:batch=7,layer=<b>', '#nowhere:batch=100', '#%E0%A4%A', '#:']) {
+    for (const odd of ['#conv-charts:', '#conv-charts:problem=7,op=<b>', '#nowhere:problem=100', '#%E0%A4%A', '#:']) {
       await with_page(whole, { hash: odd }, async page => {
         assert.equal(await page.locator('section[data-family] figure.chart[hidden]').count(), 0, odd);
       });
     }
   });
+});
+
+describe('two families', () => {
+  const name = 'two_families/milestone.html';
+  // Each family with what its own words call its problems, its ops and the whole.
+  const families = {
+    conv: { problem: 'Batch', problems: ['1000', '10000'], text: 'batch 1000', op: 'Layer', ops: ['layer1', 'layer2', 'whole inference'],
+            choice: 'choice of batch and layer', all: 'All batches and layers' },
+    elementwise: { problem: 'Size', problems: ['1024', '8192'], text: 'size 1024', op: 'Op', ops: ['map', 'whole map'],
+                   choice: 'choice of size and op', all: 'All sizes and ops' }
+  };
+  const pairs = [['conv', 'elementwise'], ['elementwise', 'conv']];
+  const section = (page, family) => page.locator(`section[data-charts="${family}"]`);
+  const group = (page, family, what) => section(page, family).getByRole('group', { name: families[family][what], exact: true });
+  const pick = (page, family, what, value) => group(page, family, what).getByRole('radio', { name: value, exact: true }).check();
+  const labels = (page, family, what) => group(page, family, what).locator('label').allTextContents();
+
+  /// What is in sight of a family: its charts with the texts in them, its summaries, and what its switch says.
+  const sight = (page, family) => page.evaluate(family => {
+    const parts = [...document.querySelectorAll(`[data-family="${family}"]`)];
+    const shown = selector => parts.flatMap(part => [...part.querySelectorAll(selector)]).filter(part => part.checkVisibility());
+    return {
+      charts: shown('figure.chart').map(figure => figure.id),
+      texts: shown('figure.chart').map(figure => [...figure.querySelectorAll('svg text')].map(text => text.textContent)),
+      summaries: shown('[data-problem]').map(part => part.dataset.problem),
+      checked: shown('.switch input:checked').map(input => input.value),
+      notes: shown('.hidden-parts').map(line => line.textContent)
+    };
+  }, family);
+
+  test('each have a switch in their own words', () =>
+    with_page(name, {}, async page => {
+      assert.equal(await page.locator('.switch').count(), 2);
+      for (const [family, words] of Object.entries(families)) {
+        assert.deepEqual(await labels(page, family, 'problem'), ['all', ...words.problems]);
+        assert.deepEqual(await labels(page, family, 'op'), ['all', ...words.ops]);
+        assert.equal(await section(page, family).locator('legend').count(), 2, 'and no other');
+        const bar = section(page, family).getByRole('form', { name: `Which charts of ${family} to show`, exact: true });
+        assert.equal(await bar.count(), 1);
+      }
+      const [conv, elementwise] = [await section(page, 'conv').innerText(), await section(page, 'elementwise').innerText()];
+      assert.match(conv, /\bbatch\b/);
+      assert.doesNotMatch(elementwise, /\b(batch(es)?|layers?|images?|inference)\b/i);
+      assert.doesNotMatch(conv, /\b(size|map|iterations)\b/i);
+    }));
+
+  for (const [family, other] of pairs) {
+    const words = families[family];
+    test(`the switch of ${family} leaves ${other} alone`, () =>
+      with_page(name, {}, async page => {
+        const before = await sight(page, family), others = await sight(page, other);
+        const kept = async why => assert.deepEqual(await sight(page, other), others, why);
+        assert.equal(before.summaries.length, 2);
+
+        await pick(page, family, 'problem', words.problems[0]);
+        const at_one = await sight(page, family);
+        assert.equal(at_one.summaries.length, 1);
+        assert.equal(before.summaries.indexOf(at_one.summaries[0]), 1, 'the smaller problem is the second table');
+        assert.ok(at_one.texts.flat().includes(words.text));
+        assert.ok(!at_one.texts.flat().includes(words.text.replace(...words.problems)));
+        assert.ok(at_one.charts.length > 0 && at_one.charts.length < before.charts.length, 'throughput is of the largest only');
+        assert.ok(at_one.notes.length > 0);
+        for (const note of at_one.notes) assert.match(note, new RegExp(`^\\d+ (chart|table)s? hidden by the ${words.choice}\\. `));
+        assert.match(await said(page), new RegExp(`^${words.text}: ${at_one.charts.length} of ${before.charts.length} charts$`));
+        await kept('after a problem was chosen');
+
+        await pick(page, family, 'problem', 'all');
+        await pick(page, family, 'op', words.ops.at(-1));
+        const whole = await sight(page, family);
+        assert.deepEqual(whole.charts, [`${family}-total-time`, `${family}-total-speed-up`]);
+        assert.deepEqual(whole.summaries, before.summaries);
+        assert.match(await said(page), new RegExp(`^${words.ops.at(-1)}: 2 of `));
+        await kept('after an op was chosen');
+
+        await section(page, family).locator('.hidden-parts:visible').getByRole('button').click();
+        assert.deepEqual(await sight(page, family), before);
+        assert.match(await said(page), new RegExp(`^${words.all}: `));
+        await kept('after all was shown again');
+      }));
+
+    test(`an address chooses in ${family}, and ${other} shows all`, async () => {
+      let hash, chosen;
+      await with_page(name, {}, async page => {
+        await pick(page, family, 'problem', words.problems[0]);
+        await pick(page, family, 'op', words.ops[0]);
+        hash = await page.evaluate(() => location.hash);
+        chosen = await sight(page, family);
+      });
+      await with_page(name, { hash }, async page => {
+        assert.deepEqual(await sight(page, family), chosen);
+        assert.ok(chosen.charts.length > 0);
+        assert.deepEqual((await sight(page, other)).checked, ['', '']);
+        assert.deepEqual((await sight(page, other)).notes, []);
+        const top = await section(page, family).evaluate(element => element.getBoundingClientRect().top);
+        assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
+      });
+      // A problem of one family is none of the other.
+      await with_page(name, { hash: hash.replace(`#${family}-`, `#${other}-`).replace(/,op=.*/, '') }, async page => {
+        for (const each of [family, other]) assert.deepEqual((await sight(page, each)).checked, ['', '']);
+      });
+    });
+
+    test(`a link to what the switch of ${family} hides leaves the choice in ${other}`, () =>
+      with_page(name, {}, async page => {
+        await pick(page, family, 'op', words.ops.at(-1));
+        await pick(page, other, 'op', families[other].ops.at(-1));
+        const others = await sight(page, other);
+        await page.evaluate(id => { location.hash = id; }, `${family}-op-time-1`);
+        await page.locator(`#${family}-op-time-1`).waitFor();
+        assert.deepEqual(await sight(page, other), others);
+      }));
+  }
+
+  test('stand on paper with the choice in each', () =>
+    with_page(name, {}, async page => {
+      await pick(page, 'conv', 'op', 'layer2');
+      await pick(page, 'elementwise', 'problem', '8192');
+      await page.emulateMedia({ media: 'print' });
+      assert.deepEqual(await page.locator('.chosen').allInnerTexts(), ['Shown here: layer2.', 'Shown here: size 8192.']);
+    }));
 });
 
 describe('links', () => {
@@ -525,13 +660,11 @@ describe('links', () => {
       id = await page.locator(target).last().getAttribute('id');
       assert.equal(await page.locator(`#${id}`).isVisible(), false);
       await page.evaluate(anchor => { location.hash = anchor; }, id);
-      await page.waitForTimeout(100);
-      assert.ok(await page.locator(`#${id}`).isVisible());
+      await page.locator(`#${id}`).waitFor();
       await page.locator('details.evidence').last().evaluate(details => { details.open = false; });
       await page.evaluate(anchor => document.querySelector('.subtitle').insertAdjacentHTML('afterend', `<a href="#${anchor}">there</a>`), id);
       await page.getByRole('link', { name: 'there', exact: true }).click();
-      await page.waitForTimeout(100);
-      assert.ok(await page.locator(`#${id}`).isVisible(), 'although the address stays the same');
+      await page.locator(`#${id}`).waitFor();  // although the address stays the same
     });
     await with_page('gpu/milestone.html', { hash: '#' + id }, async page => {
       assert.ok(await page.locator(`#${id}`).isVisible());
@@ -545,8 +678,7 @@ describe('links', () => {
       await page.locator('.switch').getByRole('radio', { name: 'layer2' }).check();
       assert.equal(await page.locator('#conv-op-time-1').isVisible(), false);
       await page.evaluate(() => { location.hash = 'conv-op-time-1'; });
-      await page.waitForTimeout(100);
-      assert.ok(await page.locator('#conv-op-time-1').isVisible());
+      await page.locator('#conv-op-time-1').waitFor();
     }));
 
   test('of the contents say where the reader is', () =>
@@ -554,13 +686,13 @@ describe('links', () => {
       const current = page.locator('nav a[aria-current]');
       for (const [anchor, name] of [['conv-verification', 'Verification'], ['setup', 'Setup'], ['conv-cudnn', 'conv/cudnn']]) {
         await page.locator(`#${anchor}`).evaluate(element => element.scrollIntoView());
-        await page.waitForTimeout(200);
-        if (anchor !== 'setup') assert.deepEqual(await current.allTextContents(), [name]);
+        await frames(page);
+        if (anchor !== 'setup') await eventually(async () => assert.deepEqual(await current.allTextContents(), [name]));
       }
       await page.locator('nav li details').evaluate(details => { details.open = false; });
       await page.locator('#conv-fp16').evaluate(element => element.scrollIntoView());
-      await page.waitForTimeout(200);
-      assert.deepEqual(await current.allTextContents(), ['Variants'], 'a folded list is marked as a whole');
+      await eventually(async () =>
+        assert.deepEqual(await current.allTextContents(), ['Variants'], 'a folded list is marked as a whole'));
     }));
 });
 
@@ -603,7 +735,7 @@ describe('paper', () => {
 
   test('keeps a filter, and says so', () =>
     with_page(whole, {}, async page => {
-      const figure = page.locator('[data-batch] figure').first();
+      const figure = page.locator('[data-problem] figure').first();
       await figure.getByRole('searchbox').fill('matmul');
       await page.locator('.switch').getByRole('radio', { name: 'layer2' }).check();
       await page.emulateMedia({ media: 'print' });
@@ -619,7 +751,7 @@ describe('without scripts', () => {
     await page.goto(pathToFileURL(join(folder, whole)).href);
     assert.equal(await page.locator('main button:visible, main input:visible, main select:visible').count(), 0);
     assert.equal(await page.locator('main table').first().isVisible(), true);
-    for (const part of await page.locator('[data-batch]').all()) assert.ok(await part.isVisible());
+    for (const part of await page.locator('[data-problem]').all()) assert.ok(await part.isVisible());
     await context.close();
   });
 });
@@ -649,15 +781,16 @@ describe('static charts', () => {
   }
 });
 
-test('the check run says of each variant and tool what was found', () =>
+test('compute-sanitizer says of each variant and tool what was found', () =>
   with_page('gpu/milestone.html', {}, async page => {
-    assert.equal(await page.locator('nav a', { hasText: 'Check run: conv' }).count(), 1);
+    assert.equal(await page.locator('nav a', { hasText: 'Compute Sanitizer: conv' }).count(), 1);
     const table = page.locator('figure', { hasText: 'What compute-sanitizer found' }).first();
     const row = name => table.locator('tbody tr', { hasText: name }).locator('td').allInnerTexts();
     assert.deepEqual(await row('conv/baseline'), ['conv/baseline', '3 errorsa', 'failedb', 'time limitc', 'skippedd']);
     assert.deepEqual(await row('conv/streams'), ['conv/streams', 'clean', 'cleane', 'clean', 'clean']);
     assert.match(await page.locator('.findings .wrong').first().innerText(), /compute-sanitizer \(memcheck\) found 3 errors/);
   }));
+
 describe('timeline', () => {
   const figure = page => page.locator('figure.timeline');
   // Charts are drawn when they come near the window.
@@ -676,7 +809,7 @@ describe('timeline', () => {
       const box = await figure(page).locator('svg').boundingBox();
       assert.ok(box.width > 0 && box.width <= viewport.width, `it is ${box.width} wide`);
       const drawn = (await texts(page)).map(text => text.replace(/\u00a0/g, ' '));
-      for (const row of ['Layers', 'API calls', 'stream 7', 'stream 8', 'stream 9', 'Overlap']) {
+      for (const row of ['Ops', 'API calls', 'stream 7', 'stream 8', 'stream 9', 'Overlap']) {
         assert.equal(drawn.filter(text => text === row).length, 2, `${row} of both cases`);
       }
       assert.ok(drawn.some(text => /^conv\/streams, batch 10000: +overlap 12.5 %/.test(text)), drawn.join('|'));
@@ -704,36 +837,36 @@ describe('timeline', () => {
       const press = async name => {
         await figure(page).getByRole('button', { name, exact: true }).focus();
         await page.keyboard.press('Enter');
-        await page.waitForTimeout(50);
       };
-      const spans = async () => (await shown(page)).replace(/\u00a0/g, ' ');
-      assert.equal(await spans(), 'All is shown.');
+      const shows = (span, why) =>
+        eventually(async () => assert.equal((await shown(page)).replace(/\u00a0/g, ' '), span, why));
+      await shows('All is shown.');
       await press('Zoom in');
-      assert.equal(await spans(), '2.500 µs to 7.500 µs');
+      await shows('2.500 µs to 7.500 µs');
       await press('Later');
-      assert.equal(await spans(), '5 µs to 10 µs');
-      assert.ok((await texts(page)).includes('layer2'), 'names stand in what is large enough now');
+      await shows('5 µs to 10 µs');
+      await eventually(async () =>
+        assert.ok((await texts(page)).includes('layer2'), 'names stand in what is large enough now'));
       await press('Earlier');
       await press('Zoom in');
-      assert.equal(await spans(), '3.750 µs to 6.250 µs');
+      await shows('3.750 µs to 6.250 µs');
       await page.getByRole('button', { name: 'Dark theme' }).click();
-      assert.equal(await spans(), '3.750 µs to 6.250 µs', 'a new theme is no reason to start again');
+      await shows('3.750 µs to 6.250 µs', 'a new theme is no reason to start again');
       await page.setViewportSize(phone);
-      await page.waitForTimeout(200);
-      assert.equal(await spans(), '3.750 µs to 6.250 µs');
+      await eventually(async () => assert.ok((await figure(page).locator('.plot').boundingBox()).width <= phone.width));
+      await shows('3.750 µs to 6.250 µs');
       await press('Zoom out');
-      assert.equal(await spans(), '2.500 µs to 7.500 µs');
+      await shows('2.500 µs to 7.500 µs');
       await press('All');
-      assert.equal(await spans(), 'All is shown.');
+      await shows('All is shown.');
     }));
 
   test('says of a block what it was', () =>
     with_timeline('gpu/milestone.html', {}, async page => {
       const copies = figure(page).locator('svg path[fill="#f2a65a"]');
       await copies.first().hover({ force: true });  // the last one is the legend's
-      await page.waitForTimeout(200);
-      const tip = (await figure(page).locator('.plot').innerText()).replace(/\u00a0/g, ' ');
-      assert.match(tip, /stream 7\s+Host-to-Device copy \(Pinned to Device\)\s+starts at 420 ns\s+takes 400 ns\s+4\.096 kB, 10\.24 GB\/s/);
+      const tip = async () => (await figure(page).locator('.plot').innerText()).replace(/\u00a0/g, ' ');
+      await eventually(async () => assert.match(await tip(), /stream 7\s+Host-to-Device copy \(Pinned to Device\)\s+starts at 420 ns\s+takes 400 ns\s+4\.096 kB, 10\.24 GB\/s/));
     }));
 
   test('leaves the wheel to the page, but with Ctrl', () =>
@@ -743,15 +876,15 @@ describe('timeline', () => {
       await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
       const before = await page.evaluate(() => window.scrollY);
       await page.mouse.wheel(0, -150);
-      await page.waitForTimeout(300);
-      assert.notEqual(await page.evaluate(() => window.scrollY), before);
+      await eventually(async () => assert.notEqual(await page.evaluate(() => window.scrollY), before));
       assert.equal(await shown(page), 'All is shown.');
       await page.keyboard.down('Control');
       await page.mouse.wheel(0, -150);
       await page.keyboard.up('Control');
-      await page.waitForTimeout(100);
-      const ends = (await shown(page)).match(/[\d.]+/g).map(Number);
-      assert.ok(ends[0] > 0 && ends[1] < 10, ends.join(' to '));
+      await eventually(async () => {
+        const ends = (await shown(page)).match(/[\d.]+/g).map(Number);
+        assert.ok(ends[0] > 0 && ends[1] < 10, ends.join(' to '));
+      });
     }));
 
   for (const [name, colorScheme, viewport] of [['gpu', 'light', desk], ['gpu', 'dark', phone], ['hostile', 'light', phone]]) {
@@ -798,7 +931,6 @@ describe('sweeps', () => {
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     await page.mouse.move(box.x + box.width * fraction, box.y + box.height / 2);
-    await page.waitForTimeout(200);
   };
 
   test('draw a line, the default and a cross with its reason', () =>
@@ -823,9 +955,9 @@ describe('sweeps', () => {
     with_page('swept/milestone.html', {}, async page => {
       const chart = plot(page, 'conv-tiled-sweep-layer1');
       await hover_at(page, chart, 0.54);
-      assert.match(await chart.innerText(), /tile_width=16[\s\S]*batch 1000: 130\.0\s*ms[\s\S]*batch 10000: 1\.000\s*s[^\n]*the best/);
+      await eventually(async () => assert.match(await chart.innerText(), /tile_width=16[\s\S]*batch 1000: 130\.0\s*ms[\s\S]*batch 10000: 1\.000\s*s[^\n]*the best/));
       await hover_at(page, chart, 0.88);
-      assert.match(await chart.innerText(), /tile_width=64[\s\S]*the output is wrong[\s\S]*crashed: the worker ended/);
+      await eventually(async () => assert.match(await chart.innerText(), /tile_width=64[\s\S]*the output is wrong[\s\S]*crashed: the worker ended/));
     }));
 
   test('have a cell for each pair of values', () =>
@@ -836,8 +968,8 @@ describe('sweeps', () => {
         assert.ok(texts.includes(text), `${text} is not among ${texts}`);
       }
       await chart.locator('svg path[fill="#0b4a86"]').first().hover({ force: true });
-      await page.waitForTimeout(200);
-      assert.match(await chart.innerText(), /tile_width=24,block=8x8[\s\S]*900\.0\s*ms[^\n]*the best/);
+      await eventually(async () =>
+        assert.match(await chart.innerText(), /tile_width=24,block=8x8[\s\S]*900\.0\s*ms[^\n]*the best/));
     }));
 
   test('have shades whose order is one of lightness, and figures that stand out from them', () =>
