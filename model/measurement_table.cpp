@@ -11,7 +11,7 @@
 /// The JSON of a pass's measurements. Counters are many for each kernel, so those of consecutive kernels make
 /// one table, in which the names stand once:
 ///
-///   {"kernels": {"op": ["layer1", "layer2"], "kernel": ["conv", "conv"]},
+///   {"kernels": {"op": ["rows", "columns"], "kernel": ["sum", "sum"]},
 ///    "columns": {"dram__bytes.sum": [1024.0, 2048.0], "dram__cycles.sum": [3.0, "it overflowed"]}}
 ///
 /// A cell is the one sample of its kernel; a text is the reason why it is absent; null stands where nothing

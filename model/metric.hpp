@@ -5,7 +5,7 @@
 
 namespace mprof {
 
-/// SI base units. A number becomes text, with a prefix, only in report/format.
+/// SI base units. A number becomes text, with a prefix, only in report/text/format.
 enum class Unit {
   second,
   byte,

@@ -152,7 +152,7 @@ struct CaseKey {
 };
 
 struct Case {
-  std::string id{};  ///< conv/fused_matmul[tile_width=16]@1000; parameters at their default are left out
+  std::string id{};  ///< map/tiled[width=16]@1000; parameters at their default are left out
   CaseKey key{};
   std::vector<OpInfo> ops{};  ///< of its problem, as the record's family has them
   std::vector<PassResult> passes{};

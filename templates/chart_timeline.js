@@ -42,7 +42,7 @@ function mprof_timeline_window(view) {
   return view.shown.reduce(function (longest, index) { return Math.max(longest, view.cases[index].window); }, 1);
 }
 
-// From the text that report/timeline_view.cpp packs them into. Times in ns.
+// From the text that report/views/timeline_view.cpp packs them into. Times in ns.
 function mprof_unpacked(blocks) {
   var before = 0;
   return blocks.split(';').map(function (text) {

@@ -1,5 +1,5 @@
 // What the page's tables do beyond standing there: a click on a head sorts, a word filters, a button copies. Nothing here
-// reads figures: each cell brings the number that its text was made from (report/table.hpp), and one without is missing.
+// reads figures: each cell brings the number that its text was made from (report/views/table.hpp), and one without is missing.
 (function () {
   'use strict';
 

@@ -87,7 +87,7 @@ void compare_item(std::size_t item, std::size_t offset, std::span<const float> o
   findings.add_item(item, std::sqrt(squared_error / (squared_reference > 0 ? squared_reference : 1.0)));
 }
 
-void compare_block(const Comparison& comparison, std::size_t block, Findings& findings) {
+void compare_block(const OutputToVerify& comparison, std::size_t block, Findings& findings) {
   const std::size_t size = comparison.item_size;
   const std::vector<double> reference = comparison.reference(block);
   for (std::size_t i = 0; i < comparison.items_in_block; ++i) {
@@ -97,7 +97,7 @@ void compare_block(const Comparison& comparison, std::size_t block, Findings& fi
   }
 }
 
-Findings compare(const Comparison& comparison) {
+Findings compare(const OutputToVerify& comparison) {
   Findings found;
   std::mutex mutex;
   const std::size_t blocks = comparison.output.size() / (comparison.item_size * comparison.items_in_block);
@@ -111,13 +111,13 @@ Findings compare(const Comparison& comparison) {
 }
 
 /// "3 of 100 elements <what>, the first at <place>".
-std::string describe(const Defect& defect, std::string_view what, const Comparison& comparison) {
+std::string describe(const Defect& defect, std::string_view what, const OutputToVerify& comparison) {
   return fmt::format("{} of {} elements {}, the first at {}", defect.count, comparison.output.size(), what,
                      comparison.place(defect.first));
 }
 
 /// What is wrong, the plainest cause first; empty when nothing is.
-std::string describe(const Findings& found, const Comparison& comparison) {
+std::string describe(const Findings& found, const OutputToVerify& comparison) {
   if (found.never_written.count != 0) return describe(found.never_written, "were never written", comparison);
   if (found.non_finite.count != 0) return describe(found.non_finite, "are NaN or infinite", comparison);
   if (found.no_reference.count != 0) {
@@ -136,7 +136,7 @@ std::string describe(const Findings& found, const Comparison& comparison) {
 
 }  // namespace
 
-Verification verify(const Comparison& comparison) {
+Verification verify(const OutputToVerify& comparison) {
   const Findings found = compare(comparison);
   const std::string finding = describe(found, comparison);
   return {.op = std::string(comparison.op),

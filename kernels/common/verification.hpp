@@ -13,7 +13,7 @@ namespace mprof {
 
 /// An output and what is right, in the family's words. The output is blocks of items of elements: a block is
 /// what one call of `reference` computes, an item what must be right by itself.
-struct Comparison {
+struct OutputToVerify {
   std::string_view op{};
   std::string_view item{};         ///< "image", as in "the relative L2 error of image 3"
   std::size_t item_size = 1;       ///< elements
@@ -27,6 +27,6 @@ struct Comparison {
 };
 
 /// Passes when every element was written and is finite and no item's relative L2 error exceeds the tolerance.
-[[nodiscard]] Verification verify(const Comparison& comparison);
+[[nodiscard]] Verification verify(const OutputToVerify& output);
 
 }  // namespace mprof

@@ -7,7 +7,7 @@
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/rules.hpp"
 
-/// Why a variant is faster or slower than its own baseline, by the rules of report/rules.
+/// Why a variant is faster or slower than its own baseline, by the rules of report/analysis/rules.
 namespace mprof {
 
 /// A rule that fired.

@@ -34,7 +34,7 @@ constexpr std::string_view fusion =
 constexpr std::string_view tiling =
     "W. Hwu, D. Kirk, I. El Hajj: Programming Massively Parallel Processors, 4th edition, chapters 5 and 6";
 constexpr std::string_view tensor = "CUDA C++ Programming Guide: warp matrix functions";
-constexpr std::string_view fast_convolution =
+constexpr std::string_view fast_algorithms =
     "A. Lavin, S. Gray: Fast Algorithms for Convolutional Neural Networks, CVPR 2016";
 constexpr std::string_view half_math = "CUDA Math API Reference: half2 arithmetic";
 constexpr std::string_view constant =
@@ -136,7 +136,7 @@ const std::vector<Rule> table{
      "It computes less: {} in floating point, where the op's definition has {}.",
      {change("arithmetic"), now("flops")},
      by_ratio("arithmetic"),
-     fast_convolution},
+     fast_algorithms},
     {"more_arithmetic",
      slower,
      op_time,

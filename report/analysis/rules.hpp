@@ -36,7 +36,7 @@ enum class Look {
 enum class Relation { at_least, at_most };
 
 struct Clause {
-  std::string_view metric;  ///< of the run, or a quantity (report/quantities)
+  std::string_view metric;  ///< of the run, or a quantity (report/analysis/quantities)
   Look look;
   Relation relation;
   double threshold;  ///< SI base unit; percentages as percent

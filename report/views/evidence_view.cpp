@@ -95,7 +95,7 @@ json leading_view(std::string_view report, std::string_view what, const Profile&
 
 // --- Words ---
 
-/// "conv_shared (62.0 %) and permute (31.5 %)"
+/// "map_shared (62.0 %) and permute (31.5 %)"
 std::string leading_names(const ProfileTable& table) {
   const ProfileTable leading = leading_rows(table, most);
   std::vector<std::string> names;

@@ -114,7 +114,7 @@ json bottleneck_views(const FamilyResult& family, const VariantResult& variant) 
   return list;
 }
 
-/// "layer1 1.38× as fast (95 %: 1.37–1.39×)".
+/// "rows 1.38× as fast (95 %: 1.37–1.39×)".
 std::string gain_text(const Words& words, const std::string& what, const SpeedUp& speed_up,
                       std::string_view by) {
   std::string text = fmt::format("{} {} as fast", what, format::times(*speed_up.factor));
@@ -133,7 +133,7 @@ std::vector<std::string> ops_that_are(Verdict verdict, const CaseResult& result)
   return names;
 }
 
-/// "Yes: faster in layer1 and layer2.", "In part: ...", "No: ..." for one problem.
+/// "Yes: faster in rows and columns.", "In part: ...", "No: ..." for one problem.
 std::string verdict_text(const CaseResult& result) {
   const auto faster = ops_that_are(Verdict::faster, result);
   const auto slower = ops_that_are(Verdict::slower, result);

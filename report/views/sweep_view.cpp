@@ -96,7 +96,7 @@ std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeri
                      point_text(sweep, slowest), time_text(slowest));
 }
 
-/// "layer1 at size 10000: tile_width=16 is best with 15.60 ms, 2.31× as fast as the slowest, tile_width=4;
+/// "rows at size 10000: tile_width=16 is best with 15.60 ms, 2.31× as fast as the slowest, tile_width=4;
 /// it is the default."
 std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();

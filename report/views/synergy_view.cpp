@@ -99,7 +99,7 @@ Table step_table(const FamilyResult& family, const VariantResult& variant, const
   return table;
 }
 
-/// "map/fp16x2 builds on it: 1.87× as fast in layer1 and 2.03× in layer2, at size 10000."
+/// "map/fp16x2 builds on it: 1.87× as fast in rows and 2.03× in columns, at size 10000."
 std::string built_on_sentence(const FamilyResult& family, const VariantResult& other) {
   const CaseResult* largest = other.largest_timed();
   std::vector<std::string> gains;

@@ -28,7 +28,7 @@ namespace mprof {
 [[nodiscard]] nlohmann::json synergy_view(const FamilyResult& family, const VariantResult& variant,
                                           const PageContext& page);
 
-/// "op time of layer1: lower, by 1.2x or more".
+/// "op time of rows: lower, by 1.2x or more".
 [[nodiscard]] std::string expected_text(const FamilyResult& family, const Expectation& expectation);
 
 }  // namespace mprof

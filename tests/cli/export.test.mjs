@@ -34,7 +34,7 @@ test("writes all formats into DIR/export, and prints what it wrote", (t) => {
   const trace = JSON.parse(readFileSync(join(directory, "export", "trace.perfetto.json"), "utf8"));
   const processes = trace.traceEvents.filter((e) => e.name === "process_name").map((e) => e.args.name);
   assert.deepEqual(processes, ["conv/unroll_matmul@100", "conv/streams@100"], "in the order of the run");
-  assert.equal(JSON.parse(readFileSync(join(directory, "export", "analysis.json"), "utf8")).schema_version, 1);
+  assert.equal(JSON.parse(readFileSync(join(directory, "export", "analysis.json"), "utf8")).schema_version, 2);
 });
 
 test("writes the formats that are asked for where it is told to, byte for byte the same", (t) => {
@@ -92,7 +92,7 @@ test("without a trace it says why and what to run, and writes the rest", (t) => 
 
 const refusals = {
   "an unknown format": [["--format", "csv,perfeto"], /not exported in such a format. Did you mean perfetto\?/],
-  "no format": [["--format", ""], /--format needs a name/],
+  "no format": [["--format", ""], /--format: the list is empty/],
   "an unknown case": [["--case", "conv/cpu_naiv@100"], /no such case. Did you mean conv\/cpu_naive@100/],
 };
 for (const [name, [args, message]] of Object.entries(refusals)) {

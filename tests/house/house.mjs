@@ -164,3 +164,28 @@ export function machine_paths(root, excepted) {
   }
   return wrong;
 }
+
+// --- Names of types ---
+
+/** The types that a file defines outside anonymous namespaces, as [full name, line]. Members of types are not looked at. */
+function types_of(root, file) {
+  const types = [], namespaces = [];
+  lines_of(root, file).forEach((line, index) => {
+    const opened = line.match(/^namespace\s*([\w:]*)\s*\{/);
+    if (opened) namespaces.push(opened[1]);
+    if (/^\}\s*\/\/ namespace/.test(line)) namespaces.pop();
+    const name = line.match(/^(?:struct|class|enum class|union)\s+(\w+)(?:\s+final)?\s*(?::[^:].*)?\{/)?.[1];
+    if (name && namespaces.length > 0 && !namespaces.includes("")) types.push([[...namespaces, name].join("::"), index + 1]);
+  });
+  return types;
+}
+
+/** Lines "name: file:line, file:line" for each name that types of several files of the program have. */
+export function types_of_one_name(root) {
+  const places = new Map();
+  for (const file of files_below(root)) {
+    if (!cpp.has(extname(file)) || /^(tests|results)\//.test(file)) continue;
+    for (const [name, line] of types_of(root, file)) places.set(name, [...(places.get(name) ?? []), `${file}:${line}`]);
+  }
+  return [...places].filter(([, where]) => where.length > 1).map(([name, where]) => `${name}: ${where.join(", ")}`);
+}
