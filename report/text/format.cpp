@@ -138,7 +138,7 @@ std::string three_digits(double value) {
   return number;
 }
 
-std::string quoted(std::string_view argument) {
+std::string shell_quoted(std::string_view argument) {
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
            std::string_view("_-./=,:@%+").find(static_cast<char>(c)) != std::string_view::npos;
@@ -428,7 +428,7 @@ std::vector<std::string> decimal_padding(std::span<const std::string> texts) {
 
 std::string command_line(std::span<const std::string> arguments) {
   std::string line;
-  for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + quoted(argument);
+  for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + shell_quoted(argument);
   return one_line(line);
 }
 
