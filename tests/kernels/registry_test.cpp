@@ -131,8 +131,11 @@ TEST(Registry, EachVariantIsDeclaredInFull) {
       EXPECT_THAT(parameter.values, ::testing::Contains(parameter.default_value));
       EXPECT_FALSE(parameter.meaning.empty());
     }
+    const FamilyInfo& family = registry.family(info.family)->info();
     for (const Expectation& expectation : info.expectations) {
-      EXPECT_NE(find_metric(expectation.metric), nullptr) << expectation.metric;
+      EXPECT_TRUE(find_metric(expectation.metric) != nullptr ||
+                  find_quality(family, expectation.metric) != nullptr)
+          << expectation.metric;
       EXPECT_FALSE(expectation.because.empty());
       EXPECT_GT(expectation.factor.value_or(2), 1);
     }
