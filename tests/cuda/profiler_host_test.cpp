@@ -76,8 +76,8 @@ TEST_F(ProfilerHostTest, NeedsAsManyPassesAsMeasured) {
   for (const char* preset : {"occupancy", "stalls", "roofline"}) {
     std::ranges::copy(counted(preset_metrics(preset)), std::back_inserter(four));
   }
-  EXPECT_EQ(passes_of(four), 16U);
-  EXPECT_EQ(passes_of(counted(preset_metrics("default"))), 19U);
+  EXPECT_EQ(passes_of(four), 17U);
+  EXPECT_EQ(passes_of(counted(preset_metrics("default"))), 20U);
 }
 
 TEST_F(ProfilerHostTest, NeedsOnePassForARangeWithoutReplay) {
