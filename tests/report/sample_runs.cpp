@@ -679,13 +679,13 @@ Run two_families() {
                        {"total_time", "", Direction::decreases, std::nullopt, "the rest stays"}};
   run.variants = {base, tiled};
   finish_plan(run, {1000, 10000});
-  for (const std::uint64_t batch : {1000, 10000}) {
+  for (const std::uint64_t batch : {1000U, 10000U}) {
     const auto images = static_cast<double>(batch);
     run.cases.push_back(timed_case(base, batch, 2.1e-5 * images, 7.4e-5 * images));
     run.cases.push_back(timed_case(tiled, batch, 1.2e-5 * images, 7.3e-5 * images));
   }
   FamilyInfo family = map_family();
-  for (const std::uint64_t size : {1024, 8192}) {
+  for (const std::uint64_t size : {1024U, 8192U}) {
     const Problem problem = map_problem(size, 5);
     family.problems.push_back({problem, {map_op(problem)}});
     run.plan.problems["elementwise"].push_back(problem);
