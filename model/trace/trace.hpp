@@ -49,7 +49,7 @@ class Names {
 
  private:
   struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard library's name
   };
   std::vector<std::string> texts_{std::string()};
   std::unordered_map<std::string, NameIndex, Hash, std::equal_to<>> known_{{std::string(), 0}};
@@ -79,6 +79,7 @@ struct Queue {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   bool operator==(const Queue&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const Queue&) const = default;
 };
 
