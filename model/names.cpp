@@ -1,50 +1,28 @@
-#include <algorithm>
-#include <array>
-#include <utility>
-
+#include "model/enum_names.hpp"
 #include "model/run.hpp"
 
 namespace mprof {
 namespace {
 
-template <class Enum, std::size_t n>
-using Names = std::array<std::pair<Enum, std::string_view>, n>;
-
-constexpr Names<Pass, 3> passes{
+constexpr EnumNames<Pass, 3> passes{
     {{Pass::timing, "timing"}, {Pass::trace, "trace"}, {Pass::counters, "counters"}}};
-constexpr Names<Source, 2> sources{{{Source::measured, "measured"}, {Source::modelled, "modelled"}}};
-constexpr Names<Direction, 3> directions{{{Direction::decreases, "decreases"},
-                                          {Direction::increases, "increases"},
-                                          {Direction::unchanged, "unchanged"}}};
-constexpr Names<Status, 8> statuses{{{Status::ok, "ok"},
-                                     {Status::wrong, "wrong"},
-                                     {Status::skipped, "skipped"},
-                                     {Status::failed, "failed"},
-                                     {Status::crashed, "crashed"},
-                                     {Status::timeout, "timeout"},
-                                     {Status::interrupted, "interrupted"},
-                                     {Status::pending, "pending"}}};
-constexpr Names<Ending, 3> endings{
+constexpr EnumNames<Source, 2> sources{{{Source::measured, "measured"}, {Source::modelled, "modelled"}}};
+constexpr EnumNames<Direction, 3> directions{{{Direction::decreases, "decreases"},
+                                              {Direction::increases, "increases"},
+                                              {Direction::unchanged, "unchanged"}}};
+constexpr EnumNames<Status, 8> statuses{{{Status::ok, "ok"},
+                                         {Status::wrong, "wrong"},
+                                         {Status::skipped, "skipped"},
+                                         {Status::failed, "failed"},
+                                         {Status::crashed, "crashed"},
+                                         {Status::timeout, "timeout"},
+                                         {Status::interrupted, "interrupted"},
+                                         {Status::pending, "pending"}}};
+constexpr EnumNames<Ending, 3> endings{
     {{Ending::confidence, "confidence"}, {Ending::samples, "samples"}, {Ending::seconds, "seconds"}}};
-constexpr Names<RunState, 3> states{{{RunState::running, "running"},
-                                     {RunState::complete, "complete"},
-                                     {RunState::interrupted, "interrupted"}}};
-
-template <class Enum, std::size_t n>
-std::string_view name_of(const Names<Enum, n>& names, Enum value) {
-  const auto found =
-      std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.first == value; });
-  return found == names.end() ? "" : found->second;
-}
-
-template <class Enum, std::size_t n>
-bool value_of(const Names<Enum, n>& names, std::string_view text, Enum& value) {
-  const auto found =
-      std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.second == text; });
-  if (found == names.end()) return false;
-  value = found->first;
-  return true;
-}
+constexpr EnumNames<RunState, 3> states{{{RunState::running, "running"},
+                                         {RunState::complete, "complete"},
+                                         {RunState::interrupted, "interrupted"}}};
 
 }  // namespace
 

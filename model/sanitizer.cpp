@@ -1,29 +1,29 @@
 #include "model/sanitizer.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "model/enum_names.hpp"
 
 namespace mprof {
 namespace {
 
-constexpr std::array<std::string_view, 4> tools{"memcheck", "racecheck", "initcheck", "synccheck"};
-constexpr std::array<std::string_view, 5> statuses{"clean", "errors", "failed", "timeout", "skipped"};
-
-template <class Enum, std::size_t n>
-bool value_of(const std::array<std::string_view, n>& names, std::string_view text, Enum& value) {
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) return false;
-  value = static_cast<Enum>(found - names.begin());
-  return true;
-}
+constexpr EnumNames<SanitizerTool, 4> tools{{{SanitizerTool::memcheck, "memcheck"},
+                                             {SanitizerTool::racecheck, "racecheck"},
+                                             {SanitizerTool::initcheck, "initcheck"},
+                                             {SanitizerTool::synccheck, "synccheck"}}};
+constexpr EnumNames<SanitizerStatus, 5> statuses{{{SanitizerStatus::clean, "clean"},
+                                                  {SanitizerStatus::errors, "errors"},
+                                                  {SanitizerStatus::failed, "failed"},
+                                                  {SanitizerStatus::timeout, "timeout"},
+                                                  {SanitizerStatus::skipped, "skipped"}}};
 
 }  // namespace
 
 std::string_view to_string(SanitizerTool tool) {
-  return tools.at(static_cast<std::size_t>(tool));
+  return name_of(tools, tool);
 }
 std::string_view to_string(SanitizerStatus status) {
-  return statuses.at(static_cast<std::size_t>(status));
+  return name_of(statuses, status);
 }
 bool from_string(std::string_view text, SanitizerTool& value) {
   return value_of(tools, text, value);

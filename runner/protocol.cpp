@@ -1,31 +1,24 @@
 #include "runner/protocol.hpp"
 
-#include <algorithm>
-#include <array>
-
+#include "model/enum_names.hpp"
 #include "model/json_archive.hpp"
 
 namespace mprof {
 namespace {
 
-constexpr std::array<std::string_view, 2> job_kinds{"survey", "measure"};
-constexpr std::array<std::string_view, 4> message_kinds{"surveyed", "begin", "sample", "end"};
-
-template <class Enum, std::size_t n>
-bool value_of(const std::array<std::string_view, n>& names, std::string_view text, Enum& value) {
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) return false;
-  value = static_cast<Enum>(found - names.begin());
-  return true;
-}
+constexpr EnumNames<JobKind, 2> job_kinds{{{JobKind::survey, "survey"}, {JobKind::measure, "measure"}}};
+constexpr EnumNames<MessageKind, 4> message_kinds{{{MessageKind::surveyed, "surveyed"},
+                                                   {MessageKind::begin, "begin"},
+                                                   {MessageKind::sample, "sample"},
+                                                   {MessageKind::end, "end"}}};
 
 }  // namespace
 
 std::string_view to_string(JobKind kind) {
-  return job_kinds.at(static_cast<std::size_t>(kind));
+  return name_of(job_kinds, kind);
 }
 std::string_view to_string(MessageKind kind) {
-  return message_kinds.at(static_cast<std::size_t>(kind));
+  return name_of(message_kinds, kind);
 }
 bool from_string(std::string_view text, JobKind& kind) {
   return value_of(job_kinds, text, kind);
