@@ -6,6 +6,7 @@
 
 #include "cli/options.hpp"
 #include "model/run_file.hpp"
+#include "model/trace/trace.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
 
@@ -55,7 +56,7 @@ int export_run(const Arguments& arguments) {
   ExportOptions options;
   options.formats = split(arguments.text("format"));
   options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory / "export";
-  options.trace = directory / "trace.sqlite";
+  options.trace = directory / trace::file_name;
   if (arguments.given("case")) options.cases = split_ids(arguments.text("case"));
   require_export_formats(options.formats);
   const Exported exported = write_export(read_run(directory), options);

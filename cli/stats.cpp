@@ -44,7 +44,11 @@ std::vector<const ProfileReport*> parse_reports(const std::string& text) {
 fs::path trace_in(const fs::path& given) {
   std::error_code error;
   if (!fs::is_directory(given, error)) return given;
-  if (fs::exists(given / "trace.sqlite", error)) return given / "trace.sqlite";
+  const fs::path file = given / trace::file_name;
+  if (fs::exists(file, error)) {
+    require_within(given, file);
+    return file;
+  }
   throw Error(ExitCode::usage,
               fmt::format("{} holds no trace.sqlite: {}. `mprof run` traces the variants for a GPU.",
                           given.string(), why_not_traced(read_run(given))));

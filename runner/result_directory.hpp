@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/run.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof {
 
@@ -23,7 +24,7 @@ class ResultDirectory {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Where the trace pass puts its records.
-  [[nodiscard]] std::filesystem::path trace_file() const { return path_ / "trace.sqlite"; }
+  [[nodiscard]] std::filesystem::path trace_file() const { return path_ / trace::file_name; }
   /// The run as it was recorded, to go on with.
   [[nodiscard]] Run load() const;
   /// Keeps the source and the story of each variant as files below kernels/, as they are in this program.

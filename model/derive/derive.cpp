@@ -10,6 +10,7 @@
 
 #include "model/derive/subjects.hpp"
 #include "model/trace/reader.hpp"
+#include "system/files.hpp"
 
 namespace mprof {
 namespace {
@@ -72,6 +73,7 @@ void derive(Run& run, const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / trace::file_name;
   std::error_code error;
   if (!is_traced(run) || !std::filesystem::exists(file, error)) return;
+  require_within(directory, file);
   // With the pauses: what the host did in them kept the GPU idle or busy as well.
   derive_from_trace(run, trace::read_trace(file, {.parts = {.kernels = true,
                                                             .transfers = true,

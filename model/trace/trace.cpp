@@ -40,12 +40,6 @@ PlaceIndex Trace::index_of(const Place& place) {
   return static_cast<PlaceIndex>(places.size() - 1);
 }
 
-std::optional<CaseIndex> Trace::find_case(std::string_view id) const {
-  const auto found = std::ranges::find(cases, id, &CaseInfo::id);
-  if (found == cases.end()) return std::nullopt;
-  return static_cast<CaseIndex>(found - cases.begin());
-}
-
 std::string Trace::way(TransferKind kind) const {
   const std::string way = label(transfer_labels, nsys::copy_kinds, static_cast<std::uint8_t>(kind));
   return way.empty() ? "Unknown" : way;

@@ -279,8 +279,6 @@ struct Trace {
 
   /// The index of a place, which is added when it is new.
   [[nodiscard]] PlaceIndex index_of(const Place& place);
-  /// nullopt when the trace has no such case.
-  [[nodiscard]] std::optional<CaseIndex> find_case(std::string_view id) const;
   /// "Host-to-Device", of a copy.
   [[nodiscard]] std::string way(TransferKind kind) const;
   /// "[CUDA memcpy Host-to-Device]", "[CUDA memset]"
@@ -293,7 +291,7 @@ struct Trace {
   [[nodiscard]] std::string_view text_of(const Range& range) const;
 };
 
-/// The indices of all cases, for who looks up many. It points into the trace.
+/// The indices of all cases by their ids, which point into the trace.
 [[nodiscard]] std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace);
 
 /// As nsys prints it: cudaLaunchKernel for cudaLaunchKernel_v7000; versions of five digits stay.

@@ -74,19 +74,18 @@ std::string why_not_traced(const Run& run) {
   return text;
 }
 
-std::optional<TracedCase> largest_traced(const FamilyResult& family, const VariantResult& variant,
-                                         const trace::Trace& profile) {
-  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
-    const CaseResult* chosen = variant.representative(*problem);
-    if (chosen != nullptr) {
-      if (const auto index = profile.find_case(chosen->id)) return TracedCase{chosen, *index};
-    }
-    for (const CaseResult& result : variant.cases) {
-      if (result.key.problem != *problem) continue;
-      if (const auto index = profile.find_case(result.id)) return TracedCase{&result, *index};
-    }
+std::optional<TracedCase> largest_traced(const VariantResult& variant, const TracedCases& traced) {
+  std::optional<TracedCase> largest;
+  for (const CaseResult& result : variant.cases) {
+    const auto found = traced.find(result.id);
+    if (found == traced.end()) continue;
+    if (!largest || largest->result->key.problem < result.key.problem)
+      largest = TracedCase{&result, found->second};
   }
-  return std::nullopt;
+  if (!largest) return std::nullopt;
+  const CaseResult* chosen = variant.representative(largest->result->key.problem);
+  const auto found = chosen == nullptr ? traced.end() : traced.find(chosen->id);
+  return found == traced.end() ? largest : TracedCase{chosen, found->second};
 }
 
 KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScope& scope) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/run.hpp"
@@ -25,6 +26,9 @@ struct Evidence {
 /// Why a run has no trace, as a sentence without its full stop.
 [[nodiscard]] std::string why_not_traced(const Run& run);
 
+/// The places of a trace's cases, by their ids.
+using TracedCases = std::unordered_map<std::string_view, trace::CaseIndex>;
+
 /// A case of the run with its place in the trace.
 struct TracedCase {
   const CaseResult* result = nullptr;
@@ -32,9 +36,8 @@ struct TracedCase {
 };
 
 /// The case that stands for a variant at the largest problem at which it was traced.
-[[nodiscard]] std::optional<TracedCase> largest_traced(const FamilyResult& family,
-                                                       const VariantResult& variant,
-                                                       const trace::Trace& profile);
+[[nodiscard]] std::optional<TracedCase> largest_traced(const VariantResult& variant,
+                                                       const TracedCases& traced);
 
 /// What sets kernels and API calls apart, in numbers. Times in ns.
 struct KernelsAndCalls {

@@ -230,9 +230,10 @@ json traced_view(const Words& words, const TracedCase& traced, const Profile& pr
 
 json variant_views(const RunAnalysis& analysis, const Profile& profile, Anchors& anchors) {
   json views = json::array();
+  const TracedCases cases = trace::case_indices(profile);
   for (const FamilyResult& family : analysis.families) {
     for (const VariantResult& variant : family.variants) {
-      const auto traced = largest_traced(family, variant, profile);
+      const auto traced = largest_traced(variant, cases);
       views.push_back(traced ? traced_view(family.words, *traced, profile, anchors)
                              : untraced_view(variant, anchors));
     }

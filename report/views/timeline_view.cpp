@@ -90,7 +90,7 @@ struct Pair {
 
 class Section {
  public:
-  Section(const RunAnalysis& analysis, const trace::Trace& profile) : profile_(profile) {
+  Section(const RunAnalysis& analysis, const trace::Trace& profile) : traced_(trace::case_indices(profile)) {
     for (const FamilyResult& family : analysis.families) collect(family);
     std::vector<trace::CaseIndex> cases;
     for (const Entry& entry : entries_) cases.push_back(entry.index);
@@ -110,14 +110,14 @@ class Section {
   /// Each variant at its largest traced problem, and its baseline at the same one.
   void collect(const FamilyResult& family) {
     for (const VariantResult& variant : family.variants) {
-      const auto traced = largest_traced(family, variant, profile_);
+      const auto traced = largest_traced(variant, traced_);
       if (!traced) continue;
       add({&family, &variant, traced->result, traced->index});
-      const auto baseline = profile_.find_case(traced->result->baseline);
+      const auto baseline = traced_.find(traced->result->baseline);
       const CaseResult* result = family.find(traced->result->baseline);
-      if (!baseline || result == nullptr) continue;
+      if (baseline == traced_.end() || result == nullptr) continue;
       if (const VariantResult* owner = family.find_variant(result->key.variant))
-        add({&family, owner, result, *baseline});
+        add({&family, owner, result, baseline->second});
     }
   }
 
@@ -192,7 +192,7 @@ class Section {
     pairs_.push_back(pair_of(fastest));
   }
 
-  const trace::Trace& profile_;
+  TracedCases traced_;
   std::vector<Entry> entries_;
   std::vector<Pair> pairs_;
 };
