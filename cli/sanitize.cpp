@@ -140,7 +140,7 @@ ExitCode exit_code_of(const SanitizeOutcome& outcome) {
 
 int sanitize(const Arguments& arguments) {
   const SanitizeRequest request = parse_request(arguments);
-  const double timeout = parse_timeout(arguments.text("timeout"));
+  const double timeout = parse_seconds("timeout", arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
   const Run run = read_run(path);
   const ResultDirectory directory(path, ResultDirectory::Mode::resume);

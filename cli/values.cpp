@@ -16,11 +16,11 @@ std::optional<std::uint64_t> parse_whole(const std::string& text) {
   return value;
 }
 
-double parse_timeout(const std::string& text) {
+double parse_seconds(const std::string& option, const std::string& text) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(seconds) || seconds <= 0) {
-    throw Error(ExitCode::usage, fmt::format("--timeout {}: give a positive number of seconds.", text));
+    throw Error(ExitCode::usage, fmt::format("--{} {}: give a positive number of seconds.", option, text));
   }
   return seconds;
 }

@@ -10,7 +10,7 @@ namespace mprof::cli {
 /// A whole number in decimal; nullopt for anything else, signs and spaces included.
 [[nodiscard]] std::optional<std::uint64_t> parse_whole(const std::string& text);
 
-/// Seconds of --timeout; throws Error(usage) unless they are positive.
-[[nodiscard]] double parse_timeout(const std::string& text);
+/// The value of an option that takes seconds; throws Error(usage) unless it is positive.
+[[nodiscard]] double parse_seconds(const std::string& option, const std::string& text);
 
 }  // namespace mprof::cli

@@ -317,6 +317,7 @@ Plan make_plan(const RunRequest& request, const Registry& registry, const Device
   plan.seed = request.seed.value_or(0);
   plan.timeout = request.timeout.value_or(0);
   if (request.quick) plan.stopping = quick_stopping;
+  if (request.max_seconds) plan.stopping.max_seconds = *request.max_seconds;
   plan.inputs = inputs_of(families, request.inputs);
   require_settings(plan, variants);
   return plan;
@@ -343,6 +344,9 @@ std::vector<Contradiction> contradictions(const RunRequest& request, const Plan&
   if (request.quick) compare("quick", "true", fmt::format("{}", plan.quick));
   if (request.hot) compare("hot", "true", fmt::format("{}", plan.hot));
   if (request.seed) compare("seed", std::to_string(*request.seed), std::to_string(plan.seed));
+  if (request.max_seconds)
+    compare("sampling-time", fmt::format("{:g}", *request.max_seconds),
+            fmt::format("{:g}", plan.stopping.max_seconds));
   if (request.timeout)
     compare("timeout", fmt::format("{:g}", *request.timeout), fmt::format("{:g}", plan.timeout));
   for (const auto& [name, path] : request.inputs) {

@@ -30,7 +30,8 @@ struct RunRequest {
   bool quick = false;
   bool hot = false;
   std::optional<std::uint64_t> seed;
-  std::optional<double> timeout;  ///< s
+  std::optional<double> max_seconds{};  ///< s, of sampling, per case
+  std::optional<double> timeout;        ///< s
   InputPaths inputs;
 };
 

@@ -52,6 +52,7 @@ const bad_usage = {
   "an empty list of metrics": [["run", "--all", "--metrics", ""], /--metrics: the list is empty/],
   "metrics without their pass": [["run", "--all", "--passes", "timing", "--metrics", "sol"], /--passes leaves that pass out/],
   "a timeout of 0": [["run", "--all", "--timeout", "0"], /positive number of seconds/],
+  "a sampling time below 0": [["run", "--all", "--sampling-time", "-1"], /--sampling-time -1: give a positive number of seconds/],
   "a timeout of nan": [["run", "--all", "--timeout", "nan"], /positive number of seconds/],
   "a bad seed": [["run", "--all", "--seed", "-3"], /--seed -3/],
   "resume without out": [["run", "--resume"], /--resume needs --out/],

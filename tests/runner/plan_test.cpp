@@ -223,6 +223,7 @@ TEST_F(ContradictionsTest, EachDifferenceIsNamedWithBothItsSides) {
   other.metrics = {"l2.sum"};
   other.hot = true;
   other.seed = 8;
+  other.max_seconds = 4;
   other.timeout = 2.5;
   other.inputs = {{"numbers", "m.txt"}, {"others", "o.txt"}};
   EXPECT_EQ(of(other), (std::vector<std::string>{
@@ -234,6 +235,7 @@ TEST_F(ContradictionsTest, EachDifferenceIsNamedWithBothItsSides) {
                            "metrics: l2.sum, not dram__bytes.sum",
                            "hot: true, not false",
                            "seed: 8, not 7",
+                           "sampling-time: 4, not 1.5",
                            "timeout: 2.5, not 600",
                            "numbers: m.txt, not n.txt",
                        }));
@@ -243,6 +245,9 @@ TEST_F(PlanTest, QuickTakesFewProblemsAndRepeats) {
   request.quick = true;
   EXPECT_EQ(plan().problems.at("fake"), sizes({1}));
   EXPECT_LT(plan().stopping.max_samples, Stopping{}.max_samples);
+  EXPECT_LT(plan().stopping.max_seconds, Stopping{}.max_seconds);
+  request.max_seconds = 4;
+  EXPECT_EQ(plan().stopping.max_seconds, 4);
 }
 
 TEST_F(PlanTest, AGlobSelects) {
