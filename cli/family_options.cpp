@@ -78,13 +78,13 @@ std::pair<std::string, std::string> parse_assignment(const std::string& option, 
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::vector<std::uint64_t> parse_values(const std::string& axis, const std::string& list) {
+std::vector<std::uint64_t> parse_values(const std::string& given, const std::string& list) {
   std::vector<std::uint64_t> values;
   for (const std::string& part : split(list)) {
     const auto value = parse_whole(part);
     if (!value) {
-      throw Error(ExitCode::usage, fmt::format("{} {}: '{}' is not a whole number. Give some, like 100,1000.",
-                                               axis, list, part));
+      throw Error(ExitCode::usage, fmt::format("{}{}: '{}' is not a whole number. Give some, like 100,1000.",
+                                               given, list, part));
     }
     values.push_back(*value);
   }
@@ -150,16 +150,16 @@ void add_input_options(std::vector<Option>& options, const Registry& registry) {
 
 AxisValues axis_values(const Arguments& arguments) {
   AxisValues values;
-  const auto add = [&](const std::string& axis, const std::string& list) {
-    std::ranges::copy(parse_values(axis, list), std::back_inserter(values[axis]));
+  const auto add = [&](const std::string& axis, const std::string& given, const std::string& list) {
+    std::ranges::copy(parse_values(given, list), std::back_inserter(values[axis]));
   };
   for (const Option& option : arguments.options()) {
     if (option.origin == Option::Origin::axis && arguments.given(option.name))
-      add(option.name, arguments.text(option.name));
+      add(option.name, "--" + option.name + " ", arguments.text(option.name));
   }
   for (const std::string& text : arguments.texts("problem")) {
     const auto [axis, list] = parse_assignment("problem", text, "AXIS=VALUE or AXIS=VALUE,VALUE");
-    add(axis, list);
+    add(axis, "--problem " + axis + "=", list);
   }
   return values;
 }

@@ -56,10 +56,11 @@ std::string described(const ParameterInfo& parameter) {
                      parameter.default_value, parameter.meaning);
 }
 
-std::string described(const AxisInfo& axis) {
-  const std::string range =
+std::string described(const AxisInfo& axis, bool is_alone) {
+  std::string values =
       axis.max == 0 ? fmt::format("{} or more", axis.min) : fmt::format("{} to {}", axis.min, axis.max);
-  return fmt::format("{}: {} ({}, default {})", axis.name, axis.meaning, range, axis.default_value);
+  if (!is_alone) values += fmt::format("; {} where only other axes are given", axis.default_value);
+  return fmt::format("{}: {} ({})", axis.name, axis.meaning, values);
 }
 
 std::string described(const QualityInfo& quality) {
@@ -76,7 +77,8 @@ std::string described(const std::vector<Problem>& problems) {
 void print_family(const Family& family) {
   const FamilyInfo& info = family.info();
   fmt::print("{}\n    {}\n", info.id, info.title);
-  for (const AxisInfo& axis : info.axes) fmt::print("    axis       {}\n", described(axis));
+  for (const AxisInfo& axis : info.axes)
+    fmt::print("    axis       {}\n", described(axis, info.axes.size() == 1));
   fmt::print("    problems   {}\n", described(family.default_problems(false)));
   fmt::print("    quick      {}\n", described(family.default_problems(true)));
   for (const InputInfo& input : family.inputs()) {

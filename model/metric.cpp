@@ -18,7 +18,7 @@ constexpr std::array catalogue{
     Metric{"total_time", "Total execution time", Unit::second, Better::lower, Combine::never,
            "Host time of one whole execution, from input to output."},
     Metric{"first_op_time", "First op time", Unit::second, Better::lower, Combine::sum,
-           "Op time of the first, checked execution: with lazy loading, page faults and cold caches."},
+           "Op time of the first, verified execution: with lazy loading, page faults and cold caches."},
     Metric{"hot_op_time", "Hot op time", Unit::second, Better::lower, Combine::sum,
            "Op time right after the same op, with what that one has left in the caches (--hot)."},
     Metric{"flops", "FLOPs", Unit::flop, Better::neither, Combine::sum,

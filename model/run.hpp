@@ -39,8 +39,8 @@ enum class Pass { timing, trace, counters };
 enum class Source { measured, modelled };
 enum class Direction { decreases, increases, unchanged };
 
-/// `ok`; `wrong`: the output failed its check; `skipped`: not run, on purpose or because this machine cannot;
-/// `failed`: the variant said it failed; `crashed`, `timeout`: its worker died or was ended;
+/// `ok`; `wrong`: the output failed its verification; `skipped`: not run, on purpose or because this machine
+/// cannot; `failed`: the variant said it failed; `crashed`, `timeout`: its worker died or was ended;
 /// `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`.
 enum class Status { ok, wrong, skipped, failed, crashed, timeout, interrupted, pending };
 
@@ -134,7 +134,7 @@ struct PassResult {
   Pass pass = Pass::timing;
   Status status = Status::pending;
   std::string reason{};  ///< why, when not ok
-  double seconds = 0;    ///< s, host time of the pass for this case, loading and checking included
+  double seconds = 0;    ///< s, host time of the pass for this case, loading and verifying included
   std::optional<Sampling> sampling{};
   std::vector<Verification> verification{};
   std::vector<Measurement> measurements{};
@@ -181,7 +181,7 @@ struct Ceiling {
   std::string device{};           ///< "cpu", "cuda"
   std::optional<double> value{};  ///< FLOP/s or B/s
   std::string absent{};           ///< the reason, without a value
-  std::string method{};           ///< one line
+  std::string method{};           ///< one line; empty where the device has nothing to measure
   bool operator==(const Ceiling&) const = default;
 };
 

@@ -308,7 +308,7 @@ void add_without_timing(const Run& run, std::vector<Finding>& findings) {
 
 void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
   for (const Ceiling& ceiling : run.ceilings) {
-    if (ceiling.value) continue;
+    if (ceiling.value || ceiling.method.empty()) continue;
     findings.push_back(
         {Severity::incomplete,
          fmt::format("The {} of the {} was not measured, so throughput in percent "

@@ -107,7 +107,6 @@ std::optional<FastestOps> fastest_ops(const FamilyResult& family) {
   }
   if (fastest.result == nullptr || !(fastest.time < fastest.result->total_time->median)) return std::nullopt;
   fastest.share = fastest.time / fastest.result->total_time->median;
-  fastest.limit = 1 / (1 - fastest.share);
   return fastest;
 }
 

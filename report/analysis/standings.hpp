@@ -51,7 +51,6 @@ struct FastestOps {
   const CaseResult* result = nullptr;
   double time = 0;   ///< s, all its ops
   double share = 0;  ///< of its total time
-  double limit = 1;  ///< how many times as fast the whole would be if the ops took no time
 };
 
 /// nullopt without such a case, or where its ops do not lie within the whole.

@@ -83,13 +83,17 @@ std::string remainder_sentence(const FamilyResult& family) {
   if (!fastest) return {};
   const Words& words = family.words;
   const CaseResult& result = *fastest->result;
+  const bool one_op = family.ops.size() == 1;
   const std::string rest = words.has_group() ? "the other " + words.groups() : "what else it does";
   return fmt::format(
-      "The ops of {} are the fastest together: {} of the {} that the whole {} takes with it {} ({}). Faster "
-      "ops alone cannot make that more than {} as fast: the rest is copies, allocation and {}.",
-      format::short_id(result.configuration), format::quantity(fastest->time, Unit::second),
+      "{}: {} of the {} that the whole {} takes with it {} ({}). {} alone cannot save more than that: the "
+      "rest "
+      "is copies, allocation and {}.",
+      one_op ? "The op of " + format::short_id(result.configuration) + " is the fastest"
+             : "The ops of " + format::short_id(result.configuration) + " are the fastest together",
+      format::quantity(fastest->time, Unit::second),
       format::quantity(result.total_time->median, Unit::second), words.whole(), words.at(result.key.problem),
-      format::percent(fastest->share), format::times(fastest->limit), rest);
+      format::percent(fastest->share), one_op ? "A faster op" : "Faster ops", rest);
 }
 
 std::string verification_sentence(const FamilyResult& family) {
