@@ -11,7 +11,7 @@ namespace {
 #if defined(__x86_64__) && defined(MPROF_NEEDS_AVX2)
 constexpr int environment_exit_code = 5;
 
-[[gnu::constructor(101)]] void check_cpu() {
+[[gnu::constructor(101)]] void refuse_cpu_without_needed_instructions() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return;
   const char message[] =

@@ -38,7 +38,7 @@ struct QualityValue {
   double value = 0;
 };
 
-struct CheckedResult {
+struct VerifiedResult {
   std::vector<QualityValue> qualities{};
   std::vector<Verification> verification{};  ///< one an op
 };
@@ -51,7 +51,7 @@ class Execution {
   /// same ones each time.
   virtual std::vector<QualityValue> run(StageObserver& observer) = 0;
   /// The same with each op's output poisoned before and compared with the double-precision reference after.
-  virtual CheckedResult check(StageObserver& observer) = 0;
+  virtual VerifiedResult run_verified(StageObserver& observer) = 0;
 };
 
 /// A family's inputs for one problem, loaded.

@@ -122,7 +122,7 @@ std::vector<QualityValue> verify(const MeasureContext& context, Execution& execu
   const Collectors collectors = make_collectors(context, Pass::timing);
   CollectedStages stages(context.device, collectors, 1);
   for (const auto& collector : collectors) collector->begin_sample();
-  CheckedResult verified = execution.check(stages);
+  VerifiedResult verified = execution.run_verified(stages);
   std::for_each(collectors.rbegin(), collectors.rend(),
                 [&](const auto& collector) { collector->end_sample(); });
 

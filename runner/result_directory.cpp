@@ -39,7 +39,7 @@ bool holds_others_files(const fs::path& path) {
   });
 }
 
-void check_existing(const fs::path& path, ResultDirectory::Mode mode) {
+void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode) {
   std::error_code error;
   const bool exists = fs::exists(path, error);
   if (exists && !fs::is_directory(path, error)) {
@@ -71,7 +71,7 @@ void check_existing(const fs::path& path, ResultDirectory::Mode mode) {
 }  // namespace
 
 ResultDirectory::ResultDirectory(fs::path path, Mode mode) : path_(std::move(path)), mode_(mode) {
-  check_existing(path_, mode);
+  refuse_unsuitable(path_, mode);
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) {

@@ -315,7 +315,7 @@ void judge_family(FamilyResult& family) {
   for (VariantResult& variant : family.variants) {
     for (CaseResult& result : variant.cases) compare_with_baseline(result, variant.info, family);
   }
-  for (VariantResult& variant : family.variants) variant.expectations = check_expectations(variant, family);
+  for (VariantResult& variant : family.variants) variant.expectations = judge_expectations(variant, family);
   add_verifications(family);
   std::vector<std::string> timed;
   for (const OpInfo& op : family.ops) timed.push_back(op.name);

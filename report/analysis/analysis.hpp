@@ -101,7 +101,7 @@ enum class Outcome { met, not_met, not_measurable };
 [[nodiscard]] std::string_view to_string(Outcome outcome);
 
 /// An expectation at one problem.
-struct ExpectationCheck {
+struct ExpectationAt {
   Problem problem;
   Outcome outcome = Outcome::not_measurable;
   Value before;
@@ -113,11 +113,11 @@ struct ExpectationCheck {
 
 struct ExpectationResult {
   Expectation expectation;
-  std::vector<ExpectationCheck> checks;  ///< one a problem, ascending
+  std::vector<ExpectationAt> at;  ///< one a problem, ascending
 
   /// The largest problem at which it could be measured speaks for it; the last one when there is none;
-  /// nullptr without checks.
-  [[nodiscard]] const ExpectationCheck* deciding() const;
+  /// nullptr where there is none.
+  [[nodiscard]] const ExpectationAt* deciding() const;
 };
 
 struct VariantResult {
@@ -190,7 +190,7 @@ struct RunAnalysis {
 [[nodiscard]] RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer = nullptr);
 
 /// The parts of analyse(), each in its own file.
-[[nodiscard]] std::vector<ExpectationResult> check_expectations(const VariantResult& variant,
+[[nodiscard]] std::vector<ExpectationResult> judge_expectations(const VariantResult& variant,
                                                                 const FamilyResult& family);
 [[nodiscard]] std::vector<Finding> find_what_to_know(const Run& run,
                                                      const std::vector<FamilyResult>& families);

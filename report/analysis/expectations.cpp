@@ -84,53 +84,52 @@ std::string op_to_compare(const std::string& op, const std::string& metric, cons
   return of_one_kernel ? op_of_longest_kernel(*baseline.source, metric) : op;
 }
 
-ExpectationCheck check_at(const Expectation& expectation, const CaseResult& result,
-                          const FamilyResult& family) {
-  ExpectationCheck check;
-  check.problem = result.key.problem;
+ExpectationAt judge_at(const Expectation& expectation, const CaseResult& result, const FamilyResult& family) {
+  ExpectationAt judged;
+  judged.problem = result.key.problem;
   const CaseResult* baseline = family.find(result.baseline);
   if (baseline == nullptr) {
-    check.reason = result.total_speed_up.absent;
-    return check;
+    judged.reason = result.total_speed_up.absent;
+    return judged;
   }
   const bool by_group_time = needs_group_time(expectation, *baseline, result);
   const std::string metric = by_group_time ? "group_time" : expectation.metric;
   const std::string op = op_to_compare(expectation.op, metric, *baseline);
   const Reading before = reading_for(*baseline, metric, op);
   const Reading after = reading_for(result, metric, op);
-  check.before = before.value;
-  check.after = after.value;
-  check.before_evidence =
+  judged.before = before.value;
+  judged.after = after.value;
+  judged.before_evidence =
       by_group_time ? family.words.time("group_time") + ", for one of the two works outside forward()"
                     : before.evidence;
-  check.after_evidence = by_group_time ? check.before_evidence : after.evidence;
-  if (!check.before || !check.after) {
-    check.reason = check.after ? check.before.absent : check.after.absent;
-    return check;
+  judged.after_evidence = by_group_time ? judged.before_evidence : after.evidence;
+  if (!judged.before || !judged.after) {
+    judged.reason = judged.after ? judged.before.absent : judged.after.absent;
+    return judged;
   }
-  check.reason = shortfall(expectation, *check.before, *check.after, before.counted || after.counted,
-                           find_quality(family.info, metric));
-  check.outcome = check.reason.empty() ? Outcome::met : Outcome::not_met;
-  return check;
+  judged.reason = shortfall(expectation, *judged.before, *judged.after, before.counted || after.counted,
+                            find_quality(family.info, metric));
+  judged.outcome = judged.reason.empty() ? Outcome::met : Outcome::not_met;
+  return judged;
 }
 
 }  // namespace
 
-const ExpectationCheck* ExpectationResult::deciding() const {
-  if (checks.empty()) return nullptr;
-  const auto measurable = std::ranges::find_if(
-      checks.rbegin(), checks.rend(),
-      [](const ExpectationCheck& check) { return check.outcome != Outcome::not_measurable; });
-  return measurable == checks.rend() ? &checks.back() : &*measurable;
+const ExpectationAt* ExpectationResult::deciding() const {
+  if (at.empty()) return nullptr;
+  const auto measurable = std::ranges::find_if(at.rbegin(), at.rend(), [](const ExpectationAt& judged) {
+    return judged.outcome != Outcome::not_measurable;
+  });
+  return measurable == at.rend() ? &at.back() : &*measurable;
 }
 
-std::vector<ExpectationResult> check_expectations(const VariantResult& variant, const FamilyResult& family) {
+std::vector<ExpectationResult> judge_expectations(const VariantResult& variant, const FamilyResult& family) {
   std::vector<ExpectationResult> results;
   for (const Expectation& expectation : variant.info.expectations) {
     ExpectationResult result{expectation, {}};
     for (const Problem& problem : family.problems) {
       const CaseResult* representative = variant.representative(problem);
-      if (representative != nullptr) result.checks.push_back(check_at(expectation, *representative, family));
+      if (representative != nullptr) result.at.push_back(judge_at(expectation, *representative, family));
     }
     results.push_back(std::move(result));
   }

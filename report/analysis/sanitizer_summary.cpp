@@ -94,11 +94,11 @@ void add_unfinished(const std::vector<FamilyResult>& families, std::vector<Findi
     by_reason[result.reason].push_back(
         fmt::format("{} of {}", to_string(result.tool), format::short_id(result.variant)));
   });
-  for (const auto& [reason, checks] : by_reason) {
+  for (const auto& [reason, tool_runs] : by_reason) {
     const std::string others =
-        checks.size() > 1 ? " and " + format::plural(checks.size() - 1, "other tool run") : "";
-    findings.push_back({Severity::broken, fmt::format("The {}{} came to nothing: {}", checks.front(), others,
-                                                      one_sentence(reason))});
+        tool_runs.size() > 1 ? " and " + format::plural(tool_runs.size() - 1, "other tool run") : "";
+    findings.push_back({Severity::broken, fmt::format("The {}{} came to nothing: {}", tool_runs.front(),
+                                                      others, one_sentence(reason))});
   }
 }
 

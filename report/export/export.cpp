@@ -181,7 +181,7 @@ Exported write_export(const Run& run, const ExportOptions& options) {
 }
 
 std::string_view verification_word(const std::optional<Verification>& verification) {
-  if (!verification) return "not checked";
+  if (!verification) return "not verified";
   return verification->passed ? "passed" : "failed";
 }
 

@@ -80,7 +80,7 @@ std::vector<std::filesystem::path> write_trace_tables(const ExportScope& scope, 
 /// analysis.json as text.
 [[nodiscard]] std::string analysis_json(const ExportScope& scope);
 
-/// How an output check ended, in a word: "passed", "failed", or "not checked".
+/// How the verification of an output ended, in a word: "passed", "failed", or "not verified".
 [[nodiscard]] std::string_view verification_word(const std::optional<Verification>& verification);
 /// Why a quality of a case has no change; empty when it has one.
 [[nodiscard]] std::string why_no_change(const CaseResult& result, const QualityResult& quality);

@@ -69,14 +69,14 @@ void add_speed_up(CsvFile& table, const SpeedUp& speed_up) {
   table.text(speed_up ? "" : speed_up.absent);
 }
 
-/// All checks of a case as one: a failed one decides.
+/// All verifications of a case as one: a failed one decides.
 std::string_view verification_of_case(const CaseResult& result) {
-  bool checked = false;
+  bool any = false;
   for (const OpResult& op : result.ops) {
     if (op.verification && !op.verification->passed) return verification_word(op.verification);
-    checked = checked || op.verification.has_value();
+    any = any || op.verification.has_value();
   }
-  return checked ? "passed" : "not checked";
+  return any ? "passed" : "not verified";
 }
 
 /// Two columns: how a pass ended, and why when it is not ok.
@@ -161,15 +161,15 @@ fs::path write_cases(const ExportScope& scope, const fs::path& path) {
   return path;
 }
 
-void add_verification(CsvFile& table, const std::optional<Verification>& check) {
-  table.text(verification_word(check));
-  if (!check) {
+void add_verification(CsvFile& table, const std::optional<Verification>& verified) {
+  table.text(verification_word(verified));
+  if (!verified) {
     table.nothing().nothing().nothing().nothing().nothing().nothing();
     return;
   }
-  table.number(check->relative_l2).number(check->tolerance).number(check->max_error);
-  table.number(static_cast<std::int64_t>(check->non_finite));
-  table.number(static_cast<std::int64_t>(check->never_written)).text(check->finding);
+  table.number(verified->relative_l2).number(verified->tolerance).number(verified->max_error);
+  table.number(static_cast<std::int64_t>(verified->non_finite));
+  table.number(static_cast<std::int64_t>(verified->never_written)).text(verified->finding);
 }
 
 fs::path write_ops(const ExportScope& scope, const fs::path& path) {

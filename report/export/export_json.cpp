@@ -46,16 +46,16 @@ ordered_json speed_up_json(const SpeedUp& speed_up) {
   return json;
 }
 
-ordered_json verification_json(const std::optional<Verification>& check) {
-  if (!check) return nullptr;
-  return {{"passed", check->passed},
-          {"relative_l2", check->relative_l2},
-          {"tolerance", check->tolerance},
-          {"max_error", check->max_error},
-          {"elements", check->elements},
-          {"non_finite", check->non_finite},
-          {"never_written", check->never_written},
-          {"finding", text_or_null(check->finding)}};
+ordered_json verification_json(const std::optional<Verification>& verified) {
+  if (!verified) return nullptr;
+  return {{"passed", verified->passed},
+          {"relative_l2", verified->relative_l2},
+          {"tolerance", verified->tolerance},
+          {"max_error", verified->max_error},
+          {"elements", verified->elements},
+          {"non_finite", verified->non_finite},
+          {"never_written", verified->never_written},
+          {"finding", text_or_null(verified->finding)}};
 }
 
 ordered_json op_json(const OpResult& op) {
@@ -134,31 +134,31 @@ ordered_json case_json(const CaseResult& result) {
           {"ops", ops}};
 }
 
-ordered_json check_json(const ExpectationCheck& check, const std::string& metric) {
+ordered_json judged_json(const ExpectationAt& judged, const std::string& metric) {
   // Where the case itself came to nothing, no side was looked at.
   const auto side = [&](Value value) {
-    if (!value && value.absent.empty()) value.absent = check.reason;
+    if (!value && value.absent.empty()) value.absent = judged.reason;
     return metric_json(value, metric);
   };
-  return {{"problem", problem_json(check.problem)},
-          {"outcome", to_string(check.outcome)},
-          {"reason", text_or_null(check.reason)},
-          {"before", side(check.before)},
-          {"before_evidence", text_or_null(check.before_evidence)},
-          {"after", side(check.after)},
-          {"after_evidence", text_or_null(check.after_evidence)}};
+  return {{"problem", problem_json(judged.problem)},
+          {"outcome", to_string(judged.outcome)},
+          {"reason", text_or_null(judged.reason)},
+          {"before", side(judged.before)},
+          {"before_evidence", text_or_null(judged.before_evidence)},
+          {"after", side(judged.after)},
+          {"after_evidence", text_or_null(judged.after_evidence)}};
 }
 
 ordered_json expectation_json(const ExpectationResult& result) {
   const Expectation& expected = result.expectation;
-  ordered_json checks = ordered_json::array();
-  for (const ExpectationCheck& check : result.checks) checks.push_back(check_json(check, expected.metric));
+  ordered_json problems = ordered_json::array();
+  for (const ExpectationAt& judged : result.at) problems.push_back(judged_json(judged, expected.metric));
   return {{"metric", expected.metric},
           {"op", text_or_null(expected.op)},
           {"direction", to_string(expected.direction)},
           {"factor", or_null(expected.factor)},
           {"because", expected.because},
-          {"checks", checks}};
+          {"problems", problems}};
 }
 
 ordered_json variant_json(const VariantResult& variant) {

@@ -39,12 +39,12 @@ Tone tone_of(Outcome outcome) {
   return Tone::quiet;
 }
 
-std::string elsewhere(const Words& words, const ExpectationResult& result, const ExpectationCheck& decided) {
+std::string elsewhere(const Words& words, const ExpectationResult& result, const ExpectationAt& decided) {
   std::vector<std::string> parts;
   for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
     std::vector<Problem> problems;
-    for (const ExpectationCheck& check : result.checks) {
-      if (check.outcome == outcome && check.problem != decided.problem) problems.push_back(check.problem);
+    for (const ExpectationAt& judged : result.at) {
+      if (judged.outcome == outcome && judged.problem != decided.problem) problems.push_back(judged.problem);
     }
     if (!problems.empty())
       parts.push_back(fmt::format("{} at {}", to_string(outcome), words.values(problems)));
@@ -66,14 +66,14 @@ Cell quantity_cell(const FamilyResult& family, const Value& value, std::string_v
   return cell;
 }
 
-Cell change_cell(const ExpectationCheck& check, std::string_view metric) {
-  if (!check.before || !check.after) return Cell::missing(check.reason);
+Cell change_cell(const ExpectationAt& judged, std::string_view metric) {
+  if (!judged.before || !judged.after) return Cell::missing(judged.reason);
   const Metric* row = find_metric(metric);
-  const double difference = check.after->median - check.before->median;
+  const double difference = judged.after->median - judged.before->median;
   if (row != nullptr && row->unit == Unit::percent)
     return Cell::figure(format::signed_points(difference)).valued(difference);
-  if (check.before->median == 0) return Cell::missing("nothing is a percentage of 0");
-  const double change = difference / check.before->median;
+  if (judged.before->median == 0) return Cell::missing("nothing is a percentage of 0");
+  const double change = difference / judged.before->median;
   return Cell::figure(format::signed_percent(change)).valued(change);
 }
 
@@ -87,16 +87,16 @@ Table expectation_table(const FamilyResult& family, const VariantResult& variant
   table.numbers("Change").text(fmt::format("At other {}", words.several()));
   for (const ExpectationResult& result : variant.expectations) {
     if (result.deciding() == nullptr) continue;
-    const ExpectationCheck& check = *result.deciding();
+    const ExpectationAt& judged = *result.deciding();
     const std::string& metric = result.expectation.metric;
-    Cell outcome = Cell::words(to_string(check.outcome), tone_of(check.outcome));
-    outcome.note = format::one_line(check.reason);
+    Cell outcome = Cell::words(to_string(judged.outcome), tone_of(judged.outcome));
+    outcome.note = format::one_line(judged.reason);
     std::vector<Cell> cells{Cell::words(expected_text(family, result.expectation)), outcome};
-    add_problem(cells, words, check.problem);
-    cells.push_back(quantity_cell(family, check.before, metric, check.before_evidence, check.reason));
-    cells.push_back(quantity_cell(family, check.after, metric, check.after_evidence, check.reason));
-    cells.push_back(change_cell(check, metric));
-    cells.push_back(Cell::words(elsewhere(words, result, check), Tone::quiet));
+    add_problem(cells, words, judged.problem);
+    cells.push_back(quantity_cell(family, judged.before, metric, judged.before_evidence, judged.reason));
+    cells.push_back(quantity_cell(family, judged.after, metric, judged.after_evidence, judged.reason));
+    cells.push_back(change_cell(judged, metric));
+    cells.push_back(Cell::words(elsewhere(words, result, judged), Tone::quiet));
     table.row(std::move(cells));
   }
   return table;

@@ -71,7 +71,7 @@ TEST_P(EachVariantOnGpu, IsRightOnItsFamilysFirstProblem) {
   const auto workload = family.load(family.default_problems(true).front(), conv::test::input_paths());
   const auto execution = workload->bind(GetParam(), {});
   NoObserver observer;
-  const CheckedResult result = execution->check(observer);
+  const VerifiedResult result = execution->run_verified(observer);
   EXPECT_FALSE(result.verification.empty());
   for (const Verification& op : result.verification) EXPECT_TRUE(op.passed) << op.op << ": " << op.finding;
   EXPECT_LE(result.qualities.size(), family.info().qualities.size());

@@ -108,7 +108,7 @@ TEST_P(OnRealImages, OpsAreRightAndLogitsThoseOfPyTorch) {
   const auto workload = family().load(test::batch_of(count), test::input_paths());
   const auto execution = workload->bind(GetParam(), {});
   NoObserver observer;
-  const CheckedResult result = execution->check(observer);
+  const VerifiedResult result = execution->run_verified(observer);
   for (const Verification& op : result.verification) EXPECT_TRUE(op.passed) << op.op << ": " << op.finding;
   const auto logits = dynamic_cast<const LenetExecution&>(*execution).logits();
   ASSERT_EQ(logits.size(), expected.size());

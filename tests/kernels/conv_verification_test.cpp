@@ -71,7 +71,7 @@ class StaleMemory final : public HostConvolution {
 };
 
 template <typename Make>
-std::vector<Verification> check(Make make, int times = 1) {
+std::vector<Verification> verification_of(Make make, int times = 1) {
   static const Inputs inputs = test::random_inputs(batch);
   const Declaration declaration{
       .title = {}, .idea = {}, .device = "cpu", .baseline = {}, .make = [make](const Parameters&) {
@@ -79,13 +79,13 @@ std::vector<Verification> check(Make make, int times = 1) {
       }};
   LenetExecution execution(inputs, declaration, {});
   NoObserver observer;
-  CheckedResult result;
-  for (int i = 0; i < times; ++i) result = execution.check(observer);
+  VerifiedResult result;
+  for (int i = 0; i < times; ++i) result = execution.run_verified(observer);
   return result.verification;
 }
 
 std::vector<Verification> check_spoiled(Spoiled::Spoil spoil) {
-  return check([=] { return std::make_unique<Spoiled>(spoil); });
+  return verification_of([=] { return std::make_unique<Spoiled>(spoil); });
 }
 
 TEST(Verification, PassesWhatIsRight) {
@@ -102,7 +102,7 @@ TEST(Verification, PassesWhatIsRight) {
 }
 
 TEST(Verification, FindsAVariantThatDoesNothing) {
-  const auto result = check([] { return std::make_unique<DoesNothing>(); });
+  const auto result = verification_of([] { return std::make_unique<DoesNothing>(); });
   EXPECT_FALSE(result[0].passed);
   EXPECT_EQ(result[0].never_written, result[0].elements);
   EXPECT_EQ(result[0].non_finite, result[0].elements);
@@ -111,8 +111,8 @@ TEST(Verification, FindsAVariantThatDoesNothing) {
 }
 
 TEST(Verification, FindsAVariantThatDoesNothingTheSecondTime) {
-  EXPECT_TRUE(check([] { return std::make_unique<StaleMemory>(); }).at(0).passed);
-  const auto result = check([] { return std::make_unique<StaleMemory>(); }, 2);
+  EXPECT_TRUE(verification_of([] { return std::make_unique<StaleMemory>(); }).at(0).passed);
+  const auto result = verification_of([] { return std::make_unique<StaleMemory>(); }, 2);
   EXPECT_FALSE(result[0].passed);
   EXPECT_EQ(result[0].never_written, result[0].elements);
 }

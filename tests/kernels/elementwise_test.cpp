@@ -79,7 +79,7 @@ TEST(Elementwise, RunsFromEndToEndAndSaysNothingOfQuality) {
   const auto execution = workload->bind("elementwise/cpu_naive", {});
   NoObserver observer;
   EXPECT_TRUE(execution->run(observer).empty());
-  const CheckedResult result = execution->check(observer);
+  const VerifiedResult result = execution->run_verified(observer);
   EXPECT_TRUE(result.qualities.empty());
   ASSERT_EQ(result.verification.size(), 1U);
   EXPECT_TRUE(result.verification[0].passed) << result.verification[0].finding;

@@ -234,10 +234,10 @@ TEST_P(Expectations, AreCheckedAgainstTheBaseline) {
   run.variants = {base, heir};
   run.cases = {samples::timed_case(base, 100, 1, 1), samples::timed_case(heir, 100, GetParam().after, 1)};
   const RunAnalysis analysis = analyse(run);
-  const auto& checks = analysis.families[0].variants[1].expectations.at(0).checks;
-  ASSERT_EQ(checks.size(), 1U);
-  EXPECT_EQ(checks[0].outcome, GetParam().outcome) << GetParam().what << ": " << checks[0].reason;
-  EXPECT_EQ(checks[0].reason.empty(), GetParam().outcome == Outcome::met) << GetParam().what;
+  const auto& judged = analysis.families[0].variants[1].expectations.at(0).at;
+  ASSERT_EQ(judged.size(), 1U);
+  EXPECT_EQ(judged[0].outcome, GetParam().outcome) << GetParam().what << ": " << judged[0].reason;
+  EXPECT_EQ(judged[0].reason.empty(), GetParam().outcome == Outcome::met) << GetParam().what;
 }
 
 Expectation expect(std::string metric, std::string op, Direction direction,

@@ -127,10 +127,10 @@ TEST_P(CounterExpectations, AreJudgedByTheKernels) {
                              samples::of_kernel(duration, "layer1", "conv", 1)};
   }
   const RunAnalysis analysis = analyse(run);
-  const ExpectationCheck& check = analysis.families[0].variants[1].expectations.at(0).checks.at(0);
-  EXPECT_EQ(check.outcome, p.outcome) << check.reason;
-  EXPECT_DOUBLE_EQ(check.before->median, p.before);
-  EXPECT_DOUBLE_EQ(check.after->median, p.after);
+  const ExpectationAt& judged = analysis.families[0].variants[1].expectations.at(0).at.at(0);
+  EXPECT_EQ(judged.outcome, p.outcome) << judged.reason;
+  EXPECT_DOUBLE_EQ(judged.before->median, p.before);
+  EXPECT_DOUBLE_EQ(judged.after->median, p.after);
 }
 
 constexpr const char* stall = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio";
@@ -151,10 +151,10 @@ TEST(Expectations, AnOpTimeOutsideForwardGivesWayToLayerTime) {
   mprof::Run run = samples::gpu();
   run.variants[1].expectations = {{"op_time", "layer1", Direction::decreases, 100.0, "it hides"}};
   const RunAnalysis analysis = analyse(run);
-  const ExpectationCheck& check = analysis.families[0].variants[1].expectations.at(0).checks.at(0);
-  EXPECT_EQ(check.outcome, Outcome::not_met) << "2 us of op time are no gain of 1000 times";
-  EXPECT_NEAR(check.after->median, 0.101, 1e-9);
-  EXPECT_NE(check.after_evidence.find("layer time"), std::string::npos);
+  const ExpectationAt& judged = analysis.families[0].variants[1].expectations.at(0).at.at(0);
+  EXPECT_EQ(judged.outcome, Outcome::not_met) << "2 us of op time are no gain of 1000 times";
+  EXPECT_NEAR(judged.after->median, 0.101, 1e-9);
+  EXPECT_NE(judged.after_evidence.find("layer time"), std::string::npos);
 }
 
 }  // namespace

@@ -14,14 +14,14 @@ namespace mprof::test {
 /// What a fake variant does, stage by stage. Anything left empty does nothing and is right.
 struct Script {
   std::function<void(Stage)> on_stage{};
-  std::function<CheckedResult()> on_check{};
+  std::function<VerifiedResult()> on_verify{};
   std::function<std::vector<QualityValue>()> qualities{};  ///< of each execution
 };
 
 using Scripts = std::map<std::string, std::function<Script(std::uint64_t size)>>;
 
-inline CheckedResult right_result() {
-  CheckedResult result;
+inline VerifiedResult right_result() {
+  VerifiedResult result;
   result.qualities = {{"score", 0.9}};
   Verification v;
   v.op = "op1";
@@ -47,9 +47,9 @@ class ScriptedExecution final : public Execution {
     return script_.qualities ? script_.qualities() : right_result().qualities;
   }
 
-  CheckedResult check(StageObserver& observer) override {
+  VerifiedResult run_verified(StageObserver& observer) override {
     run(observer);
-    return script_.on_check ? script_.on_check() : right_result();
+    return script_.on_verify ? script_.on_verify() : right_result();
   }
 
   int executions = 0;

@@ -200,8 +200,8 @@ TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheVerification) {
 
 TEST_F(Measure, AWrongOutputIsNotTimed) {
   test::Script script = steady();
-  script.on_check = [] {
-    CheckedResult wrong = test::right_result();
+  script.on_verify = [] {
+    VerifiedResult wrong = test::right_result();
     wrong.verification[0].passed = false;
     wrong.verification[0].finding = "3 of 10 elements are NaN";
     return wrong;
@@ -263,8 +263,8 @@ TEST_F(Measure, WithoutAQualityThereIsNoneInTheRecord) {
   family.qualities.clear();
   test::Script script = steady();
   script.qualities = [] { return std::vector<QualityValue>{}; };
-  script.on_check = [] {
-    CheckedResult result = test::right_result();
+  script.on_verify = [] {
+    VerifiedResult result = test::right_result();
     result.qualities.clear();
     return result;
   };

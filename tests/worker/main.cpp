@@ -29,8 +29,8 @@ std::function<Script(std::uint64_t)> at_size_two(std::function<void()> harm) {
   };
 }
 
-CheckedResult wrong_at_large(std::uint64_t size) {
-  CheckedResult result = test::right_result();
+VerifiedResult wrong_at_large(std::uint64_t size) {
+  VerifiedResult result = test::right_result();
   if (size < 3) return result;
   result.verification[0].passed = false;
   result.verification[0].finding = "relative error 0.5, allowed 1e-05";
@@ -61,7 +61,7 @@ Scripts scripts() {
        }},
       {"fake/greedy", at_size_two([] { static_cast<void>(std::vector<char>(std::size_t{1} << 60)); })},
       {"fake/wrong_at_large",
-       [](std::uint64_t size) { return Script{.on_check = [size] { return wrong_at_large(size); }}; }},
+       [](std::uint64_t size) { return Script{.on_verify = [size] { return wrong_at_large(size); }}; }},
       {"fake/slow",
        [](std::uint64_t) {
          return Script{.on_stage = [](Stage) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }};

@@ -31,8 +31,8 @@ std::vector<QualityValue> LenetExecution::run(StageObserver& observer) {
   return infer(observer, nullptr);
 }
 
-CheckedResult LenetExecution::check(StageObserver& observer) {
-  CheckedResult result;
+VerifiedResult LenetExecution::run_verified(StageObserver& observer) {
+  VerifiedResult result;
   result.qualities = infer(observer, &result.verification);
   return result;
 }

@@ -21,7 +21,7 @@ class LenetExecution final : public Execution {
   LenetExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
 
   std::vector<QualityValue> run(StageObserver& observer) override;
-  CheckedResult check(StageObserver& observer) override;
+  VerifiedResult run_verified(StageObserver& observer) override;
 
   /// [batch][10], of the last run.
   [[nodiscard]] std::span<const float> logits() const { return logits_.span(); }

@@ -17,7 +17,7 @@ std::vector<QualityValue> MapExecution::run(StageObserver& observer) {
   return {};
 }
 
-CheckedResult MapExecution::check(StageObserver& observer) {
+VerifiedResult MapExecution::run_verified(StageObserver& observer) {
   transform(observer, true);
   return {.qualities = {}, .verification = {verify(op_name, matrix_, input_, output_.span(), tolerance_)}};
 }

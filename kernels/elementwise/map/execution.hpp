@@ -21,7 +21,7 @@ class MapExecution final : public Execution {
                const Parameters& parameters);
 
   std::vector<QualityValue> run(StageObserver& observer) override;
-  CheckedResult check(StageObserver& observer) override;
+  VerifiedResult run_verified(StageObserver& observer) override;
 
   /// [size][size], of the last run.
   [[nodiscard]] std::span<const float> output() const { return output_.span(); }
