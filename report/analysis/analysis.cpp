@@ -195,12 +195,14 @@ const Value& time_of(const CaseResult& result, const std::string& op) {
   return found == nullptr ? no_time : found->op_time;
 }
 
-Best best_of(const FamilyResult& family, const std::string& op, const Problem& problem) {
+/// Among the variants for `device`; empty: for any.
+Best best_of(const FamilyResult& family, const std::string& op, const Problem& problem,
+             std::string_view device = {}) {
   Best best{op, problem, nullptr, {}, {}};
   std::vector<const CaseResult*> candidates;
   for (const VariantResult& variant : family.variants) {
     const auto found = variant.at.find(problem);
-    if (found == variant.at.end()) continue;
+    if (found == variant.at.end() || (!device.empty() && variant.info.device != device)) continue;
     for (const std::size_t place : found->second) {
       const CaseResult& result = variant.cases[place];
       if (!result.ok() || !time_of(result, op)) continue;
@@ -217,6 +219,14 @@ Best best_of(const FamilyResult& family, const std::string& op, const Problem& p
       best.level.push_back(candidate);
   }
   return best;
+}
+
+void add_device_step(FamilyResult& family, const Best& best) {
+  DeviceStep step{
+      best_of(family, best.op, best.problem, "cpu"), best_of(family, best.op, best.problem, "cuda"), {}};
+  if (step.cpu.fastest == nullptr || step.gpu.fastest == nullptr) return;
+  step.speed_up = judge(step.cpu.time(), step.gpu.time());
+  family.device_steps.push_back(std::move(step));
 }
 
 /// A run made by hand may hold cases of a variant that it does not describe.
@@ -323,6 +333,7 @@ void judge_family(FamilyResult& family) {
   for (const std::string& op : timed) {
     for (const Problem& problem : family.problems) family.best.push_back(best_of(family, op, problem));
   }
+  for (const Best& best : family.best) add_device_step(family, best);
 }
 
 }  // namespace

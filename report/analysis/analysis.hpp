@@ -150,6 +150,13 @@ struct Best {
   [[nodiscard]] const SpeedUp& speed_up() const;
 };
 
+/// The fastest on the CPU, and the fastest on the GPU over it; where both have one.
+struct DeviceStep {
+  Best cpu;
+  Best gpu;
+  SpeedUp speed_up;
+};
+
 struct FamilyResult {
   std::string id;
   FamilyInfo info;                ///< as the run has it; a run made by hand may not, and it is empty then
@@ -157,7 +164,8 @@ struct FamilyResult {
   std::vector<OpInfo> ops;        ///< names and titles, in order
   std::vector<Problem> problems;  ///< ascending
   std::vector<VariantResult> variants;
-  std::vector<Best> best;  ///< ops in order and then the whole, problems ascending
+  std::vector<Best> best;                ///< ops in order and then the whole, problems ascending
+  std::vector<DeviceStep> device_steps;  ///< likewise
   SpeedOfLight speed_of_light;
   VerificationSummary verified;
   SanitizerSummary sanitizer{};

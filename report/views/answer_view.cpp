@@ -183,6 +183,52 @@ Table best_table(const FamilyResult& family, Anchors& anchors) {
   return table;
 }
 
+/// "layer1 from 39.84 ms (conv/cpu_threads) to 535.6 µs (conv/per_layer), 74.4× as fast"
+std::string step_text(const FamilyResult& family, const DeviceStep& step) {
+  const auto side = [](const Best& best) {
+    return fmt::format("{} ({})", format::quantity(best.time()->median, Unit::second),
+                       format::short_id(best.fastest->configuration));
+  };
+  const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
+  return fmt::format("{} from {} to {}, {} as fast{}", timed_name(family, step.cpu.op), side(step.cpu),
+                     side(step.gpu), format::times(*step.speed_up.factor),
+                     told ? "" : " (not sure: " + step.speed_up.reason + ")");
+}
+
+/// What the step from the CPU to the GPU gives at the largest problem of a run that measured on both.
+std::string device_sentence(const FamilyResult& family) {
+  std::vector<std::string> parts;
+  const Problem* largest = nullptr;
+  for (const DeviceStep& step : family.device_steps) {
+    if (largest == nullptr || *largest < step.cpu.problem) largest = &step.cpu.problem;
+  }
+  for (const DeviceStep& step : family.device_steps) {
+    if (step.cpu.problem == *largest && step.speed_up) parts.push_back(step_text(family, step));
+  }
+  if (parts.empty()) return {};
+  return fmt::format("From the CPU to the GPU, the best of each {}: {}.", family.words.at(*largest),
+                     fmt::join(parts, "; "));
+}
+
+Table device_table(const FamilyResult& family, Anchors& anchors) {
+  Table table(anchors.make(family.id + " devices"), "From the CPU to the GPU: the best variant of each");
+  table.text("Op");
+  add_problem_columns(table, family.words);
+  table.text("Best on the CPU").numbers("Time on the CPU", Unit::second);
+  table.text("Best on the GPU").numbers("Time on the GPU", Unit::second).numbers("Speed-up");
+  for (const DeviceStep& step : family.device_steps) {
+    std::vector<Cell> cells{Cell::words(timed_name(family, step.cpu.op))};
+    add_problem(cells, family.words, step.cpu.problem);
+    for (Cell& cell : std::array{Cell::words(format::short_id(step.cpu.fastest->configuration)),
+                                 Cell::value(step.cpu.time()),
+                                 Cell::words(format::short_id(step.gpu.fastest->configuration)),
+                                 Cell::value(step.gpu.time()), Cell::speed_up(step.speed_up)})
+      cells.push_back(std::move(cell));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
 /// The answer at the largest problem, for the cards at the top of the page.
 json highlights(const FamilyResult& family) {
   json cards = json::array();
@@ -219,17 +265,20 @@ json answer_view(const FamilyResult& family, Anchors& anchors) {
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) remarks.push_back(sentence);
   };
+  add(device_sentence(family));
   add(remainder_sentence(family));
   for (const QualityRange& range : quality_ranges(family)) add(quality_sentence(family, range));
   add(verification_sentence(family));
   add(sanitizer_sentence(family.sanitizer));
   const json cards = highlights(family);
+  json tables = json::array({best_table(family, anchors).view()});
+  if (!family.device_steps.empty()) tables.push_back(device_table(family, anchors).view());
   return {{"family", format::one_line(family.id)},
           {"cards", cards},
           {"has_cards", !cards.empty()},
           {"sentences", sentences},
           {"remarks", remarks},
-          {"table", best_table(family, anchors).view()}};
+          {"tables", tables}};
 }
 
 }  // namespace mprof

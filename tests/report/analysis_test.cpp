@@ -43,6 +43,37 @@ TEST(Analysis, SpeedUpIsOverEachVariantsOwnBaseline) {
   EXPECT_FALSE(naive.ops[0].speed_up);
 }
 
+/// The healthy run, as if its convolution as a matrix product ran on a GPU.
+mprof::Run on_two_devices() {
+  mprof::Run run = samples::healthy();
+  for (VariantInfo& variant : run.variants) {
+    if (variant.id == "conv/cpu_im2col_gemm") variant.device = "cuda";
+  }
+  return run;
+}
+
+TEST(Analysis, TheStepFromTheCpuToTheGpuIsBetweenTheBestOfEach) {
+  const mprof::Run run = on_two_devices();
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families[0];
+  ASSERT_EQ(family.device_steps.size(), family.best.size()) << "one for each op and problem, the whole too";
+  for (const DeviceStep& step : family.device_steps) {
+    EXPECT_NE(step.cpu.fastest->key.variant, "conv/cpu_im2col_gemm");
+    EXPECT_EQ(step.gpu.fastest->key.variant, "conv/cpu_im2col_gemm");
+    EXPECT_DOUBLE_EQ(*step.speed_up.factor, step.cpu.time()->median / step.gpu.time()->median);
+    for (const VariantResult& variant : family.variants) {
+      const CaseResult* other = variant.representative(step.cpu.problem);
+      if (variant.info.device != "cpu" || other == nullptr || step.cpu.op.empty()) continue;
+      EXPECT_LE(step.cpu.time()->median, other->find_op(step.cpu.op)->op_time->median) << other->id;
+    }
+  }
+}
+
+TEST(Analysis, OneDeviceAloneIsNoStep) {
+  const mprof::Run run = samples::healthy();
+  EXPECT_TRUE(analyse(run).families[0].device_steps.empty());
+}
+
 TEST(Analysis, AHealthyRunHasNothingToWarnOf) {
   const mprof::Run run = samples::healthy();
   EXPECT_TRUE(analyse(run).findings.empty());
