@@ -9,16 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/library_fact.hpp"
 #include "kernels/workload.hpp"
 #include "model/run.hpp"
 
 namespace mprof {
-
-/// Something to be known of a library that a variant calls: its version, the kernels that it chose.
-struct LibraryFact {
-  std::string name{};  ///< "cuDNN"
-  std::function<std::string()> value{};
-};
 
 /// A variant as the registry holds it.
 struct RegisteredVariant {

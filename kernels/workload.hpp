@@ -1,36 +1,18 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "kernels/stage.hpp"
 #include "model/family.hpp"
 #include "model/run.hpp"
 
 /// What the runner knows of a workload: three small interfaces. A family implements them; its variants see
 /// none of them.
 namespace mprof {
-
-/// The three stages of an op. group_time covers all three, op_time the second.
-enum class Stage { prepare, forward, finish };
-
-/// Watches an execution from outside: the runner's timing, a test's script.
-class StageObserver {
- public:
-  virtual ~StageObserver() = default;
-  /// Runs `work`, one stage of `op`. May run a forward stage more than once: forward() must be repeatable.
-  virtual void stage(std::string_view op, Stage stage, const std::function<void()>& work) = 0;
-};
-
-/// Runs each stage once and watches nothing.
-class NoObserver final : public StageObserver {
- public:
-  void stage(std::string_view, Stage, const std::function<void()>& work) override { work(); }
-};
 
 /// A quality of the whole by its metric, which FamilyInfo::qualities describes.
 struct QualityValue {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/registry.hpp"
 #include "system/error.hpp"
 
 namespace mprof {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/registry.hpp"
+#include "kernels/library_fact.hpp"
 #include "model/run.hpp"
 
 /// How a variant's file tells of itself, in any family: it has one constant of the type Register.

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/workload.hpp"
+#include "kernels/stage.hpp"
 
 namespace mprof {
 
