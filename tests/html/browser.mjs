@@ -1,0 +1,132 @@
+// The browser in which the tests look at the pages that render_run has made in the folder PAGES. Exits with 77 where there is
+// no Chromium. CHROMIUM names one that is not on the PATH.
+import assert from 'node:assert/strict';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { after, before } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const source = fileURLToPath(new URL('../..', import.meta.url));
+
+function skip(reason) {
+  console.log(`skipped: ${reason}`);
+  process.exit(77);
+}
+
+function find_chromium() {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM]
+                                          : folders.flatMap(f => [join(f, 'chromium'), join(f, 'chromium-browser')]);
+  return candidates.find(file => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function load_development_module(name) {
+  try {
+    return await import(name);
+  } catch {
+    return skip(`the Node.js module ${name} is not installed: run npm ci`);
+  }
+}
+
+const executablePath = find_chromium() ?? skip('Chromium was not found: install it, or let CHROMIUM name it');
+export const folder = process.env.PAGES ?? skip('PAGES does not name the folder of the pages');
+const { chromium } = await load_development_module('playwright-core');
+await load_development_module('axe-core');
+const axe = readFileSync(join(source, 'node_modules/axe-core/axe.min.js'), 'utf8');
+
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+               '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+export const phone = { width: 400, height: 800 }, desk = { width: 1400, height: 900 };
+
+export let browser;
+
+before(async () => {
+  assert.ok(existsSync(join(folder, 'run_a/milestone.html')), `${folder} holds no pages`);
+  browser = await chromium.launch({ executablePath, args: flags });
+});
+
+after(async () => browser?.close());
+
+/// Resolves when the page has been laid out and painted after all that was done to it so far.
+export const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/// Resolves when `check` no longer throws; what it threw last, when a minute was in vain.
+export async function eventually(check) {
+  for (const end = Date.now() + 60_000;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise(resolve => setTimeout(resolve, 20));
+    }
+  }
+}
+
+/// Opens a page with all its charts drawn and passes it to `use`, then expects that it asked for nothing and complained of
+/// nothing.
+export async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, ...more }, use) {
+  const context = await browser.newContext({ viewport, colorScheme, ...more });
+  try {
+    const page = await context.newPage();
+    const url = pathToFileURL(join(folder, name)).href;
+    const complaints = [], requests = [];
+    page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', error => complaints.push(error.message));
+    page.on('dialog', dialog => complaints.push(`dialog: ${dialog.message()}`));
+    page.on('request', request => { if (request.url().split('#')[0] !== url) requests.push(request.url()); });
+    await page.goto(url + hash);
+    await frames(page);
+    if (!lazily) await page.evaluate(() => window.mprof_draw_all?.());
+    await use(page);
+    assert.deepEqual(complaints, [], 'the console stays empty');
+    assert.deepEqual(requests, [], 'no request leaves the file');
+  } finally {
+    await context.close();
+  }
+}
+
+export const overflow = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+/// What each chart but the timeline, which has its own tests, has drawn: its view's rows and points, and its SVG's texts and marks.
+export const charts = page => page.evaluate(() => {
+  const views = JSON.parse(document.getElementById('chart-data').textContent);
+  return views.filter(view => view.kind !== 'timeline').map(view => {
+    const svg = document.querySelector(`[data-chart="${view.id}"] svg`);
+    return {
+      id: view.id,
+      rows: view.rows.length,
+      points: view.series.reduce((sum, series) => sum + series.points.length, 0),
+      texts: svg ? svg.querySelectorAll('text').length : 0,
+      marks: svg ? svg.querySelectorAll('path').length : 0,
+      width: svg ? svg.getBoundingClientRect().width : 0,
+      paged: svg ? [...svg.querySelectorAll('text')].some(text => /^\d+\/\d+$/.test(text.textContent)) : false
+    };
+  });
+});
+
+/// What axe finds serious or worse in the page, or in those parts of it that the selector names. Of a long table it sees the
+/// first rows and the last one: the others are of the same make.
+export const serious_findings = async (page, selector = 'html') => {
+  await page.evaluate(axe);
+  await page.evaluate(() => {
+    for (const body of document.querySelectorAll('tbody')) [...body.rows].slice(6, -1).forEach(row => row.remove());
+  });
+  const result = await page.evaluate(
+      selector => window.axe.run({ include: [selector] }, { resultTypes: ['violations'] }), selector);
+  return result.violations.filter(finding => ['serious', 'critical'].includes(finding.impact))
+      .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
+};
+
+export const whole = 'h200-2026-11-21/milestone.html';  // eighteen variants at four batches, traced and counted
+
+/// The texts of a column as they stand there, top to bottom, without small print and footnote marks.
+export const column = (figure, place) => figure.locator('tbody tr:visible').evaluateAll((rows, place) =>
+  rows.map(row => row.cells[place].firstElementChild.textContent), place);
+export const said = page => page.locator('.announce').textContent();
