@@ -39,7 +39,7 @@ std::vector<SanitizerTool> parse_tools(const std::string& text) {
   return tools;
 }
 
-SanitizeRequest parse_request(const Arguments& arguments) {
+SanitizeRequest sanitize_request(const Arguments& arguments) {
   SanitizeRequest request;
   request.tools = parse_tools(arguments.text("tool"));
   for (const std::string& list : arguments.texts("variant")) {
@@ -79,9 +79,9 @@ std::string outcome(const SanitizerResult& result) {
 
 /// A line for each result, and one for each reason why there is none. On a terminal also one for what goes
 /// on, since a tool can take a minute over a variant.
-class Lines final : public SanitizeProgress {
+class ResultLines final : public SanitizeProgress {
  public:
-  Lines(std::size_t steps, bool quiet)
+  ResultLines(std::size_t steps, bool quiet)
       : steps_(steps), quiet_(quiet), live_(!quiet && stderr_is_terminal()) {}
 
   void step_begins(const SanitizeStep& step) override {
@@ -139,7 +139,7 @@ ExitCode exit_code_of(const SanitizeOutcome& outcome) {
 }
 
 int sanitize(const Arguments& arguments) {
-  const SanitizeRequest request = parse_request(arguments);
+  const SanitizeRequest request = sanitize_request(arguments);
   const double timeout = parse_seconds("timeout", arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
   const Run run = read_run(path);
@@ -154,7 +154,7 @@ int sanitize(const Arguments& arguments) {
   validate_inputs(run, steps, inputs);
 
   const Interrupts interrupts;
-  Lines lines(steps.size(), arguments.flag("quiet"));
+  ResultLines lines(steps.size(), arguments.flag("quiet"));
   const std::string program = fs::read_symlink("/proc/self/exe").string();
   const SanitizeOutcome done = mprof::sanitize(run, record, steps,
                                                {.sanitizer = sanitizer,

@@ -14,6 +14,10 @@ function(mprof_configure_target target)
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   endif()
+  # A plug-in's file alone tells its registration from the others'.
+  if(NOT target MATCHES "_plugins$")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${MPROF_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   if(MPROF_CPU_ARCH)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=${MPROF_CPU_ARCH}>)
   endif()
@@ -21,8 +25,8 @@ function(mprof_configure_target target)
     target_compile_options(${target} PRIVATE
       -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)
-    # Coverage of the libraries is what guides a fuzzer; without it its inputs are blind guesses.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    # Coverage of the libraries that it calls is what guides a fuzzer; without it its inputs are blind guesses.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL Clang AND target MATCHES "^(mprof_model|mprof_inputs|fuzz_.*)$")
       target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
   endif()

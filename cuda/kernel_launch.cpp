@@ -11,19 +11,19 @@ namespace mprof::cuda {
 namespace {
 
 /// The functions of CUPTI that are used here.
-struct Functions {
+struct CallbackFunctions {
   decltype(::cuptiUnsubscribe)* unsubscribe = nullptr;
   decltype(::cuptiEnableCallback)* enable_callback = nullptr;
 
-  Functions() {
+  CallbackFunctions() {
     const SharedLibrary& library = cupti_library();
     library.import(unsubscribe, "cuptiUnsubscribe");
     library.import(enable_callback, "cuptiEnableCallback");
   }
 };
 
-const Functions& cupti() {
-  static const Functions functions;
+const CallbackFunctions& callback_functions() {
+  static const CallbackFunctions functions;
   return functions;
 }
 
@@ -90,15 +90,16 @@ void CUPTIAPI on_callback(void* callbacks, CUpti_CallbackDomain /*driver*/, CUpt
 LaunchCallbacks::LaunchCallbacks(LaunchObserver& observer)
     : observer_(observer), subscriber_(subscribe(on_callback, this)) {
   for (const auto function : launch_functions) {
-    const CUptiResult enabled = cupti().enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, function);
+    const CUptiResult enabled =
+        callback_functions().enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, function);
     if (enabled == CUPTI_SUCCESS) continue;
-    cupti().unsubscribe(subscriber_);
+    callback_functions().unsubscribe(subscriber_);
     check(enabled);
   }
 }
 
 LaunchCallbacks::~LaunchCallbacks() {
-  cupti().unsubscribe(subscriber_);
+  callback_functions().unsubscribe(subscriber_);
 }
 
 void LaunchCallbacks::on_call(std::uint32_t function, const void* call) {

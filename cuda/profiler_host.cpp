@@ -14,7 +14,7 @@ namespace mprof::cuda {
 namespace {
 
 /// The functions of CUPTI that are used here.
-struct Functions {
+struct HostFunctions {
   decltype(::cuptiDeviceGetChipName)* chip_name = nullptr;
   decltype(::cuptiProfilerHostInitialize)* initialize = nullptr;
   decltype(::cuptiProfilerHostDeinitialize)* deinitialize = nullptr;
@@ -25,7 +25,7 @@ struct Functions {
   decltype(::cuptiProfilerHostGetNumOfPasses)* passes = nullptr;
   decltype(::cuptiProfilerHostEvaluateToGpuValues)* evaluate = nullptr;
 
-  Functions() {
+  HostFunctions() {
     const SharedLibrary& library = cupti_library();
     library.import(chip_name, "cuptiDeviceGetChipName");
     library.import(initialize, "cuptiProfilerHostInitialize");
@@ -39,8 +39,8 @@ struct Functions {
   }
 };
 
-const Functions& cupti() {
-  static const Functions functions;
+const HostFunctions& host_functions() {
+  static const HostFunctions functions;
   return functions;
 }
 
@@ -57,7 +57,7 @@ std::string chip_name() {
   int gpus = 0;
   if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) return std::string(default_chip);
   MPROF_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
-  check(cupti().chip_name(&params));
+  check(host_functions().chip_name(&params));
   return params.pChipName;
 }
 
@@ -93,14 +93,14 @@ ProfilerHost::ProfilerHost(std::string_view chip, std::vector<std::uint8_t> avai
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = name.c_str();
   params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
-  check(cupti().initialize(&params));
+  check(host_functions().initialize(&params));
   object_ = params.pHostObject;
 }
 
 ProfilerHost::~ProfilerHost() {
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
   params.pHostObject = object_;
-  cupti().deinitialize(&params);
+  host_functions().deinitialize(&params);
 }
 
 bool ProfilerHost::add(std::span<const std::string> metrics) {
@@ -109,27 +109,27 @@ bool ProfilerHost::add(std::span<const std::string> metrics) {
   params.pHostObject = object_;
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
-  return cupti().add_metrics(&params) == CUPTI_SUCCESS;
+  return host_functions().add_metrics(&params) == CUPTI_SUCCESS;
 }
 
 std::string ProfilerHost::dimension(const std::string& metric) const {
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
   params.pHostObject = object_;
   params.pMetricName = metric.c_str();
-  check(cupti().properties(&params));
+  check(host_functions().properties(&params));
   return params.pDimUnit != nullptr ? params.pDimUnit : "";
 }
 
 std::vector<std::uint8_t> ProfilerHost::config_image() const {
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
   size.pHostObject = object_;
-  check(cupti().config_size(&size));
+  check(host_functions().config_size(&size));
   std::vector<std::uint8_t> image(size.configImageSize);
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, params);
   params.pHostObject = object_;
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
-  check(cupti().config(&params));
+  check(host_functions().config(&params));
   return image;
 }
 
@@ -145,7 +145,7 @@ std::vector<double> ProfilerHost::evaluate(std::span<const std::uint8_t> counter
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
   params.pMetricValues = values.data();
-  check(cupti().evaluate(&params));
+  check(host_functions().evaluate(&params));
   for (std::size_t i = 0; i < metrics.size(); ++i) values[i] *= si_factor(dimension(metrics[i]));
   return values;
 }
@@ -155,7 +155,7 @@ std::size_t number_of_passes(std::span<const std::uint8_t> config_image) {
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, params);
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
-  check(cupti().passes(&params));
+  check(host_functions().passes(&params));
   return params.numOfPasses;
 }
 

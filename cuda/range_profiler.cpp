@@ -17,7 +17,7 @@ namespace mprof::cuda {
 namespace {
 
 /// The functions of CUPTI that are used here.
-struct Functions {
+struct RangeFunctions {
   decltype(::cuptiProfilerInitialize)* initialize = nullptr;
   decltype(::cuptiProfilerDeviceSupported)* device_supported = nullptr;
   decltype(::cuptiProfilerGetCounterAvailability)* availability = nullptr;
@@ -32,7 +32,7 @@ struct Functions {
   decltype(::cuptiRangeProfilerGetCounterDataInfo)* info = nullptr;
 
   /// Initializes the profiler as well, which must precede everything else and is never undone.
-  Functions() {
+  RangeFunctions() {
     const SharedLibrary& library = cupti_library();
     library.import(initialize, "cuptiProfilerInitialize");
     library.import(device_supported, "cuptiProfilerDeviceSupported");
@@ -51,8 +51,8 @@ struct Functions {
   }
 };
 
-const Functions& cupti() {
-  static const Functions functions;
+const RangeFunctions& range_functions() {
+  static const RangeFunctions functions;
   return functions;
 }
 
@@ -75,7 +75,7 @@ std::optional<std::string> profiling_unsupported() {
   MPROF_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
   params.cuDevice = 0;
   params.api = CUPTI_PROFILER_RANGE_PROFILING;
-  check(cupti().device_supported(&params));
+  check(range_functions().device_supported(&params));
   if (!forbids(params.isSupported)) return std::nullopt;
   const std::array<std::pair<Support, std::string_view>, 6> obstacles{{
       {params.architecture, "it is older than compute capability 7.5"},
@@ -94,10 +94,10 @@ std::optional<std::string> profiling_unsupported() {
 std::vector<std::uint8_t> counter_availability(CUctx_st* context) {
   MPROF_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
   params.ctx = context;
-  if (cupti().availability(&params) != CUPTI_SUCCESS) return {};
+  if (range_functions().availability(&params) != CUPTI_SUCCESS) return {};
   std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
   params.pCounterAvailabilityImage = image.data();
-  return cupti().availability(&params) == CUPTI_SUCCESS ? image : std::vector<std::uint8_t>{};
+  return range_functions().availability(&params) == CUPTI_SUCCESS ? image : std::vector<std::uint8_t>{};
 }
 
 RangeProfiler::RangeProfiler(CUctx_st* context, std::vector<std::uint8_t> config_image,
@@ -116,7 +116,7 @@ RangeProfiler::~RangeProfiler() {
   if (started_) {
     MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
-    cupti().stop(&params);
+    range_functions().stop(&params);
   }
   disable();
 }
@@ -124,14 +124,14 @@ RangeProfiler::~RangeProfiler() {
 void RangeProfiler::enable(CUctx_st* context) {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
   params.ctx = context;
-  check(cupti().enable(&params));
+  check(range_functions().enable(&params));
   object_ = params.pRangeProfilerObject;
 }
 
 void RangeProfiler::disable() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
   params.pRangeProfilerObject = object_;
-  cupti().disable(&params);
+  range_functions().disable(&params);
 }
 
 void RangeProfiler::make_room(std::span<const std::string> metrics) {
@@ -143,7 +143,7 @@ void RangeProfiler::make_room(std::span<const std::string> metrics) {
   params.numMetrics = names.size();
   params.maxNumOfRanges = max_ranges_;
   params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(max_ranges_);
-  check(cupti().data_size(&params));
+  check(range_functions().data_size(&params));
   data_.resize(params.counterDataSize);
 }
 
@@ -152,7 +152,7 @@ void RangeProfiler::configure() {
   image.pRangeProfilerObject = object_;
   image.counterDataSize = data_.size();
   image.pCounterData = data_.data();
-  check(cupti().clear(&image));
+  check(range_functions().clear(&image));
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params);
   params.pRangeProfilerObject = object_;
   params.configSize = config_.size();
@@ -166,14 +166,14 @@ void RangeProfiler::configure() {
   params.minNestingLevel = 1;
   params.passIndex = 0;
   params.targetNestingLevel = 1;
-  check(cupti().configure(&params));
+  check(range_functions().configure(&params));
 }
 
 void RangeProfiler::start() {
   configure();
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
   params.pRangeProfilerObject = object_;
-  check(cupti().start(&params));
+  check(range_functions().start(&params));
   started_ = true;
 }
 
@@ -181,13 +181,13 @@ void RangeProfiler::stop() {
   started_ = false;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
   params.pRangeProfilerObject = object_;
-  check(cupti().stop(&params));
+  check(range_functions().stop(&params));
 }
 
 std::size_t RangeProfiler::decode() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
   params.pRangeProfilerObject = object_;
-  check(cupti().decode(&params));
+  check(range_functions().decode(&params));
   return params.numOfRangeDropped;
 }
 
@@ -195,7 +195,7 @@ std::size_t RangeProfiler::ranges() const {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, params);
   params.pCounterDataImage = data_.data();
   params.counterDataImageSize = data_.size();
-  check(cupti().info(&params));
+  check(range_functions().info(&params));
   return params.numTotalRanges;
 }
 

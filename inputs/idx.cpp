@@ -23,7 +23,7 @@ constexpr std::size_t max_file_bytes = std::size_t{256} << 20;
 constexpr std::string_view next_step =
     "Install Debian's package dataset-fashion-mnist, or point --data at a folder that has its files.";
 
-[[noreturn]] void fail(const std::string& name, std::string_view problem) {
+[[noreturn]] void refuse(const std::string& name, std::string_view problem) {
   throw Error(ExitCode::usage, fmt::format("{}: {}. {}", name, problem, next_step));
 }
 
@@ -39,26 +39,26 @@ std::size_t big_endian_32(std::span<const std::byte> bytes, std::size_t at) {
 /// The rank, from a header of which everything else has been checked.
 std::size_t parse_magic(std::span<const std::byte> bytes, const std::string& name) {
   if (bytes.size() < magic_bytes) {
-    fail(name,
-         fmt::format("{} bytes long, expected an IDX header of at least {}", bytes.size(), magic_bytes));
+    refuse(name,
+           fmt::format("{} bytes long, expected an IDX header of at least {}", bytes.size(), magic_bytes));
   }
   if (byte_at(bytes, 0) != 0 || byte_at(bytes, 1) != 0) {
-    fail(name, fmt::format("begins with {:#06x}, expected the IDX magic number 0x0000",
-                           byte_at(bytes, 0) << 8 | byte_at(bytes, 1)));
+    refuse(name, fmt::format("begins with {:#06x}, expected the IDX magic number 0x0000",
+                             byte_at(bytes, 0) << 8 | byte_at(bytes, 1)));
   }
   if (byte_at(bytes, 2) != unsigned_byte) {
-    fail(name, fmt::format("element type {:#04x}, expected {:#04x} (unsigned byte)", byte_at(bytes, 2),
-                           unsigned_byte));
+    refuse(name, fmt::format("element type {:#04x}, expected {:#04x} (unsigned byte)", byte_at(bytes, 2),
+                             unsigned_byte));
   }
-  if (byte_at(bytes, 3) == 0) fail(name, "rank 0, expected at least 1");
+  if (byte_at(bytes, 3) == 0) refuse(name, "rank 0, expected at least 1");
   return byte_at(bytes, 3);
 }
 
 std::vector<std::size_t> parse_shape(std::span<const std::byte> bytes, std::size_t rank,
                                      const std::string& name) {
   if (bytes.size() < magic_bytes + rank * dimension_bytes) {
-    fail(name, fmt::format("ends within its header: {} bytes, expected {} dimensions of {} bytes",
-                           bytes.size(), rank, dimension_bytes));
+    refuse(name, fmt::format("ends within its header: {} bytes, expected {} dimensions of {} bytes",
+                             bytes.size(), rank, dimension_bytes));
   }
   std::vector<std::size_t> shape;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -71,8 +71,8 @@ std::size_t element_count(const std::vector<std::size_t>& shape, const std::stri
   std::size_t count = 1;
   for (const std::size_t extent : shape) {
     if (extent != 0 && count > std::numeric_limits<std::size_t>::max() / extent) {
-      fail(name, fmt::format("dimensions {} have more elements than memory has addresses",
-                             fmt::join(shape, " x ")));
+      refuse(name, fmt::format("dimensions {} have more elements than memory has addresses",
+                               fmt::join(shape, " x ")));
     }
     count *= extent;
   }
@@ -87,8 +87,8 @@ IdxArray parse_idx(std::span<const std::byte> bytes, const std::string& name) {
   const std::size_t expected = element_count(array.shape, name);
   const std::span<const std::byte> elements = bytes.subspan(magic_bytes + rank * dimension_bytes);
   if (elements.size() != expected) {
-    fail(name, fmt::format("{} bytes of elements, expected {} for dimensions {}", elements.size(), expected,
-                           fmt::join(array.shape, " x ")));
+    refuse(name, fmt::format("{} bytes of elements, expected {} for dimensions {}", elements.size(), expected,
+                             fmt::join(array.shape, " x ")));
   }
   array.values.resize(expected);
   if (expected != 0) std::memcpy(array.values.data(), elements.data(), expected);

@@ -34,7 +34,7 @@ Measurement absent(std::string metric, std::string op, std::string reason) {
 
 /// The rows of a case.
 struct CaseRows {
-  CaseRows(const Trace& of, CaseIndex index)
+  CaseRows(const Trace& of, trace::CaseIndex index)
       : trace(of),
         info(of.cases.at(index)),
         kernels(of_case(of.kernels, index)),
@@ -64,7 +64,7 @@ IntervalSet when(std::span<const Row> rows, const Keep& keep) {
   return IntervalSet(std::move(times));
 }
 
-constexpr auto all = [](const auto&) { return true; };
+constexpr auto any_row = [](const auto&) { return true; };
 
 /// Whether a call is of a kind, by its name.
 auto is_of(const Trace& trace, CallKind kind) {
@@ -74,12 +74,12 @@ auto is_of(const Trace& trace, CallKind kind) {
 /// What the GPU and the host did at each moment of a traced execution, by whatever part of it.
 struct Activity {
   explicit Activity(const CaseRows& rows)
-      : kernels(when(rows.kernels, all)),
-        transfers(when(rows.transfers, all)),
-        tracing(when(rows.overheads, all)),
-        waiting(when(rows.synchronizations, all) | when(rows.calls, is_of(rows.trace, CallKind::wait))),
+      : kernels(when(rows.kernels, any_row)),
+        transfers(when(rows.transfers, any_row)),
+        tracing(when(rows.overheads, any_row)),
+        waiting(when(rows.synchronizations, any_row) | when(rows.calls, is_of(rows.trace, CallKind::wait))),
         allocating(when(rows.calls, is_of(rows.trace, CallKind::allocation))),
-        calling(when(rows.calls, all)) {}
+        calling(when(rows.calls, any_row)) {}
 
   IntervalSet kernels;
   IntervalSet transfers;
@@ -291,7 +291,8 @@ class OpMetrics {
 
 }  // namespace
 
-std::vector<Measurement> trace_metrics(const Trace& trace, CaseIndex index, std::span<const OpInfo> ops) {
+std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex index,
+                                       std::span<const OpInfo> ops) {
   const CaseRows of_the_case(trace, index);
   const Activity activity(of_the_case);
   std::vector<Measurement> rows;

@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "model/json_archive.hpp"
 
 /// Records of older schema versions as this version has them: a function a version, on JSON. None of them is
 /// surprised by a value of another type: it leaves what it does not understand, and the reader refuses it.
 namespace mprof {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 /// The schema versions that a reader takes.
 struct Versions {

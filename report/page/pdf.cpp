@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::array names{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"};
+constexpr std::array browsers{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"};
 
 [[noreturn]] void fail(const std::string& message) {
   throw Error(ExitCode::environment, message);
@@ -103,14 +103,14 @@ fs::path find_chromium() {
         "name one, or unset it. The formats md and html need no Chromium.",
         format::one_line(chosen)));
   }
-  for (const char* name : names) {
+  for (const char* name : browsers) {
     if (const auto found = find_program(name, path)) return *found;
   }
   fail(fmt::format(
       "a report in PDF is printed by Chromium, and none of {} is on the PATH. Install one (Debian: apt-get "
       "install chromium), or let the environment variable CHROMIUM name it. The formats md and "
       "html need no Chromium.",
-      fmt::join(names, ", ")));
+      fmt::join(browsers, ", ")));
 }
 
 std::string print_to_pdf(const fs::path& chromium, std::string_view html, Seconds limit) {

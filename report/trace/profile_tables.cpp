@@ -338,23 +338,23 @@ ProfileTable gpu_trace(const ProfileReport& report, const Trace& trace, const Pr
   return table;
 }
 
-constexpr trace::Parts kernels{.kernels = true};
-constexpr trace::Parts transfers{.transfers = true};
-constexpr trace::Parts calls{.calls = true};
-constexpr trace::Parts ranges{.ranges = true};
+constexpr trace::Parts kernel_parts{.kernels = true};
+constexpr trace::Parts transfer_parts{.transfers = true};
+constexpr trace::Parts call_parts{.calls = true};
+constexpr trace::Parts range_parts{.ranges = true};
 
 constexpr std::array reports{
-    ProfileReport{"cuda_api_sum", "cudaapisum", calls, api_sum, "CUDA API Summary",
+    ProfileReport{"cuda_api_sum", "cudaapisum", call_parts, api_sum, "CUDA API Summary",
                   "no CUDA call was traced"},
-    ProfileReport{"cuda_gpu_kern_sum", "gpukernsum", kernels, kernel_sum, "CUDA GPU Kernel Summary",
+    ProfileReport{"cuda_gpu_kern_sum", "gpukernsum", kernel_parts, kernel_sum, "CUDA GPU Kernel Summary",
                   "no kernel was traced"},
-    ProfileReport{"cuda_gpu_kern_gb_sum", "gpukerngbsum", kernels, kernel_size_sum,
+    ProfileReport{"cuda_gpu_kern_gb_sum", "gpukerngbsum", kernel_parts, kernel_size_sum,
                   "CUDA GPU Kernel/Grid/Block Summary", "no kernel was traced"},
-    ProfileReport{"cuda_gpu_mem_time_sum", "gpumemtimesum", transfers, memory_time_sum,
+    ProfileReport{"cuda_gpu_mem_time_sum", "gpumemtimesum", transfer_parts, memory_time_sum,
                   "CUDA GPU MemOps Summary (by Time)", "no copy and no memset was traced"},
-    ProfileReport{"cuda_gpu_mem_size_sum", "gpumemsizesum", transfers, memory_size_sum,
+    ProfileReport{"cuda_gpu_mem_size_sum", "gpumemsizesum", transfer_parts, memory_size_sum,
                   "CUDA GPU MemOps Summary (by Size)", "no copy and no memset was traced"},
-    ProfileReport{"nvtx_pushpop_sum", "nvtxppsum", ranges, push_pop_sum, "NVTX Push/Pop Range Summary",
+    ProfileReport{"nvtx_pushpop_sum", "nvtxppsum", range_parts, push_pop_sum, "NVTX Push/Pop Range Summary",
                   "no NVTX range was traced"},
     ProfileReport{"nvtx_kern_sum",
                   "nvtxkernsum",

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using Profile = trace::Trace;
 
-constexpr double most = 0.9;  // of the time: what is worth looking at
+constexpr double leading_share = 0.9;  // of the time: what is worth looking at
 constexpr double seconds_per_ns = 1e-9;
 
 std::string time_text(double ns) {
@@ -27,7 +27,7 @@ std::string time_text(std::int64_t ns) {
 
 /// "More than 90 %"
 std::string more_than_most() {
-  return "more than " + format::about(100 * most, Unit::percent);
+  return "more than " + format::about(100 * leading_share, Unit::percent);
 }
 
 std::string counted(std::int64_t number, std::string_view noun) {
@@ -86,7 +86,7 @@ json table_views(const Profile& profile, const ProfileScope& scope, const std::s
 json leading_view(std::string_view report, std::string_view what, const Profile& profile, Anchors& anchors) {
   const ProfileTable all = table_of(report, profile, {});
   if (all.rows == 0) return false;
-  const ProfileTable leading = leading_rows(all, most);
+  const ProfileTable leading = leading_rows(all, leading_share);
   const std::string caption =
       fmt::format("Of {}, {} took {} of the time in all of them ({})", format::plural(all.rows, what),
                   format::count(leading.rows), more_than_most(), all.name);
@@ -97,7 +97,7 @@ json leading_view(std::string_view report, std::string_view what, const Profile&
 
 /// "map_shared (62.0 %) and permute (31.5 %)"
 std::string leading_names(const ProfileTable& table) {
-  const ProfileTable leading = leading_rows(table, most);
+  const ProfileTable leading = leading_rows(table, leading_share);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < leading.rows; ++i) {
     const ProfileRow row = leading.row(i);

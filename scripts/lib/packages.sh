@@ -31,6 +31,7 @@ test_packages=(
   fonts-dejavu-core
   libclang-rt-dev
   libgtest-dev
+  lld
   llvm
 )
 

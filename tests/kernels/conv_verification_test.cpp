@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t batch = 6;
+constexpr std::size_t images = 6;
 
 void convolve(const Shape& shape, const float* input, const float* mask, float* output) {
   for (std::size_t b = 0; b < shape.batch; ++b) {
@@ -72,7 +72,7 @@ class StaleMemory final : public HostConvolution {
 
 template <typename Make>
 std::vector<Verification> verification_of(Make make, int times = 1) {
-  static const Inputs inputs = test::random_inputs(batch);
+  static const Inputs inputs = test::random_inputs(images);
   const Declaration declaration{
       .title = {}, .idea = {}, .device = "cpu", .baseline = {}, .make = [make](const Parameters&) {
         return make();
@@ -95,7 +95,7 @@ TEST(Verification, PassesWhatIsRight) {
     EXPECT_TRUE(result[i].passed) << result[i].finding;
     EXPECT_EQ(result[i].op, layers[i].op);
     EXPECT_EQ(result[i].finding, "");
-    EXPECT_EQ(result[i].elements, layers[i].shape(batch).output_size());
+    EXPECT_EQ(result[i].elements, layers[i].shape(images).output_size());
     EXPECT_LT(result[i].relative_l2, 1e-7);  // one rounding to float
     EXPECT_GT(result[i].relative_l2, 0);
   }

@@ -30,7 +30,7 @@ Problem problem_of(std::uint64_t size, std::uint64_t iterations) {
   return {{{"size", size}, {"iterations", iterations}}};
 }
 
-constexpr Matrix matrix{.size = 256, .iterations = 5};
+constexpr Matrix small_matrix{.size = 256, .iterations = 5};
 
 /// The map with a float function in place of the columns' own, verified.
 using FloatFunction = std::function<float(std::size_t column, float v)>;
@@ -118,7 +118,7 @@ TEST(Elementwise, StartValuesThatAreIllConditionedHaveNoBound) {
 }
 
 TEST(Elementwise, InputDiffersFromElementToElement) {
-  const Buffer input = make_input(matrix);
+  const Buffer input = make_input(small_matrix);
   std::vector<float> values(input.span().begin(), input.span().end());
   std::ranges::sort(values);
   const auto distinct = std::unique(values.begin(), values.end()) - values.begin();
@@ -147,7 +147,7 @@ TEST(Elementwise, FunctionsThatAreFourUlpOffPass) {
 
 TEST(Elementwise, AFunctionInHalfPrecisionFailsInWhicheverColumn) {
   for (std::size_t coarse = 0; coarse < functions; ++coarse) {
-    const Verification result = verify_with(matrix, [=](std::size_t column, float v) {
+    const Verification result = verify_with(small_matrix, [=](std::size_t column, float v) {
       const float value = function_of(column, v);
       return column % functions == coarse ? rounded_to_half(value) : value;
     });
@@ -158,25 +158,25 @@ TEST(Elementwise, AFunctionInHalfPrecisionFailsInWhicheverColumn) {
 
 TEST(Elementwise, AWrongColumnFails) {
   const Verification result =
-      verify_with(matrix, [](std::size_t column, float v) { return function_of(column + 1, v); });
+      verify_with(small_matrix, [](std::size_t column, float v) { return function_of(column + 1, v); });
   EXPECT_FALSE(result.passed);
 }
 
 TEST(Elementwise, AnIterationTooFewFails) {
-  const Buffer input = make_input(matrix);
-  std::vector<float> output(matrix.elements());
+  const Buffer input = make_input(small_matrix);
+  std::vector<float> output(small_matrix.elements());
   for (std::size_t i = 0; i < output.size(); ++i) output[i] = transform(i, input.data()[i], 4);
-  const Verification result = verify("map", matrix, input.span(), output, tolerance(5));
+  const Verification result = verify("map", small_matrix, input.span(), output, tolerance(5));
   EXPECT_FALSE(result.passed);
   EXPECT_THAT(result.finding, HasSubstr("the relative L2 error of element "));
 }
 
 TEST(Elementwise, OneElementThatWasNotWrittenShows) {
-  const Buffer input = make_input(matrix);
-  std::vector<float> output(matrix.elements());
+  const Buffer input = make_input(small_matrix);
+  std::vector<float> output(small_matrix.elements());
   for (std::size_t i = 0; i < output.size(); ++i) output[i] = transform(i, input.data()[i], 5);
-  poison(std::span(output).subspan(3 * matrix.size + 7, 1));
-  const Verification result = verify("map", matrix, input.span(), output, tolerance(5));
+  poison(std::span(output).subspan(3 * small_matrix.size + 7, 1));
+  const Verification result = verify("map", small_matrix, input.span(), output, tolerance(5));
   EXPECT_EQ(result.never_written, 1U);
   EXPECT_THAT(result.finding,
               HasSubstr("1 of 65536 elements were never written, the first at [row 3, column 7]"));
