@@ -10,7 +10,7 @@ const reports = process.env.REPORTS;
 if (!reports) throw new Error("set REPORTS to the folder that the reports are written to");
 
 const results = join(source, "results");
-const sample = "h200-2026-11-21"; // whose report is committed, for README.md to show
+const sample = "h200-all-2026-11-21"; // whose report is committed, for README.md to show
 const rendered = ["charts", "milestone.html", "milestone.md", "milestone.pdf"];
 const records = readdirSync(results).filter((name) => name.startsWith("h200-") && existsSync(join(results, name, "run.json")));
 
