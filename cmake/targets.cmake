@@ -16,7 +16,7 @@ function(mprof_configure_target target)
   endif()
   # A plug-in's file alone tells its registration from the others'.
   if(NOT target MATCHES "_plugins$")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${MPROF_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${MPROF_UNITY} UNITY_BUILD_BATCH_SIZE 12)
   endif()
   if(MPROF_CPU_ARCH)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=${MPROF_CPU_ARCH}>)

@@ -7,29 +7,29 @@
 namespace mprof {
 namespace {
 
-constexpr EnumNames<SanitizerTool, 4> tools{{{SanitizerTool::memcheck, "memcheck"},
-                                             {SanitizerTool::racecheck, "racecheck"},
-                                             {SanitizerTool::initcheck, "initcheck"},
-                                             {SanitizerTool::synccheck, "synccheck"}}};
-constexpr EnumNames<SanitizerStatus, 5> statuses{{{SanitizerStatus::clean, "clean"},
-                                                  {SanitizerStatus::errors, "errors"},
-                                                  {SanitizerStatus::failed, "failed"},
-                                                  {SanitizerStatus::timeout, "timeout"},
-                                                  {SanitizerStatus::skipped, "skipped"}}};
+constexpr EnumNames<SanitizerTool, 4> tool_names{{{SanitizerTool::memcheck, "memcheck"},
+                                                  {SanitizerTool::racecheck, "racecheck"},
+                                                  {SanitizerTool::initcheck, "initcheck"},
+                                                  {SanitizerTool::synccheck, "synccheck"}}};
+constexpr EnumNames<SanitizerStatus, 5> outcome_names{{{SanitizerStatus::clean, "clean"},
+                                                       {SanitizerStatus::errors, "errors"},
+                                                       {SanitizerStatus::failed, "failed"},
+                                                       {SanitizerStatus::timeout, "timeout"},
+                                                       {SanitizerStatus::skipped, "skipped"}}};
 
 }  // namespace
 
 std::string_view to_string(SanitizerTool tool) {
-  return name_of(tools, tool);
+  return name_of(tool_names, tool);
 }
 std::string_view to_string(SanitizerStatus status) {
-  return name_of(statuses, status);
+  return name_of(outcome_names, status);
 }
 bool from_string(std::string_view text, SanitizerTool& value) {
-  return value_of(tools, text, value);
+  return value_of(tool_names, text, value);
 }
 bool from_string(std::string_view text, SanitizerStatus& value) {
-  return value_of(statuses, text, value);
+  return value_of(outcome_names, text, value);
 }
 
 const std::vector<SanitizerTool>& sanitizer_tools() {

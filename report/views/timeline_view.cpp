@@ -88,9 +88,10 @@ struct Pair {
   std::optional<std::size_t> against;
 };
 
-class Section {
+class TimelineSection {
  public:
-  Section(const RunAnalysis& analysis, const trace::Trace& profile) : traced_(trace::case_indices(profile)) {
+  TimelineSection(const RunAnalysis& analysis, const trace::Trace& profile)
+      : traced_(trace::case_indices(profile)) {
     for (const FamilyResult& family : analysis.families) collect(family);
     std::vector<trace::CaseIndex> cases;
     for (const Entry& entry : entries_) cases.push_back(entry.index);
@@ -280,7 +281,7 @@ std::string change_text(const Entry& shown, const Entry& against) {
 }
 
 /// { lead, text }: each pair, and then each baseline of theirs once.
-json sentences(const Section& section) {
+json sentences(const TimelineSection& section) {
   json list = json::array();
   std::set<std::size_t> shown_already, baselines;
   for (const Pair& pair : section.pairs()) {
@@ -377,7 +378,7 @@ json series_view(const std::vector<const Entry*>& entries) {
   return series;
 }
 
-std::string chart_title(const Section& section, const Pair& pair) {
+std::string chart_title(const TimelineSection& section, const Pair& pair) {
   const std::string title = section.entries()[pair.shown].id();
   if (!pair.against) return title;
   return fmt::format("{} against {}", title, section.entries()[*pair.against].id());
@@ -390,7 +391,7 @@ std::string chart_caption(bool several) {
       several ? "Both on one axis of time, each from its own first activity. " : "");
 }
 
-json chart(const Section& section, const std::vector<const Entry*>& entries, const Pair& pair,
+json chart(const TimelineSection& section, const std::vector<const Entry*>& entries, const Pair& pair,
            const std::string& id) {
   json view = chart_view("timeline", id,
                          {chart_title(section, pair), chart_caption(pair.against.has_value()),
@@ -404,7 +405,7 @@ json chart(const Section& section, const std::vector<const Entry*>& entries, con
 }
 
 /// One pair, for a page that cannot change it.
-json still_chart(const Section& section, const Pair& pair, PagePlan& plan) {
+json still_chart(const TimelineSection& section, const Pair& pair, PagePlan& plan) {
   std::vector<const Entry*> entries{&section.entries()[pair.shown]};
   if (pair.against) entries.push_back(&section.entries()[*pair.against]);
   json view = chart(section, entries, pair, plan.anchors.make("timeline " + entries[0]->title()));
@@ -419,7 +420,7 @@ json still_chart(const Section& section, const Pair& pair, PagePlan& plan) {
 }
 
 /// All cases, of which a reader chooses two.
-json live_chart(const Section& section, PagePlan& plan) {
+json live_chart(const TimelineSection& section, PagePlan& plan) {
   std::vector<const Entry*> entries;
   for (const Entry& entry : section.entries()) entries.push_back(&entry);
   const Pair& first = section.pairs().front();
@@ -430,7 +431,7 @@ json live_chart(const Section& section, PagePlan& plan) {
   return plan.place(std::move(view), DrawnOn::screen);
 }
 
-json choices(const Section& section) {
+json choices(const TimelineSection& section) {
   const Pair& first = section.pairs().front();
   json list = json::array();
   for (std::size_t i = 0; i < section.entries().size(); ++i) {
@@ -455,7 +456,7 @@ Cell share_cell(std::int64_t part, const OverlapFigures& figures) {
   return Cell::figure(format::percent(share)).valued(share);
 }
 
-json table_view(const Section& section, Anchors& anchors) {
+json table_view(const TimelineSection& section, Anchors& anchors) {
   Table table(anchors.make("timeline overlap"),
               "Overlap of copies and kernels, and what the GPU did, in each traced case");
   table.text("Variant").text("Problem").numbers("Streams").numbers("Window", Unit::second);
@@ -483,7 +484,7 @@ json timeline_view(const RunAnalysis& analysis, const Evidence& evidence, PagePl
     return json{{"absent", format::sentence_case(format::one_line(reason))}, {"charts", json::array()}};
   };
   if (!evidence.profile) return without(evidence.absent);
-  const Section section(analysis, *evidence.profile);
+  const TimelineSection section(analysis, *evidence.profile);
   if (section.empty()) return without("the trace holds no activity of any case");
   json charts = json::array();
   for (const Pair& pair : section.pairs()) charts.push_back(still_chart(section, pair, plan));

@@ -111,7 +111,8 @@ test("on a terminal there is a bar that keeps to one line", { skip }, (t) => {
 test("SIGINT and SIGTERM end a run cleanly, and --resume does the rest", { skip }, async (t) => {
   for (const signal of ["SIGINT", "SIGTERM"]) {
     const out = join(temporary(t), "run");
-    const args = ["run", "--variant", "conv/cpu_naive", "--batch", "1,200", "--passes", "timing", "--seed", "2", "--out", out];
+    const args = ["run", "--variant", "conv/cpu_naive", "--batch", "1,200", "--passes", "timing", "--seed", "2",
+                  "--sampling-time", "3", "--out", out];
     const child = start(args);
     const exit = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
     await until(() => existsSync(join(out, "run.json")) && finished(read_run(out)).length >= 1);

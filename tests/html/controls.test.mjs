@@ -10,7 +10,7 @@ import {
 
 describe('tables', () => {
   test('sort by what a figure is, not by how it is written', () =>
-    with_page(whole, {}, async page => {
+    with_page(whole, { lazily: true }, async page => {
       const figure = page.locator('[data-problem] figure').nth(1);  // the speed-ups
       const before = await column(figure, 0);
       const head = figure.locator('th').filter({ hasText: 'Speed-up 1' }), button = head.getByRole('button');
@@ -30,7 +30,7 @@ describe('tables', () => {
     }));
 
   test('thousands are larger than units, and what is missing is last both ways', () =>
-    with_page('run_a/milestone.html', {}, async page => {
+    with_page('run_a/milestone.html', { lazily: true }, async page => {
       await page.evaluate(() => {
         const figure = document.querySelector('figure.table:has(td[data-value])');
         const place = [...figure.querySelector('tbody tr').cells].findIndex(cell => cell.dataset.value !== undefined);
@@ -54,7 +54,7 @@ describe('tables', () => {
     }));
 
   test('words sort as people read them, and names that repeat the one above are marked anew', () =>
-    with_page(whole, {}, async page => {
+    with_page(whole, { lazily: true }, async page => {
       const figure = page.locator('figure.table').filter({ hasText: 'Outputs against the double-precision' });
       await figure.getByRole('button', { name: 'Variant' }).click();
       const names = await column(figure, 0);
@@ -68,7 +68,7 @@ describe('tables', () => {
   // Three dimensions of a grid are no number, and variant_view.cpp leaves its columns to the order of their texts.
   for (const name of ['run_a', 'h200', 'troubled', 'gpu', 'large', 'h200-2026-11-21']) {
     test(`${name}: every figure says what number it is`, () =>
-      with_page(`${name}/milestone.html`, {}, async page => {
+      with_page(`${name}/milestone.html`, { lazily: true }, async page => {
         const mute = await page.evaluate(() => [...document.querySelectorAll('figure.table td.number:not(.absent)')]
             .filter(cell => /\d/.test(cell.firstElementChild.textContent) && !/\d\s+\d/.test(cell.firstElementChild.textContent) && !Number.isFinite(Number(cell.dataset.value ?? NaN)))
             .map(cell => `${cell.closest('figure').id}: ${cell.textContent}`));
@@ -79,7 +79,7 @@ describe('tables', () => {
   }
 
   test('filter by all words typed; Escape shows all rows again', () =>
-    with_page(whole, {}, async page => {
+    with_page(whole, { lazily: true }, async page => {
       const figure = page.locator('figure.table').filter({ hasText: 'Outputs against the double-precision' });
       const filter = figure.getByRole('searchbox'), count = figure.locator('output');
       const all = await figure.locator('tbody tr').count();
@@ -108,7 +108,7 @@ describe('tables', () => {
   };
 
   test('copy what stands there: order, filter, units, small print and footnotes', () =>
-    with_page(whole, { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
+    with_page(whole, { lazily: true, permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
       const figure = page.locator('[data-problem] figure').first();
       const whole = (await copied(page, figure)).split('\n');
       const rows = await figure.locator('tbody tr').count();
@@ -154,7 +154,7 @@ describe('tables', () => {
     }));
 
   test('obey the keyboard alone', () =>
-    with_page(whole, {}, async page => {
+    with_page(whole, { lazily: true }, async page => {
       const figure = page.locator('[data-problem] figure').first();
       const tools = figure.locator('.tools'), opacity = () => tools.evaluate(element => Number(getComputedStyle(element).opacity));
       await page.mouse.move(0, 0);
