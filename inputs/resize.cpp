@@ -1,6 +1,7 @@
 #include "inputs/resize.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mprof {
 
@@ -11,11 +12,12 @@ BilinearResize::BilinearResize(Size from, Size to)
       columns_(make_taps(from.width, to.width)) {}
 
 std::vector<BilinearResize::Tap> BilinearResize::make_taps(std::size_t from, std::size_t to) {
-  // In float, step by step as PyTorch does it: near coordinate 28 one float's rounding is already 1e-6.
+  // In float, step by step as PyTorch does it, fused where that is: near coordinate 28 one float's rounding
+  // is already 1e-6.
   const float scale = static_cast<float>(from) / static_cast<float>(to);
   std::vector<Tap> taps;
   for (std::size_t i = 0; i < to; ++i) {
-    const float source = std::max(scale * (static_cast<float>(i) + 0.5F) - 0.5F, 0.0F);
+    const float source = std::max(std::fma(scale, static_cast<float>(i) + 0.5F, -0.5F), 0.0F);
     const std::size_t near = std::min(static_cast<std::size_t>(source), from - 1);
     const std::size_t far = std::min(near + 1, from - 1);
     const float far_weight = std::clamp(source - static_cast<float>(near), 0.0F, 1.0F);

@@ -112,7 +112,7 @@ test("SIGINT and SIGTERM end a run cleanly, and --resume does the rest", { skip 
   for (const signal of ["SIGINT", "SIGTERM"]) {
     const out = join(temporary(t), "run");
     const args = ["run", "--variant", "conv/cpu_naive", "--batch", "1,200", "--passes", "timing", "--seed", "2",
-                  "--sampling-time", "3", "--out", out];
+                  "--sampling-time", "2", "--out", out];
     const child = start(args);
     const exit = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
     await until(() => existsSync(join(out, "run.json")) && finished(read_run(out)).length >= 1);
