@@ -1,6 +1,6 @@
 // Tables of a trace, as a user of nsys stats expects them.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { mprof, source, temporary } from "./support.mjs";
@@ -112,4 +112,14 @@ test("what is no trace is refused, with the reason of the run where there is one
     assert.match(err, message);
   }
   assert.deepEqual(readdirSync(directory).sort(), ["damaged.sqlite", "empty", "trace.txt"]);
+});
+
+test("a trace that a link takes from elsewhere is refused", (t) => {
+  const run = join(temporary(t), "run"), elsewhere = join(temporary(t), "elsewhere.sqlite");
+  mkdirSync(run);
+  copyFileSync(recorded, elsewhere);
+  symlinkSync(elsewhere, join(run, "trace.sqlite"));
+  const { code, err } = mprof(["stats", run]);
+  assert.equal(code, 2);
+  assert.match(err, /trace\.sqlite leads out of .*by a symbolic link/);
 });

@@ -57,6 +57,19 @@ TEST_F(DeriveTest, AddsWhatFollowsToThePassThatItFollowsFrom) {
   EXPECT_EQ(row_of(traced().measurements, "dropped_records").samples.at(0), 3);
 }
 
+TEST_F(DeriveTest, ATraceThatALinkTakesFromElsewhereIsRefused) {
+  const test::TemporaryDirectory other;
+  fs::rename(directory.path() / "trace.sqlite", other.path() / "trace.sqlite");
+  fs::create_symlink(other.path() / "trace.sqlite", directory.path() / "trace.sqlite");
+  try {
+    derive(run, directory.path());
+    FAIL() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(std::string(error.what()).find("trace.sqlite leads out of"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(DeriveTest, TwiceIsAsGoodAsOnce) {
   derive(run, directory.path());
   const mprof::Run once = run;
