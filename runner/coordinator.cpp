@@ -90,7 +90,7 @@ class Coordinator {
 
   Outcome survey() {
     context_.progress.surveying();
-    Job job{.kind = JobKind::survey, .plan = run_.plan};
+    Job job{.kind = JobKind::survey};
     std::set<std::string> devices{"cpu"};
     for (const VariantInfo& variant : run_.variants) devices.insert(variant.device);
     job.devices.assign(devices.begin(), devices.end());
