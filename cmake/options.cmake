@@ -17,7 +17,7 @@ option(MPROF_PRECOMPILED_HEADERS "Parse the headers of other projects once for a
 # mprof checks at start-up and says so where it is missing.
 set(MPROF_CPU_ARCH x86-64-v3 CACHE STRING "-march of the host code; empty for the compiler's default")
 
-# The usual linker takes a fifth of the time of a build with tests.
+# The usual linker takes a tenth of the time of a build with tests.
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=lld MPROF_HAS_LLD)
 if(MPROF_HAS_LLD AND MPROF_BUILD_TESTS)

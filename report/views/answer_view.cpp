@@ -206,8 +206,10 @@ std::string device_sentence(const FamilyResult& family) {
     if (step.cpu.problem == *largest && step.speed_up) parts.push_back(step_text(family, step));
   }
   if (parts.empty()) return {};
-  return fmt::format("From the CPU to the GPU, the best of each {}: {}.", family.words.at(*largest),
-                     fmt::join(parts, "; "));
+  return fmt::format(
+      "From the CPU to the GPU, the best of each {}: {}. An op's time on the GPU holds no copy, that of the "
+      "whole {} holds them all.",
+      family.words.at(*largest), fmt::join(parts, "; "), family.words.whole());
 }
 
 Table device_table(const FamilyResult& family, Anchors& anchors) {
