@@ -54,6 +54,9 @@ before(async () => {
 
 after(async () => browser?.close());
 
+/// ms, that the browser is waited for: it ends what hangs, on a machine with much else to do as well.
+const patience = 600_000;
+
 /// Resolves when the page has been laid out and painted after all that was done to it so far.
 export const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
 
@@ -73,6 +76,7 @@ export async function eventually(check) {
 /// nothing.
 export async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, ...more }, use) {
   const context = await browser.newContext({ viewport, colorScheme, ...more });
+  context.setDefaultTimeout(patience);
   try {
     const page = await context.newPage();
     const url = pathToFileURL(join(folder, name)).href;
