@@ -17,9 +17,11 @@ test("no file names the paths of one machine", () => {
 // --- The test itself ---
 
 test("a path of one machine is found, and what only looks like one is not", () => {
-  const home = ["", "home", "jo"].join("/"), root = ["", "root"].join("/"); // put together, so that this file holds none
+  // Put together, so that this file holds none.
+  const home = ["", "home", "jo"].join("/"), root = ["", "root"].join("/");
+  const harmless = [["build", "tmp", "x"], ["$HOME", "work", "x"], ["https:", "", "example.org", "home", "page"]];
   const files = {
-    "README.md": `fine: build/tmp/x, $HOME/work/x, https://example.org/home/page, /tmp, /proc/self\n\nsee ${home}/mprof/x\n`,
+    "README.md": `fine: ${harmless.map((parts) => parts.join("/")).join(", ")}, /tmp, /proc/self\n\nsee ${home}/mprof/x\n`,
     "results/run.json": `{"images": "${root}/data"}`,
     "data.bin": `\0${home}`,
   };

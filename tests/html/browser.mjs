@@ -60,9 +60,9 @@ const patience = 600_000;
 /// Resolves when the page has been laid out and painted after all that was done to it so far.
 export const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/// Resolves when `check` no longer throws; what it threw last, when a minute was in vain.
+/// Resolves when `check` no longer throws; what it threw last, when all patience was in vain.
 export async function eventually(check) {
-  for (const end = Date.now() + 60_000;;) {
+  for (const end = Date.now() + patience;;) {
     try {
       return await check();
     } catch (error) {
