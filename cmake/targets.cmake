@@ -8,7 +8,7 @@ function(mprof_configure_target target)
   # GCC 12 warns of overlaps and overflows that cannot be wherever a string literal is added to a std::string (GCC bug
   # 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overflow>)
   endif()
   if(MPROF_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE

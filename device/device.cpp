@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "system/error.hpp"
 
 namespace mprof {
@@ -27,7 +29,7 @@ const Device& Devices::preferred() const {
   for (const auto& [preference, device] : devices_) {
     const auto reason = device->unavailable();
     if (!reason) return *device;
-    reasons += " " + std::string(device->id()) + ": " + *reason;
+    reasons += fmt::format(" {}: {}", device->id(), *reason);
   }
   throw Error(ExitCode::environment, "No device can be used here." + reasons);
 }

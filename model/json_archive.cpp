@@ -60,7 +60,9 @@ void print_into(std::string& out, const Json& json, std::size_t indent) {
     if (json.is_object()) out += dump(Json(key)) + ": ";
     print_into(out, element, indent + 2);
   }
-  out += "\n" + std::string(indent, ' ') + (json.is_object() ? "}" : "]");
+  out += '\n';
+  out.append(indent, ' ');
+  out += json.is_object() ? '}' : ']';
 }
 
 /// "line 3, column 12" of a byte offset.

@@ -64,7 +64,8 @@ std::string why_wrong(const CaseResult& result) {
     if (!op.verification || op.verification->passed) continue;
     why += fmt::format(" {}: {}", format::short_id(op.info.name), sentence(op.verification->finding));
   }
-  return why.empty() && !result.reason.empty() ? " " + sentence(result.reason) : why;
+  if (why.empty() && !result.reason.empty()) why = fmt::format(" {}", sentence(result.reason));
+  return why;
 }
 
 void add_wrong_outputs(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {

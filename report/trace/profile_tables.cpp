@@ -282,8 +282,10 @@ void add_queue(ProfileRow& row, const Trace& trace, const trace::Queue& queue, c
 ProfileRow kernel_row(const Trace& trace, const trace::Kernel& kernel) {
   ProfileRow row{kernel.time.start, kernel.time.length(), kernel.correlation};
   for (const Size& size : {kernel.grid, kernel.block}) {
-    for (std::size_t i = 0; i < 3; ++i)
-      row.push_back(size ? ProfileCell(std::int64_t{(*size)[i]}) : ProfileCell());
+    for (std::size_t i = 0; i < 3; ++i) {
+      row.emplace_back();
+      if (size) row.back() = std::int64_t{(*size)[i]};
+    }
   }
   row.push_back(if_known(kernel.registers_per_thread));
   row.push_back(megabytes_if_known(kernel.static_shared_memory));
