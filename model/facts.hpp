@@ -19,10 +19,29 @@ inline constexpr FactName cpu_logical_cpus{cpu, "logical_cpus"};
 inline constexpr FactName gpu_name{gpu, "name"};
 inline constexpr FactName gpu_count{gpu, "GPUs"};
 inline constexpr FactName gpu_mig{gpu, "MIG"};
+inline constexpr FactName gpu_driver{gpu, "driver"};
+inline constexpr FactName gpu_power_limit{gpu, "power limit"};                    ///< W
+inline constexpr FactName gpu_sm_clock_maximum{gpu, "SM clock maximum"};          ///< Hz
+inline constexpr FactName gpu_memory_clock_maximum{gpu, "memory clock maximum"};  ///< Hz
+inline constexpr FactName gpu_ecc{gpu, "ECC"};
+inline constexpr FactName gpu_sm_clock{gpu, "SM clock"};                ///< Hz, as it was at the start
+inline constexpr FactName gpu_memory_clock{gpu, "memory clock"};        ///< Hz, likewise
+inline constexpr FactName gpu_pcie_generation{gpu, "PCIe generation"};  ///< likewise: it saves power
+inline constexpr FactName build_type{"build", "build type"};
+inline constexpr FactName gpu_empty_op{gpu, "time of an empty op"};  ///< s, as op_time has it
 }  // namespace fact
 
 /// What makes a machine another one: times from both sides of a difference here cannot be compared.
 inline constexpr std::array identifying_facts{fact::cpu_model, fact::cpu_cores, fact::cpu_logical_cpus,
                                               fact::gpu_name,  fact::gpu_count, fact::gpu_mig};
+
+/// What changes times on one and the same machine, whatever the code does.
+inline constexpr std::array condition_facts{
+    fact::gpu_driver, fact::gpu_power_limit, fact::gpu_sm_clock_maximum, fact::gpu_memory_clock_maximum,
+    fact::gpu_ecc,    fact::build_type};
+
+/// What is another number at every look, and says nothing of the machine.
+inline constexpr std::array passing_facts{fact::gpu_sm_clock, fact::gpu_memory_clock,
+                                          fact::gpu_pcie_generation, fact::gpu_empty_op};
 
 }  // namespace mprof

@@ -61,6 +61,7 @@ struct OpInfo {
   /// Evaluations of functions that hardware has units of their own for (exponential, logarithm, sine, cosine,
   /// reciprocal, square root), in its definition; 0: none.
   double special_operations = 0;
+  double items = 0;  ///< how many of what the family's problems count pass through it; 0: nothing is counted
   bool operator==(const OpInfo&) const = default;
 };
 

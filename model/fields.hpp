@@ -47,6 +47,8 @@ void fields(Archive& a, S& s) {
   a.optional_field("expectations", s.expectations);
   a.optional_field("references", s.references);
   a.optional_field("combines", s.combines);
+  a.optional_field("library", s.library);
+  a.optional_field("works_outside_forward", s.works_outside_forward);
   a.optional_field("source_file", s.source_file);
 }
 
@@ -90,6 +92,7 @@ void fields(Archive& a, S& s) {
   a.field("flops", s.flops);
   a.field("bytes", s.bytes);
   a.optional_field("special_operations", s.special_operations);
+  a.optional_field("items", s.items);
 }
 
 template <class Archive, Fields<ProblemInfo> S>
@@ -125,6 +128,7 @@ void fields(Archive& a, S& s) {
   a.field("source", s.source);
   a.optional_field("absent", s.absent);
   a.optional_field("samples", s.samples);
+  a.optional_field("rounds", s.rounds);
 }
 
 template <class Archive, Fields<Verification> S>
@@ -156,6 +160,14 @@ void fields(Archive& a, S& s) {
   a.optional_field("relative_half_width", s.relative_half_width);
   a.optional_field("retries", s.retries);
   a.optional_field("disturbance", s.disturbance);
+  a.optional_field("host_disturbance", s.host_disturbance);
+}
+
+template <class Archive, Fields<Scrutiny> S>
+void fields(Archive& a, S& s) {
+  a.field("executions", s.executions);
+  a.field("orders", s.orders);
+  a.field("unseen", s.unseen);
 }
 
 template <class Archive, Fields<PassResult> S>
@@ -165,7 +177,9 @@ void fields(Archive& a, S& s) {
   a.optional_field("reason", s.reason);
   a.field("seconds", s.seconds);
   a.optional_field("sampling", s.sampling);
+  a.optional_field("rounds", s.rounds);
   a.optional_field("verification", s.verification);
+  a.optional_field("scrutiny", s.scrutiny);
   a.optional_field("measurements", s.measurements);
 }
 
@@ -196,6 +210,7 @@ void fields(Archive& a, S& s) {
   a.field("seed", s.seed);
   a.field("timeout", s.timeout);
   a.field("stopping", s.stopping);
+  a.optional_field("rounds", s.rounds);
   a.optional_field("inputs", s.inputs);
 }
 

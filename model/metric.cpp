@@ -10,7 +10,12 @@ namespace {
 
 constexpr std::array catalogue{
     Metric{"op_time", "Op time", Unit::second, Better::lower, Combine::sum,
-           "Device time of forward() of one op: device events on a GPU, the host clock on the CPU device."},
+           "Device time of forward() of one op: by the host clock on the CPU device; on a GPU by its events, "
+           "around work that "
+           "the GPU begins once it has been given all of it, where that can be done."},
+    Metric{"launched_op_time", "Op time as launched", Unit::second, Better::lower, Combine::sum,
+           "Op time of the forward() that the host times hold: unlike the op time with the gaps that "
+           "launching leaves."},
     Metric{"group_time", "Group time", Unit::second, Better::lower, Combine::sum,
            "Host time of prepare() + forward() + finish() of one op: allocation, copies in, kernels, copies "
            "out, "
@@ -48,8 +53,20 @@ constexpr std::array catalogue{
            "Page faults of one execution served without I/O (getrusage)."},
     Metric{"major_page_faults", "Major page faults", Unit::count, Better::lower, Combine::never,
            "Page faults of one execution that needed I/O (getrusage)."},
-    Metric{"peak_memory", "Peak memory", Unit::byte, Better::lower, Combine::max,
-           "Largest resident set of the worker process up to the end of the case (getrusage)."},
+    Metric{"peak_memory", "Process's peak memory", Unit::byte, Better::lower, Combine::max,
+           "High-water mark of the worker process's resident set up to the end of the case, whatever reached "
+           "it: "
+           "the verification and earlier work of that process too (getrusage). It is not the case's own."},
+    Metric{"other_cpu_load", "CPUs used by others", Unit::count, Better::lower, Combine::never,
+           "How many of the CPUs that the case may use other processes kept busy while it was sampled: what "
+           "/proc/stat "
+           "counts without the worker's own CPU time."},
+    Metric{"cpu_steal", "Stolen CPU time", Unit::percent, Better::lower, Combine::never,
+           "Share of these CPUs' time that a hypervisor gave to others (/proc/stat)."},
+    Metric{"cpu_pressure", "CPU pressure", Unit::percent, Better::lower, Combine::never,
+           "Share of the time in which some task of the machine, the case's own threads included, waited for "
+           "a CPU "
+           "(/proc/pressure/cpu)."},
     Metric{"cycles", "CPU cycles", Unit::count, Better::lower, Combine::sum,
            "User-mode CPU cycles of forward(), all threads (perf_event_open)."},
     Metric{"instructions", "Instructions", Unit::count, Better::lower, Combine::sum,
@@ -66,6 +83,10 @@ constexpr std::array catalogue{
            "Power draw of the GPU's board before and after each sample (NVML)."},
     Metric{"gpu_throttled_samples", "Throttled samples", Unit::count, Better::lower, Combine::sum,
            "Samples before or after which NVML named a reason that makes the GPU slower than it could be."},
+    Metric{"other_gpu_processes", "Other processes on the GPU", Unit::count, Better::lower, Combine::never,
+           "Other processes that had a context on the GPU when the samples ended, busy or not (NVML)."},
+    Metric{"other_gpu_share", "Multiprocessors used by others", Unit::percent, Better::lower, Combine::never,
+           "Share of the multiprocessors' time that these processes had while the case was sampled (NVML)."},
     // From the trace.
     Metric{"gpu_time", "GPU time", Unit::second, Better::lower, Combine::sum,
            "Union of the op's kernel intervals in the trace: what the GPU really worked, whoever launched it "
@@ -124,6 +145,10 @@ constexpr std::array catalogue{
            "staging of copies."},
     Metric{"gpu_idle_host_time", "GPU idle: host code", Unit::second, Better::lower, Combine::sum,
            "Part of it in which the GPU did nothing and the host was in no CUDA call."},
+    Metric{
+        "gpu_kernel_alone_time", "GPU in kernels alone", Unit::second, Better::neither, Combine::sum,
+        "Part of the traced group time in which a kernel of the op ran and no copy or memset beside it: all "
+        "that faster kernels could save."},
     Metric{"trace_overhead", "Overhead of tracing", Unit::ratio, Better::lower, Combine::never,
            "Traced group time over the median group time of the timing pass, all ops together."},
     Metric{"dropped_records", "Dropped records", Unit::count, Better::lower, Combine::sum,

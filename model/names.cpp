@@ -10,8 +10,9 @@ constexpr EnumNames<Source, 2> source_names{{{Source::measured, "measured"}, {So
 constexpr EnumNames<Direction, 3> direction_names{{{Direction::decreases, "decreases"},
                                                    {Direction::increases, "increases"},
                                                    {Direction::unchanged, "unchanged"}}};
-constexpr EnumNames<Status, 8> status_names{{{Status::ok, "ok"},
+constexpr EnumNames<Status, 9> status_names{{{Status::ok, "ok"},
                                              {Status::wrong, "wrong"},
+                                             {Status::suspect, "suspect"},
                                              {Status::skipped, "skipped"},
                                              {Status::failed, "failed"},
                                              {Status::crashed, "crashed"},

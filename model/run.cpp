@@ -15,6 +15,27 @@ std::string case_id(const CaseKey& key, const VariantInfo& variant) {
   return key.variant + points + "@" + problem_id(key.problem);
 }
 
+std::optional<VariantPoint> parse_variant_point(std::string_view text) {
+  const std::size_t bracket = std::min(text.find('['), text.size());
+  VariantPoint point{std::string(text.substr(0, bracket)), {}};
+  text.remove_prefix(bracket);
+  if (text.empty()) return point;
+  if (!text.ends_with(']')) return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find(','));
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos || equals == 0) return std::nullopt;
+    point.parameters.emplace(pair.substr(0, equals), pair.substr(equals + 1));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+  }
+  return point;
+}
+
+std::string family_of(std::string_view variant) {
+  return std::string(variant.substr(0, variant.find('/')));
+}
+
 const Fact* find_fact(const Environment& environment, const std::string& group, const std::string& name) {
   const auto facts = environment.find(group);
   if (facts == environment.end()) return nullptr;
@@ -58,7 +79,10 @@ namespace {
 
 /// The pass that speaks for the case.
 const PassResult* deciding_pass(const Case& c) {
-  if (const PassResult* timing = find_pass(c, Pass::timing)) return timing;
+  if (const PassResult* timing = find_pass(c, Pass::timing)) {
+    const auto suspect = std::ranges::find(c.passes, Status::suspect, &PassResult::status);
+    return timing->status == Status::ok && suspect != c.passes.end() ? &*suspect : timing;
+  }
   const PassResult* worst = nullptr;
   for (const PassResult& pass : c.passes) {
     // Skipped says least: a pass that this machine cannot run tells nothing of the case when another one ran.

@@ -12,6 +12,7 @@
 
 #include "model/family.hpp"
 #include "model/problem.hpp"
+#include "model/statistics/variance.hpp"
 
 /// The run record: what `mprof run` writes to run.json and cases/, and everything downstream reads. Plain
 /// values, no behaviour beyond looking things up. docs/run-record.md explains each field;
@@ -39,10 +40,11 @@ enum class Pass { timing, trace, counters };
 enum class Source { measured, modelled };
 enum class Direction { decreases, increases, unchanged };
 
-/// `ok`; `wrong`: the output failed its verification; `skipped`: not run, on purpose or because this machine
+/// `ok`; `wrong`: the output failed its verification; `suspect`: the output is right, and something speaks
+/// against its times; `skipped`: not run, on purpose or because this machine
 /// cannot; `failed`: the variant said it failed; `crashed`, `timeout`: its worker died or was ended;
 /// `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`.
-enum class Status { ok, wrong, skipped, failed, crashed, timeout, interrupted, pending };
+enum class Status { ok, wrong, suspect, skipped, failed, crashed, timeout, interrupted, pending };
 
 enum class Ending { confidence, samples, seconds };  ///< which rule ended the repeats
 enum class RunState { running, complete, interrupted };
@@ -78,8 +80,31 @@ struct VariantInfo {
   std::vector<Expectation> expectations{};
   std::vector<std::string> references{};
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
+  std::string library{};                ///< whose routines do the work: "cuDNN"; empty: its own code does
+  bool works_outside_forward = false;   ///< its work is in prepare() or finish(), so that no op time holds it
   std::string source_file{};            ///< below kernels/
   bool operator==(const VariantInfo&) const = default;
+};
+
+/// By what clock a time of the timing pass was taken, the steadier one first.
+enum class ClockSource { none, device, host };
+
+/// A change of level within the samples of one round.
+struct SeriesStep {
+  std::size_t round = 0;  ///< from 0
+  std::size_t at = 0;     ///< the first sample of the round behind it
+  double before = 0;      ///< median of the samples since the step before it, or since the round began
+  double after = 0;       ///< median of those up to the next one, or to the end of the round
+  bool operator==(const SeriesStep&) const = default;
+};
+
+/// What the samples of a time show in the order in which they were taken: none of it is dropped, and no
+/// interval is narrowed by it.
+struct SeriesNotes {
+  std::vector<SeriesStep> steps{};
+  double autocorrelation = 0;  ///< of neighbours, in the round where it is the strongest; 0: nowhere strong
+  std::vector<std::size_t> far_out{};  ///< places of the samples beyond the outer fences of their round
+  bool operator==(const SeriesNotes&) const = default;
 };
 
 /// One metric of a case, of one of its ops or of one kernel; or absent with the reason.
@@ -90,6 +115,13 @@ struct Measurement {
   Source source = Source::measured;
   std::vector<double> samples{};  ///< SI base unit; every raw sample, in the order taken; empty when absent
   std::string absent{};           ///< the reason, when there are no samples
+  std::vector<std::uint32_t> rounds{};  ///< how many of the samples each round took; empty: one took them all
+  Variance between{};  ///< of a time from one process to the next; derive()'s, and in no file
+  Variance common{};   ///< of what all times of its clock share in a round; derive()'s, and in no file
+  ClockSource clock = ClockSource::none;  ///< of a time; derive()'s, and in no file
+  std::string
+      disturbed{};       ///< of a time: what disturbed the samples that were kept; derive()'s, and in no file
+  SeriesNotes series{};  ///< of a time; derive()'s, and in no file
   bool operator==(const Measurement&) const = default;
 };
 
@@ -111,22 +143,31 @@ struct Verification {
 struct Stopping {
   std::uint32_t min_samples = 7;
   std::uint32_t max_samples = 100;
-  double max_seconds = 15;  ///< s, of sampling, per case
+  double max_seconds = 15;  ///< s, of sampling, per case and round
   double relative_half_width =
       0.01;  ///< target: half width of the 95 % interval of the median, over the median
   bool operator==(const Stopping&) const = default;
 };
 
-/// How the repeats of a case did end.
+/// How the repeats of a case in one process, or in all of its rounds together, did end.
 struct Sampling {
   std::uint32_t warmups = 0;
   std::uint32_t samples = 0;
   Ending ended_by = Ending::samples;
   std::optional<double>
-      relative_half_width{};  ///< the widest of the case's timed metrics; absent below 6 samples
-  std::uint32_t retries = 0;  ///< how often all samples were thrown away and taken again
-  std::string disturbance{};  ///< what still disturbed the samples that were kept; empty: nothing did
+      relative_half_width{};       ///< the widest of the case's timed metrics; absent below 6 samples
+  std::uint32_t retries = 0;       ///< how often all samples were thrown away and taken again
+  std::string disturbance{};       ///< what still disturbed the samples that were kept; empty: nothing did
+  std::string host_disturbance{};  ///< likewise, of what disturbs times of the host's clock alone
   bool operator==(const Sampling&) const = default;
+};
+
+/// What was done to see that the timed executions did the work that their times are called after.
+struct Scrutiny {
+  std::uint32_t executions = 0;  ///< timed ones whose outputs were compared with the reference, item by item
+  std::uint32_t orders = 0;      ///< that the items of the inputs came in; 1: there is only one
+  std::uint32_t unseen = 0;      ///< executions on inputs drawn at random
+  bool operator==(const Scrutiny&) const = default;
 };
 
 /// What one pass of one case left.
@@ -136,7 +177,10 @@ struct PassResult {
   std::string reason{};  ///< why, when not ok
   double seconds = 0;    ///< s, host time of the pass for this case, loading and verifying included
   std::optional<Sampling> sampling{};
+  std::vector<Sampling>
+      rounds{};  ///< of a timing pass of several rounds, each one's; `sampling` sums them up
   std::vector<Verification> verification{};
+  std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
   bool operator==(const PassResult&) const = default;
 };
@@ -169,8 +213,9 @@ struct Plan {
   bool quick = false;
   bool hot = false;  ///< also time each op with its data in the cache
   std::uint64_t seed = 0;
-  double timeout = 0;  ///< s, per case and pass
-  Stopping stopping{};
+  double timeout = 0;        ///< s, per case and pass, and in each round
+  Stopping stopping{};       ///< of each round
+  std::uint32_t rounds = 1;  ///< fresh processes in which each case is timed, one after another
   std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
   bool operator==(const Plan&) const = default;
 };
@@ -226,6 +271,18 @@ bool from_string(std::string_view text, RunState& value);
 /// variant[name=value,...]@problem, without the parameters that are at their default.
 [[nodiscard]] std::string case_id(const CaseKey& key, const VariantInfo& variant);
 
+/// A variant at one point of its parameters.
+struct VariantPoint {
+  std::string variant{};  ///< its id
+  Parameters parameters{};
+};
+
+/// What case_id() writes before the @, "variant" or "variant[name=value,...]"; nullopt for any other text.
+[[nodiscard]] std::optional<VariantPoint> parse_variant_point(std::string_view text);
+
+/// The first part of a variant's id.
+[[nodiscard]] std::string family_of(std::string_view variant);
+
 /// A fact by group and name; nullptr when the environment has none of them.
 [[nodiscard]] const Fact* find_fact(const Environment& environment, const std::string& group,
                                     const std::string& name);
@@ -237,8 +294,8 @@ bool from_string(std::string_view text, RunState& value);
 [[nodiscard]] const Measurement* find_measurement(const Case& c, std::string_view metric,
                                                   std::string_view op = {});
 
-/// The case's status over its passes: the timing pass decides when there is one (it verifies), otherwise the
-/// worst.
+/// The case's status over its passes: the timing pass decides when there is one (it verifies), unless that is
+/// ok and another pass makes it suspect; otherwise the worst.
 [[nodiscard]] Status case_status(const Case& c);
 /// The reason that goes with case_status(); empty when ok.
 [[nodiscard]] std::string case_reason(const Case& c);

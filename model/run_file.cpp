@@ -64,7 +64,7 @@ class Ops {
   }
   /// None when the record describes no such problem.
   [[nodiscard]] std::vector<OpInfo> of(const CaseKey& key) const {
-    const auto found = ops_.find({key.variant.substr(0, key.variant.find('/')), key.problem});
+    const auto found = ops_.find({family_of(key.variant), key.problem});
     return found == ops_.end() ? std::vector<OpInfo>{} : *found->second;
   }
 

@@ -59,6 +59,16 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
   }
 }
 
+void derive_suspicion(Run& run) {
+  for (Case& subject : run.cases) {
+    PassResult* const timing = find_pass(subject, Pass::timing);
+    const VariantInfo* const variant = find_variant(run, subject.key.variant);
+    if (timing == nullptr || variant == nullptr || timing->status != Status::ok) continue;
+    timing->reason = contradiction(subject, *variant);
+    if (!timing->reason.empty()) timing->status = Status::suspect;
+  }
+}
+
 bool is_traced(const Run& run) {
   return std::ranges::any_of(run.cases, [](const Case& subject) {
     const PassResult* const pass = find_pass(subject, Pass::trace);
@@ -69,19 +79,22 @@ bool is_traced(const Run& run) {
 }  // namespace
 
 void derive(Run& run, const std::filesystem::path& directory) {
+  derive_variation(run);
   derive_speed_of_light(run);
   const std::filesystem::path file = directory / trace::file_name;
   std::error_code error;
-  if (!is_traced(run) || !std::filesystem::exists(file, error)) return;
-  require_within(directory, file);
-  // With the pauses: what the host did in them kept the GPU idle or busy as well.
-  derive_from_trace(run, trace::read_trace(file, {.parts = {.kernels = true,
-                                                            .transfers = true,
-                                                            .calls = true,
-                                                            .ranges = true,
-                                                            .synchronizations = true,
-                                                            .overheads = true},
-                                                  .with_pauses = true}));
+  if (is_traced(run) && std::filesystem::exists(file, error)) {
+    require_within(directory, file);
+    // With the pauses: what the host did in them kept the GPU idle or busy as well.
+    derive_from_trace(run, trace::read_trace(file, {.parts = {.kernels = true,
+                                                              .transfers = true,
+                                                              .calls = true,
+                                                              .ranges = true,
+                                                              .synchronizations = true,
+                                                              .overheads = true},
+                                                    .with_pauses = true}));
+  }
+  derive_suspicion(run);
 }
 
 }  // namespace mprof

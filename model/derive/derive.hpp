@@ -11,10 +11,17 @@ namespace mprof {
 /// long ago, and is the same for all.
 ///
 /// A derived row takes the place of a stored one of the same case, metric, op and kernel. A stored value
-/// stays where none can be derived, as in a run of the first schema version whose trace is gone.
+/// stays where none can be derived, as in a run of the first schema version whose trace is gone. A case whose
+/// passes contradict each other becomes suspect.
 ///
 /// Throws Error(usage) that names the trace when it is there and is none, or is damaged: without it variants
 /// would be compared by other times than with it, and nobody would know.
 void derive(Run& run, const std::filesystem::path& directory);
+
+/// The part of derive() that needs no trace: by what clock each time of the timing passes was taken, and how
+/// much it varies from one process to the next (Measurement::between), from the medians of its rounds and
+/// moderated by what all times of that clock say together; of a run of one round that is assumed. What
+/// disturbed it, and what its samples show in the order in which they were taken.
+void derive_variation(Run& run);
 
 }  // namespace mprof

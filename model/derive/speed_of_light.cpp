@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "model/derive/subjects.hpp"
-#include "model/statistics.hpp"
+#include "model/statistics/median.hpp"
 
 namespace mprof {
 namespace {

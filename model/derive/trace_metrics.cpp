@@ -9,7 +9,7 @@
 
 #include "model/derive/subjects.hpp"
 #include "model/kernel_name.hpp"
-#include "model/statistics.hpp"
+#include "model/statistics/median.hpp"
 #include "model/trace/interval_set.hpp"
 
 namespace mprof {
@@ -261,9 +261,10 @@ class OpMetrics {
       return range.id != 0 && is_here(range.place) && part != part::between && part != part::pause;
     });
     if (stages.empty()) {
-      for (const char* metric : {"traced_group_time", "gpu_kernel_time", "gpu_copy_only_time",
-                                 "gpu_idle_tracing_time", "gpu_idle_synchronization_time",
-                                 "gpu_idle_allocation_time", "gpu_idle_api_time", "gpu_idle_host_time"}) {
+      for (const char* metric :
+           {"traced_group_time", "gpu_kernel_time", "gpu_copy_only_time", "gpu_idle_tracing_time",
+            "gpu_idle_synchronization_time", "gpu_idle_allocation_time", "gpu_idle_api_time",
+            "gpu_idle_host_time", "gpu_kernel_alone_time"}) {
         add_absent(metric, "the op did not run in the traced execution");
       }
       return;
@@ -281,6 +282,8 @@ class OpMetrics {
     take("gpu_idle_allocation_time", activity_.allocating);
     take("gpu_idle_api_time", activity_.calling);
     add("gpu_idle_host_time", seconds(rest.length()));
+    add("gpu_kernel_alone_time",
+        seconds(((stages & when(case_.kernels, here())) - activity_.transfers).length()));
   }
 
   const CaseRows& case_;

@@ -54,14 +54,14 @@ void require_trace(const Database& database, const std::filesystem::path& file) 
 }
 
 /// Names by their ids in StringIds: millions of rows share a few of them.
-class Strings {
+class StoredStrings {
  public:
   struct CallName {
     NameIndex whole = 0;
     NameIndex printed = 0;
   };
 
-  Strings(const Database& database, Names& names) : names_(names) {
+  StoredStrings(const Database& database, Names& names) : names_(names) {
     if (database.has_table(tables::string_ids.name)) {
       texts_ = database.prepare("SELECT value FROM StringIds WHERE id = ?");
     }
@@ -238,6 +238,7 @@ class Reader {
     bring_cases_together(trace_.transfers);
     bring_cases_together(trace_.calls);
     bring_cases_together(trace_.ranges);
+    bring_cases_together(trace_.pauses);
     bring_cases_together(trace_.synchronizations);
     bring_cases_together(trace_.overheads);
     return std::move(trace_);
@@ -441,7 +442,7 @@ class Reader {
     while (rows.next()) {
       const auto home = wanted(rows.integer(3));
       if (!home) continue;
-      const Strings::CallName name = strings_.call(rows.integer(2));
+      const StoredStrings::CallName name = strings_.call(rows.integer(2));
       trace_.calls.push_back({.time = rows.interval(),
                               .correlation = rows.integer(3),
                               .thread = rows.integer(4),
@@ -506,6 +507,8 @@ class Reader {
       const auto found = cases_by_id_.find(rows.integer(2));
       if (found == cases_by_id_.end()) continue;
       const Home home{found->second, trace_.index_of({rows.text(6), rows.text(7)})};
+      if (trace_.places[home.place].part == part::pause)
+        trace_.pauses.push_back({rows.interval(), home.in_case});
       if (!is_wanted(home)) continue;
       trace_.ranges.push_back({.time = rows.interval(),
                                .thread = rows.integer(4),
@@ -572,7 +575,7 @@ class Reader {
   const Database& database_;
   const Query& query_;
   Trace trace_;
-  Strings strings_;
+  StoredStrings strings_;
   Places places_;
   Extents extents_;
   std::unordered_map<std::int64_t, CaseIndex> cases_by_id_;  ///< by the file's own numbers

@@ -218,6 +218,14 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
+/// When the runner did work of its own between two stages, such as flushing the caches: no work of the
+/// variant.
+struct Pause {
+  Interval time{};
+  CaseIndex in_case = 0;
+  bool operator==(const Pause&) const = default;
+};
+
 /// The domain of mprof's own ranges.
 inline constexpr const char* own_domain = "mprof";
 
@@ -270,6 +278,7 @@ struct Trace {
   std::vector<Call> calls{};
   std::vector<Call> system_calls{};
   std::vector<Range> ranges{};
+  std::vector<Pause> pauses{};  ///< read with the ranges, whether or not the pauses themselves are read
   std::vector<Synchronization> synchronizations{};
   std::vector<Overhead> overheads{};
   std::vector<Gpu> gpus{};

@@ -205,8 +205,10 @@ TEST(DeriveOfARecordedRun, GivesWhatTheRunStored) {
   for (std::size_t c = 0; c < stored.cases.size(); ++c) {
     for (std::size_t p = 0; p < stored.cases[c].passes.size(); ++p) {
       std::map<RowKey, Measurement> derived;
-      for (const Measurement& row : again.cases[c].passes[p].measurements)
+      for (const Measurement& row : again.cases[c].passes[p].measurements) {
+        if (row.metric == "gpu_kernel_alone_time") continue;  // younger than the record
         EXPECT_TRUE(derived.emplace(key_of(row), row).second) << stored.cases[c].id << " " << row.metric;
+      }
       EXPECT_EQ(derived.size(), stored.cases[c].passes[p].measurements.size()) << stored.cases[c].id;
       for (const Measurement& row : stored.cases[c].passes[p].measurements) {
         const auto found = derived.find(key_of(row));

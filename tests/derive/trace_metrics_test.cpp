@@ -85,6 +85,13 @@ TEST_F(TraceMetricsTest, EachMomentOfTheStagesHasOneCause) {
   EXPECT_NEAR(nanoseconds(row_of(rows, "traced_group_time", "layer1")), sum, 1e-6);
 }
 
+TEST_F(TraceMetricsTest, KernelsAreAloneWhereNoCopyRunsBesideThem) {
+  const auto rows = trace_metrics(traced, 0, ops);
+  const double kernels = nanoseconds(row_of(rows, "gpu_kernel_time", "layer1"));
+  const double beside = 0.125 * 800;  // of the op's copies
+  EXPECT_NEAR(nanoseconds(row_of(rows, "gpu_kernel_alone_time", "layer1")), kernels - beside, 1e-6);
+}
+
 TEST_F(TraceMetricsTest, WhatTheTraceLacksIsInTheCase) {
   const auto rows = trace_metrics(traced, 0, ops);
   EXPECT_EQ(row_of(rows, "dropped_records").samples.at(0), 3);

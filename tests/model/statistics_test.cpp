@@ -1,10 +1,10 @@
-#include "model/statistics.hpp"
-
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "model/statistics/median.hpp"
 
 namespace mprof {
 namespace {

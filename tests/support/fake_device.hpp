@@ -35,6 +35,9 @@ class FakeDevice final : public Device {
   std::vector<Ceiling> ceilings;
   int forwards = 1;          ///< forwards_per_sample()
   double flush_seconds = 0;  ///< what flush_cache() takes
+  bool can_hold = false;     ///< whether its timers can
+  bool waits = false;        ///< whether work waits for the device, so that it cannot be held
+  double launch_gap = 0;     ///< what holding takes off a time
   double wait_seconds = 0;   ///< what a timer's seconds() takes, as waiting for a device does
   mutable int flushes = 0;
   mutable int synchronizations = 0;

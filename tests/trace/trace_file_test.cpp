@@ -160,6 +160,17 @@ TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
   EXPECT_EQ(trace::read_trace(file).cases.size(), 2U);
 }
 
+TEST_F(TraceFile, KnowsThePausesThatItLeavesOut) {
+  trace::write_trace(file, sample);
+  const Trace without = trace::read_trace(file);
+  const Trace with = trace::read_trace(file, {.with_pauses = true});
+  ASSERT_EQ(without.pauses.size(), 1U);
+  EXPECT_EQ(without.pauses[0].time.length(), 300);
+  EXPECT_EQ(without.pauses[0].in_case, 0U);
+  EXPECT_EQ(without.pauses, with.pauses);
+  EXPECT_LT(without.ranges.size(), with.ranges.size());
+}
+
 TEST_F(TraceFile, HoldsManyCasesWhoseCorrelationIdsDiffer) {
   const Trace second = another("conv/second@1000", 20'000);  // of the same process, with the same ids
   trace::write_trace(file, sample);

@@ -1,4 +1,4 @@
-#include "model/statistics.hpp"
+#include "model/statistics/median.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "model/derive/derive.hpp"
+#include "model/derive/subjects.hpp"
+#include "model/rounds.hpp"
+#include "model/statistics/median.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// What is assumed of a process that was measured once, until rounds tell: as op times and whole executions
+/// differed between processes on an H200 (0.2 to 0.4 %, and 2 to 10 %), known no better than from five of
+/// them.
+VariancePrior assumed(ClockSource clock) {
+  const double deviation = clock == ClockSource::device ? 0.003 : 0.05;
+  return {deviation * deviation, 4, infinite};
+}
+
+ClockSource clock_of(std::string_view metric, std::string_view device) {
+  for (const std::string_view of_op : {"op_time", "launched_op_time", "first_op_time", "hot_op_time"}) {
+    if (metric == of_op) return device == "cpu" ? ClockSource::host : ClockSource::device;
+  }
+  for (const std::string_view of_host : {"group_time", "total_time", "user_time", "system_time"}) {
+    if (metric == of_host) return ClockSource::host;
+  }
+  return ClockSource::none;
+}
+
+/// Those from which the others learn how processes differ.
+bool is_telling(std::string_view metric) {
+  return metric == "op_time" || metric == "group_time" || metric == "total_time";
+}
+
+/// What disturbed the samples that were kept of a pass, for a time of that clock: the host's times hold the
+/// device's.
+std::string disturbance_of(const PassResult& pass, ClockSource clock) {
+  std::vector<Sampling> rounds = pass.rounds;
+  if (rounds.empty() && pass.sampling) rounds.push_back(*pass.sampling);
+  std::string first;
+  std::size_t disturbed = 0;
+  for (const Sampling& round : rounds) {
+    const bool by_host = clock == ClockSource::host && round.disturbance.empty();
+    const std::string& reason = by_host ? round.host_disturbance : round.disturbance;
+    if (reason.empty()) continue;
+    if (disturbed++ == 0) first = reason;
+  }
+  if (disturbed == 0 || rounds.size() == 1) return first;
+  return fmt::format("{} (in {} of {} rounds)", first, disturbed, rounds.size());
+}
+
+struct Timed {
+  Measurement* row = nullptr;
+  const PassResult* pass = nullptr;
+  std::vector<double> logs{};  ///< of the rounds' medians
+  Variance own{};
+};
+
+bool all_positive(const std::vector<double>& values) {
+  for (const double value : values) {
+    if (!(value > 0)) return false;
+  }
+  return true;
+}
+
+std::vector<double> logs_of(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  return logs;
+}
+
+/// The times of all cases by the clock that took them, each with the variance of its own rounds.
+std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
+  std::map<ClockSource, std::vector<Timed>> times;
+  for (Case& subject : run.cases) {
+    const VariantInfo* const variant = find_variant(run, subject.key.variant);
+    if (variant == nullptr) continue;
+    for (PassResult& pass : subject.passes) {
+      if (pass.pass != Pass::timing) continue;
+      for (Measurement& row : pass.measurements) {
+        const ClockSource clock = clock_of(row.metric, variant->device);
+        const std::vector<double> medians = round_medians(row);
+        if (clock == ClockSource::none || medians.empty() || !all_positive(medians)) continue;
+        times[clock].push_back({&row, &pass, logs_of(medians), variance_of_logs(medians)});
+      }
+    }
+  }
+  return times;
+}
+
+/// What the samples of the one process leave open of its own median: half its 95 % interval is 1.96
+/// deviations wide.
+double variance_within(const Measurement& row) {
+  const double width = relative_half_width(row.samples).value_or(0) / 1.96;
+  return width * width;
+}
+
+/// The telling times that have as many rounds as most have.
+std::vector<Timed*> in_step(std::vector<Timed>& times) {
+  std::map<std::size_t, std::size_t> how_many;
+  for (const Timed& time : times) {
+    if (is_telling(time.row->metric)) ++how_many[time.logs.size()];
+  }
+  std::size_t rounds = 0;
+  for (const auto& [count, cases] : how_many) {
+    if (rounds == 0 || cases > how_many[rounds]) rounds = count;
+  }
+  std::vector<Timed*> chosen;
+  for (Timed& time : times) {
+    if (is_telling(time.row->metric) && time.logs.size() == rounds) chosen.push_back(&time);
+  }
+  return chosen;
+}
+
+/// A round's share of the times' deviations from their own means: what all of them have in common in it.
+std::vector<double> effects_of_rounds(const std::vector<Timed*>& times) {
+  std::vector<double> effects(times.front()->logs.size());
+  for (const Timed* time : times) {
+    double mean = 0;
+    for (const double log : time->logs) mean += log / static_cast<double>(effects.size());
+    for (std::size_t i = 0; i < effects.size(); ++i)
+      effects[i] += (time->logs[i] - mean) / static_cast<double>(times.size());
+  }
+  return effects;
+}
+
+double sum_of_squares(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return sum;
+}
+
+/// Splits what varies from round to round into what all times of a clock have in common, the state of the
+/// machine, and what is each one's own: analysis of variance in two ways, rounds and times, both random (S.
+/// R. Searle, G. Casella and C. E. McCulloch, Variance Components, Wiley 1992, chapter 4). Each time's own
+/// variance is then that of what is left. Returns the common one: of no degrees of freedom where there are
+/// too few times or rounds to tell.
+Variance split_common(std::vector<Timed>& times) {
+  constexpr std::size_t fewest_times = 3, fewest_rounds = 3;
+  const std::vector<Timed*> telling = in_step(times);
+  if (telling.size() < fewest_times || telling.front()->logs.size() < fewest_rounds) return {};
+  const std::vector<double> effects = effects_of_rounds(telling);
+  const auto count = static_cast<double>(telling.size()), dof = static_cast<double>(effects.size() - 1);
+  double left = 0;
+  for (Timed* time : telling) {
+    const double own = time->own.value * dof;
+    double shared = 0;
+    const double mean = std::accumulate(time->logs.begin(), time->logs.end(), 0.0) / (dof + 1);
+    for (std::size_t i = 0; i < effects.size(); ++i) shared += effects[i] * (time->logs[i] - mean);
+    const double residual = std::max(0.0, own - 2 * shared + sum_of_squares(effects));
+    left += residual;
+    time->own.value = residual / dof * count / (count - 1);
+  }
+  const double within = left / ((count - 1) * dof), between = count * sum_of_squares(effects) / dof;
+  return {std::max(0.0, (between - within) / count), dof};
+}
+
+}  // namespace
+
+void derive_variation(Run& run) {
+  for (auto& [clock, times] : times_of(run)) {
+    const Variance common = split_common(times);
+    std::vector<Variance> own;
+    for (const Timed& time : times) {
+      if (is_telling(time.row->metric)) own.push_back(time.own);
+    }
+    const VariancePrior prior = variance_prior(own, assumed(clock));
+    for (const Timed& time : times) {
+      time.row->clock = clock;
+      time.row->common = common;
+      time.row->disturbed = disturbance_of(*time.pass, clock);
+      if (is_telling(time.row->metric)) time.row->series = series_notes(*time.row);
+      time.row->between = moderated(time.own, prior);
+      if (time.own.dof == 0) time.row->between.value += variance_within(*time.row);
+    }
+  }
+}
+
+}  // namespace mprof

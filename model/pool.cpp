@@ -1,0 +1,73 @@
+#include "model/pool.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "model/rounds.hpp"
+
+namespace mprof {
+namespace {
+
+bool was_run(const PassResult& pass) {
+  return pass.status != Status::pending && pass.status != Status::interrupted &&
+         pass.status != Status::skipped;
+}
+
+/// What went wrong in one run is wrong in all of them together.
+void add_timing(PassResult& all, PassResult more) {
+  const Status status = all.status;
+  const std::string reason = all.reason;
+  add_rounds(all, std::move(more));
+  if (status == Status::ok) return;
+  all.status = status;
+  all.reason = reason;
+}
+
+void add_pass(std::vector<PassResult>& passes, PassResult more) {
+  const auto same = std::ranges::find(passes, more.pass, &PassResult::pass);
+  if (same == passes.end()) {
+    passes.push_back(std::move(more));
+  } else if (!was_run(more)) {
+    return;
+  } else if (was_run(*same) && more.pass == Pass::timing) {
+    add_timing(*same, std::move(more));
+  } else if (!was_run(*same) || (same->status != Status::ok && more.status == Status::ok)) {
+    *same = std::move(more);
+  }
+}
+
+template <class Row, class Id>
+void add_unknown(std::vector<Row>& known, const std::vector<Row>& more, Id id) {
+  for (const Row& row : more) {
+    if (std::ranges::find(known, std::invoke(id, row), id) == known.end()) known.push_back(row);
+  }
+}
+
+void add_run(Run& all, Run more) {
+  std::map<CaseKey, std::size_t> places;
+  for (std::size_t i = 0; i < all.cases.size(); ++i) places.emplace(all.cases[i].key, i);
+  for (Case& c : more.cases) {
+    const auto place = places.find(c.key);
+    if (place == places.end()) {
+      all.cases.push_back(std::move(c));
+      continue;
+    }
+    for (PassResult& pass : c.passes) add_pass(all.cases[place->second].passes, std::move(pass));
+  }
+  add_unknown(all.variants, more.variants, &VariantInfo::id);
+  add_unknown(all.families, more.families, &FamilyInfo::id);
+  if (all.state == RunState::complete) all.state = more.state;
+}
+
+}  // namespace
+
+Run pooled(std::vector<Run> runs) {
+  Run all = std::move(runs.front());
+  for (std::size_t i = 1; i < runs.size(); ++i) add_run(all, std::move(runs[i]));
+  return all;
+}
+
+}  // namespace mprof

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// Rounds: a case is timed in several fresh processes, and what one process cannot show is how the next one
+/// will differ.
+namespace mprof {
+
+/// How many rounds of a timing pass are there, whatever became of them.
+[[nodiscard]] std::size_t rounds_of(const PassResult& pass);
+
+/// Adds what one more round left. The samples go behind those that are there; a round that did not end well
+/// makes the pass end as it did, and says in which round.
+void add_round(PassResult& pass, PassResult round);
+
+/// The same of a pass of any number of rounds, as one of another run; its reason, where it did not end well,
+/// stays as it is.
+void add_rounds(PassResult& pass, PassResult more);
+
+/// The samples of each round.
+[[nodiscard]] std::vector<std::span<const double>> samples_by_round(const Measurement& measurement);
+
+/// Each round's median, without rounds that took no sample.
+[[nodiscard]] std::vector<double> round_medians(const Measurement& measurement);
+
+/// Each round's share of the samples and of the time of a case, where `all` is what all of them may take.
+[[nodiscard]] Stopping stopping_of_a_round(const Stopping& all, std::uint32_t rounds);
+
+}  // namespace mprof

@@ -1,0 +1,120 @@
+#include "model/statistics/next_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <boost/math/distributions/students_t.hpp>
+
+namespace mprof {
+namespace {
+
+constexpr double upper_tail = 0.025;  // on each side: 95 % in all
+constexpr std::size_t most_rounds = 1000;
+/// Beyond it Student's t is the normal distribution to more digits than are printed.
+constexpr double many = 1e6;
+
+boost::math::students_t student(double dof) {
+  return boost::math::students_t(std::min(dof, many));
+}
+
+double quantile_95(double dof) {
+  return boost::math::quantile(boost::math::complement(student(dof), upper_tail));
+}
+
+bool is_known(const Rounds& rounds) {
+  return rounds.count > 0 && rounds.center > 0 && rounds.between.dof > 0;
+}
+
+/// Variances that add up, with Satterthwaite's degrees of freedom.
+class Sum {
+ public:
+  void add(const Variance& variance, double part = 1) {
+    const double value = variance.value * part;
+    if (!(value > 0)) return;
+    value_ += value;
+    by_dof_ += value * value / variance.dof;
+  }
+  [[nodiscard]] double value() const { return value_; }
+  /// `least`: where nothing varies.
+  [[nodiscard]] double dof(double least) const { return by_dof_ > 0 ? value_ * value_ / by_dof_ : least; }
+
+ private:
+  double value_ = 0, by_dof_ = 0;
+};
+
+/// Of the center of a time.
+void add_error(Sum& sum, const Rounds& rounds, double count, Apart apart) {
+  sum.add(rounds.between, 1 / count);
+  if (apart == Apart::in_two_runs) sum.add(rounds.common);
+}
+
+/// Half the width of the 95 % interval of something with this error, on the logarithmic scale.
+double reach(const Sum& error, double least_dof) {
+  return quantile_95(error.dof(least_dof)) * std::sqrt(error.value());
+}
+
+Sum error_of_difference(const Rounds& before, double count_before, const Rounds& after, double count_after,
+                        Apart apart) {
+  Sum sum;
+  add_error(sum, before, count_before, apart);
+  add_error(sum, after, count_after, apart);
+  return sum;
+}
+
+double least_dof(const Rounds& before, const Rounds& after) {
+  return std::min(before.between.dof, after.between.dof);
+}
+
+}  // namespace
+
+std::optional<Interval> next_run_interval(const Rounds& rounds) {
+  if (!is_known(rounds)) return std::nullopt;
+  Sum error;
+  error.add(rounds.between, 2 / rounds.count);
+  error.add(rounds.common, 2);
+  const double factor = std::exp(reach(error, rounds.between.dof));
+  return Interval{rounds.center / factor, rounds.center * factor};
+}
+
+std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, Apart apart) {
+  if (!is_known(before) || !is_known(after)) return std::nullopt;
+  const Sum error = error_of_difference(before, before.count, after, after.count, apart);
+  const double dof = error.dof(least_dof(before, after)), deviation = std::sqrt(error.value());
+  const double difference = std::log(after.center / before.center),
+               factor = std::exp(quantile_95(dof) * deviation);
+  RatioTest test{std::exp(difference), 1, {}};
+  test.interval = {test.ratio / factor, test.ratio * factor};
+  if (deviation > 0) {
+    test.p = 2 * boost::math::cdf(boost::math::complement(student(dof), std::abs(difference) / deviation));
+  } else {
+    test.p = difference == 0 ? 1 : 0;
+  }
+  return test;
+}
+
+std::size_t rounds_for(const Rounds& before, const Rounds& after, double relative, Apart apart) {
+  if (!is_known(before) || !is_known(after)) return most_rounds;
+  for (std::size_t rounds = 2; rounds < most_rounds; ++rounds) {
+    const auto count = static_cast<double>(rounds);
+    const Sum error = error_of_difference(before, count, after, count, apart);
+    if (reach(error, least_dof(before, after)) <= std::log1p(relative)) return rounds;
+  }
+  return most_rounds;
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p[i]; });
+  std::vector<double> adjusted(p.size());
+  double largest = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const double scaled = p[order[rank]] * static_cast<double>(p.size() - rank);
+    largest = std::max(largest, std::min(scaled, 1.0));
+    adjusted[order[rank]] = largest;
+  }
+  return adjusted;
+}
+
+}  // namespace mprof

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/statistics/median.hpp"
+#include "model/statistics/variance.hpp"
+
+/// What rounds, each in a process of its own, say of the next run and of a difference between two runs. A
+/// round counts by the median of its samples, and on a logarithmic scale, where a percent is a percent of
+/// short and long times alike.
+///
+/// T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013; W. Q. Meeker, G. J. Hahn
+/// and L. A. Escobar, Statistical Intervals, 2nd edition, Wiley 2017, section 4.8 (prediction of a future
+/// mean); B. L. Welch, The generalization of 'Student's' problem when several different population variances
+/// are involved, Biometrika 34 (1947), 28-35; S. Holm, A simple sequentially rejective multiple test
+/// procedure, Scandinavian Journal of Statistics 6 (1979), 65-70.
+namespace mprof {
+
+/// A time as its rounds know it.
+struct Rounds {
+  double center = 0;   ///< geometric mean of the rounds' medians
+  double count = 0;    ///< rounds
+  Variance between{};  ///< of the logarithms from one process to the next, moderated
+  Variance common{};   ///< of what all times of the run share in a round: the state that the machine is in
+};
+
+/// Where the center of a next run of as many rounds lies, 95 times in 100: center * exp(+-t * sqrt(2 *
+/// (between / rounds + common))). More rounds do not average out what is common to them, since a machine's
+/// state outlasts a round. nullopt where nothing is known of the variance.
+[[nodiscard]] std::optional<Interval> next_run_interval(const Rounds& rounds);
+
+/// Whether two times were measured in turns, so that the machine was in the same state for both.
+enum class Apart { in_one_run, in_two_runs };
+
+/// Two times against each other: `after` over `before`.
+struct RatioTest {
+  double ratio = 1;
+  double p = 1;         ///< two-sided, of a ratio so far from 1 where there is no difference
+  Interval interval{};  ///< 95 %, of the ratio
+};
+
+/// Welch's t-test on the logarithms. nullopt where nothing is known of a variance.
+[[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
+                                                  Apart apart = Apart::in_two_runs);
+
+/// Rounds on each side with which the interval of the ratio reaches no further than `relative` to either
+/// side, as far as the variances known now tell; at most 1000.
+[[nodiscard]] std::size_t rounds_for(const Rounds& before, const Rounds& after, double relative,
+                                     Apart apart = Apart::in_two_runs);
+
+/// p-values adjusted by Holm's step-down method for being tested together, in the order given.
+[[nodiscard]] std::vector<double> holm(std::span<const double> p);
+
+}  // namespace mprof

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "model/statistics/next_run.hpp"
+
+/// Two things measured side by side, in blocks: within a block their order is mirrored (A B B A), so that a
+/// drift of the machine hits both alike, and each block says one difference.
+///
+/// W. S. Gosset ('Student'), The probable error of a mean, Biometrika 6 (1908), 1-25 (paired differences);
+/// G. E. P. Box, J. S. Hunter and W. G. Hunter, Statistics for Experimenters, 2nd edition, Wiley 2005,
+/// chapter 3 (blocking).
+namespace mprof {
+
+/// Student's t-test on the differences of the logarithms, block by block. `before` and `after`: what each
+/// block saw, positive. nullopt below two blocks. The interval holds the ratio with 1 - `alpha`.
+[[nodiscard]] std::optional<RatioTest> test_paired(std::span<const double> before,
+                                                   std::span<const double> after, double alpha = 0.05);
+
+/// A test that is looked at again and again finds something sooner or later. Looks are therefore taken only
+/// after some numbers of blocks, and each may be wrong so rarely that all of them together are wrong 5 times
+/// in 100 at the most (Bonferroni over the looks; P. Armitage, C. K. McPherson and B. C. Rowe, Repeated
+/// significance tests on accumulating data, Journal of the Royal Statistical Society A 132 (1969), 235-244,
+/// say what would happen otherwise).
+[[nodiscard]] bool is_look(std::size_t blocks);
+
+/// The alpha of each look.
+[[nodiscard]] double alpha_of_a_look();
+
+/// Blocks after which there is no further look.
+[[nodiscard]] std::size_t most_blocks();
+
+}  // namespace mprof

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+/// What the samples of one process show in the order in which they were taken.
+namespace mprof {
+
+/// Where a series changes its level.
+struct LevelStep {
+  std::size_t at = 0;  ///< the first sample behind it
+  double before = 0;   ///< median of the samples before
+  double after = 0;    ///< median of those behind
+  double p = 1;        ///< of a step so clear where there is none
+};
+
+/// The most likely step of a series, by ranks: A. N. Pettitt, A non-parametric approach to the change-point
+/// problem, Applied Statistics 28 (1979), 126-135. nullopt below 8 samples, where not even the clearest step
+/// is significant.
+[[nodiscard]] std::optional<LevelStep> most_likely_step(std::span<const double> series);
+
+/// How many samples a step needs on either side of it, so that its p can be at most `p` in a series of
+/// `count` samples. nullopt where not even the clearest step reaches that: by Pettitt's formula, which is
+/// cautious in short series, below 11 samples for 5 %.
+[[nodiscard]] std::optional<std::size_t> fewest_beside_a_step(std::size_t count, double p);
+
+/// Whether a straight line through a series leaves less of it (sum of squares) than a step before `at` does:
+/// a drift looks like a step in its middle to a test of ranks. Both are drawn with two numbers.
+[[nodiscard]] bool is_rather_a_drift(std::span<const double> series, std::size_t at);
+
+/// All steps whose p is at most `p`: the most likely one, then those of what lies before and behind it
+/// (binary segmentation), each looked for anew between its neighbours; ascending.
+[[nodiscard]] std::vector<LevelStep> steps(std::span<const double> series, double p);
+
+/// Correlation of neighbours, -1 to 1; 0 below 3 samples or where nothing varies.
+[[nodiscard]] double autocorrelation(std::span<const double> series);
+
+/// Whether each sample lies outside Tukey's outer fences: more than three interquartile ranges beyond a
+/// quartile (J. W. Tukey, Exploratory Data Analysis, 1977). All false below 4 samples.
+[[nodiscard]] std::vector<bool> far_out(std::span<const double> series);
+
+}  // namespace mprof

@@ -1,0 +1,95 @@
+#include "model/statistics/paired.hpp"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace mprof {
+namespace {
+
+/// Student's own example: additional hours of sleep by two drugs, of ten patients (Biometrika 6, 1908). The
+/// mean difference is 1.58 with t = 4.0621, p = 0.002833. As logarithms, so that the differences are those.
+TEST(Paired, AgreesWithStudentsSleepData) {
+  const std::vector<double> first{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0},
+      second{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
+  std::vector<double> a, b;
+  for (const double hours : first) a.push_back(std::exp(hours));
+  for (const double hours : second) b.push_back(std::exp(hours));
+  const RatioTest test = test_paired(a, b).value();
+  EXPECT_NEAR(std::log(test.ratio), 1.58, 1e-12);
+  EXPECT_NEAR(test.p, 0.002833, 5e-7);
+  EXPECT_NEAR(std::log(test.interval.low), 0.7001142, 1e-6);
+  EXPECT_NEAR(std::log(test.interval.high), 2.4598858, 1e-6);
+}
+
+TEST(Paired, NeedsTwoBlocks) {
+  EXPECT_FALSE(test_paired(std::vector<double>{1}, std::vector<double>{2}));
+  EXPECT_EQ(test_paired(std::vector<double>{1, 1}, std::vector<double>{1, 1})->p, 1);
+  EXPECT_EQ(test_paired(std::vector<double>{1, 1}, std::vector<double>{2, 2})->p, 0);
+}
+
+/// A session on a machine that drifts, and on which something else runs now and then.
+class NoisyMachine {
+ public:
+  explicit NoisyMachine(std::uint64_t seed) : random_(seed) {}
+
+  /// The next round of something that takes this long: half a percent slower with each one before it, and 15
+  /// % while the other process is there.
+  double round(double time) {
+    disturbed_ = disturbed_ ? uniform_(random_) > 0.3 : uniform_(random_) < disturbance_;
+    drift_ += 0.005;
+    return time * std::exp(drift_ + 0.002 * normal_(random_)) * (disturbed_ ? 1.15 : 1);
+  }
+
+  void disturb() { disturbance_ = 0.1; }
+
+ private:
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_;
+  bool disturbed_ = false;
+  double disturbance_ = 0, drift_ = 0;
+};
+
+/// Whether a session A B B A calls a change of more than half a percent at one of its looks.
+bool calls(NoisyMachine& machine, double change) {
+  std::vector<double> a, b;
+  while (a.size() < most_blocks()) {
+    const double first = machine.round(1), second = machine.round(change), third = machine.round(change),
+                 fourth = machine.round(1);
+    a.push_back(std::sqrt(first * fourth));
+    b.push_back(std::sqrt(second * third));
+    if (!is_look(a.size())) continue;
+    const RatioTest test = test_paired(a, b, alpha_of_a_look()).value();
+    if (test.p <= alpha_of_a_look() && std::abs(test.ratio - 1) > 0.005) return true;
+  }
+  return false;
+}
+
+int calls_of(int sessions, std::uint64_t seed, double change, bool disturbed) {
+  int called = 0;
+  for (int i = 0; i < sessions; ++i) {
+    NoisyMachine machine(seed + static_cast<std::uint64_t>(i));
+    if (disturbed) machine.disturb();
+    called += calls(machine, change) ? 1 : 0;
+  }
+  return called;
+}
+
+TEST(Session, OfTheSameIsWrongOnceInTwentyTimesAtMost) {
+  constexpr int sessions = 400;
+  for (const bool disturbed : {false, true}) {
+    const int called = calls_of(sessions, 1000, 1, disturbed);
+    RecordProperty(disturbed ? "disturbed" : "quiet", called);
+    EXPECT_LE(called, sessions / 20 + 9) << "two standard deviations of the simulation";
+  }
+}
+
+TEST(Session, FindsOnePercentNineteenTimesInTwenty) {
+  EXPECT_GE(calls_of(200, 5000, 1.01, false), 190);
+}
+
+}  // namespace
+}  // namespace mprof
