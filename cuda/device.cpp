@@ -1,15 +1,18 @@
 #include "device/device.hpp"
 
-#include <cstddef>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "cuda/ceilings.hpp"
+#include "cuda/cold_cache.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/nvml.hpp"
+#include "cuda/stream_hold.hpp"
 #include "model/facts.hpp"
+#include "model/statistics/median.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -24,17 +27,46 @@ std::string version_text(int number) {
 
 class EventTimer final : public DeviceTimer {
  public:
-  void start() override { start_.record(); }
-  void stop() override { stop_.record(); }
+  EventTimer() {  // the first launch of a kernel loads it
+    hold_.begin();
+    hold_.release();
+    check(cudaDeviceSynchronize());
+  }
+  void start(bool hold) override {
+    is_holding_ = hold;
+    if (hold) hold_.begin();
+    start_.record();
+  }
+  void stop() override {
+    stop_.record();
+    if (is_holding_) hold_.release();
+  }
   [[nodiscard]] double seconds() override {
     stop_.synchronize();
     return stop_.seconds_since(start_);
   }
+  [[nodiscard]] bool can_hold() const override { return true; }
+  [[nodiscard]] bool was_held() const override { return is_holding_ && hold_.has_lasted(); }
 
  private:
+  StreamHold hold_;
+  bool is_holding_ = false;
   Event start_;
   Event stop_;
 };
+
+/// What the timer reads around nothing, s: the least that an op can be said to take.
+double time_of_an_empty_op() {
+  constexpr int repeats = 31;
+  EventTimer timer;
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    timer.start(true);
+    timer.stop();
+    times.push_back(timer.seconds());
+  }
+  return median(times);
+}
 
 std::optional<std::string> find_obstacle() {
   int count = 0;
@@ -90,6 +122,7 @@ class CudaDevice final : public Device {
     facts["CUDA driver API"] = version_text(driver);
     facts["CUDA runtime"] = version_text(runtime);
     facts["CUPTI"] = cupti_fact();
+    facts[fact::gpu_empty_op.name] = time_of_an_empty_op();
     return {{fact::gpu, std::move(facts)}};
   }
 
@@ -105,11 +138,7 @@ class CudaDevice final : public Device {
 
   void synchronize() const override { check(cudaDeviceSynchronize()); }
 
-  /// Writes as many bytes as the L2 cache holds: all that an op before has left there goes.
-  void flush_cache() const override {
-    static const DeviceBuffer<char> filler(static_cast<std::size_t>(gpu().l2CacheSize));
-    check(cudaMemsetAsync(filler.data(), 0, filler.bytes()));
-  }
+  void flush_cache() const override { clean_cache(); }
 
  private:
   /// Opening CUPTI here is harmless: a survey has a process of its own.

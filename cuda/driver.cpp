@@ -23,6 +23,8 @@ const Driver& driver() {
     library.import(d.current_context, "cuCtxGetCurrent");
     library.import(d.function_attribute, "cuFuncGetAttribute");
     library.import(d.kernel_attribute, "cuKernelGetAttribute");
+    library.import(d.launch_kernel, "cuLaunchKernel");
+    library.import(d.synchronize_context, "cuCtxSynchronize");
     return d;
   }();
   return functions;

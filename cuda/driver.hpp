@@ -11,6 +11,8 @@ struct Driver {
   decltype(::cuCtxGetCurrent)* current_context = nullptr;
   decltype(::cuFuncGetAttribute)* function_attribute = nullptr;
   decltype(::cuKernelGetAttribute)* kernel_attribute = nullptr;
+  decltype(::cuLaunchKernel)* launch_kernel = nullptr;
+  decltype(::cuCtxSynchronize)* synchronize_context = nullptr;
 
   /// Throws Error when `result` is not CUDA_SUCCESS.
   void check(CUresult result, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const;

@@ -76,6 +76,9 @@ KernelLaunch described(std::uint32_t function, const CUpti_CallbackData& call) {
 /// Whether this thread is between the two callbacks of a launch. What CUPTI itself launches there, to run the
 /// kernel again, is not the program's.
 thread_local bool launching = false;
+/// Whether the observer is being told: what it launches itself is nobody's business, and has callbacks that
+/// are hard to tell from those of the launch that it is told of.
+thread_local bool telling = false;
 
 void CUPTIAPI on_callback(void* callbacks, CUpti_CallbackDomain /*driver*/, CUpti_CallbackId function,
                           const void* call) {
@@ -103,15 +106,20 @@ LaunchCallbacks::~LaunchCallbacks() {
 }
 
 void LaunchCallbacks::on_call(std::uint32_t function, const void* call) {
+  if (telling) return;
   const auto& data = *static_cast<const CUpti_CallbackData*>(call);
   if (data.callbackSite == CUPTI_API_ENTER) {
     if (launching) return;
+    const KernelLaunch launch = described(function, data);
     one_at_a_time_.lock();
-    launching = true;
+    launching = telling = true;
     correlation_ = data.correlationId;
-    observer_.launching(described(function, data));
+    observer_.launching(launch);
+    telling = false;
   } else if (launching && data.correlationId == correlation_) {
+    telling = true;
     observer_.launched();
+    telling = false;
     launching = false;
     one_at_a_time_.unlock();
   }

@@ -1,6 +1,8 @@
 #include "cuda/nvml.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +20,8 @@ namespace {
 using Device = void*;
 using Result = int;
 constexpr Result success = 0;
+constexpr Result not_found = 6;
+constexpr Result insufficient_size = 7;
 constexpr unsigned sm_clock = 1;
 constexpr unsigned memory_clock = 2;
 constexpr unsigned gpu_temperature = 0;
@@ -27,6 +31,32 @@ constexpr double milliwatt = 1e-3;
 using Get = Result(Device, unsigned*);
 using GetOf = Result(Device, unsigned, unsigned*);
 using GetTwo = Result(Device, unsigned*, unsigned*);
+
+}  // namespace
+
+/// nvmlProcessInfo_v2_t, which version 3 of the functions takes as well (but for a few drivers of branch 535,
+/// so that version 2 is asked first).
+struct ProcessInfo {
+  unsigned id = 0;
+  unsigned long long memory = 0;  ///< B; all bits set: not told
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+};
+
+/// nvmlProcessUtilizationSample_t
+struct UtilizationSample {
+  unsigned id = 0;
+  unsigned long long time = 0;   ///< microseconds of the CPU's clock
+  unsigned multiprocessors = 0;  ///< %
+  unsigned memory = 0;
+  unsigned encoder = 0;
+  unsigned decoder = 0;
+};
+
+using GetProcesses = Result(Device, unsigned*, ProcessInfo*);
+using GetUtilization = Result(Device, UtilizationSample*, unsigned*, unsigned long long);
+
+namespace {
 
 /// NVML's bits (nvmlClocksEventReason*) that mean the GPU runs slower than it could.
 constexpr std::array<std::pair<std::uint64_t, std::string_view>, 5> throttles{{
@@ -55,6 +85,9 @@ struct Nvml::Functions {
   GetTwo* ecc = nullptr;
   GetTwo* mig = nullptr;
   Result (*reasons)(Device, unsigned long long*) = nullptr;
+  GetProcesses* compute_processes = nullptr;   ///< may stay so
+  GetProcesses* graphics_processes = nullptr;  ///< likewise
+  GetUtilization* utilization = nullptr;       ///< likewise
 
   explicit Functions(const SharedLibrary& library) {
     library.import(init, "nvmlInit_v2");
@@ -72,6 +105,11 @@ struct Nvml::Functions {
     library.import(ecc, "nvmlDeviceGetEccMode");
     library.import(mig, "nvmlDeviceGetMigMode");
     library.import(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    library.import_any(compute_processes, {"nvmlDeviceGetComputeRunningProcesses_v2",
+                                           "nvmlDeviceGetComputeRunningProcesses_v3"});
+    library.import_any(graphics_processes, {"nvmlDeviceGetGraphicsRunningProcesses_v2",
+                                            "nvmlDeviceGetGraphicsRunningProcesses_v3"});
+    library.import_any(utilization, {"nvmlDeviceGetProcessUtilization"});
   }
 
   [[nodiscard]] Device device(const std::string& uuid) const {
@@ -99,6 +137,65 @@ struct Nvml::Functions {
     return result == success ? Fact(std::string(current != 0 ? "on" : "off")) : absent(result);
   }
 };
+
+namespace {
+
+/// What a function of NVML that fills in a table gives, however many rows there are; nullopt when it refuses.
+template <class Row, class Ask>
+std::optional<std::vector<Row>> table(Ask ask) {
+  std::vector<Row> rows(64);
+  for (int attempt = 0; attempt < 3; ++attempt) {  // rows may be added between two questions
+    auto count = static_cast<unsigned>(rows.size());
+    const Result result = ask(&count, rows.data());
+    if (result == not_found) return std::vector<Row>();
+    if (result == success) {
+      rows.resize(std::min<std::size_t>(count, rows.size()));
+      return rows;
+    }
+    if (result != insufficient_size) return std::nullopt;
+    rows.assign(2 * std::max<std::size_t>(count, rows.size()), Row{});
+  }
+  return std::nullopt;
+}
+
+/// Adds those that are not there yet: a process may have a context of each kind.
+void add_processes(std::vector<GpuProcess>& processes, const std::vector<ProcessInfo>& found) {
+  for (const ProcessInfo& info : found) {
+    if (info.id == 0 || std::ranges::find(processes, info.id, &GpuProcess::id) != processes.end()) continue;
+    GpuProcess& process = processes.emplace_back();
+    process.id = info.id;
+    if (info.memory != std::numeric_limits<unsigned long long>::max())
+      process.memory = static_cast<double>(info.memory);
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<GpuProcess>> Nvml::processes(const std::string& uuid, std::uint64_t since) const {
+  const Device device = functions_ == nullptr ? nullptr : functions_->device(uuid);
+  if (device == nullptr || functions_->compute_processes == nullptr) return std::nullopt;
+  const auto of_kind = [&](GetProcesses* get) {
+    return table<ProcessInfo>([&](unsigned* count, ProcessInfo* rows) { return get(device, count, rows); });
+  };
+  std::vector<GpuProcess> processes;
+  const auto computing = of_kind(functions_->compute_processes);
+  if (!computing) return std::nullopt;
+  add_processes(processes, *computing);
+  if (functions_->graphics_processes != nullptr) {
+    if (const auto drawing = of_kind(functions_->graphics_processes)) add_processes(processes, *drawing);
+  }
+  if (functions_->utilization == nullptr) return processes;
+  const auto samples = table<UtilizationSample>([&](unsigned* count, UtilizationSample* rows) {
+    return functions_->utilization(device, rows, count, since);
+  });
+  if (!samples) return processes;
+  std::vector<GpuUse> uses;
+  for (const UtilizationSample& sample : *samples) {
+    if (sample.time > since) uses.push_back({sample.id, sample.multiprocessors});
+  }
+  add_shares(processes, uses);
+  return processes;
+}
 
 std::vector<std::string> throttle_reasons(std::uint64_t bits) {
   std::vector<std::string> reasons;

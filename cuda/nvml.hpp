@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/gpu_processes.hpp"
 #include "model/run.hpp"
 
 namespace mprof::cuda {
@@ -32,6 +33,11 @@ class Nvml {
   [[nodiscard]] const std::optional<std::string>& unavailable() const { return unavailable_; }
   /// The state of the GPU with this UUID ("GPU-..."): nothing in it when NVML or the GPU cannot be asked.
   [[nodiscard]] GpuState state(const std::string& uuid) const;
+  /// The processes that have a context on the GPU now, compute and graphics, each with its share of the
+  /// multiprocessors' time since `since`, microseconds of the system's clock. A share is absent where the
+  /// driver does not tell it (MIG, no permission). nullopt when the GPU's processes cannot be asked for.
+  [[nodiscard]] std::optional<std::vector<GpuProcess>> processes(const std::string& uuid,
+                                                                 std::uint64_t since) const;
   /// Clocks, modes, limits and the driver, each a fact or absent with NVML's reason.
   [[nodiscard]] std::map<std::string, Fact> facts(const std::string& uuid) const;
 

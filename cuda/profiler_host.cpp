@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 #include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
 #include "cuda/cupti.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 /// The functions of CUPTI that are used here.
 struct HostFunctions {
+  decltype(::cuptiProfilerInitialize)* start = nullptr;
   decltype(::cuptiDeviceGetChipName)* chip_name = nullptr;
   decltype(::cuptiProfilerHostInitialize)* initialize = nullptr;
   decltype(::cuptiProfilerHostDeinitialize)* deinitialize = nullptr;
@@ -27,6 +29,7 @@ struct HostFunctions {
 
   HostFunctions() {
     const SharedLibrary& library = cupti_library();
+    library.import(start, "cuptiProfilerInitialize");
     library.import(chip_name, "cuptiDeviceGetChipName");
     library.import(initialize, "cuptiProfilerHostInitialize");
     library.import(deinitialize, "cuptiProfilerHostDeinitialize");
@@ -53,9 +56,12 @@ std::vector<const char*> pointers_to(std::span<const std::string> texts) {
 }  // namespace
 
 std::string chip_name() {
-  // Asked without a driver, cuptiDeviceGetChipName crashes (CUPTI 13.0).
+  // Asked without a driver, or before the profiler is initialized, cuptiDeviceGetChipName crashes
+  // (CUPTI 13.0).
   int gpus = 0;
   if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) return std::string(default_chip);
+  MPROF_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, start);
+  check(host_functions().start(&start));
   MPROF_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
   check(host_functions().chip_name(&params));
   return params.pChipName;

@@ -101,8 +101,8 @@ std::vector<std::uint8_t> counter_availability(CUctx_st* context) {
 }
 
 RangeProfiler::RangeProfiler(CUctx_st* context, std::vector<std::uint8_t> config_image,
-                             std::span<const std::string> metrics, std::size_t max_ranges)
-    : config_(std::move(config_image)), max_ranges_(max_ranges) {
+                             std::span<const std::string> metrics)
+    : config_(std::move(config_image)) {
   enable(context);
   try {
     make_room(metrics);
@@ -141,13 +141,14 @@ void RangeProfiler::make_room(std::span<const std::string> metrics) {
   params.pRangeProfilerObject = object_;
   params.pMetricNames = names.data();
   params.numMetrics = names.size();
-  params.maxNumOfRanges = max_ranges_;
-  params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(max_ranges_);
+  params.maxNumOfRanges = 1;
+  params.maxNumRangeTreeNodes = 1;
   check(range_functions().data_size(&params));
   data_.resize(params.counterDataSize);
 }
 
-void RangeProfiler::configure() {
+void RangeProfiler::begin_kernel() {
+  is_complete_ = false;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
   image.pRangeProfilerObject = object_;
   image.counterDataSize = data_.size();
@@ -160,8 +161,8 @@ void RangeProfiler::configure() {
   params.counterDataImageSize = data_.size();
   params.pCounterDataImage = data_.data();
   params.range = CUPTI_AutoRange;
-  params.replayMode = CUPTI_KernelReplay;
-  params.maxRangesPerPass = max_ranges_;
+  params.replayMode = CUPTI_UserReplay;
+  params.maxRangesPerPass = 1;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
   params.passIndex = 0;
@@ -170,7 +171,6 @@ void RangeProfiler::configure() {
 }
 
 void RangeProfiler::start() {
-  configure();
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
   params.pRangeProfilerObject = object_;
   check(range_functions().start(&params));
@@ -182,21 +182,21 @@ void RangeProfiler::stop() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
   params.pRangeProfilerObject = object_;
   check(range_functions().stop(&params));
+  is_complete_ = params.isAllPassSubmitted != 0;
 }
 
-std::size_t RangeProfiler::decode() {
+void RangeProfiler::decode() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
   params.pRangeProfilerObject = object_;
   check(range_functions().decode(&params));
-  return params.numOfRangeDropped;
 }
 
-std::size_t RangeProfiler::ranges() const {
+bool RangeProfiler::has_counted() const {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, params);
   params.pCounterDataImage = data_.data();
   params.counterDataImageSize = data_.size();
   check(range_functions().info(&params));
-  return params.numTotalRanges;
+  return params.numTotalRanges > 0;
 }
 
 }  // namespace mprof::cuda

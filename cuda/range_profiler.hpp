@@ -24,40 +24,41 @@ namespace mprof::cuda {
 /// Which counters may be read in the context, as ProfilerHost takes it; empty when CUPTI does not say.
 [[nodiscard]] std::vector<std::uint8_t> counter_availability(CUctx_st* context);
 
-/// Counts every kernel that is launched between start() and stop() on its own (a range each), running it as
-/// often as the configuration needs and restoring the memory that it wrote in between ("auto range" and
-/// "kernel replay", the only ones that count more than a pass holds without running the variant again).
+/// Counts one kernel, whose launches the caller repeats until all passes of the counters are through ("auto
+/// range" and "user replay"). Each launch is run once, as it is: no memory is saved and restored between two
+/// of them, which would leave its traces in the caches, and no kernel is run again that waits for another.
 class RangeProfiler {
  public:
-  /// For kernels of `context`. `config_image` and `metrics` of one ProfilerHost; `max_ranges`: launches
-  /// beyond these are left out, and counted by decode().
+  /// For kernels of `context`. `config_image` and `metrics` of one ProfilerHost.
   RangeProfiler(CUctx_st* context, std::vector<std::uint8_t> config_image,
-                std::span<const std::string> metrics, std::size_t max_ranges);
+                std::span<const std::string> metrics);
   ~RangeProfiler();
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
 
-  /// Forgets what was counted and counts anew.
+  /// Forgets what was counted: the next pass is the first one of another kernel.
+  void begin_kernel();
+  /// A pass is what is launched between start() and stop(), once.
   void start();
   void stop();
-  /// Makes counter_data() of what was counted, once stopped; waits for the context. Returns the number of
-  /// launches that there was no room for.
-  std::size_t decode();
-  /// How many kernels are in counter_data(), in the order of their launches.
-  [[nodiscard]] std::size_t ranges() const;
+  /// Whether all passes are through.
+  [[nodiscard]] bool is_complete() const { return is_complete_; }
+  /// Makes counter_data() of what was counted, once complete; waits for the context.
+  void decode();
+  /// Whether counter_data() holds a kernel.
+  [[nodiscard]] bool has_counted() const;
   [[nodiscard]] std::span<const std::uint8_t> counter_data() const { return data_; }
 
  private:
   void enable(CUctx_st* context);
   void disable();
   void make_room(std::span<const std::string> metrics);
-  void configure();
 
   std::vector<std::uint8_t> config_;  // both must stay where they are until the object is gone
   std::vector<std::uint8_t> data_;
-  std::size_t max_ranges_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
   bool started_ = false;
+  bool is_complete_ = false;
 };
 
 }  // namespace mprof::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,14 @@ class SharedLibrary {
   template <class Function>
   void import(Function*& function, const char* name) const {
     function = reinterpret_cast<Function*>(need(name));
+  }
+
+  /// The first of these functions that the library has; nullptr when it has none.
+  template <class Function>
+  void import_any(Function*& function, std::initializer_list<const char*> names) const {
+    for (const char* name : names) {
+      if (function == nullptr) function = reinterpret_cast<Function*>(find(name));
+    }
   }
 
  private:

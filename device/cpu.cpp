@@ -14,7 +14,7 @@ const std::filesystem::path root = "/";
 
 class HostTimer final : public DeviceTimer {
  public:
-  void start() override { start_ = clock_.now(); }
+  void start(bool /*hold*/) override { start_ = clock_.now(); }
   void stop() override { stop_ = clock_.now(); }
   [[nodiscard]] double seconds() override { return stop_ - start_; }
 

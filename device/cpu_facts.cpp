@@ -196,6 +196,13 @@ std::optional<std::uint64_t> group_memory_limit(const fs::path& root) {
   return std::nullopt;
 }
 
+/// Of "always [madvise] never" the one in brackets.
+std::optional<std::string> chosen_of(const std::string& choices) {
+  const std::size_t open = choices.find('['), close = choices.find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+  return choices.substr(open + 1, close - open - 1);
+}
+
 std::map<std::string, Fact> memory_facts(const fs::path& root) {
   const auto total = total_memory(root);
   const auto limit = group_memory_limit(root);
@@ -204,6 +211,9 @@ std::map<std::string, Fact> memory_facts(const fs::path& root) {
   std::map<std::string, Fact> facts;
   facts["total"] = number_or(total, "/proc/meminfo does not say");
   facts["limit"] = limited ? Fact(static_cast<double>(*limit)) : Fact(Absent{"the control group sets none"});
+  facts["transparent_huge_pages"] =
+      fact_or(chosen_of(read_line(root / "sys/kernel/mm/transparent_hugepage/enabled").value_or("")),
+              "the kernel has none");
   return facts;
 }
 

@@ -16,10 +16,16 @@ namespace mprof {
 class DeviceTimer {
  public:
   virtual ~DeviceTimer() = default;
-  virtual void start() = 0;
+  /// `hold`: what the device is given until stop() begins only then, so that no gap of giving it is measured.
+  /// Only for a timer that can.
+  virtual void start(bool hold) = 0;
   virtual void stop() = 0;
   /// Seconds between the last start() and stop(); waits for the device when it must.
   [[nodiscard]] virtual double seconds() = 0;
+  [[nodiscard]] virtual bool can_hold() const { return false; }
+  /// Whether the last work was held until stop(): not when it waited for the device itself, or took too long
+  /// to be given. Only after seconds(), which then says nothing.
+  [[nodiscard]] virtual bool was_held() const { return false; }
 };
 
 /// What ops run on and are timed by. Everything here except unavailable() may create a device context, so the
@@ -38,11 +44,12 @@ class Device {
   [[nodiscard]] virtual std::vector<Ceiling> measure_ceilings(double seconds) const = 0;
   [[nodiscard]] virtual std::unique_ptr<DeviceTimer> make_timer() const = 0;
   /// How often a sample runs each forward(), each time with a cold cache. More than once where forward() is
-  /// short beside the copies around it: op_time then has several samples for one of total_time.
+  /// short beside the copies around it, so that op_time has several samples for one of total_time.
   [[nodiscard]] virtual int forwards_per_sample() const { return 1; }
   /// Waits until all work given to the device is done.
   virtual void synchronize() const = 0;
-  /// Evicts the last-level cache, so that the next op starts cold.
+  /// Leaves the last-level cache with nothing of use, and nothing that is still to be written, so that the
+  /// next op starts cold and pays for itself alone.
   virtual void flush_cache() const = 0;
 };
 

@@ -1,8 +1,10 @@
 #include "device/probe.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -11,6 +13,7 @@
 
 #include "device/perf_event.hpp"
 #include "device/thread_team.hpp"
+#include "system/clock.hpp"
 #include "system/programs.hpp"
 
 namespace mprof {
@@ -61,6 +64,13 @@ DriverFindings load_driver() {
   findings.init_result = init(0);
   if (findings.init_result == 0) findings.init_result = count(&findings.devices);
   return findings;
+}
+
+/// Of the moments in which it is asked.
+HostLoad load_now() {
+  const HostReading before = read_host(steady_clock().now());
+  std::this_thread::sleep_for(std::chrono::duration<double>(2 * shortest_host_load));
+  return load_between(before, read_host(steady_clock().now()));
 }
 
 /// What the driver asks for; a container's root user may lack it.
@@ -123,6 +133,30 @@ Probe probe_perf_events() {
     return {"CPU hardware counters", ProbeState::limited, refusal->reason, refusal->remedy};
   }
   return {"CPU hardware counters", ProbeState::ok, "perf_event_open counts in user mode", ""};
+}
+
+Probe probe_host_load(const HostLoad& load, unsigned usable_cpus) {
+  Probe probe{"CPU load of others", ProbeState::ok, "", ""};
+  std::vector<std::string> known;
+  if (load.others)
+    known.push_back(fmt::format("{:.1f} of the {} usable CPUs busy", *load.others, usable_cpus));
+  if (load.steal) known.push_back(fmt::format("{:.0f} % taken by a hypervisor", 100 * *load.steal));
+  if (load.pressure)
+    known.push_back(fmt::format("tasks waited for a CPU {:.0f} % of the time", 100 * *load.pressure));
+  probe.found = fmt::format("{}", fmt::join(known, ", "));
+  if (!load.others) {
+    probe.state = ProbeState::limited;
+    probe.found = fmt::format("/proc/stat does not tell{}{}", known.empty() ? "" : "; ", probe.found);
+    probe.remedy =
+        "Whether others disturb a measurement then shows in its times alone: see that nothing else runs.";
+  } else if (!what_disturbs(load, usable_cpus).empty()) {
+    probe.state = ProbeState::limited;
+    probe.remedy =
+        "Times of the host's clock would be disturbed, and no verdict hang on them: end what runs (`top` "
+        "shows it), or "
+        "measure when nobody else does.";
+  }
+  return probe;
 }
 
 Probe probe_nvidia_driver(const DriverFindings& driver) {
@@ -194,8 +228,11 @@ void add_probe(std::function<Probe()> probe) {
 std::vector<Probe> probe_machine() {
   const CpuInfo cpu = parse_cpuinfo(read_text("/proc/cpuinfo").value_or(""));
   const DriverFindings driver = load_driver();
-  std::vector<Probe> probes{probe_instruction_sets(cpu), probe_cores(usable_cpus()),
-                            probe_memory(usable_memory("/")), probe_perf_events(),
+  std::vector<Probe> probes{probe_instruction_sets(cpu),
+                            probe_cores(usable_cpus()),
+                            probe_host_load(load_now(), usable_cpus()),
+                            probe_memory(usable_memory("/")),
+                            probe_perf_events(),
                             probe_nvidia_driver(driver)};
   if (driver.load_error.empty()) {
     probes.push_back(probe_counter_permission(read_text("/proc/driver/nvidia/params"), is_administrator()));

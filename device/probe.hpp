@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/cpu_facts.hpp"
+#include "device/host_load.hpp"
 
 /// What `mprof doctor` looks at on the machine itself.
 namespace mprof {
@@ -34,6 +35,8 @@ void add_probe(std::function<Probe()> probe);
 /// Enough for the problems that the families run unasked: 4 GiB.
 [[nodiscard]] Probe probe_memory(std::optional<std::uint64_t> usable_bytes);
 [[nodiscard]] Probe probe_perf_events();
+/// Who else uses the CPUs now.
+[[nodiscard]] Probe probe_host_load(const HostLoad& load, unsigned usable_cpus);
 
 /// What loading the driver and counting its devices gave.
 struct DriverFindings {

@@ -12,6 +12,16 @@
 namespace mprof {
 namespace {
 
+/// Without effect where the kernel refuses: the thread then runs where it is put.
+void stay_on(int cpu) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(cpu, &only);
+  sched_setaffinity(0, sizeof only, &only);
+}
+
+}  // namespace
+
 std::vector<int> allowed_cpus() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -22,16 +32,6 @@ std::vector<int> allowed_cpus() {
   }
   return cpus;
 }
-
-/// Without effect where the kernel refuses: the thread then runs where it is put.
-void stay_on(int cpu) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(cpu, &only);
-  sched_setaffinity(0, sizeof only, &only);
-}
-
-}  // namespace
 
 unsigned usable_cpus() {
   const auto allowed = allowed_cpus().size();

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 namespace mprof {
+
+/// The numbers of the CPUs that the calling thread may use; empty where the kernel does not say.
+[[nodiscard]] std::vector<int> allowed_cpus();
 
 /// How many CPUs this process may use; at least 1.
 [[nodiscard]] unsigned usable_cpus();

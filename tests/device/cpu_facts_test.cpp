@@ -157,6 +157,7 @@ TEST_F(FabricatedMachine, FactsOfAServer) {
   root.write("sys/class/dmi/id/product_name", "m6a.xlarge\n");
   root.write("sys/fs/cgroup/memory.max", "524288\n");
   root.write("proc/1/cgroup", "0::/kubepods/pod1\n");
+  root.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
   auto facts = machine_facts(root.path());
   EXPECT_EQ(number_of(facts["cpu"]["cores"]), 2);
   EXPECT_EQ(number_of(facts["cpu"]["threads_per_core"]), 2);
@@ -170,6 +171,7 @@ TEST_F(FabricatedMachine, FactsOfAServer) {
             "yes (CPU flag hypervisor; firmware Amazon EC2 m6a.xlarge)");
   EXPECT_EQ(number_of(facts["memory"]["total"]), 1024.0 * 1024);
   EXPECT_EQ(number_of(facts["memory"]["limit"]), 524288);
+  EXPECT_EQ(text_of(facts["memory"]["transparent_huge_pages"]), "madvise");
   EXPECT_EQ(usable_memory(root.path()), 524288U);
 }
 
