@@ -20,20 +20,38 @@ struct QualityValue {
   double value = 0;
 };
 
-struct VerifiedResult {
-  std::vector<QualityValue> qualities{};
-  std::vector<Verification> verification{};  ///< one an op
+/// What an execution is to show of its ops' outputs.
+enum class Proof {
+  none,
+  all_items,   ///< each item is compared with the double-precision reference, which is kept
+  as_before,   ///< each item is compared with the reference that was kept: as sure, and as fast as memory
+  some_items,  ///< some items, drawn at random, are compared with the double-precision reference
+};
+
+/// How to run an execution so that no output but its own is right.
+struct Trial {
+  Proof proof = Proof::none;
+  std::size_t turn = 0;    ///< which of the orders that the inputs' items can have: below Execution::turns()
+  bool unseen = false;     ///< with inputs drawn at random, which nobody has seen; none is kept of them
+  std::uint64_t seed = 0;  ///< of what is drawn
+};
+
+struct ExecutionResult {
+  std::vector<QualityValue> qualities{};     ///< none of unseen inputs
+  std::vector<Verification> verification{};  ///< one an op, unless nothing was to be shown
 };
 
 /// One variant with its parameters, bound to a workload; buffers allocated, nothing computed.
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// The whole, from input to output. Returns those of the family's qualities that this workload has: the
-  /// same ones each time.
-  virtual std::vector<QualityValue> run(StageObserver& observer) = 0;
-  /// The same with each op's output poisoned before and compared with the double-precision reference after.
-  virtual VerifiedResult run_verified(StageObserver& observer) = 0;
+  /// The whole, from input to output, each op's output poisoned before. Gives those of the family's qualities
+  /// that this workload has: the same ones each time.
+  virtual ExecutionResult run(StageObserver& observer, const Trial& trial) = 0;
+  /// In how many orders run() can be given the items of its inputs; 1: they cannot be turned.
+  [[nodiscard]] virtual std::size_t turns() const = 0;
+  /// Whether the inputs are what they were when they were loaded.
+  [[nodiscard]] virtual bool has_its_inputs() const = 0;
 };
 
 /// A family's inputs for one problem, loaded.

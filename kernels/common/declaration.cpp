@@ -47,7 +47,7 @@ namespace detail {
 std::string register_variant(VariantInfo info, std::string_view file,
                              std::function<std::optional<std::string>()> unavailable) {
   info.id = variant_id_of(file);
-  info.family = info.id.substr(0, info.id.find('/'));
+  info.family = family_of(info.id);
   info.source_file = source_file_of(file);
   std::string id = info.id;
   Registry::instance().add(

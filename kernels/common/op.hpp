@@ -24,14 +24,14 @@ class Op {
   virtual void finish() = 0;
 
   /// Fills the place that forward() writes to with `pattern`, where that is not the host's output itself:
-  /// memory that a device allocates may still hold the right values of the run before. A check calls it
-  /// between prepare() and forward(); the host's output it has filled before prepare().
+  /// memory that a device allocates may still hold the right values of the run before. Called before each
+  /// forward(); the host's output has been filled before prepare().
   virtual void poison_output(std::uint32_t pattern) { static_cast<void>(pattern); }
 };
 
-/// Runs the stages of `op` under `observer`, the first of them by `prepare`. For a check, `output` (the
-/// host's) is poisoned before, and so is what op writes to; `poisoned` asks for that.
+/// Runs the stages of `op` under `observer`, the first of them by `prepare`, with `output` (the host's)
+/// poisoned before the first one and what forward() writes to before each forward().
 void run_stages(std::string_view name, Op& op, const std::function<void()>& prepare, std::span<float> output,
-                bool poisoned, StageObserver& observer);
+                StageObserver& observer);
 
 }  // namespace mprof

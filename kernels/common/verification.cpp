@@ -11,6 +11,7 @@
 
 #include "kernels/common/parallel.hpp"
 #include "kernels/common/poison.hpp"
+#include "kernels/common/random.hpp"
 
 namespace mprof {
 namespace {
@@ -64,8 +65,9 @@ struct Findings {
 };
 
 /// Compares one item, whose first element has the index `offset` in the whole output.
+template <typename Real>
 void compare_item(std::size_t item, std::size_t offset, std::span<const float> output,
-                  std::span<const double> reference, Findings& findings) {
+                  std::span<const Real> reference, Findings& findings) {
   double squared_error = 0;
   double squared_reference = 0;
   for (std::size_t i = 0; i < output.size(); ++i) {
@@ -78,32 +80,39 @@ void compare_item(std::size_t item, std::size_t offset, std::span<const float> o
       findings.no_reference.add(offset + i);
       continue;
     }
-    const double error = std::abs(static_cast<double>(output[i]) - reference[i]);
+    const double right = reference[i];
+    const double error = std::abs(static_cast<double>(output[i]) - right);
     squared_error += error * error;
-    squared_reference += reference[i] * reference[i];
+    squared_reference += right * right;
     findings.add_error(offset + i, error);
   }
   // Where the reference is all zeros the error has nothing to be relative to, and counts as it is.
   findings.add_item(item, std::sqrt(squared_error / (squared_reference > 0 ? squared_reference : 1.0)));
 }
 
-void compare_block(const OutputToVerify& comparison, std::size_t block, Findings& findings) {
+template <typename Real>
+void compare_block(const OutputToVerify& comparison, std::size_t block, std::span<const Real> reference,
+                   Findings& findings) {
   const std::size_t size = comparison.item_size;
-  const std::vector<double> reference = comparison.reference(block);
   for (std::size_t i = 0; i < comparison.items_in_block; ++i) {
     const std::size_t item = block * comparison.items_in_block + i;
     compare_item(item, item * size, comparison.output.subspan(item * size, size),
-                 std::span(reference).subspan(i * size, size), findings);
+                 reference.subspan(i * size, size), findings);
   }
 }
 
-Findings compare(const OutputToVerify& comparison) {
+std::size_t block_size(const OutputToVerify& comparison) {
+  return comparison.item_size * comparison.items_in_block;
+}
+
+/// Calls `compare_one(index, findings)` for each index below `count`, on all threads.
+template <typename CompareOne>
+Findings compare(std::size_t count, const CompareOne& compare_one) {
   Findings found;
   std::mutex mutex;
-  const std::size_t blocks = comparison.output.size() / (comparison.item_size * comparison.items_in_block);
-  parallel_for(blocks, hardware_threads(), [&](std::size_t begin, std::size_t end) {
+  parallel_for(count, hardware_threads(), [&](std::size_t begin, std::size_t end) {
     Findings part;
-    for (std::size_t block = begin; block < end; ++block) compare_block(comparison, block, part);
+    for (std::size_t index = begin; index < end; ++index) compare_one(index, part);
     const std::lock_guard lock(mutex);
     found.merge(part);
   });
@@ -134,20 +143,71 @@ std::string describe(const Findings& found, const OutputToVerify& comparison) {
   return {};
 }
 
-}  // namespace
-
-Verification verify(const OutputToVerify& comparison) {
-  const Findings found = compare(comparison);
+Verification judge(const Findings& found, const OutputToVerify& comparison, std::uint64_t elements) {
   const std::string finding = describe(found, comparison);
   return {.op = std::string(comparison.op),
           .passed = finding.empty(),
           .relative_l2 = found.relative_l2,
           .max_error = found.max_error,
           .tolerance = comparison.tolerance,
-          .elements = comparison.output.size(),
+          .elements = elements,
           .non_finite = found.non_finite.count,
           .never_written = found.never_written.count,
           .finding = finding};
+}
+
+Verification verify_some(const OutputToVerify& comparison, std::uint64_t seed) {
+  constexpr std::size_t enough_elements = 1 << 20;
+  const std::size_t size = block_size(comparison);
+  const std::size_t blocks = comparison.output.size() / size;
+  const std::size_t some = std::clamp<std::size_t>(enough_elements / size, 1, blocks);
+  const Findings found = compare(some, [&](std::size_t index, Findings& findings) {
+    const std::size_t block = random_bits(seed + index) % blocks;
+    compare_block<double>(comparison, block, comparison.reference(block), findings);
+  });
+  return judge(found, comparison, some * size);
+}
+
+}  // namespace
+
+Verification verify(const OutputToVerify& comparison) {
+  const std::size_t blocks = comparison.output.size() / block_size(comparison);
+  const Findings found = compare(blocks, [&](std::size_t block, Findings& findings) {
+    compare_block<double>(comparison, block, comparison.reference(block), findings);
+  });
+  return judge(found, comparison, comparison.output.size());
+}
+
+Verification OutputProof::operator()(const OutputToVerify& output, const Trial& trial) {
+  const std::size_t first = turning_.first(trial.turn);
+  if (trial.proof == Proof::some_items || trial.unseen) return verify_some(output, trial.seed);
+  if (trial.proof == Proof::as_before && reference_ != nullptr) return verify_as_before(output, first);
+  return verify_and_keep(output, first);
+}
+
+Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::size_t first) {
+  reference_ = std::make_unique_for_overwrite<float[]>(output.output.size());
+  const std::size_t size = block_size(output);
+  OutputToVerify keeping = output;
+  keeping.reference = [&](std::size_t block) {
+    std::vector<double> reference = output.reference(block);
+    std::ranges::transform(reference, reference_.get() + turning_.item(first, block) * size,
+                           [](double value) { return static_cast<float>(value); });
+    return reference;
+  };
+  return verify(keeping);
+}
+
+Verification OutputProof::verify_as_before(const OutputToVerify& output, std::size_t first) const {
+  constexpr double rounding = 0x1p-24;  // of the reference, when it was kept
+  OutputToVerify again = output;
+  again.tolerance = 2 * output.tolerance + rounding;
+  const std::size_t size = block_size(output);
+  const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
+    const std::span<const float> reference(reference_.get() + turning_.item(first, block) * size, size);
+    compare_block<float>(again, block, reference, findings);
+  });
+  return judge(found, again, output.output.size());
 }
 
 }  // namespace mprof

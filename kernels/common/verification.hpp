@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/turning.hpp"
+#include "kernels/workload.hpp"
 #include "model/run.hpp"
 
 namespace mprof {
@@ -28,5 +31,23 @@ struct OutputToVerify {
 
 /// Passes when every element was written and is finite and no item's relative L2 error exceeds the tolerance.
 [[nodiscard]] Verification verify(const OutputToVerify& output);
+
+/// Shows what is asked of one op's outputs, in all executions of a process. Blocks are what is turned.
+class OutputProof {
+ public:
+  /// `turning` is that of the op's blocks.
+  explicit OutputProof(const Turning& turning) : turning_(turning) {}
+
+  /// As trial.proof asks. An output that is compared as before may be twice as far from the reference: its op
+  /// may have read an input that is within its own tolerance.
+  [[nodiscard]] Verification operator()(const OutputToVerify& output, const Trial& trial);
+
+ private:
+  [[nodiscard]] Verification verify_and_keep(const OutputToVerify& output, std::size_t first);
+  [[nodiscard]] Verification verify_as_before(const OutputToVerify& output, std::size_t first) const;
+
+  Turning turning_;
+  std::unique_ptr<float[]> reference_;  ///< of all blocks, in the order of turn 0; null: none was kept
+};
 
 }  // namespace mprof

@@ -185,9 +185,9 @@ class Streams final : public Convolution {
 
 const Register registered{Declaration{
     .title = "Chunks over several streams",
-    .idea =
-        "Cut the batch into chunks and let the copies of some overlap the kernels of others, through "
-        "page-locked memory. All of it happens in finish(): compare layer time and GPU time, not op time.",
+    .idea = "Cut the batch into chunks and let the copies of some overlap the kernels of others. Only "
+            "page-locked memory can be copied so, and the host copies each chunk to and from it. All of it "
+            "happens in finish(): compare layer time and GPU time, not op time.",
     .device = "cuda",
     .baseline = "conv/baseline",
     .parameters = {{.name = "streams",
@@ -199,12 +199,12 @@ const Register registered{Declaration{
           .op = "layer1",
           .factor = 2,
           .because =
-              "1.3 GB of copies, most of the layer's time, run at the speed of page-locked memory and both "
-              "ways at once."},
+              "1.3 GB of copies are most of the layer's time: they should run both ways at once, beside "
+              "kernels, while the host fills the buffers of the next chunks."},
          {.metric = "group_time",
           .op = "layer2",
           .factor = 1.5,
-          .because = "Copies overlap kernels, and are several times as fast."},
+          .because = "Copies of some chunks should run beside the kernels of others."},
          {.metric = "concurrent_streams",
           .op = "layer1",
           .direction = Direction::increases,
@@ -217,6 +217,7 @@ const Register registered{Declaration{
          {.metric = "total_time", .because = "The layers' times are most of it."}},
     .references = {"CUDA C++ Programming Guide, section on asynchronous concurrent execution",
                    "M. Harris: How to Overlap Data Transfers in CUDA C/C++, NVIDIA Technical Blog, 2012"},
+    .works_outside_forward = true,
     .make =
         [](const Parameters& parameters) {
           return std::make_unique<Streams>(std::stoul(parameters.at("streams")));

@@ -3,7 +3,7 @@
 // Idea        A thread owns a column and applies its column's function to one row after the other. The first
 //             thing that comes to mind to whoever sees that columns differ and rows do not.
 //
-// Cost        Not coalescing, whatever reports of this exercise say: in each step a warp reads and writes 32
+// Cost        Not coalescing, though a thread walks down a column: in each step a warp reads and writes 32
 //             neighbouring columns of one row, 128 bytes of which each is used. But at 8192 columns there are
 //             256 warps, in blocks of 256 threads on 32 of an H200's 132 multiprocessors, two a scheduler;
 //             and each goes through some 130 dependent instructions an iteration, since the four functions

@@ -108,7 +108,7 @@ TEST_P(OnRealImages, OpsAreRightAndLogitsThoseOfPyTorch) {
   const auto workload = family().load(test::batch_of(count), test::input_paths());
   const auto execution = workload->bind(GetParam(), {});
   NoObserver observer;
-  const VerifiedResult result = execution->run_verified(observer);
+  const ExecutionResult result = execution->run(observer, {.proof = Proof::all_items});
   for (const Verification& op : result.verification) EXPECT_TRUE(op.passed) << op.op << ": " << op.finding;
   const auto logits = dynamic_cast<const LenetExecution&>(*execution).logits();
   ASSERT_EQ(logits.size(), expected.size());
@@ -119,7 +119,7 @@ TEST_P(OnRealImages, AccuracyOfTheFirstHundred) {
   MPROF_NEED_IMAGES();
   const auto workload = family().load(test::batch_of(100), test::input_paths());
   NoObserver observer;
-  const std::vector<QualityValue> qualities = workload->bind(GetParam(), {})->run(observer);
+  const std::vector<QualityValue> qualities = workload->bind(GetParam(), {})->run(observer, {}).qualities;
   EXPECT_DOUBLE_EQ(value_of(qualities, "accuracy").value(), 0.89);
   EXPECT_DOUBLE_EQ(value_of(qualities, "prediction_agreement").value(), 1);
 }
@@ -149,7 +149,8 @@ TEST(Family, AccuracyIsTheRecordedOne) {
   for (const auto& [batch, accuracy] : {std::pair{1000U, 0.9290}, std::pair{5000U, 0.9162}}) {
     const auto workload = family().load(test::batch_of(batch), test::input_paths());
     NoObserver observer;
-    const std::vector<QualityValue> qualities = workload->bind("conv/cpu_threads", {})->run(observer);
+    const std::vector<QualityValue> qualities =
+        workload->bind("conv/cpu_threads", {})->run(observer, {}).qualities;
     EXPECT_NEAR(value_of(qualities, "accuracy").value(), accuracy, 1e-9) << batch;
     EXPECT_DOUBLE_EQ(value_of(qualities, "prediction_agreement").value(), 1) << batch;
   }
@@ -157,7 +158,8 @@ TEST(Family, AccuracyIsTheRecordedOne) {
 
 TEST(Family, ObserverSeesEachStageInOrderAndMayRepeatForward) {
   struct Script final : StageObserver {
-    void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
+    void stage(std::string_view op, Stage stage, const std::function<void()>& work,
+               const std::function<void()>& /*reset*/) override {
       seen.emplace_back(op, stage);
       work();
       if (stage == Stage::forward) work();
@@ -168,10 +170,10 @@ TEST(Family, ObserverSeesEachStageInOrderAndMayRepeatForward) {
   const std::string id = "conv/cpu_onednn";
   LenetExecution execution(inputs, declaration_of<Convolution>(id), {});
   NoObserver once;
-  execution.run(once);
+  execution.run(once, {});
   const std::vector<float> expected(execution.logits().begin(), execution.logits().end());
   Script script;
-  execution.run(script);
+  execution.run(script, {});
   EXPECT_EQ(script.seen, (std::vector<std::pair<std::string, Stage>>{{"layer1", Stage::prepare},
                                                                      {"layer1", Stage::forward},
                                                                      {"layer1", Stage::finish},
@@ -207,7 +209,8 @@ class DamagedInputs : public ::testing::Test {
   [[nodiscard]] bool has_agreement() const {
     NoObserver observer;
     const auto workload = family().load(test::batch_of(10), inputs());
-    const std::vector<QualityValue> qualities = workload->bind("conv/cpu_threads", {})->run(observer);
+    const std::vector<QualityValue> qualities =
+        workload->bind("conv/cpu_threads", {})->run(observer, {}).qualities;
     EXPECT_TRUE(value_of(qualities, "accuracy").has_value());
     return value_of(qualities, "prediction_agreement").has_value();
   }

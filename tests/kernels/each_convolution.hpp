@@ -30,7 +30,7 @@ Verification run(Convolution& convolution, const Shape& shape, double tolerance,
   convolution.poison_output(poison_pattern);
   for (int i = 0; i < times; ++i) convolution.forward();
   convolution.finish();
-  return verify("test", shape, input, mask, output, tolerance);
+  return verify(to_verify("test", shape, input, mask, output, tolerance));
 }
 
 std::string text(const Shape& s) {

@@ -20,14 +20,14 @@ namespace {
 /// Runs a map as a check does, with forward() `times` times, and compares it with the reference. Input and
 /// output are exactly as large as they must be, so that the sanitizer sees what reads or writes beyond them.
 inline Verification run(Map& map, const Matrix& matrix, int times = 1) {
-  const Buffer input = make_input(matrix);
+  const Buffer input = make_input(matrix, matrix.size);
   std::vector<float> output(matrix.elements());
   poison(output);
   map.prepare(matrix, input.data(), output.data());
   map.poison_output(poison_pattern);
   for (int i = 0; i < times; ++i) map.forward();
   map.finish();
-  return verify("map", matrix, input.span(), output, tolerance(matrix.iterations));
+  return verify(to_verify("map", matrix, input.span(), output, tolerance(matrix.iterations)));
 }
 
 class EachMap : public ::testing::TestWithParam<std::string> {

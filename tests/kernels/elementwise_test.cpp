@@ -35,12 +35,12 @@ constexpr Matrix small_matrix{.size = 256, .iterations = 5};
 /// The map with a float function in place of the columns' own, verified.
 using FloatFunction = std::function<float(std::size_t column, float v)>;
 Verification verify_with(const Matrix& m, const FloatFunction& f) {
-  const Buffer input = make_input(m);
+  const Buffer input = make_input(m, m.size);
   std::vector<float> output(input.span().begin(), input.span().end());
   for (std::size_t i = 0; i < output.size(); ++i) {
     for (unsigned n = 0; n < m.iterations; ++n) output[i] += std::sqrt(f(i % m.size, output[i]) + 1.0F);
   }
-  return verify("map", m, input.span(), output, tolerance(m.iterations));
+  return verify(to_verify("map", m, input.span(), output, tolerance(m.iterations)));
 }
 
 /// `value` with as many significant bits as a half has: 11.
@@ -78,8 +78,8 @@ TEST(Elementwise, RunsFromEndToEndAndSaysNothingOfQuality) {
   const auto workload = family().load(problem_of(33, 3), {});
   const auto execution = workload->bind("elementwise/cpu_naive", {});
   NoObserver observer;
-  EXPECT_TRUE(execution->run(observer).empty());
-  const VerifiedResult result = execution->run_verified(observer);
+  EXPECT_TRUE(execution->run(observer, {}).qualities.empty());
+  const ExecutionResult result = execution->run(observer, {.proof = Proof::all_items});
   EXPECT_TRUE(result.qualities.empty());
   ASSERT_EQ(result.verification.size(), 1U);
   EXPECT_TRUE(result.verification[0].passed) << result.verification[0].finding;
@@ -118,7 +118,7 @@ TEST(Elementwise, StartValuesThatAreIllConditionedHaveNoBound) {
 }
 
 TEST(Elementwise, InputDiffersFromElementToElement) {
-  const Buffer input = make_input(small_matrix);
+  const Buffer input = make_input(small_matrix, small_matrix.size);
   std::vector<float> values(input.span().begin(), input.span().end());
   std::ranges::sort(values);
   const auto distinct = std::unique(values.begin(), values.end()) - values.begin();
@@ -163,20 +163,20 @@ TEST(Elementwise, AWrongColumnFails) {
 }
 
 TEST(Elementwise, AnIterationTooFewFails) {
-  const Buffer input = make_input(small_matrix);
+  const Buffer input = make_input(small_matrix, small_matrix.size);
   std::vector<float> output(small_matrix.elements());
   for (std::size_t i = 0; i < output.size(); ++i) output[i] = transform(i, input.data()[i], 4);
-  const Verification result = verify("map", small_matrix, input.span(), output, tolerance(5));
+  const Verification result = verify(to_verify("map", small_matrix, input.span(), output, tolerance(5)));
   EXPECT_FALSE(result.passed);
   EXPECT_THAT(result.finding, HasSubstr("the relative L2 error of element "));
 }
 
 TEST(Elementwise, OneElementThatWasNotWrittenShows) {
-  const Buffer input = make_input(small_matrix);
+  const Buffer input = make_input(small_matrix, small_matrix.size);
   std::vector<float> output(small_matrix.elements());
   for (std::size_t i = 0; i < output.size(); ++i) output[i] = transform(i, input.data()[i], 5);
   poison(std::span(output).subspan(3 * small_matrix.size + 7, 1));
-  const Verification result = verify("map", small_matrix, input.span(), output, tolerance(5));
+  const Verification result = verify(to_verify("map", small_matrix, input.span(), output, tolerance(5)));
   EXPECT_EQ(result.never_written, 1U);
   EXPECT_THAT(result.finding,
               HasSubstr("1 of 65536 elements were never written, the first at [row 3, column 7]"));

@@ -29,7 +29,8 @@ Seconds time(const std::function<void()>& work) {
 /// The shortest time of each stage: other load on the machine only ever adds.
 class Shortest final : public StageObserver {
  public:
-  void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
+  void stage(std::string_view op, Stage stage, const std::function<void()>& work,
+             const std::function<void()>& /*reset*/) override {
     const double seconds = time(work).count();
     stages_ += seconds;
     if (stage != Stage::forward) return;
@@ -52,7 +53,7 @@ void print_figures(const std::string& id, std::size_t batch, int repeats) {
   Shortest observer;
   double total = std::numeric_limits<double>::max(), rest = total;
   for (int i = 0; i < repeats; ++i) {
-    const double seconds = time([&] { execution->run(observer); }).count();
+    const double seconds = time([&] { execution->run(observer, {}); }).count();
     rest = std::min(rest, seconds - observer.take_stages());
     total = std::min(total, seconds);
   }

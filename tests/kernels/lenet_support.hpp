@@ -42,8 +42,11 @@ inline Problem batch_of(std::uint64_t images) {
 inline Inputs random_inputs(std::size_t batch) {
   Inputs inputs;
   inputs.batch = batch;
-  inputs.images = Buffer(layers[0].shape(batch).input_size());
-  std::ranges::copy(random_values(inputs.images.size(), 1), inputs.images.data());
+  inputs.turning = Turning(batch);
+  const std::size_t image_size = layers[0].one_image.image_size();
+  inputs.images = Buffer(inputs.turning.held() * image_size);
+  const std::vector<float> images = random_values(batch * image_size, 1);
+  for (std::size_t i = 0; i < inputs.images.size(); ++i) inputs.images.data()[i] = images[i % images.size()];
   inputs.labels.assign(batch, 0);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     inputs.weights.masks[i] = random_values(layers[i].one_image.mask_size(), 2 + static_cast<unsigned>(i));
@@ -52,6 +55,7 @@ inline Inputs random_inputs(std::size_t batch) {
   inputs.weights.fc1_bias = random_values(hidden, 5);
   inputs.weights.fc2_weight = random_values(classes * hidden, 6);
   inputs.weights.fc2_bias = random_values(classes, 7);
+  inputs.fingerprint_at_load = fingerprint_of(inputs);
   return inputs;
 }
 

@@ -25,28 +25,29 @@ LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declarat
       convolved_(
           std::max(layers[0].shape(inputs.batch).output_size(), layers[1].shape(inputs.batch).output_size())),
       pooled_(inputs.batch * layers[0].pooled_size()),
-      logits_(inputs.batch * classes) {}
+      logits_(inputs.batch * classes),
+      proofs_{OutputProof(inputs.turning), OutputProof(inputs.turning)} {}
 
-std::vector<QualityValue> LenetExecution::run(StageObserver& observer) {
-  return infer(observer, nullptr);
-}
-
-VerifiedResult LenetExecution::run_verified(StageObserver& observer) {
-  VerifiedResult result;
-  result.qualities = infer(observer, &result.verification);
+ExecutionResult LenetExecution::run(StageObserver& observer, const Trial& trial) {
+  ExecutionResult result;
+  const std::size_t first = inputs_.turning.first(trial.turn);
+  Buffer unseen;
+  if (trial.unseen) observer.aside([&] { unseen = unseen_images(inputs_.batch, trial.seed); });
+  const float* images = trial.unseen ? unseen.data() : inputs_.from(first).data();
+  run_convolution(0, images, observer, trial, result.verification);
+  pool_first_layer();
+  run_convolution(1, pooled_.data(), observer, trial, result.verification);
+  std::vector<QualityValue> qualities = classify(first);
+  if (!trial.unseen) result.qualities = std::move(qualities);
   return result;
 }
 
-std::vector<QualityValue> LenetExecution::infer(StageObserver& observer,
-                                                std::vector<Verification>* verification) {
-  run_convolution(0, inputs_.images.data(), observer, verification);
-  pool_first_layer();
-  run_convolution(1, pooled_.data(), observer, verification);
-  return classify();
+bool LenetExecution::has_its_inputs() const {
+  return fingerprint_of(inputs_) == inputs_.fingerprint_at_load;
 }
 
 void LenetExecution::run_convolution(std::size_t layer, const float* input, StageObserver& observer,
-                                     std::vector<Verification>* verification) {
+                                     const Trial& trial, std::vector<Verification>& verification) {
   const std::string_view op = layers[layer].op;
   const Shape shape = layers[layer].shape(inputs_.batch);
   const std::vector<float>& mask = inputs_.weights.masks[layer];
@@ -54,10 +55,13 @@ void LenetExecution::run_convolution(std::size_t layer, const float* input, Stag
   Convolution& convolution = *convolutions_[layer];
   run_stages(
       op, convolution, [&] { convolution.prepare(shape, input, mask.data(), output.data()); }, output,
-      verification != nullptr, observer);
-  if (verification != nullptr) {
-    verification->push_back(verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_));
-  }
+      observer);
+  if (trial.proof == Proof::none) return;
+  observer.aside([&] {
+    const OutputToVerify to_check =
+        to_verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_);
+    verification.push_back(proofs_[layer](to_check, trial));
+  });
 }
 
 void LenetExecution::pool_first_layer() {
@@ -70,7 +74,7 @@ void LenetExecution::pool_first_layer() {
   });
 }
 
-std::vector<QualityValue> LenetExecution::classify() {
+std::vector<QualityValue> LenetExecution::classify(std::size_t first) {
   constexpr const Layer& layer = layers[1];
   constexpr const Shape& shape = layer.one_image;
   const std::vector<std::uint8_t>& expected = inputs_.reference_predictions;
@@ -84,8 +88,9 @@ std::vector<QualityValue> LenetExecution::classify() {
       const std::array<float, classes> image_logits = classifier_.logits(pooled.data());
       std::ranges::copy(image_logits, logits_.data() + b * classes);
       const std::uint8_t predicted = predicted_class(image_logits);
-      if (predicted == inputs_.labels[b]) ++right;
-      if (!expected.empty() && predicted == expected[b]) ++agreed;
+      const std::size_t image = inputs_.turning.item(first, b);
+      if (predicted == inputs_.labels[image]) ++right;
+      if (!expected.empty() && predicted == expected[image]) ++agreed;
     }
   });
   std::vector<QualityValue> qualities{{"accuracy", share(right, inputs_.batch)}};

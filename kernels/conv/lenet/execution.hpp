@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/common/buffer.hpp"
+#include "kernels/common/verification.hpp"
 #include "kernels/conv/lenet/inputs.hpp"
 #include "kernels/conv/lenet/network.hpp"
 #include "kernels/conv/lenet/variant.hpp"
@@ -20,20 +21,20 @@ class LenetExecution final : public Execution {
   /// `inputs` must outlive the execution. `parameters` has a value for each declared parameter.
   LenetExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
 
-  std::vector<QualityValue> run(StageObserver& observer) override;
-  VerifiedResult run_verified(StageObserver& observer) override;
+  ExecutionResult run(StageObserver& observer, const Trial& trial) override;
+  [[nodiscard]] std::size_t turns() const override { return inputs_.turning.turns(); }
+  [[nodiscard]] bool has_its_inputs() const override;
 
   /// [batch][10], of the last run.
   [[nodiscard]] std::span<const float> logits() const { return logits_.span(); }
 
  private:
-  /// The whole network; verifies each convolution when `verification` is given.
-  std::vector<QualityValue> infer(StageObserver& observer, std::vector<Verification>* verification);
-  void run_convolution(std::size_t layer, const float* input, StageObserver& observer,
-                       std::vector<Verification>* verification);
+  /// A convolution of the whole batch, and what is to be shown of it.
+  void run_convolution(std::size_t layer, const float* input, StageObserver& observer, const Trial& trial,
+                       std::vector<Verification>& verification);
   void pool_first_layer();
-  /// Pools the second layer's output and classifies it, image by image.
-  std::vector<QualityValue> classify();
+  /// Pools the second layer's output and classifies it, image by image, when `first` was the first image.
+  std::vector<QualityValue> classify(std::size_t first);
 
   const Inputs& inputs_;
   double tolerance_;
@@ -43,6 +44,7 @@ class LenetExecution final : public Execution {
                       ///< written
   Buffer pooled_;     ///< [batch][4][40][40]: input of the second convolution
   Buffer logits_;
+  std::array<OutputProof, layers.size()> proofs_;
 };
 
 }  // namespace mprof::conv

@@ -94,7 +94,8 @@ std::vector<OpInfo> ConvFamily::ops(const Problem& problem) const {
                       .title = fmt::format("layer {}: {}x{}, {} -> {} maps", result.size() + 1, shape.mask,
                                            shape.mask, shape.channels, shape.maps),
                       .flops = shape.flops(),
-                      .bytes = shape.bytes()});
+                      .bytes = shape.bytes(),
+                      .items = static_cast<double>(shape.batch)});
   }
   return result;
 }

@@ -14,7 +14,9 @@
 #include "inputs/idx.hpp"
 #include "inputs/resize.hpp"
 #include "inputs/safetensors.hpp"
+#include "kernels/common/fingerprint.hpp"
 #include "kernels/common/poison.hpp"
+#include "kernels/common/random.hpp"
 #include "kernels/conv/lenet/reference.hpp"
 #include "system/error.hpp"
 
@@ -79,12 +81,12 @@ void resize_image(const DataSet& data, const BilinearResize& resize, std::size_t
   resize(scaled, out);
 }
 
-Buffer resize_images(const DataSet& data, std::size_t batch) {
+Buffer resize_images(const DataSet& data, const Turning& turning) {
   const BilinearResize resize({pixel_side, pixel_side}, {image_side, image_side});
-  Buffer images(batch * image_pixels);
-  parallel_for(batch, hardware_threads(), [&](std::size_t begin, std::size_t end) {
+  Buffer images(turning.held() * image_pixels);
+  parallel_for(turning.held(), hardware_threads(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      resize_image(data, resize, i, images.span().subspan(i * image_pixels, image_pixels));
+      resize_image(data, resize, turning.item(0, i), images.span().subspan(i * image_pixels, image_pixels));
     }
   });
   return images;
@@ -172,12 +174,32 @@ Inputs load_inputs(std::size_t batch, const InputPaths& paths) {
   Inputs inputs;
   inputs.batch = batch;
   inputs.weights = load_weights(weights);
-  inputs.images = resize_images(set, batch);
+  inputs.turning = Turning(batch);
+  inputs.images = resize_images(set, inputs.turning);
   inputs.labels.assign(set.labels.values.begin(),
                        set.labels.values.begin() + static_cast<std::ptrdiff_t>(batch));
   inputs.reference_predictions = load_reference_predictions(
       vectors_path(weights), inputs.images.span().first(image_pixels), inputs.weights, batch);
+  inputs.fingerprint_at_load = fingerprint_of(inputs);
   return inputs;
+}
+
+std::uint64_t fingerprint_of(const Inputs& inputs) {
+  std::uint64_t sum = fingerprint(inputs.images.span());
+  for (const std::vector<float>& mask : inputs.weights.masks) sum += fingerprint(mask);
+  return sum;
+}
+
+Buffer unseen_images(std::size_t batch, std::uint64_t seed) {
+  constexpr int float_digits = 24;
+  constexpr int unused_bits = 64 - float_digits;
+  Buffer images(batch * image_pixels);
+  parallel_for(images.size(), hardware_threads(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      images.data()[i] = static_cast<float>(random_bits(seed + i) >> unused_bits) * 0x1p-24F;
+    }
+  });
+  return images;
 }
 
 std::vector<InputInfo> declared_inputs() {

@@ -16,19 +16,19 @@ std::string place(const Shape& shape, std::size_t index) {
 
 }  // namespace
 
-Verification verify(std::string_view op, const Shape& shape, std::span<const float> input,
-                    std::span<const float> mask, std::span<const float> output, double tolerance) {
-  return mprof::verify({.op = op,
-                        .item = "image",
-                        .item_size = shape.out_image_size(),
-                        .output = output,
-                        .tolerance = tolerance,
-                        .reference =
-                            [&](std::size_t image) {
-                              return reference_convolution(
-                                  shape, input.subspan(image * shape.image_size(), shape.image_size()), mask);
-                            },
-                        .place = [&](std::size_t element) { return place(shape, element); }});
+OutputToVerify to_verify(std::string_view op, const Shape& shape, std::span<const float> input,
+                         std::span<const float> mask, std::span<const float> output, double tolerance) {
+  return {.op = op,
+          .item = "image",
+          .item_size = shape.out_image_size(),
+          .output = output,
+          .tolerance = tolerance,
+          .reference =
+              [=](std::size_t image) {
+                return reference_convolution(
+                    shape, input.subspan(image * shape.image_size(), shape.image_size()), mask);
+              },
+          .place = [=](std::size_t element) { return place(shape, element); }};
 }
 
 }  // namespace mprof::conv

@@ -8,11 +8,11 @@
 
 namespace mprof::conv {
 
-/// Compares `output` [B][M][H_out][W_out] with the reference, computed from the op's `input` and `mask` image
-/// by image. Passes when every element was written and is finite and no image's relative L2 error exceeds
+/// `output` [B][M][H_out][W_out] beside the reference, computed from the op's `input` and `mask` image by
+/// image. Right when every element was written and is finite and no image's relative L2 error exceeds
 /// `tolerance`.
-[[nodiscard]] Verification verify(std::string_view op, const Shape& shape, std::span<const float> input,
-                                  std::span<const float> mask, std::span<const float> output,
-                                  double tolerance);
+[[nodiscard]] OutputToVerify to_verify(std::string_view op, const Shape& shape, std::span<const float> input,
+                                       std::span<const float> mask, std::span<const float> output,
+                                       double tolerance);
 
 }  // namespace mprof::conv

@@ -1,31 +1,36 @@
 #include "kernels/elementwise/map/execution.hpp"
 
+#include "kernels/common/fingerprint.hpp"
 #include "kernels/elementwise/map/reference.hpp"
+#include "kernels/elementwise/map/start_values.hpp"
 
 namespace mprof::elementwise {
 
-MapExecution::MapExecution(const Matrix& matrix, std::span<const float> input, const Declaration& declaration,
-                           const Parameters& parameters)
-    : matrix_(matrix),
-      input_(input),
-      tolerance_(mprof::tolerance(declaration, parameters, tolerance(matrix.iterations))),
+MapExecution::MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters)
+    : inputs_(inputs),
+      tolerance_(mprof::tolerance(declaration, parameters, tolerance(inputs.matrix.iterations))),
       map_(declaration.make(parameters)),
-      output_(matrix.elements()) {}
+      output_(inputs.matrix.elements()),
+      proof_(inputs.turning) {}
 
-std::vector<QualityValue> MapExecution::run(StageObserver& observer) {
-  transform(observer, false);
-  return {};
-}
-
-VerifiedResult MapExecution::run_verified(StageObserver& observer) {
-  transform(observer, true);
-  return {.qualities = {}, .verification = {verify(op_name, matrix_, input_, output_.span(), tolerance_)}};
-}
-
-void MapExecution::transform(StageObserver& observer, bool poisoned) {
+ExecutionResult MapExecution::run(StageObserver& observer, const Trial& trial) {
+  const Matrix& matrix = inputs_.matrix;
+  Buffer unseen;
+  if (trial.unseen) observer.aside([&] { unseen = make_input(matrix, matrix.size, trial.seed); });
+  const std::span<const float> input =
+      trial.unseen ? std::span<const float>(unseen.span()) : inputs_.from(inputs_.turning.first(trial.turn));
   run_stages(
-      op_name, *map_, [&] { map_->prepare(matrix_, input_.data(), output_.data()); }, output_.span(),
-      poisoned, observer);
+      op_name, *map_, [&] { map_->prepare(matrix, input.data(), output_.data()); }, output_.span(), observer);
+  ExecutionResult result;
+  if (trial.proof == Proof::none) return result;
+  observer.aside([&] {
+    result.verification = {proof_(to_verify(op_name, matrix, input, output_.span(), tolerance_), trial)};
+  });
+  return result;
+}
+
+bool MapExecution::has_its_inputs() const {
+  return fingerprint(inputs_.values.span()) == inputs_.fingerprint_at_load;
 }
 
 }  // namespace mprof::elementwise

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kernels/common/buffer.hpp"
+#include "kernels/common/verification.hpp"
+#include "kernels/elementwise/map/inputs.hpp"
 #include "kernels/elementwise/map/variant.hpp"
 #include "kernels/workload.hpp"
 
@@ -16,24 +18,22 @@ inline constexpr std::string_view op_name = "map";
 /// The map of one matrix by one variant. The output is allocated and touched here, once.
 class MapExecution final : public Execution {
  public:
-  /// `input` [size][size] must outlive the execution. `parameters` has a value for each declared parameter.
-  MapExecution(const Matrix& matrix, std::span<const float> input, const Declaration& declaration,
-               const Parameters& parameters);
+  /// `inputs` must outlive the execution. `parameters` has a value for each declared parameter.
+  MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
 
-  std::vector<QualityValue> run(StageObserver& observer) override;
-  VerifiedResult run_verified(StageObserver& observer) override;
+  ExecutionResult run(StageObserver& observer, const Trial& trial) override;
+  [[nodiscard]] std::size_t turns() const override { return inputs_.turning.turns(); }
+  [[nodiscard]] bool has_its_inputs() const override;
 
   /// [size][size], of the last run.
   [[nodiscard]] std::span<const float> output() const { return output_.span(); }
 
  private:
-  void transform(StageObserver& observer, bool poisoned);
-
-  Matrix matrix_;
-  std::span<const float> input_;
+  const Inputs& inputs_;
   double tolerance_;
   std::unique_ptr<Map> map_;
   Buffer output_;
+  OutputProof proof_;
 };
 
 }  // namespace mprof::elementwise

@@ -6,7 +6,6 @@
 
 #include "kernels/common/axes.hpp"
 #include "kernels/elementwise/map/execution.hpp"
-#include "kernels/elementwise/map/start_values.hpp"
 #include "kernels/elementwise/map/variant.hpp"
 #include "kernels/registry.hpp"
 
@@ -18,17 +17,16 @@ constexpr std::uint64_t max_iterations = 8;  // beyond, nearly every tangent mee
 
 class MapWorkload final : public Workload {
  public:
-  explicit MapWorkload(const Matrix& matrix) : matrix_(matrix), input_(make_input(matrix)) {}
+  explicit MapWorkload(const Matrix& matrix) : inputs_(matrix) {}
 
   std::unique_ptr<Execution> bind(const std::string& variant, const Parameters& parameters) override {
     const Declaration& declaration = declaration_of<Map>(variant);
-    return std::make_unique<MapExecution>(matrix_, input_.span(), declaration,
+    return std::make_unique<MapExecution>(inputs_, declaration,
                                           resolve_parameters(declaration.parameters, variant, parameters));
   }
 
  private:
-  Matrix matrix_;
-  Buffer input_;
+  Inputs inputs_;
 };
 
 const bool registered = [] {
@@ -87,7 +85,8 @@ std::vector<OpInfo> ElementwiseFamily::ops(const Problem& problem) const {
                                 matrix.size, matrix.size),
            .flops = matrix.flops(),
            .bytes = matrix.bytes(),
-           .special_operations = matrix.special_operations()}};
+           .special_operations = matrix.special_operations(),
+           .items = static_cast<double>(matrix.size) * static_cast<double>(matrix.size)}};
 }
 
 std::unique_ptr<Workload> ElementwiseFamily::load(const Problem& problem,

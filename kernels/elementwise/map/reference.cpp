@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/common/verification.hpp"
-
 namespace mprof::elementwise {
 namespace {
 
@@ -71,27 +69,25 @@ double reference(std::size_t column, double start, unsigned iterations) {
   return v;
 }
 
-Verification verify(std::string_view op, const Matrix& matrix, std::span<const float> input,
-                    std::span<const float> output, double tolerance) {
-  const std::size_t size = matrix.size;
-  return mprof::verify({.op = op,
-                        .item = "element",
-                        .items_in_block = size,
-                        .output = output,
-                        .tolerance = tolerance,
-                        .reference =
-                            [&](std::size_t row) {
-                              std::vector<double> values(size);
-                              for (std::size_t column = 0; column < size; ++column) {
-                                values[column] =
-                                    reference(column, input[row * size + column], matrix.iterations);
-                              }
-                              return values;
-                            },
-                        .place =
-                            [&](std::size_t element) {
-                              return fmt::format("[row {}, column {}]", element / size, element % size);
-                            }});
+OutputToVerify to_verify(std::string_view op, const Matrix& matrix, std::span<const float> input,
+                         std::span<const float> output, double tolerance) {
+  return {.op = op,
+          .item = "element",
+          .items_in_block = matrix.size,
+          .output = output,
+          .tolerance = tolerance,
+          .reference =
+              [=](std::size_t row) {
+                std::vector<double> values(matrix.size);
+                for (std::size_t column = 0; column < matrix.size; ++column) {
+                  values[column] = reference(column, input[row * matrix.size + column], matrix.iterations);
+                }
+                return values;
+              },
+          .place =
+              [=](std::size_t element) {
+                return fmt::format("[row {}, column {}]", element / matrix.size, element % matrix.size);
+              }};
 }
 
 }  // namespace mprof::elementwise

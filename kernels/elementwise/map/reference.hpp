@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/verification.hpp"
 #include "kernels/elementwise/map/matrix.hpp"
-#include "model/run.hpp"
 
 /// What is right, computed in double precision by the definition, and how far single precision may be from
 /// it.
@@ -41,9 +41,10 @@ namespace mprof::elementwise {
 /// What becomes of one element.
 [[nodiscard]] double reference(std::size_t column, double start, unsigned iterations);
 
-/// Compares `output` with the reference, element by element. Passes when every element was written and is
-/// finite and none has a relative error above `tolerance`.
-[[nodiscard]] Verification verify(std::string_view op, const Matrix& matrix, std::span<const float> input,
-                                  std::span<const float> output, double tolerance);
+/// `output` [size][size] beside the reference, element by element. Right when every element was written and
+/// is finite and none has a relative error above `tolerance`.
+[[nodiscard]] OutputToVerify to_verify(std::string_view op, const Matrix& matrix,
+                                       std::span<const float> input, std::span<const float> output,
+                                       double tolerance);
 
 }  // namespace mprof::elementwise

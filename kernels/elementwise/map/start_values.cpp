@@ -4,20 +4,11 @@
 #include <cstdint>
 
 #include "kernels/common/parallel.hpp"
+#include "kernels/common/random.hpp"
 #include "kernels/elementwise/map/reference.hpp"
 
 namespace mprof::elementwise {
 namespace {
-
-/// A random number that depends on nothing but `counter`, so that threads can draw in any order: the function
-/// that ends each step of SplitMix64 (G. Steele, D. Lea, C. Flood: Fast Splittable Pseudorandom Number
-/// Generators, OOPSLA 2014).
-std::uint64_t random_bits(std::uint64_t counter) {
-  std::uint64_t bits = (counter + 1) * 0x9E37'79B9'7F4A'7C15;
-  bits = (bits ^ (bits >> 30)) * 0xBF58'476D'1CE4'E5B9;
-  bits = (bits ^ (bits >> 27)) * 0x94D0'49BB'1331'11EB;
-  return bits ^ (bits >> 31);
-}
 
 /// In [least_start, start_limit), in 2^24 steps.
 float random_start(std::uint64_t counter) {
@@ -39,17 +30,17 @@ std::vector<float> start_values(std::size_t column, unsigned iterations) {
   return starts;
 }
 
-Buffer make_input(const Matrix& matrix) {
+Buffer make_input(const Matrix& matrix, std::size_t rows, std::uint64_t seed) {
   std::array<std::vector<float>, functions> tables;
   for (std::size_t column = 0; column < functions; ++column) {
     tables[column] = start_values(column, matrix.iterations);
   }
-  Buffer input(matrix.elements());
-  parallel_for(matrix.size, hardware_threads(), [&](std::size_t begin, std::size_t end) {
+  Buffer input(rows * matrix.size);
+  parallel_for(rows, hardware_threads(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       for (std::size_t column = 0; column < matrix.size; ++column) {
-        const std::size_t element = row * matrix.size + column;
-        input.data()[element] = tables[column % functions][random_bits(element) % starts_in_table];
+        const std::uint64_t draw = random_bits(seed + row % matrix.size * matrix.size + column);
+        input.data()[row * matrix.size + column] = tables[column % functions][draw % starts_in_table];
       }
     }
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,8 @@ inline constexpr std::size_t starts_in_table = 4096;
 /// one in six passes at 5 iterations, and one in eighteen at 8.
 [[nodiscard]] std::vector<float> start_values(std::size_t column, unsigned iterations);
 
-/// A value of the column's table for each element.
-[[nodiscard]] Buffer make_input(const Matrix& matrix);
+/// A value of the column's table for each element, [rows][size]: behind the matrix it begins again. Another
+/// `seed` gives another matrix.
+[[nodiscard]] Buffer make_input(const Matrix& matrix, std::size_t rows, std::uint64_t seed = 0);
 
 }  // namespace mprof::elementwise
