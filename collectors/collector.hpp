@@ -22,6 +22,7 @@ struct CaseContext {
   const Clock& clock;
   const Plan& plan;
   std::filesystem::path trace_file{};  ///< where the trace pass adds its records; empty: nowhere
+  int forwards = 1;                    ///< how often a sample is to run each forward()
 };
 
 /// Watches the samples of one case in one pass, and stores what it saw: what follows from that is derive()'s
@@ -34,6 +35,10 @@ class Collector {
   virtual void end_sample() {}
   virtual void begin_stage(std::string_view /*op*/, Stage /*stage*/) {}
   virtual void end_stage(std::string_view /*op*/, Stage /*stage*/) {}
+  /// Whether the forward stage that has just ended is to run once more in this sample, from a cold cache.
+  [[nodiscard]] virtual bool again(std::string_view /*op*/) { return false; }
+  /// Of a pass that is no timing pass: whether it needs one more sample.
+  [[nodiscard]] virtual bool wants_more() { return false; }
   virtual void pause() {}
   virtual void resume() {}
   /// The sample series so far whose medians must be known well enough before sampling may end; most have
@@ -42,6 +47,11 @@ class Collector {
   /// Why the samples so far do not show what the machine can do (a GPU that throttled, say), so that they are
   /// better taken again; nullopt when nothing disturbed them.
   [[nodiscard]] virtual std::optional<std::string> disturbance() const { return std::nullopt; }
+  /// Likewise of what disturbs times of the host's clock, and leaves a GPU's alone.
+  [[nodiscard]] virtual std::optional<std::string> host_disturbance() const { return std::nullopt; }
+  /// Why the times cannot be those of the work that they are called after; nullopt when nothing speaks
+  /// against them.
+  [[nodiscard]] virtual std::optional<std::string> suspicion() const { return std::nullopt; }
   /// Adds what was seen to `measurements`, which holds what earlier collectors of the pass added.
   virtual void finish(std::vector<Measurement>& measurements) = 0;
 };

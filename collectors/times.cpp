@@ -13,23 +13,39 @@
 namespace mprof {
 namespace {
 
+/// An op whose work could not be held so often is not held any more.
+constexpr int most_unheld = 3;
+
 struct OpTimes {
-  std::string name;
-  std::map<Stage, double> host_seconds;  ///< of this sample; of a repeated forward, the last one
-  std::vector<double> op_time;           ///< one a forward
-  std::vector<double> group_time;        ///< one a sample
+  std::string name{};
+  std::map<Stage, double> host_seconds{};  ///< of this sample; of a repeated forward, the last one
+  int forwards = 0;                        ///< of this sample, so far
+  int unheld = 0;                          ///< forwards whose work the device did not hold back
+  std::vector<double> held{};              ///< one a forward behind held work
+  std::vector<double> launched{};          ///< one a forward that nothing held
+  std::vector<double> group_time{};        ///< one a sample
+
+  [[nodiscard]] bool can_be_held() const { return unheld < most_unheld; }
 };
 
 /// op_time, group_time and total_time. The innermost collector of its pass: it begins last and ends first, so
 /// that no other collector's work is in its times.
+///
+/// Where a sample runs forward() more than once, all but the last are for op_time alone, with the device held
+/// back until it has been given all of the work. The last one is as a program would run it, and counts for
+/// the times of the host.
 class Times final : public Collector {
  public:
-  explicit Times(const CaseContext& context) : clock_(context.clock), timer_(context.device.make_timer()) {
-    for (const OpInfo& op : context.subject.ops) ops_.emplace_back().name = op.name;
+  explicit Times(const CaseContext& context)
+      : clock_(context.clock), timer_(context.device.make_timer()), forwards_(context.forwards) {
+    for (const OpInfo& op : context.subject.ops) ops_.push_back({.name = op.name});
   }
 
   void begin_sample() override {
-    for (OpTimes& op : ops_) op.host_seconds.clear();
+    for (OpTimes& op : ops_) {
+      op.host_seconds.clear();
+      op.forwards = 0;
+    }
     total_.begin(clock_.now());
   }
 
@@ -49,7 +65,9 @@ class Times final : public Collector {
     stage_start_ = clock_.now();
     if (stage != Stage::forward) return;
     total_.begin_forward(op, stage_start_);
-    timer_->start();
+    OpTimes& times = times_of(op);
+    is_holding_ = timer_->can_hold() && times.can_be_held() && times.forwards + 1 < forwards_;
+    timer_->start(is_holding_);
   }
 
   void end_stage(std::string_view op, Stage stage) override {
@@ -57,20 +75,27 @@ class Times final : public Collector {
     const double seconds = clock_.now() - stage_start_;
     OpTimes& times = times_of(op);
     times.host_seconds[stage] = seconds;
-    if (stage == Stage::forward) timed_ = &times;
+    if (stage != Stage::forward) return;
+    ++times.forwards;
+    timed_ = &times;
   }
+
+  [[nodiscard]] bool again(std::string_view op) override { return times_of(op).forwards < forwards_; }
 
   void pause() override { total_.pause(clock_.now()); }
   void resume() override { total_.resume(clock_.now()); }
 
   [[nodiscard]] std::vector<std::span<const double>> decisive_series() const override {
     std::vector<std::span<const double>> series{total_time_};
-    for (const OpTimes& op : ops_) series.emplace_back(op.op_time);
+    for (const OpTimes& op : ops_) series.emplace_back(op_time(op));
     return series;
   }
 
   void finish(std::vector<Measurement>& measurements) override {
-    for (const OpTimes& op : ops_) add(measurements, "op_time", op.name, op.op_time);
+    for (const OpTimes& op : ops_) add(measurements, "op_time", op.name, op_time(op));
+    if (timer_->can_hold() && forwards_ > 1) {
+      for (const OpTimes& op : ops_) add_launched(measurements, op);
+    }
     for (const OpTimes& op : ops_) add(measurements, "group_time", op.name, op.group_time);
     add(measurements, "total_time", "", total_time_);
   }
@@ -79,15 +104,40 @@ class Times final : public Collector {
   OpTimes& times_of(std::string_view op) {
     const auto found = std::ranges::find(ops_, op, &OpTimes::name);
     if (found != ops_.end()) return *found;
-    ops_.emplace_back().name = op;
-    return ops_.back();
+    return ops_.emplace_back(OpTimes{.name = std::string(op)});
   }
 
   /// Takes the last forward's time. That may wait for the device, and waiting is part of finish() (where the
   /// results are fetched) or of the total: so not before the timer is needed again or the sample is over.
   void read_timer() {
-    if (timed_ != nullptr) timed_->op_time.push_back(timer_->seconds());
-    timed_ = nullptr;
+    OpTimes* const op = std::exchange(timed_, nullptr);
+    if (op == nullptr) return;
+    const double seconds = timer_->seconds();
+    if (!is_holding_) {
+      op->launched.push_back(seconds);
+    } else if (timer_->was_held()) {
+      op->held.push_back(seconds);
+    } else {
+      ++op->unheld;
+    }
+  }
+
+  /// Of held work, unless that cannot be done.
+  static const std::vector<double>& op_time(const OpTimes& op) {
+    return op.can_be_held() && !op.held.empty() ? op.held : op.launched;
+  }
+
+  static void add_launched(std::vector<Measurement>& measurements, const OpTimes& op) {
+    Measurement& row = measurements.emplace_back();
+    row.metric = "launched_op_time";
+    row.op = op.name;
+    if (op.can_be_held())
+      row.samples = op.launched;
+    else
+      row.absent =
+          "the op time is it: its work could not be held back until all of it was given to the device, since "
+          "it "
+          "waits for the device itself, or is more than the device's queue takes";
   }
 
   static void add(std::vector<Measurement>& measurements, std::string metric, std::string op,
@@ -99,8 +149,10 @@ class Times final : public Collector {
 
   const Clock& clock_;
   std::unique_ptr<DeviceTimer> timer_;
+  int forwards_;
   std::deque<OpTimes> ops_;   // growing leaves timed_ valid
   OpTimes* timed_ = nullptr;  ///< whose forward's time is still in the timer
+  bool is_holding_ = false;   ///< the device, behind which that forward was queued
   SampleGrowth<double> total_;
   double stage_start_ = 0;
   std::vector<double> total_time_;

@@ -1,6 +1,7 @@
 #include "runner/coordinator.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <set>
 #include <span>
@@ -9,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "model/rounds.hpp"
+#include "runner/further_rounds.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
 
@@ -41,12 +44,21 @@ std::string with_last_words(const std::string& sentence, Process& worker) {
   return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }
 
+/// What only the worker that it is given to can know: an answer without it was written by the code that the
+/// worker runs.
+std::string random_token() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
 /// What one worker is given of a task, and how far it is.
 struct Assignment {
   Pass pass = Pass::timing;
+  std::uint32_t round = 0;
   std::span<const std::size_t> cases;
   std::size_t done = 0;
   bool begun = false;  ///< the case behind those that are done
+  std::string token = random_token();
 };
 
 enum class Outcome { done, interrupted };
@@ -56,18 +68,26 @@ class Coordinator {
   Coordinator(Run& run, const CoordinatorContext& context) : run_(run), context_(context) {}
 
   void run() {
+    ask_for_huge_pages();
     run_.state = RunState::running;
     save();
     if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
     const std::vector<Task> tasks = schedule(run_);
     announce(tasks);
-    for (const Task& task : tasks) {
-      if (measure(task) == Outcome::interrupted) return finish(RunState::interrupted);
+    if (measure(tasks) == Outcome::interrupted) return finish(RunState::interrupted);
+    if (context_.adds_rounds) {
+      const std::vector<Task> further = further_tasks(run_, rounds_wanted(run_));
+      announce_more(further);
+      if (measure(further) == Outcome::interrupted) return finish(RunState::interrupted);
     }
     finish(RunState::complete);
   }
 
  private:
+  /// Whether large arrays of the host come to lie in huge pages is a matter of luck otherwise, and one of the
+  /// reasons why processes differ. The workers' C library asks for them; what the user has set stays.
+  static void ask_for_huge_pages() { ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0); }
+
   /// The record as it is before anything runs. A resumed run may skip what it still had to do before.
   void save() {
     context_.directory.save(run_);
@@ -86,6 +106,12 @@ class Coordinator {
       for (const std::size_t index : task.cases) work += work_of(run_.cases[index]);
     }
     context_.progress.begin(steps, work);
+  }
+
+  void announce_more(const std::vector<Task>& tasks) {
+    for (const Task& task : tasks) {
+      for (const std::size_t index : task.cases) context_.progress.case_is_added(run_.cases[index]);
+    }
   }
 
   Outcome survey() {
@@ -114,18 +140,43 @@ class Coordinator {
     return Outcome::done;
   }
 
+  Outcome measure(const std::vector<Task>& tasks) {
+    for (const Task& task : tasks) {
+      if (measure(task) == Outcome::interrupted) return Outcome::interrupted;
+    }
+    return Outcome::done;
+  }
+
   /// With as many workers as it takes.
   Outcome measure(const Task& task) {
-    for (std::span<const std::size_t> left = task.cases; !left.empty();) {
-      Assignment assignment{.pass = task.pass, .cases = left.first(std::min(left.size(), most_cases))};
+    const std::vector<std::size_t> cases = still_to_do(task);
+    for (std::span<const std::size_t> left = cases; !left.empty();) {
+      Assignment assignment{
+          .pass = task.pass, .round = task.round, .cases = left.first(std::min(left.size(), most_cases))};
       if (measure(assignment) == Outcome::interrupted) return Outcome::interrupted;
       left = left.subspan(assignment.done);
     }
     return Outcome::done;
   }
 
+  /// What failed in one round is not tried in the next.
+  std::vector<std::size_t> still_to_do(const Task& task) {
+    std::vector<std::size_t> cases;
+    for (const std::size_t index : task.cases) {
+      const Case& c = run_.cases[index];
+      if (task.round == 0 || mprof::find_pass(c, task.pass)->status == Status::ok)
+        cases.push_back(index);
+      else
+        context_.progress.case_is_left_out(c);
+    }
+    return cases;
+  }
+
   [[nodiscard]] Job job_of(const Assignment& assignment) const {
-    Job job{.pass = assignment.pass, .plan = run_.plan};
+    Job job{.pass = assignment.pass,
+            .plan = run_.plan,
+            .seed = run_.plan.seed + assignment.round,
+            .token = assignment.token};
     for (const std::size_t index : assignment.cases) job.cases.push_back(run_.cases[index].key);
     if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
     return job;
@@ -174,6 +225,11 @@ class Coordinator {
   /// Throws Error when a message says what cannot be at this point of the job.
   void require_in_place(const Message& message, const Assignment& assignment) const {
     const std::string& id = current(assignment).id;
+    if (message.token != assignment.token) {
+      throw Error(ExitCode::usage,
+                  "it does not hold the token that this worker was given, so that something "
+                  "else in its process wrote it");
+    }
     if (message.case_id != id) {
       throw Error(ExitCode::usage,
                   fmt::format("a message about \"{}\" while \"{}\" is running", message.case_id, id));
@@ -233,12 +289,18 @@ class Coordinator {
     Case& c = run_.cases[assignment.cases[assignment.done]];
     ++assignment.done;
     assignment.begun = false;
-    *find_pass(c, assignment.pass) = result;
+    PassResult& stored = *find_pass(c, assignment.pass);
+    if (assignment.round == 0)
+      stored = result;
+    else
+      add_round(stored, result);
     context_.directory.save(c);
     context_.progress.case_ends(c, result);
   }
 
+  /// A case keeps the rounds that it has.
   void interrupt(const Assignment& assignment) {
+    if (assignment.round > 0) return;
     Case& c = run_.cases[assignment.cases[assignment.done]];
     PassResult& result = *find_pass(c, assignment.pass);
     result = {.pass = assignment.pass};
@@ -258,14 +320,37 @@ class Coordinator {
   const CoordinatorContext& context_;
 };
 
-/// The cases of each variant that this pass is still to be made of, in the run's order.
-std::unordered_map<std::string_view, std::vector<std::size_t>> cases_to_do(const Run& run, Pass pass) {
+/// Whether this round of a pass is still to be made.
+bool is_to_do(const PassResult& result, std::uint32_t round) {
+  return to_do(result.status) || (result.status == Status::ok && rounds_of(result) <= round);
+}
+
+std::uint32_t rounds_of(const Plan& plan, Pass pass) {
+  return pass == Pass::timing ? plan.rounds : 1;
+}
+
+/// The cases of each variant that this round of a pass is still to be made of, in the run's order.
+std::unordered_map<std::string_view, std::vector<std::size_t>> cases_to_do(const Run& run, Pass pass,
+                                                                           std::uint32_t round) {
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant;
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
     const PassResult* result = mprof::find_pass(run.cases[i], pass);
-    if (result != nullptr && to_do(result->status)) by_variant[run.cases[i].key.variant].push_back(i);
+    if (result != nullptr && is_to_do(*result, round)) by_variant[run.cases[i].key.variant].push_back(i);
   }
   return by_variant;
+}
+
+std::vector<Task> shuffled_tasks(const Run& run, Pass pass, std::uint32_t round,
+                                 std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant,
+                                 std::mt19937_64& random) {
+  std::vector<Task> tasks;
+  for (const std::string& variant : run.plan.variants) {
+    Task task{.pass = pass, .round = round, .cases = std::move(by_variant[variant])};
+    shuffle(task.cases, random);
+    if (!task.cases.empty()) tasks.push_back(std::move(task));
+  }
+  shuffle(tasks, random);
+  return tasks;
 }
 
 }  // namespace
@@ -274,15 +359,26 @@ std::vector<Task> schedule(const Run& run) {
   std::mt19937_64 random(run.plan.seed);
   std::vector<Task> tasks;
   for (const Pass pass : run.plan.passes) {
-    auto by_variant = cases_to_do(run, pass);
-    std::vector<Task> of_pass;
-    for (const std::string& variant : run.plan.variants) {
-      Task task{.pass = pass, .cases = std::move(by_variant[variant])};
-      shuffle(task.cases, random);
-      if (!task.cases.empty()) of_pass.push_back(std::move(task));
+    for (std::uint32_t round = 0; round < rounds_of(run.plan, pass); ++round)
+      std::ranges::move(shuffled_tasks(run, pass, round, cases_to_do(run, pass, round), random),
+                        std::back_inserter(tasks));
+  }
+  return tasks;
+}
+
+std::vector<Task> further_tasks(const Run& run, std::span<const std::uint32_t> rounds) {
+  std::mt19937_64 random(run.plan.seed);
+  std::vector<Task> tasks;
+  const std::uint32_t most = rounds.empty() ? 0 : std::ranges::max(rounds);
+  for (std::uint32_t round = run.plan.rounds; round < most; ++round) {
+    std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant;
+    for (std::size_t i = 0; i < run.cases.size(); ++i) {
+      const PassResult* timing = mprof::find_pass(run.cases[i], Pass::timing);
+      if (round < rounds[i] && timing != nullptr && rounds_of(*timing) <= round)
+        by_variant[run.cases[i].key.variant].push_back(i);
     }
-    shuffle(of_pass, random);
-    std::ranges::move(of_pass, std::back_inserter(tasks));
+    std::ranges::move(shuffled_tasks(run, Pass::timing, round, std::move(by_variant), random),
+                      std::back_inserter(tasks));
   }
   return tasks;
 }

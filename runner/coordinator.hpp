@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,10 @@ class Progress {
   virtual void case_begins(const Case& /*c*/, Pass /*pass*/) {}
   virtual void case_goes_on(std::uint32_t /*samples*/) {}
   virtual void case_ends(const Case& /*c*/, const PassResult& /*result*/) {}
+  /// A step that there is nothing left to do for: a round of a case that failed in the one before.
+  virtual void case_is_left_out(const Case& /*c*/) {}
+  /// A step that turned out to be needed.
+  virtual void case_is_added(const Case& /*c*/) {}
   virtual void end() {}
 };
 
@@ -32,6 +38,8 @@ struct CoordinatorContext {
   Progress& progress;
   /// Becomes readable when the run is to stop; -1: never.
   int interrupt_fd = -1;
+  /// Whether cases get the further rounds that rounds_wanted() asks for.
+  bool adds_rounds = false;
 };
 
 /// Runs all pending passes of the run's cases in worker processes, one variant and pass after another, in an
@@ -39,15 +47,21 @@ struct CoordinatorContext {
 /// itself. What a worker does wrong costs the case it was at. Leaves run.state complete or interrupted.
 void coordinate(Run& run, const CoordinatorContext& context);
 
-/// The cases of one variant in one pass.
+/// The cases of one variant in one pass, or in one round of the timing pass.
 struct Task {
   Pass pass = Pass::timing;
+  std::uint32_t round = 0;
   std::vector<std::size_t> cases{};  ///< indices into Run::cases, in the order in which they run
 };
 
-/// The tasks in the order in which coordinate() takes them: pass by pass, variants and their cases shuffled
-/// by the seed. Only what is pending or was interrupted.
+/// The tasks in the order in which coordinate() takes them: pass by pass, the timing pass round by round,
+/// variants and their cases shuffled by the seed anew each time. Only what is pending, was interrupted, or
+/// has fewer rounds than the plan.
 [[nodiscard]] std::vector<Task> schedule(const Run& run);
+
+/// What follows when that is done: the rounds beyond the plan's that each case of the run should have
+/// (rounds_wanted()).
+[[nodiscard]] std::vector<Task> further_tasks(const Run& run, std::span<const std::uint32_t> rounds);
 
 /// A measure of how long a case takes, to tell how much of a run is left: its ops' operations and bytes.
 [[nodiscard]] double work_of(const Case& c);

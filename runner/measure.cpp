@@ -4,28 +4,39 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <random>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "model/statistics/median.hpp"
 #include "runner/stopping.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
-/// Warm-up takes at most this share of the time that sampling may take, so that slow cases are not run twice
-/// for it.
+/// Warm-up takes at most this share of the time that sampling may take, and so does what is tried besides:
+/// slow cases are not run twice for it.
 constexpr double warmup_share = 0.1;
 /// Samples of each op's hot time, where there is time for so many.
 constexpr std::size_t hot_samples = 11;
 /// How often samples that something disturbed are taken again.
-constexpr std::uint32_t max_retries = 2;
+constexpr std::uint32_t max_retries = 1;
+/// An op may take so much longer for inputs that it has not been given before, in s and as a ratio: even on a
+/// busy host one of a few executions does not.
+constexpr double unseen_allowance = 20e-6;
+constexpr double unseen_limit = 1.5;
+constexpr std::uint32_t most_unseen = 5;
+/// With fewer samples nobody knows what an op usually takes.
+constexpr std::size_t fewest_seen = 6;
 
 using Collectors = std::vector<std::unique_ptr<Collector>>;
 
 /// The available collectors of a pass, in order, and what the others' absence leaves to say.
-Collectors make_collectors(const MeasureContext& context, Pass pass) {
-  const CaseContext subject{context.subject, context.device, context.clock, context.plan, context.trace_file};
+Collectors make_collectors(const MeasureContext& context, Pass pass, int forwards = 1) {
+  const CaseContext subject{context.subject, context.device,     context.clock,
+                            context.plan,    context.trace_file, forwards};
   Collectors out;
   for (const CollectorKind* kind : context.collectors.of(pass, context.device.id())) {
     if (!kind->unavailable || !kind->unavailable()) out.push_back(kind->make(subject));
@@ -37,26 +48,43 @@ Collectors make_collectors(const MeasureContext& context, Pass pass) {
 /// each forward() start with a cold cache.
 class CollectedStages final : public StageObserver {
  public:
-  CollectedStages(const Device& device, const Collectors& collectors, int forwards)
-      : device_(device), collectors_(collectors), forwards_(forwards) {}
+  CollectedStages(const Device& device, const Collectors& collectors)
+      : device_(device), collectors_(collectors) {}
 
-  void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
-    const int times = stage == Stage::forward ? forwards_ : 1;
-    for (int i = 0; i < times; ++i) once(op, stage, work);
+  void stage(std::string_view op, Stage stage, const std::function<void()>& work,
+             const std::function<void()>& reset) override {
+    do {
+      once(op, stage, work, reset);
+    } while (stage == Stage::forward &&
+             std::ranges::any_of(collectors_, [&](const auto& collector) { return collector->again(op); }));
+  }
+
+  void aside(const std::function<void()>& work) override {
+    for (const auto& collector : collectors_) collector->pause();
+    work();
+    device_.synchronize();
+    std::for_each(collectors_.rbegin(), collectors_.rend(),
+                  [&](const auto& collector) { collector->resume(); });
   }
 
   /// One execution as one sample.
-  std::vector<QualityValue> sample(Execution& execution) {
+  ExecutionResult sample(Execution& execution, const Trial& trial) {
     for (const auto& collector : collectors_) collector->begin_sample();
-    std::vector<QualityValue> qualities = execution.run(*this);
+    ExecutionResult result = execution.run(*this, trial);
     std::for_each(collectors_.rbegin(), collectors_.rend(),
                   [&](const auto& collector) { collector->end_sample(); });
-    return qualities;
+    return result;
   }
 
  private:
-  void once(std::string_view op, Stage stage, const std::function<void()>& work) {
-    if (stage == Stage::forward) make_cache_cold();
+  void once(std::string_view op, Stage stage, const std::function<void()>& work,
+            const std::function<void()>& reset) {
+    if (stage == Stage::forward) {
+      aside([&] {
+        if (reset) reset();
+        device_.flush_cache();
+      });
+    }
     for (const auto& collector : collectors_) collector->begin_stage(op, stage);
     work();
     if (stage != Stage::forward) device_.synchronize();
@@ -64,17 +92,8 @@ class CollectedStages final : public StageObserver {
                   [&](const auto& collector) { collector->end_stage(op, stage); });
   }
 
-  void make_cache_cold() {
-    for (const auto& collector : collectors_) collector->pause();
-    device_.flush_cache();
-    device_.synchronize();
-    std::for_each(collectors_.rbegin(), collectors_.rend(),
-                  [&](const auto& collector) { collector->resume(); });
-  }
-
   const Device& device_;
   const Collectors& collectors_;
-  int forwards_;
 };
 
 /// Times each forward() with what the one before has left in the cache: until there are enough samples or the
@@ -87,7 +106,9 @@ class HotStages final : public StageObserver {
         seconds_per_op_(seconds_per_op),
         timer_(device_.make_timer()) {}
 
-  void stage(std::string_view op, Stage stage, const std::function<void()>& work) override {
+  void stage(std::string_view op, Stage stage, const std::function<void()>& work,
+             const std::function<void()>& reset) override {
+    if (reset) reset();
     work();
     if (stage == Stage::forward) sample(times_[std::string(op)], work);
     device_.synchronize();
@@ -102,12 +123,17 @@ class HotStages final : public StageObserver {
  private:
   void sample(std::vector<double>& times, const std::function<void()>& work) const {
     const double start = clock_.now();
+    bool hold = timer_->can_hold();
     do {
-      timer_->start();
+      timer_->start(hold);
       work();
       timer_->stop();
-      times.push_back(timer_->seconds());
-    } while (times.size() < hot_samples && clock_.now() - start < seconds_per_op_);
+      const double seconds = timer_->seconds();
+      if (hold && !timer_->was_held())
+        hold = false;
+      else
+        times.push_back(seconds);
+    } while (times.empty() || (times.size() < hot_samples && clock_.now() - start < seconds_per_op_));
   }
 
   const Device& device_;
@@ -117,14 +143,43 @@ class HotStages final : public StageObserver {
   std::map<std::string, std::vector<double>> times_;
 };
 
+/// What is tried of a case, in turn: no execution is given its inputs in the order of the one before.
+class Trials {
+ public:
+  Trials(const MeasureContext& context, const Execution& execution)
+      : random_(context.seed), turns_(execution.turns()) {}
+
+  Trial next(Proof proof) {
+    const std::size_t step = turns_ > 1 ? 1 + random_() % (turns_ - 1) : 0;
+    turn_ = (turn_ + step) % turns_;
+    used_.insert(turn_);
+    return {.proof = proof, .turn = turn_, .seed = random_()};
+  }
+  Trial unseen() { return {.proof = Proof::some_items, .unseen = true, .seed = random_()}; }
+  [[nodiscard]] std::uint32_t orders() const { return static_cast<std::uint32_t>(used_.size()); }
+
+ private:
+  std::mt19937_64 random_;
+  std::size_t turns_;
+  std::size_t turn_ = 0;
+  std::set<std::size_t> used_;
+};
+
+/// What is wrong with the outputs of an execution; empty when nothing is.
+std::string findings(const std::vector<Verification>& verification) {
+  std::string all;
+  for (const Verification& v : verification) {
+    if (!v.passed) all += (all.empty() ? "" : "; ") + v.op + ": " + v.finding;
+  }
+  return all;
+}
+
 /// The verified execution: verification, qualities, and the op times of a first launch.
-std::vector<QualityValue> verify(const MeasureContext& context, Execution& execution, PassResult& result) {
+std::vector<QualityValue> verify(const MeasureContext& context, Execution& execution, const Trial& trial,
+                                 PassResult& result) {
   const Collectors collectors = make_collectors(context, Pass::timing);
-  CollectedStages stages(context.device, collectors, 1);
-  for (const auto& collector : collectors) collector->begin_sample();
-  VerifiedResult verified = execution.run_verified(stages);
-  std::for_each(collectors.rbegin(), collectors.rend(),
-                [&](const auto& collector) { collector->end_sample(); });
+  CollectedStages stages(context.device, collectors);
+  ExecutionResult verified = stages.sample(execution, trial);
 
   std::vector<Measurement> seen;
   for (const auto& collector : collectors) collector->finish(seen);
@@ -134,24 +189,17 @@ std::vector<QualityValue> verify(const MeasureContext& context, Execution& execu
     result.measurements.push_back(std::move(m));
   }
   result.verification = std::move(verified.verification);
+  result.reason = findings(result.verification);
+  result.status = result.reason.empty() ? Status::ok : Status::wrong;
   return std::move(verified.qualities);
 }
 
-void judge_verification(PassResult& result) {
-  std::string findings;
-  for (const Verification& v : result.verification) {
-    if (v.passed) continue;
-    findings += (findings.empty() ? "" : "; ") + v.op + ": " + v.finding;
-  }
-  result.status = findings.empty() ? Status::ok : Status::wrong;
-  result.reason = std::move(findings);
-}
-
 /// At least one execution beside the verified one, if that is cheap.
-std::uint32_t warm_up(const MeasureContext& context, Execution& execution, double verified_seconds) {
+std::uint32_t warm_up(const MeasureContext& context, Execution& execution, const Trial& trial,
+                      double verified_seconds) {
   if (verified_seconds > warmup_share * context.plan.stopping.max_seconds) return 0;
   NoObserver nobody;
-  execution.run(nobody);
+  execution.run(nobody, trial);
   context.device.synchronize();
   return 1;
 }
@@ -169,54 +217,132 @@ struct Samples {
   Sampling sampling;
   std::vector<std::vector<QualityValue>> qualities;  ///< one a sample
   std::vector<Measurement> measurements;
+  std::string wrong;       ///< what was wrong with the output of the last sample, which then ended them
+  std::string suspicious;  ///< why the times cannot be those of the work; empty: nothing speaks against it
 };
 
-std::optional<std::string> disturbance(const Collectors& collectors) {
+/// What all collectors have to say of one kind, such as disturbances; empty when they have nothing to say.
+std::string said_by(const Collectors& collectors, std::optional<std::string> (Collector::*kind)() const) {
+  std::string all;
   for (const auto& collector : collectors) {
-    if (auto reason = collector->disturbance()) return reason;
+    if (const auto reason = (collector.get()->*kind)()) all += (all.empty() ? "" : "; ") + *reason;
   }
-  return std::nullopt;
+  return all;
 }
 
-/// Samples until the stopping rule says so.
-Samples take_samples(const MeasureContext& context, Execution& execution) {
-  const Collectors collectors = make_collectors(context, Pass::timing);
-  CollectedStages stages(context.device, collectors, context.device.forwards_per_sample());
+/// Samples until the stopping rule says so, or an output is wrong.
+Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
+  const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
+  CollectedStages stages(context.device, collectors);
   const StoppingRule rule(context.plan.stopping);
   Samples taken;
   auto& samples = taken.qualities;
   std::optional<Ending> ending;
   const double start = context.clock.now();
   do {
-    samples.push_back(stages.sample(execution));
+    ExecutionResult result = stages.sample(execution, trials.next(Proof::as_before));
+    samples.push_back(std::move(result.qualities));
+    taken.wrong = findings(result.verification);
     if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(samples.size()));
     ending = rule.ending(decisive_series(collectors), samples.size(), context.clock.now() - start);
-  } while (!ending);
+  } while (!ending && taken.wrong.empty());
 
   taken.sampling.samples = static_cast<std::uint32_t>(samples.size());
-  taken.sampling.ended_by = *ending;
+  taken.sampling.ended_by = ending.value_or(Ending::samples);
   taken.sampling.relative_half_width = widest_half_width(decisive_series(collectors));
-  taken.sampling.disturbance = disturbance(collectors).value_or("");
+  taken.sampling.disturbance = said_by(collectors, &Collector::disturbance);
+  taken.sampling.host_disturbance = said_by(collectors, &Collector::host_disturbance);
+  taken.suspicious = said_by(collectors, &Collector::suspicion);
   for (const auto& collector : collectors) collector->finish(taken.measurements);
   return taken;
 }
 
+/// A quick run takes what a busy host gives: it is there to be over soon, and a host that is busy now is so
+/// in a second as well.
+bool is_worth_another_try(const MeasureContext& context, const Samples& taken) {
+  if (!taken.wrong.empty()) return false;
+  const Sampling& sampling = taken.sampling;
+  return !sampling.disturbance.empty() || (!sampling.host_disturbance.empty() && !context.plan.quick);
+}
+
 /// The samples of the first attempt that nothing disturbed, or of the last one that is allowed.
-Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution) {
-  Samples taken = take_samples(context, execution);
-  for (std::uint32_t retry = 1; retry <= max_retries && !taken.sampling.disturbance.empty(); ++retry) {
-    taken = take_samples(context, execution);
+Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
+  Samples taken = take_samples(context, execution, trials);
+  for (std::uint32_t retry = 1; retry <= max_retries && is_worth_another_try(context, taken); ++retry) {
+    taken = take_samples(context, execution, trials);
     taken.sampling.retries = retry;
   }
   return taken;
 }
 
-void take_hot_samples(const MeasureContext& context, Execution& execution, PassResult& result) {
+void take_hot_samples(const MeasureContext& context, Execution& execution, const Trial& trial,
+                      PassResult& result) {
   // As long as the cold samples may take together, and to each op the same share of it.
   const std::size_t ops = std::max<std::size_t>(context.subject.ops.size(), 1);
   HotStages stages(context, context.plan.stopping.max_seconds / static_cast<double>(ops));
-  execution.run(stages);
+  execution.run(stages, trial);
   stages.finish(result.measurements);
+}
+
+/// Nine of ten samples are not above it.
+double high_quantile(std::vector<double> samples) {
+  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * 9 / 10);
+  std::ranges::nth_element(samples, place);
+  return *place;
+}
+
+/// How many times as long as its slower samples the op whose times differ most takes for inputs that it has
+/// never been given; 0: no op has both times.
+double unseen_ratio(const std::vector<Measurement>& unseen, const std::vector<Measurement>& seen) {
+  double largest = 0;
+  for (const Measurement& m : unseen) {
+    if (m.metric != "op_time" || m.samples.empty()) continue;
+    const auto same = std::ranges::find_if(
+        seen, [&](const Measurement& other) { return other.metric == m.metric && other.op == m.op; });
+    if (same == seen.end() || same->samples.size() < fewest_seen) continue;
+    const double usual = high_quantile(same->samples);
+    const double longer = median(m.samples) - usual;
+    if (longer > unseen_allowance) largest = std::max(largest, 1 + longer / usual);
+  }
+  return largest;
+}
+
+/// Whether another execution is cheap. What is slow has gained nothing from what it may have learnt.
+bool is_quick(const MeasureContext& context, const PassResult& result) {
+  const auto total = std::ranges::find(result.measurements, "total_time", &Measurement::metric);
+  return total == result.measurements.end() || total->samples.empty() ||
+         median(total->samples) <= warmup_share * context.plan.stopping.max_seconds;
+}
+
+/// One execution on inputs drawn at random: what was learnt of others is worth nothing there. Gives the ratio
+/// of its times.
+double unseen_execution(const MeasureContext& context, Execution& execution, const Trial& trial,
+                        PassResult& result) {
+  const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
+  CollectedStages stages(context.device, collectors);
+  const std::string wrong = findings(stages.sample(execution, trial).verification);
+  ++result.scrutiny->unseen;
+  if (!wrong.empty()) {
+    result.status = Status::wrong;
+    result.reason = "on inputs drawn at random, " + wrong;
+  }
+  std::vector<Measurement> times;
+  for (const auto& collector : collectors) collector->finish(times);
+  return unseen_ratio(times, result.measurements);
+}
+
+void try_unseen_inputs(const MeasureContext& context, Execution& execution, Trials& trials,
+                       PassResult& result) {
+  double least = 0;
+  do {
+    const double ratio = unseen_execution(context, execution, trials.unseen(), result);
+    least = result.scrutiny->unseen == 1 ? ratio : std::min(least, ratio);
+  } while (result.status == Status::ok && least > unseen_limit && result.scrutiny->unseen < most_unseen);
+  if (result.status != Status::ok || least <= unseen_limit) return;
+  result.status = Status::suspect;
+  result.reason = fmt::format(
+      "an op takes {:.3g} times as long for inputs that it has never been given as for those that are timed",
+      least);
 }
 
 const double* value_of(const std::vector<QualityValue>& qualities, std::string_view metric) {
@@ -249,6 +375,27 @@ void judge_qualities(const MeasureContext& context, const std::vector<QualityVal
       return;
     }
   }
+}
+
+/// A variant that was right once must stay right, and its times must be those of its work.
+void judge_outputs(const Samples& taken, PassResult& result) {
+  if (!taken.wrong.empty()) {
+    result.status = Status::wrong;
+    result.reason = fmt::format(
+        "it was right when it was verified, and in timed execution {}, {}: it does not do the "
+        "same work each time",
+        taken.sampling.samples, taken.wrong);
+  } else if (!taken.suspicious.empty()) {
+    result.status = Status::suspect;
+    result.reason = taken.suspicious;
+  }
+}
+
+/// Says of a variant that is wrong that it was its own doing, where that is so.
+void judge_inputs(const Execution& execution, PassResult& result) {
+  if (execution.has_its_inputs()) return;
+  result.status = Status::wrong;
+  result.reason = "its inputs were overwritten" + (result.reason.empty() ? "" : "; " + result.reason);
 }
 
 /// Of each quality the value of the last execution that gave one.
@@ -286,21 +433,28 @@ std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pa
 PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   PassResult result{.pass = Pass::timing};
   const double start = context.clock.now();
-  const std::vector<QualityValue> verified = verify(context, execution, result);
+  Trials trials(context, execution);
+  const std::vector<QualityValue> verified =
+      verify(context, execution, trials.next(Proof::all_items), result);
   const double verified_seconds = context.clock.now() - start;
-  judge_verification(result);
 
   std::vector<std::vector<QualityValue>> qualities;
   if (result.status == Status::ok) {
-    const std::uint32_t warmups = 1 + warm_up(context, execution, verified_seconds);
-    Samples taken = take_undisturbed_samples(context, execution);
+    const std::uint32_t warmups = 1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
+    Samples taken = take_undisturbed_samples(context, execution, trials);
     taken.sampling.warmups = warmups;
-    result.sampling = std::move(taken.sampling);
+    result.sampling = taken.sampling;
+    result.scrutiny = {.executions = taken.sampling.samples, .orders = trials.orders()};
     std::ranges::move(taken.measurements, std::back_inserter(result.measurements));
     qualities = std::move(taken.qualities);
-    if (context.plan.hot) take_hot_samples(context, execution, result);
-    judge_qualities(context, verified, qualities, result);
+    judge_outputs(taken, result);
+    if (result.status == Status::ok) judge_qualities(context, verified, qualities, result);
+    if (result.status == Status::ok && context.plan.hot)
+      take_hot_samples(context, execution, trials.next(Proof::none), result);
+    if (result.status == Status::ok && is_quick(context, result))
+      try_unseen_inputs(context, execution, trials, result);
   }
+  judge_inputs(execution, result);
   add_qualities(context, verified, qualities, result);
   result.seconds = context.clock.now() - start;
   return result;
@@ -314,13 +468,20 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
     return result;
   }
   const double start = context.clock.now();
+  Trials trials(context, execution);
   NoObserver nobody;
-  execution.run(nobody);
+  execution.run(nobody, trials.next(Proof::none));
   context.device.synchronize();
   const Collectors collectors = make_collectors(context, pass);
-  CollectedStages(context.device, collectors, 1).sample(execution);
+  CollectedStages stages(context.device, collectors);
+  std::string wrong;
+  do {
+    wrong = findings(stages.sample(execution, trials.next(Proof::some_items)).verification);
+  } while (wrong.empty() &&
+           std::ranges::any_of(collectors, [](const auto& collector) { return collector->wants_more(); }));
   for (const auto& collector : collectors) collector->finish(result.measurements);
-  result.status = Status::ok;
+  result.status = wrong.empty() ? Status::ok : Status::suspect;
+  if (!wrong.empty()) result.reason = "while it was watched, " + wrong;
   result.sampling = Sampling{.warmups = 1, .samples = 1, .ended_by = Ending::samples};
   result.seconds = context.clock.now() - start;
   return result;

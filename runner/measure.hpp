@@ -18,16 +18,19 @@ struct MeasureContext {
   const CollectorKinds& collectors;
   const Plan& plan;
   std::filesystem::path trace_file{};                      ///< as CaseContext::trace_file
+  std::uint64_t seed = 0;                                  ///< of what is drawn at random
   std::function<void(std::uint32_t samples)> on_sample{};  ///< told after each sample; may be empty
 };
 
 /// The timing pass of one case: a verified execution, warm-up, then samples until the stopping rule ends
-/// them. A case whose output is wrong is not timed, and one that was right must stay right: the qualities of
-/// every later execution are held against the verified one's.
+/// them, and one execution on inputs that were never given before. A case whose output is wrong is not timed,
+/// and one that was right must stay right: each sample's inputs come in another order, and each item of its
+/// outputs is held against the reference. One whose times cannot be those of its work is suspect.
 [[nodiscard]] PassResult measure_timing(const MeasureContext& context, Execution& execution);
 
-/// A trace or counters pass of one case: warm-up, then one watched execution; skipped with the collectors'
-/// reasons when none of them can run here.
+/// A trace or counters pass of one case: warm-up, then one watched execution, suspect when its output is
+/// wrong although that of the timing pass may be right; skipped with the collectors' reasons when none of
+/// them can run here.
 [[nodiscard]] PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& execution);
 
 /// The reason why no collector of the pass can run on the device, or nullopt.

@@ -29,8 +29,9 @@ struct RunRequest {
   std::vector<std::string> metrics;  ///< what the counters pass reads of each GPU kernel
   bool quick = false;
   bool hot = false;
+  std::optional<std::uint32_t> rounds{};
   std::optional<std::uint64_t> seed;
-  std::optional<double> max_seconds{};  ///< s, of sampling, per case
+  std::optional<double> max_seconds{};  ///< s, of sampling, per case, in all rounds together
   std::optional<double> timeout;        ///< s
   InputPaths inputs;
 };

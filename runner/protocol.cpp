@@ -35,12 +35,15 @@ void fields(Archive& a, S& s) {
   a.field("plan", s.plan);
   a.optional_field("cases", s.cases);
   a.optional_field("trace_file", s.trace_file);
+  a.optional_field("seed", s.seed);
+  a.optional_field("token", s.token);
   a.optional_field("through_tool", s.through_tool);
 }
 
 template <class Archive, Fields<Message> S>
 void fields(Archive& a, S& s) {
   a.field("kind", s.kind);
+  a.optional_field("token", s.token);
   a.optional_field("case", s.case_id);
   a.field("samples", s.samples);
   a.optional_field("result", s.result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Job {
   Plan plan{};
   std::vector<CaseKey> cases{};  ///< in the order to run
   std::string trace_file{};      ///< of the trace pass
+  std::uint64_t seed = 0;        ///< of what is drawn at random in this job
+  std::string token{};           ///< what each answer must name: the worker keeps it from what it runs
   /// Started through another program, such as compute-sanitizer: the worker's parent is not the coordinator.
   bool through_tool = false;
 };
@@ -34,6 +37,7 @@ enum class MessageKind { surveyed, begin, sample, end };
 
 struct Message {
   MessageKind kind = MessageKind::begin;
+  std::string token{};  ///< of the job that it answers; the channel writes it
   std::string case_id{};
   std::uint32_t samples = 0;
   std::optional<PassResult> result{};

@@ -106,7 +106,7 @@ Run ResultDirectory::load() const {
 
 void ResultDirectory::save_sources(const std::vector<VariantInfo>& variants) const {
   for (const VariantInfo& variant : variants) {
-    for (const std::string& file : {variant.source_file, variant.id + ".md"}) {
+    for (const std::string& file : {variant.source_file, variant.id + ".md", variant.id + ".svg"}) {
       if (const auto text = source_text(file)) write_file(path_ / "kernels" / file, *text);
     }
   }

@@ -27,7 +27,8 @@ class ResultDirectory {
   [[nodiscard]] std::filesystem::path trace_file() const { return path_ / trace::file_name; }
   /// The run as it was recorded, to go on with.
   [[nodiscard]] Run load() const;
-  /// Keeps the source and the story of each variant as files below kernels/, as they are in this program.
+  /// Keeps the source, the story and the drawing of each variant as files below kernels/, as they are in this
+  /// program.
   void save_sources(const std::vector<VariantInfo>& variants) const;
   /// Everything but the cases' results. Durable: after it returns, kill -9 or a power cut leaves this record
   /// or a later one. The first call also removes what a run that this one replaces left (its cases, its

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/statistics.hpp"
+#include "model/statistics/median.hpp"
 
 namespace mprof {
 

@@ -25,7 +25,11 @@ class Channel {
   /// Takes over standard output, and lets whatever prints from now on print to standard error.
   Channel() : fd_(::dup(STDOUT_FILENO)) { ::dup2(STDERR_FILENO, STDOUT_FILENO); }
 
-  void send(const Message& message) const {
+  /// From now on each message names this token.
+  void use(std::string token) { token_ = std::move(token); }
+
+  void send(Message message) const {
+    message.token = token_;
     const std::string line = to_line(message);
     for (std::size_t sent = 0; sent < line.size();) {
       const ssize_t written = ::write(fd_, line.data() + sent, line.size() - sent);
@@ -47,6 +51,7 @@ class Channel {
 
  private:
   int fd_;
+  std::string token_;
 };
 
 Message survey(const Job& job, const WorkerContext& context) {
@@ -125,6 +130,7 @@ class Bench {
         .collectors = context_.collectors,
         .plan = job_.plan,
         .trace_file = job_.trace_file,
+        .seed = job_.seed ^ std::hash<std::string>{}(c.id),
         .on_sample = [&](std::uint32_t samples) {
           channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
         }};
@@ -153,9 +159,10 @@ class Bench {
 }  // namespace
 
 int run_worker(const WorkerContext& context) {
-  const Channel channel;
-  const std::string input{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-  const Job job = parse_job(input);
+  Channel channel;
+  Job job =
+      parse_job(std::string{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
+  channel.use(std::move(job.token));
   // A coordinator that dies must not leave a worker behind that goes on for minutes. Where it is not the
   // parent, the signal would come when the thread of the tool that started the worker ends.
   if (job.through_tool) {

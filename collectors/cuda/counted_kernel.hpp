@@ -12,7 +12,7 @@ struct cudaDeviceProp;
 
 namespace mprof {
 
-/// A kernel of an op, and what was counted at its first launch there.
+/// A kernel of an op, and what was counted of its launches there.
 struct CountedKernel {
   std::string op{};
   cuda::KernelLaunch launch{};

@@ -13,7 +13,9 @@
 #include "collectors/collector.hpp"
 #include "collectors/cuda/counted_kernel.hpp"
 #include "cuda/check.hpp"
+#include "cuda/cold_cache.hpp"
 #include "cuda/cupti.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/kernel_launch.hpp"
 #include "cuda/profiler_host.hpp"
@@ -25,10 +27,10 @@
 namespace mprof {
 namespace {
 
-/// Hardware counters of each distinct kernel of each op, at its first launch, in whichever stage and stream
-/// that is; and what follows from the launch itself. The profiler is switched on in the callback before that
-/// launch, and off in the one after it: a kernel is run once for each pass of the counters, and the memory
-/// that it writes is saved and restored each time, which takes a quarter of a second with large arrays.
+/// Hardware counters of each distinct kernel of each op, at the first of its launches in a stage, whichever
+/// stage and stream that is; and what follows from the launch itself. The counters take more passes than one,
+/// and so the stage is run again, or the whole execution where the kernel is in no forward stage: the cache
+/// is cleaned before each counted launch, and everything else is as the program has it. One kernel at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context) : ops_(context.subject.ops) {
@@ -40,19 +42,25 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   void begin_sample() override {
     try {
       cuda::LaunchObserver& observer = *this;
-      callbacks_.emplace(observer);  // CUPTI wants to be subscribed to before it profiles
-      open_profiler();
+      if (!callbacks_) {
+        callbacks_.emplace(observer);  // CUPTI wants to be subscribed to before it profiles
+        open_profiler();
+      }
     } catch (const std::exception& error) {
       selection_.refusal = error.what();
     }
+    passes_before_ = passes_;
   }
 
   void end_sample() override {
-    profiler_.reset();
-    callbacks_.reset();
+    if (passes_ == passes_before_) give_up();
   }
 
-  void begin_stage(std::string_view op, Stage /*stage*/) override { op_ = op; }
+  void begin_stage(std::string_view op, Stage /*stage*/) override {
+    op_ = op;
+    launched_.clear();
+    has_counted_ = false;
+  }
 
   void end_stage(std::string_view /*op*/, Stage /*stage*/) override {
     op_.clear();
@@ -62,7 +70,17 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     }
   }
 
+  /// As long as the forward stage that has just run counts a kernel.
+  [[nodiscard]] bool again(std::string_view /*op*/) override {
+    return has_counted_ &&
+           std::ranges::any_of(launched_, [&](std::size_t kernel) { return is_open(kernels_[kernel]); });
+  }
+
+  [[nodiscard]] bool wants_more() override { return std::ranges::any_of(kernels_, is_open); }
+
   void finish(std::vector<Measurement>& measurements) override {
+    profiler_.reset();
+    callbacks_.reset();
     add_measurements(selection_, ops_, kernels_, cuda::gpu(), measurements);
   }
 
@@ -78,7 +96,8 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     if (selection_.counted.empty()) return;
     host_.emplace(selection_.chip, availability);
     if (host_->add(selection_.counted)) {
-      profiler_.emplace(context, host_->config_image(), selection_.counted, 1);
+      cuda::clean_cache();  // makes what it needs
+      profiler_.emplace(context, host_->config_image(), selection_.counted);
     } else {
       selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
     }
@@ -88,33 +107,67 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   void launching(const cuda::KernelLaunch& launch) override {
     if (op_.empty()) return;  // between two stages: the runner's own
-    const bool known = std::ranges::any_of(kernels_, [&](const CountedKernel& kernel) {
-      return kernel.op == op_ && kernel.launch.symbol == launch.symbol;
+    const std::size_t index = index_of(launch);
+    if (std::ranges::count(launched_, index) > 0) return;
+    launched_.push_back(index);
+    CountedKernel& kernel = kernels_[index];
+    if (!profiler_ || !is_open(kernel) || (current_ && *current_ != index)) return;
+    kernel.uncounted = refusal_of([&] {
+      if (!current_) profiler_->begin_kernel();
+      current_ = index;
+      cuda::clean_cache_in_callback();
+      profiler_->start();
     });
-    if (known) return;
-    CountedKernel& kernel = kernels_.emplace_back(CountedKernel{op_, launch});
-    kernel.uncounted = selection_.refusal;
-    if (!profiler_) return;
-    kernel.uncounted = refusal_of([&] { profiler_->start(); });
     is_counting_ = kernel.uncounted.empty();
+    if (!is_counting_) current_.reset();
   }
 
   void launched() override {
     if (!std::exchange(is_counting_, false)) return;
-    CountedKernel& kernel = kernels_.back();
+    ++passes_;
+    has_counted_ = true;
+    CountedKernel& kernel = kernels_[*current_];
     kernel.uncounted = refusal_of([&] {
+      cuda::driver().check(cuda::driver().synchronize_context());
       profiler_->stop();
+      if (!profiler_->is_complete()) return;
       profiler_->decode();
       read(kernel);
     });
+    if (profiler_->is_complete() || !kernel.uncounted.empty()) current_.reset();
   }
 
   // --- everywhere else ---
 
-  /// Throws when the launch was not counted.
+  /// Whether there is something left to count of it.
+  static bool is_open(const CountedKernel& kernel) {
+    return kernel.counts.empty() && kernel.uncounted.empty();
+  }
+
+  /// Its place in kernels_, where it is put if it was not there.
+  std::size_t index_of(const cuda::KernelLaunch& launch) {
+    const auto known = std::ranges::find_if(kernels_, [&](const CountedKernel& kernel) {
+      return kernel.op == op_ && kernel.launch.symbol == launch.symbol;
+    });
+    if (known != kernels_.end()) return static_cast<std::size_t>(known - kernels_.begin());
+    CountedKernel& kernel = kernels_.emplace_back(CountedKernel{op_, launch});
+    kernel.uncounted = selection_.refusal;
+    if (!profiler_ && kernel.uncounted.empty()) kernel.uncounted = "none of the counters asked for is there";
+    return kernels_.size() - 1;
+  }
+
+  /// A whole execution has counted nothing: what is open stays so.
+  void give_up() {
+    for (CountedKernel& kernel : kernels_) {
+      if (is_open(kernel))
+        kernel.uncounted = "it was not launched again when the op was run for its other counters";
+    }
+  }
+
+  /// Throws when the launches were not counted.
   void read(CountedKernel& kernel) const {
-    if (profiler_->ranges() == 0) {
-      throw Error(ExitCode::environment, "CUPTI counted nothing at its launch");
+    if (!profiler_->has_counted()) {
+      throw Error(ExitCode::environment, "CUPTI counted nothing at its launches");
     }
     kernel.counts = host_->evaluate(profiler_->counter_data(), 0, selection_.counted);
   }
@@ -136,7 +189,12 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   std::optional<cuda::RangeProfiler> profiler_;
   std::string op_;                                  ///< of the stage that runs; "" between stages
   std::vector<CountedKernel> kernels_;              ///< in the order of their first launches
-  bool is_counting_ = false;                        ///< the last of kernels_ is being launched
+  std::vector<std::size_t> launched_;               ///< of kernels_, in the stage that runs or ran last
+  std::optional<std::size_t> current_;              ///< of kernels_: whose passes are being counted
+  bool is_counting_ = false;                        ///< it is being launched, and counted
+  bool has_counted_ = false;                        ///< a launch of the stage that runs or ran last
+  std::uint64_t passes_ = 0;                        ///< counted launches
+  std::uint64_t passes_before_ = 0;                 ///< as they were when the sample began
   std::optional<cuda::LaunchCallbacks> callbacks_;  // the last: it may call until it is gone
 };
 
@@ -153,7 +211,9 @@ void try_counters() {
   const std::vector<std::string> metric{"sm__cycles_active.avg"};
   cuda::ProfilerHost host(cuda::chip_name(), cuda::counter_availability(context));
   if (!host.add(metric)) throw Error(ExitCode::environment, "This GPU lets no counter be read.");
-  cuda::RangeProfiler(context, host.config_image(), metric, 1).start();
+  cuda::RangeProfiler profiler(context, host.config_image(), metric);
+  profiler.begin_kernel();
+  profiler.start();
 }
 
 /// Asked for every case, tried once.

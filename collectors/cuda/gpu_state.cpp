@@ -1,19 +1,36 @@
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "collectors/collector.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/nvml.hpp"
+#include "device/probe.hpp"
 
 namespace mprof {
 namespace {
+
+cuda::OwnProcess ourselves(bool has_context) {
+  return {static_cast<unsigned>(getpid()), has_context};
+}
+
+/// The driver's sampling periods last up to a second, and samples of a case may be over before one has ended:
+/// what was there shortly before, and still has a context when they end, was there all the time.
+std::uint64_t shortly_before_now() {
+  using namespace std::chrono;
+  const auto now = duration_cast<microseconds>(system_clock::now().time_since_epoch());
+  return static_cast<std::uint64_t>((now - seconds(1)).count());
+}
 
 /// Asks NVML around each sample what the GPU was doing: never within one, since the question takes the
 /// driver's locks. The outermost collector of its pass, so that no other one's times hold its work.
@@ -22,6 +39,7 @@ class GpuState final : public Collector {
   explicit GpuState(std::string uuid) : uuid_(std::move(uuid)) {}
 
   void begin_sample() override {
+    if (samples_ == 0) since_ = shortly_before_now();
     reasons_of_sample_ = 0;
     read();
   }
@@ -33,9 +51,16 @@ class GpuState final : public Collector {
   }
 
   [[nodiscard]] std::optional<std::string> disturbance() const override {
-    if (throttled_ == 0) return std::nullopt;
-    return fmt::format("the GPU throttled around {} of {} samples: {}", throttled_, samples_,
-                       fmt::join(cuda::throttle_reasons(reasons_), ", "));
+    std::string text;
+    if (throttled_ > 0) {
+      text = fmt::format("the GPU throttled: around {} of {} samples, {}", throttled_, samples_,
+                         fmt::join(cuda::throttle_reasons(reasons_), ", "));
+    }
+    if (const auto processes = cuda::Nvml::instance().processes(uuid_, since_)) {
+      const std::string others = cuda::who_used_the_gpu(*processes, ourselves(true));
+      if (!others.empty()) text += (text.empty() ? "" : "; ") + others;
+    }
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
   }
 
   void finish(std::vector<Measurement>& measurements) override {
@@ -44,6 +69,7 @@ class GpuState final : public Collector {
     add(measurements, "gpu_temperature", std::move(temperature_));
     add(measurements, "gpu_power", std::move(power_));
     add(measurements, "gpu_throttled_samples", {static_cast<double>(throttled_)});
+    add_others(measurements);
   }
 
  private:
@@ -56,6 +82,16 @@ class GpuState final : public Collector {
     reasons_of_sample_ |= now.clock_event_reasons.value_or(0);
   }
 
+  void add_others(std::vector<Measurement>& measurements) const {
+    std::vector<double> count, share;
+    if (const auto processes = cuda::Nvml::instance().processes(uuid_, since_)) {
+      count.push_back(static_cast<double>(cuda::count_others(*processes, ourselves(true))));
+      if (const auto used = cuda::share_of_others(*processes, ourselves(true))) share.push_back(100 * *used);
+    }
+    add(measurements, "other_gpu_processes", std::move(count));
+    add(measurements, "other_gpu_share", std::move(share));
+  }
+
   static void add(std::vector<Measurement>& measurements, const char* metric, std::vector<double> samples) {
     Measurement row{metric, "", "", Source::measured, std::move(samples), ""};
     if (row.samples.empty()) row.absent = "NVML does not tell it of this GPU";
@@ -63,6 +99,7 @@ class GpuState final : public Collector {
   }
 
   std::string uuid_;
+  std::uint64_t since_ = 0;  ///< microseconds of the system's clock: from when on others are looked for
   std::vector<double> sm_clock_;
   std::vector<double> memory_clock_;
   std::vector<double> temperature_;
@@ -73,6 +110,30 @@ class GpuState final : public Collector {
   int throttled_ = 0;
 };
 
+/// For `mprof doctor`, which has no context itself.
+Probe probe_gpu_users() {
+  Probe probe{"GPU load of others", ProbeState::ok, "", ""};
+  int gpus = 0;
+  if (const auto& reason = cuda::Nvml::instance().unavailable()) {
+    return {probe.name, ProbeState::limited, *reason, "Others on the GPU are not noticed."};
+  }
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
+    return {probe.name, ProbeState::ok, "there is no GPU", ""};
+  }
+  const auto processes = cuda::Nvml::instance().processes(cuda::gpu_uuid(), shortly_before_now());
+  if (!processes) {
+    return {probe.name, ProbeState::limited, "NVML does not tell which processes use the GPU",
+            "Others on the GPU are not noticed."};
+  }
+  const auto others = cuda::without_own(*processes, ourselves(false));
+  probe.found = others.empty() ? "no other process has a context on the GPU" : cuda::described(others);
+  if (cuda::who_used_the_gpu(*processes, ourselves(false)).empty()) return probe;
+  probe.state = ProbeState::limited;
+  probe.remedy =
+      "All times of this GPU would be disturbed, and no verdict hang on them: let these processes end first.";
+  return probe;
+}
+
 const bool registered = (CollectorKinds::instance().add({
                              "gpu_state",
                              Pass::timing,
@@ -81,7 +142,7 @@ const bool registered = (CollectorKinds::instance().add({
                              [] { return cuda::Nvml::instance().unavailable(); },
                              [](const CaseContext&) { return std::make_unique<GpuState>(cuda::gpu_uuid()); },
                          }),
-                         true);
+                         add_probe(probe_gpu_users), true);
 
 }  // namespace
 }  // namespace mprof

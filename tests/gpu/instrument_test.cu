@@ -32,7 +32,7 @@ TEST(Instrument, EventsMeasureAKernelOfKnownDurationWithinTwoPercent) {
   for (const double seconds : {0.002, 0.01, 0.05}) {
     std::vector<double> measured;
     for (int i = 0; i < 9; ++i) {
-      timer->start();
+      timer->start(false);
       spin<<<1, 1>>>(static_cast<unsigned long long>(seconds * 1e9));
       timer->stop();
       measured.push_back(timer->seconds());
@@ -61,13 +61,79 @@ TEST(Instrument, AFlushedCacheIsCold) {
     for (std::vector<double>* times : {&cold, &hot}) {
       if (times == &cold) device.flush_cache();
       device.synchronize();
-      timer->start();
+      timer->start(false);
       read_all<<<1, 1024>>>(values.data(), count, sum.data());
       timer->stop();
       times->push_back(timer->seconds());
     }
   }
   EXPECT_LT(median(hot), 0.9 * median(cold));
+}
+
+/// Median time of 50 short kernels one after another.
+double time_of_many(DeviceTimer& timer, bool hold) {
+  std::vector<double> times;
+  for (int i = 0; i < 15; ++i) {
+    timer.start(hold);
+    for (int kernel = 0; kernel < 50; ++kernel) spin<<<1, 1>>>(1000);
+    timer.stop();
+    times.push_back(timer.seconds());
+    EXPECT_EQ(timer.was_held(), hold);
+  }
+  return median(times);
+}
+
+TEST(Instrument, HeldWorkHasNoGapsOfLaunching) {
+  const std::unique_ptr<DeviceTimer> timer = Devices::instance().find("cuda")->make_timer();
+  ASSERT_TRUE(timer->can_hold());
+  time_of_many(*timer, false);
+  const double launched = time_of_many(*timer, false), held = time_of_many(*timer, true);
+  RecordProperty("launched", std::to_string(launched));
+  RecordProperty("held", std::to_string(held));
+  EXPECT_LT(held, launched);
+  EXPECT_GT(held, 50 * 1e-6) << "it holds all the kernels";
+}
+
+TEST(Instrument, WorkThatWaitsForTheGpuIsNotHeldForEver) {
+  const std::unique_ptr<DeviceTimer> timer = Devices::instance().find("cuda")->make_timer();
+  timer->start(true);
+  spin<<<1, 1>>>(1000);
+  Devices::instance().find("cuda")->synchronize();
+  timer->stop();
+  static_cast<void>(timer->seconds());
+  EXPECT_FALSE(timer->was_held());
+  timer->start(true);
+  spin<<<1, 1>>>(1000);
+  timer->stop();
+  static_cast<void>(timer->seconds());
+  EXPECT_TRUE(timer->was_held()) << "the next one is";
+}
+
+/// What the op before left to be written is no business of the next one.
+__global__ void write_all(float* values, std::size_t count) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+    values[i] = 1;
+}
+
+TEST(Instrument, AFlushedCacheIsClean) {
+  const Device& device = *Devices::instance().find("cuda");
+  const std::unique_ptr<DeviceTimer> timer = device.make_timer();
+  const std::size_t count = std::size_t{1} << 24;  // 64 MiB, about an L2 cache
+  const cuda::DeviceBuffer<float> mine(count), others(count);
+  std::vector<double> clean, dirty;
+  for (int i = 0; i < 15; ++i) {
+    for (std::vector<double>* times : {&clean, &dirty}) {
+      write_all<<<1024, 256>>>(others.data(), count);
+      if (times == &clean) device.flush_cache();
+      device.synchronize();
+      timer->start(true);
+      write_all<<<1024, 256>>>(mine.data(), count);
+      timer->stop();
+      times->push_back(timer->seconds());
+    }
+  }
+  EXPECT_LT(median(clean), median(dirty));
 }
 
 }  // namespace

@@ -48,9 +48,11 @@ class KnownKernel : public ::testing::Test {
     plan.metrics = {metric};
     const auto collector = kind_->make({subject, device, steady_clock(), plan});
     collector->begin_sample();
-    collector->begin_stage("layer1", Stage::forward);
-    launch();
-    collector->end_stage("layer1", Stage::forward);
+    do {
+      collector->begin_stage("layer1", Stage::forward);
+      launch();
+      collector->end_stage("layer1", Stage::forward);
+    } while (collector->again("layer1"));
     collector->end_sample();
     std::vector<Measurement> measurements;
     collector->finish(measurements);

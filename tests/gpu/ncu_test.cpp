@@ -1,17 +1,22 @@
-// Speed-of-Light as mprof counts it, beside what Nsight Compute says of the same kernels.
+// Speed-of-Light, traffic and durations as mprof sees them, beside what Nsight Compute says of the same
+// kernels. It cleans the caches before each kernel, as mprof does before each op.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
 #include "tests/gpu/paths.hpp"
 #include "tests/kernels/lenet_support.hpp"
@@ -23,17 +28,28 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Points of percent by which the two may differ.
-constexpr double allowed = 3;
-constexpr std::array metrics{
+constexpr double allowed_points = 3;
+/// By which part bytes may differ, and the times of kernels that are long enough for it to show.
+constexpr double allowed_bytes = 0.03, allowed_time = 0.02, long_enough = 50e-6;
+constexpr std::array throughputs{
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
     "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
 };
+constexpr std::array durations{"gpu__time_duration.sum"};
+/// Of a pass of their own: what restores memory between two passes leaves its traces.
+constexpr std::array traffic{"dram__bytes_read.sum", "dram__bytes_write.sum"};
 /// Single-kernel variants, so that the first two launches of the kernel are the two layers.
 const std::map<std::string, std::string> kernels{
-    {"conv/baseline", "conv_baseline"},   {"conv/constant_mask", "conv_constant_mask"},
-    {"conv/shared_2d", "conv_shared_2d"}, {"conv/fused_matmul", "conv_fused_matmul"},
+    {"conv/baseline", "conv_baseline"},
+    {"conv/constant_mask", "conv_constant_mask"},
+    {"conv/shared_2d", "conv_shared_2d"},
+    {"conv/fused_matmul", "conv_fused_matmul"},
     {"conv/coarsened", "conv_coarsened"},
+    {"conv/restrict_unroll", "conv_restrict_unroll"},
+    {"conv/register_tiled", "conv_register_tiled"},
+    {"conv/tensor_core", "conv_tensor_core"},
+    {"conv/per_layer", "conv_layer"},
 };
 
 std::string output_of(const std::string& command) {
@@ -59,20 +75,21 @@ std::vector<std::string> fields(const std::string& line) {
   return result;
 }
 
+using Launches = std::vector<std::map<std::string, double>>;
+
 /// What ncu says of the first two launches of a kernel: [launch][metric].
-std::vector<std::map<std::string, double>> counted_by_ncu(const std::string& variant,
-                                                          const std::string& kernel,
-                                                          const std::string& run_options,
-                                                          const fs::path& out) {
+Launches counted_by_ncu(std::span<const char* const> metrics, const std::string& variant,
+                        const std::string& kernel, const std::string& run_options, const fs::path& out) {
   std::string names;
   for (const char* metric : metrics) names += std::string(names.empty() ? "" : ",") + metric;
-  const std::string csv = output_of(fmt::format(
-      "ncu --clock-control none --target-processes all --csv --page raw --metrics {} -k regex:^{} "
-      "--launch-count 2 {} run --variant {} --passes timing --quick {} --out {} 2>/dev/null",
-      names, kernel, test::program("mprof"), variant, run_options, out.string()));
+  const std::string csv = output_of(
+      fmt::format("ncu --clock-control none --print-units base --target-processes all --csv --page raw "
+                  "--metrics {} -k regex:^{} "
+                  "--launch-count 2 {} run --variant {} --passes timing --quick {} --out {} 2>/dev/null",
+                  names, kernel, test::program("mprof"), variant, run_options, out.string()));
   std::istringstream lines(csv);
   std::vector<std::string> head;
-  std::vector<std::map<std::string, double>> launches;
+  Launches launches;
   for (std::string line; std::getline(lines, line);) {
     const std::vector<std::string> row = fields(line);
     if (head.empty()) {
@@ -90,8 +107,8 @@ std::vector<std::map<std::string, double>> counted_by_ncu(const std::string& var
   return launches;
 }
 
-/// What the counters pass kept of a kernel in an op.
-double counted(const Case& c, const std::string& metric, const std::string& op, const std::string& kernel) {
+/// What a pass kept of a kernel in an op.
+double seen(const Case& c, const std::string& metric, const std::string& op, const std::string& kernel) {
   for (const PassResult& pass : c.passes) {
     for (const Measurement& m : pass.measurements) {
       if (m.metric != metric || m.op != op || !m.kernel.starts_with(kernel)) continue;
@@ -103,32 +120,84 @@ double counted(const Case& c, const std::string& metric, const std::string& op, 
   return -1;
 }
 
-TEST(Ncu, AgreesOnTheSpeedOfLightWithinThreePoints) {
+/// Of one kernel in one op: what mprof says, and what ncu does.
+class Beside {
+ public:
+  Beside(std::string where, std::function<double(const std::string&)> own, std::map<std::string, double> ncu)
+      : where_(std::move(where)), own_(std::move(own)), ncu_(std::move(ncu)) {}
+
+  void expect_points(const std::string& metric) const {
+    const double own = own_(metric), ncu = ncu_.at(metric);
+    print(metric, own, ncu, own - ncu);
+    EXPECT_NEAR(own, ncu, allowed_points) << where_ << ' ' << metric;
+  }
+
+  void expect_bytes() const {
+    const double own = own_("dram__bytes_read.sum") + own_("dram__bytes_write.sum");
+    const double ncu = ncu_.at("dram__bytes_read.sum") + ncu_.at("dram__bytes_write.sum");
+    print("bytes from and to DRAM", own, ncu, 100 * (own / ncu - 1));
+    EXPECT_NEAR(own / ncu, 1, allowed_bytes) << where_;
+  }
+
+  void expect_time() const {
+    const double ncu = ncu_.at("gpu__time_duration.sum") * 1e-9;
+    for (const char* metric : {"kernel_time", "gpu__time_duration.sum"}) {
+      const double own = own_(metric);
+      print(metric, own * 1e6, ncu * 1e6, 100 * (own / ncu - 1));
+      if (ncu >= long_enough) {
+        EXPECT_NEAR(own / ncu, 1, allowed_time) << where_ << ' ' << metric;
+      }
+    }
+  }
+
+ private:
+  void print(const std::string& what, double own, double ncu, double differ) const {
+    std::printf("%-30s %-66s %12.5g %12.5g %+7.2f\n", where_.c_str(), what.c_str(), own, ncu, differ);
+  }
+
+  std::string where_;
+  std::function<double(const std::string&)> own_;
+  std::map<std::string, double> ncu_;
+};
+
+TEST(Ncu, AgreesOnSpeedOfLightTrafficAndDurations) {
   MPROF_NEED_IMAGES();
   if (std::system("command -v ncu >/dev/null") != 0) GTEST_SKIP() << "ncu is not on PATH";
   const InputPaths inputs = conv::test::input_paths();
   const std::string options =
       fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
-  std::printf("%-20s %-8s %-66s %7s %7s %7s\n", "variant", "op", "metric", "mprof", "ncu", "differ");
+  std::printf("%-30s %-66s %12s %12s %7s\n", "variant and op", "points, or times in us with percent", "mprof",
+              "ncu", "differ");
   for (const auto& [variant, kernel] : kernels) {
     const test::TemporaryDirectory temporary;
     const fs::path own = temporary.path() / "own";
-    const std::string command = fmt::format("{} run --variant {} --passes counters {} --out {} --quiet >&2",
-                                            test::program("mprof"), variant, options, own.string());
+    const std::string command =
+        fmt::format("{} run --variant {} --passes trace,counters {} --out {} --quiet >&2",
+                    test::program("mprof"), variant, options, own.string());
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
-    const mprof::Run run = read_run(own);
-    const auto launches = counted_by_ncu(variant, kernel, options, temporary.path() / "ncu");
-    ASSERT_EQ(launches.size(), 2U) << variant;
+    mprof::Run run = read_run(own);
+    derive(run, own);
+    Launches launches(2);
+    for (const std::span<const char* const> group :
+         {std::span<const char* const>(throughputs), {durations}, {traffic}}) {
+      const fs::path out = temporary.path() / group.front();
+      const Launches counted = counted_by_ncu(group, variant, kernel, options, out);
+      ASSERT_EQ(counted.size(), 2U) << variant << ' ' << group.front();
+      for (std::size_t i = 0; i < launches.size(); ++i)
+        launches[i].insert(counted[i].begin(), counted[i].end());
+    }
     for (std::size_t layer = 0; layer < 2; ++layer) {
       const std::string op = run.cases.at(0).ops.at(layer).name;
-      for (const char* metric : metrics) {
-        ASSERT_TRUE(launches[layer].contains(metric));
-        const double mprof = counted(run.cases.at(0), metric, op, kernel);
-        const double ncu = launches[layer].at(metric);
-        std::printf("%-20s %-8s %-66s %7.2f %7.2f %+7.2f\n", variant.c_str(), op.c_str(), metric, mprof, ncu,
-                    mprof - ncu);
-        EXPECT_NEAR(mprof, ncu, allowed) << variant << ' ' << op << ' ' << metric;
-      }
+      for (const char* metric : throughputs) ASSERT_TRUE(launches[layer].contains(metric)) << metric;
+      for (const char* metric : durations) ASSERT_TRUE(launches[layer].contains(metric)) << metric;
+      for (const char* metric : traffic) ASSERT_TRUE(launches[layer].contains(metric)) << metric;
+      const Beside beside(
+          variant + ' ' + op,
+          [&](const std::string& metric) { return seen(run.cases.at(0), metric, op, kernel); },
+          launches[layer]);
+      for (const char* metric : throughputs) beside.expect_points(metric);
+      beside.expect_bytes();
+      beside.expect_time();
     }
   }
 }

@@ -71,7 +71,7 @@ TEST_P(EachVariantOnGpu, IsRightOnItsFamilysFirstProblem) {
   const auto workload = family.load(family.default_problems(true).front(), conv::test::input_paths());
   const auto execution = workload->bind(GetParam(), {});
   NoObserver observer;
-  const VerifiedResult result = execution->run_verified(observer);
+  const ExecutionResult result = execution->run(observer, {.proof = Proof::all_items});
   EXPECT_FALSE(result.verification.empty());
   for (const Verification& op : result.verification) EXPECT_TRUE(op.passed) << op.op << ": " << op.finding;
   EXPECT_LE(result.qualities.size(), family.info().qualities.size());

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fake_workload.hpp"
+#include "model/rounds.hpp"
 #include "model/run_file.hpp"
 #include "system/error.hpp"
 #include "tests/support/fake_clock.hpp"
@@ -130,6 +131,50 @@ class CoordinatorTest : public ::testing::Test {
   ResultDirectory directory;
 };
 
+TEST_F(CoordinatorTest, TimesEachCaseInAProcessForEachRound) {
+  mprof::Run run = run_of({"fake/right", "fake/slow"});
+  run.plan.rounds = 3;
+  go(run);
+  EXPECT_EQ(run.state, RunState::complete);
+  for (const Case& c : run.cases) {
+    const PassResult& timing = c.passes.at(0);
+    EXPECT_EQ(timing.status, Status::ok) << c.id << ": " << timing.reason;
+    ASSERT_EQ(timing.rounds.size(), 3U);
+    const Measurement* op_time = find_measurement(c, "op_time", "op1");
+    ASSERT_NE(op_time, nullptr);
+    const auto samples = samples_by_round(*op_time);
+    ASSERT_EQ(samples.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(samples[i].size(), timing.rounds[i].samples);
+    EXPECT_EQ(timing.sampling->samples, op_time->samples.size());
+    EXPECT_EQ(find_measurement(c, "first_op_time", "op1")->samples.size(), 3U)
+        << "each process has a first one";
+  }
+}
+
+TEST_F(CoordinatorTest, WhatFailedInOneRoundIsNotTriedInTheNext) {
+  mprof::Run run = run_of({"fake/early_exit", "fake/right"});
+  run.plan.rounds = 3;
+  go(run);
+  EXPECT_EQ(result(run, "fake/early_exit", 2).status, Status::crashed);
+  EXPECT_TRUE(result(run, "fake/early_exit", 2).rounds.empty());
+  EXPECT_EQ(result(run, "fake/early_exit", 3).rounds.size(), 3U);
+  EXPECT_EQ(result(run, "fake/right", 2).rounds.size(), 3U);
+}
+
+TEST_F(CoordinatorTest, MoreRoundsAreAddedToARunThatIsComplete) {
+  mprof::Run run = run_of({"fake/right"});
+  run.plan.rounds = 2;
+  go(run);
+  const std::vector<double> before = find_measurement(run.cases.at(0), "total_time")->samples;
+  run.plan.rounds = 4;
+  go(run);
+  const Measurement& total = *find_measurement(run.cases.at(0), "total_time");
+  ASSERT_EQ(samples_by_round(total).size(), 4U);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), total.samples.begin()))
+      << "those that were there stay";
+  EXPECT_TRUE(schedule(run).empty());
+}
+
 TEST_F(CoordinatorTest, RunsEverythingAndKeepsEverySample) {
   mprof::Run run = run_of({"fake/right", "fake/slow"});
   go(run);
@@ -231,9 +276,20 @@ TEST_F(CoordinatorTest, AWorkerThatWritesGarbageCostsOneCaseEach) {
 
 TEST_F(CoordinatorTest, AMessageAboutAnotherCaseIsGarbage) {
   mprof::Run run = run_of({"fake/right"});
-  go(run, {"/bin/sh", "-c", "echo '{\"kind\": \"begin\", \"case\": \"other\", \"samples\": 0}'; sleep 60"});
+  go(run, {"/bin/sh", "-c",
+           "read -r job; token=$(echo \"$job\" | sed 's/.*\"token\":\"\\([0-9a-f]*\\)\".*/\\1/');"
+           "echo '{\"kind\": \"begin\", \"token\": \"'$token'\", \"case\": \"other\", \"samples\": 0}'; "
+           "sleep 60"});
   EXPECT_NE(case_reason(run.cases[0]).find("a message about \"other\""), std::string::npos)
       << case_reason(run.cases[0]);
+}
+
+/// What a variant writes to the worker's own channel is a message of another one.
+TEST_F(CoordinatorTest, AForgedResultIsNoResult) {
+  const PassResult said = of_size_two("fake/forger");
+  EXPECT_EQ(said.status, Status::crashed);
+  EXPECT_NE(said.reason.find("does not hold the token that this worker was given"), std::string::npos)
+      << said.reason;
 }
 
 TEST_F(CoordinatorTest, AWorkerThatEndsAtOnceIsNoEndlessLoop) {

@@ -14,14 +14,17 @@ namespace mprof::test {
 /// What a fake variant does, stage by stage. Anything left empty does nothing and is right.
 struct Script {
   std::function<void(Stage)> on_stage{};
-  std::function<VerifiedResult()> on_verify{};
-  std::function<std::vector<QualityValue>()> qualities{};  ///< of each execution
+  std::function<ExecutionResult()> on_verify{};            ///< where something is to be shown of the output
+  std::function<std::vector<QualityValue>()> qualities{};  ///< of each execution but the verified one
+  std::function<Verification()> on_sample{};               ///< of each timed execution
+  std::function<Verification()> on_unseen{};               ///< of one on inputs drawn at random
+  bool overwrites_inputs = false;
 };
 
 using Scripts = std::map<std::string, std::function<Script(std::uint64_t size)>>;
 
-inline VerifiedResult right_result() {
-  VerifiedResult result;
+inline ExecutionResult right_result() {
+  ExecutionResult result;
   result.qualities = {{"score", 0.9}};
   Verification v;
   v.op = "op1";
@@ -37,22 +40,28 @@ class ScriptedExecution final : public Execution {
  public:
   explicit ScriptedExecution(Script script) : script_(std::move(script)) {}
 
-  std::vector<QualityValue> run(StageObserver& observer) override {
+  ExecutionResult run(StageObserver& observer, const Trial& trial) override {
     ++executions;
+    trials.push_back(trial);
     for (const Stage stage : {Stage::prepare, Stage::forward, Stage::finish}) {
-      observer.stage("op1", stage, [&] {
+      const auto work = [&] {
         if (script_.on_stage) script_.on_stage(stage);
-      });
+      };
+      observer.stage("op1", stage, work, {});
     }
-    return script_.qualities ? script_.qualities() : right_result().qualities;
+    ExecutionResult result = right_result();
+    if (script_.qualities) result.qualities = script_.qualities();
+    if (trial.proof == Proof::all_items) result = script_.on_verify ? script_.on_verify() : right_result();
+    if (trial.proof == Proof::as_before && script_.on_sample) result.verification[0] = script_.on_sample();
+    if (trial.unseen && script_.on_unseen) result.verification[0] = script_.on_unseen();
+    if (trial.proof == Proof::none) result.verification.clear();
+    return result;
   }
-
-  VerifiedResult run_verified(StageObserver& observer) override {
-    run(observer);
-    return script_.on_verify ? script_.on_verify() : right_result();
-  }
+  [[nodiscard]] std::size_t turns() const override { return 4; }
+  [[nodiscard]] bool has_its_inputs() const override { return !script_.overwrites_inputs; }
 
   int executions = 0;
+  std::vector<Trial> trials;
 
  private:
   Script script_;

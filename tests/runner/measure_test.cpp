@@ -23,6 +23,7 @@ class Measure : public ::testing::Test {
     plan.stopping = {.min_samples = 7, .max_samples = 9, .max_seconds = 1e6, .relative_half_width = 0.01};
     subject.ops = {{"op1", "", 1e6, 1e3}};
     device.flush_seconds = 100;  // must be in no time
+    plan.quick = true;           // the host's own collector takes no sample again when this machine is busy
   }
 
   PassResult timing(const test::Script& script) {
@@ -85,7 +86,8 @@ TEST_F(Measure, TimesEachStageExactlyAndNoFlush) {
 
 TEST_F(Measure, FlushesTheCacheBeforeEachForwardThatIsTimed) {
   timing(steady());
-  EXPECT_EQ(device.flushes, 1 + 7);  // the verified execution and the samples; not the warm-up
+  EXPECT_EQ(device.flushes,
+            1 + 7 + 1);  // the verified execution, the samples, unseen inputs; not the warm-up
 }
 
 TEST_F(Measure, RepeatsForwardWhereTheDeviceAsksForIt) {
@@ -94,7 +96,39 @@ TEST_F(Measure, RepeatsForwardWhereTheDeviceAsksForIt) {
   EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7 * 3, 2.0));
   EXPECT_EQ(samples(result, "group_time", "op1"), std::vector<double>(7, 7.0));  // as if it had run once
   EXPECT_EQ(samples(result, "total_time"), std::vector<double>(7, 7.0));
-  EXPECT_EQ(device.flushes, 1 + 7 * 3);  // the verified execution runs it once
+  EXPECT_EQ(device.flushes, 1 + (7 + 1) * 3);  // the verified execution runs it once
+}
+
+TEST_F(Measure, AnOpIsTimedBehindAHeldDeviceAndTheHostWithoutIt) {
+  device.forwards = 3;
+  device.can_hold = true;
+  device.launch_gap = 0.5;
+  const PassResult result = timing(steady());
+  EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7 * 2, 1.5));
+  EXPECT_EQ(samples(result, "launched_op_time", "op1"), std::vector<double>(7, 2.0));
+  EXPECT_EQ(samples(result, "total_time"), std::vector<double>(7, 7.0));
+  EXPECT_EQ(samples(result, "first_op_time", "op1"), std::vector<double>{2.0}) << "as a program would see it";
+}
+
+TEST_F(Measure, WorkThatCannotBeHeldIsTimedAsLaunchedAndSaysSo) {
+  device.forwards = 3;
+  device.can_hold = true;
+  device.waits = true;
+  const PassResult result = timing(steady());
+  // Of the first sample two forwards were given up and of the second one; then nothing is held any more.
+  EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(1 + 2 + 5 * 3, 2.0));
+  const auto row = std::ranges::find(result.measurements, "launched_op_time", &Measurement::metric);
+  ASSERT_NE(row, result.measurements.end());
+  EXPECT_NE(row->absent.find("waits for the device itself"), std::string::npos) << row->absent;
+}
+
+TEST_F(Measure, HotTimesAreHeldTooUnlessTheWorkWaits) {
+  plan.hot = true;
+  device.can_hold = true;
+  device.launch_gap = 0.5;
+  EXPECT_EQ(samples(timing(steady()), "hot_op_time", "op1"), std::vector<double>(11, 1.5));
+  device.waits = true;
+  EXPECT_EQ(samples(timing(steady()), "hot_op_time", "op1"), std::vector<double>(11, 2.0));
 }
 
 TEST_F(Measure, HotTimesHaveNoFlushBeforeThem) {
@@ -109,7 +143,7 @@ TEST_F(Measure, HotTimesHaveNoFlushBeforeThem) {
   const PassResult result = timing(script);
   EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7, 2.0));
   EXPECT_EQ(samples(result, "hot_op_time", "op1"), std::vector<double>(11, 1.0));
-  EXPECT_EQ(device.flushes, 1 + 7);
+  EXPECT_EQ(device.flushes, 1 + 7 + 1);
 }
 
 TEST_F(Measure, HotTimesEndWhenTheSecondsAreSpent) {
@@ -125,6 +159,42 @@ TEST_F(Measure, HotTimesEndWhenTheSecondsAreSpent) {
 
 TEST_F(Measure, HotTimesAreLeftOutUnlessAskedFor) {
   EXPECT_TRUE(samples(timing(steady()), "hot_op_time", "op1").empty());
+}
+
+/// Wants each forward three times, and two executions.
+class Insatiable final : public Collector {
+ public:
+  void begin_sample() override {
+    ++samples_;
+    forwards_ = 0;
+  }
+  [[nodiscard]] bool again(std::string_view) override { return ++forwards_ < 3; }
+  [[nodiscard]] bool wants_more() override { return samples_ < 2; }
+  void finish(std::vector<Measurement>& measurements) override {
+    measurements.push_back({"executions", "", "", Source::measured, {samples_}, ""});
+  }
+
+ private:
+  double samples_ = 0;
+  int forwards_ = 0;
+};
+
+TEST_F(Measure, ACollectorOfAnotherPassHasStagesAndExecutionsRepeated) {
+  CollectorKinds kinds;
+  kinds.add({.id = "insatiable",
+             .pass = Pass::counters,
+             .device = "",
+             .order = 0,
+             .unavailable = {},
+             .make = [](const CaseContext&) { return std::make_unique<Insatiable>(); }});
+  int forwards = 0;
+  ScriptedExecution execution(
+      {.on_stage = [&](Stage stage) { forwards += stage == Stage::forward ? 1 : 0; }});
+  const PassResult result = measure_watched(with(kinds), Pass::counters, execution);
+  EXPECT_EQ(samples(result, "executions"), std::vector<double>{2});
+  EXPECT_EQ(execution.executions, 1 + 2) << "the first one warms up";
+  EXPECT_EQ(forwards, 1 + 2 * 3);
+  EXPECT_EQ(device.flushes, 2 * 3) << "each from a cold cache";
 }
 
 /// Finds the samples of its first `times` lives disturbed.
@@ -143,17 +213,32 @@ class Disturbed final : public Collector {
   int samples_ = 0;
 };
 
-TEST_F(Measure, DisturbedSamplesAreTakenAgainAtMostTwice) {
+/// The host's times alone.
+class HostDisturbed final : public Collector {
+ public:
+  [[nodiscard]] std::optional<std::string> host_disturbance() const override {
+    return "others used the CPUs";
+  }
+  void finish(std::vector<Measurement>&) override {}
+};
+
+CollectorKind disturbed_kind(std::string id,
+                             std::function<std::unique_ptr<Collector>(const CaseContext&)> make) {
+  return {.id = std::move(id),
+          .pass = Pass::timing,
+          .device = "",
+          .order = 0,
+          .unavailable = {},
+          .make = std::move(make)};
+}
+
+TEST_F(Measure, DisturbedSamplesAreTakenAgainOnce) {
   for (const auto& [times, retries, remark] :
-       {std::tuple{0, 0U, ""}, {1, 1U, ""}, {2, 2U, ""}, {3, 2U, "the GPU throttled"}}) {
+       {std::tuple{0, 0U, ""}, {1, 1U, ""}, {2, 1U, "the GPU throttled"}}) {
     int left = times;
     CollectorKinds kinds;
-    kinds.add({.id = "disturbed",
-               .pass = Pass::timing,
-               .device = "",
-               .order = 0,
-               .unavailable = {},
-               .make = [&](const CaseContext&) { return std::make_unique<Disturbed>(left); }});
+    kinds.add(
+        disturbed_kind("disturbed", [&](const CaseContext&) { return std::make_unique<Disturbed>(left); }));
     plan.stopping.max_samples = 2;
     ScriptedExecution execution(steady());
     const PassResult result = measure_timing(with(kinds), execution);
@@ -161,8 +246,37 @@ TEST_F(Measure, DisturbedSamplesAreTakenAgainAtMostTwice) {
     ASSERT_TRUE(result.sampling.has_value());
     EXPECT_EQ(result.sampling->retries, retries) << times;
     EXPECT_EQ(result.sampling->disturbance, remark) << times;
-    EXPECT_EQ(execution.executions, 2 + static_cast<int>(result.sampling->samples * (retries + 1)));
+    EXPECT_EQ(execution.executions, 3 + static_cast<int>(result.sampling->samples * (retries + 1)));
   }
+}
+
+TEST_F(Measure, WhatDisturbsTheHostIsKeptApartAndAQuickRunDoesNotWaitForItToEnd) {
+  plan.quick = false;
+  CollectorKinds kinds;
+  int left = 2;
+  const auto measured = [&] {
+    ScriptedExecution execution(steady());
+    return *measure_timing(with(kinds), execution).sampling;
+  };
+  kinds.add(disturbed_kind("host", [](const CaseContext&) { return std::make_unique<HostDisturbed>(); }));
+  EXPECT_EQ(measured().retries, 1U);
+  EXPECT_EQ(measured().disturbance, "");
+  EXPECT_EQ(measured().host_disturbance, "others used the CPUs");
+  plan.quick = true;
+  EXPECT_EQ(measured().retries, 0U);
+  EXPECT_EQ(measured().host_disturbance, "others used the CPUs");
+  kinds.add(disturbed_kind("gpu", [&](const CaseContext&) { return std::make_unique<Disturbed>(left); }));
+  EXPECT_EQ(measured().retries, 1U) << "a GPU may have cooled down";
+}
+
+TEST_F(Measure, AllDisturbancesAreSaid) {
+  CollectorKinds kinds;
+  int first = 9, second = 9;
+  kinds.add(disturbed_kind("a", [&](const CaseContext&) { return std::make_unique<Disturbed>(first); }));
+  kinds.add(disturbed_kind("b", [&](const CaseContext&) { return std::make_unique<Disturbed>(second); }));
+  ScriptedExecution execution(steady());
+  EXPECT_EQ(measure_timing(with(kinds), execution).sampling->disturbance,
+            "the GPU throttled; the GPU throttled");
 }
 
 TEST_F(Measure, SteadySamplesEndByConfidence) {
@@ -195,13 +309,13 @@ TEST_F(Measure, ASlowCaseIsRunOnceAndHasNoInterval) {
 TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheVerification) {
   const PassResult result = timing(steady());
   EXPECT_EQ(result.sampling->warmups, 2U);
-  EXPECT_EQ(executions, 1 + 1 + 7);
+  EXPECT_EQ(executions, 1 + 1 + 7 + 1) << "and once on unseen inputs";
 }
 
 TEST_F(Measure, AWrongOutputIsNotTimed) {
   test::Script script = steady();
   script.on_verify = [] {
-    VerifiedResult wrong = test::right_result();
+    ExecutionResult wrong = test::right_result();
     wrong.verification[0].passed = false;
     wrong.verification[0].finding = "3 of 10 elements are NaN";
     return wrong;
@@ -264,7 +378,7 @@ TEST_F(Measure, WithoutAQualityThereIsNoneInTheRecord) {
   test::Script script = steady();
   script.qualities = [] { return std::vector<QualityValue>{}; };
   script.on_verify = [] {
-    VerifiedResult result = test::right_result();
+    ExecutionResult result = test::right_result();
     result.qualities.clear();
     return result;
   };

@@ -9,8 +9,10 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "runner/protocol.hpp"
 #include "runner/worker.hpp"
 #include "tests/runner/fake_workload.hpp"
 
@@ -29,12 +31,26 @@ std::function<Script(std::uint64_t)> at_size_two(std::function<void()> harm) {
   };
 }
 
-VerifiedResult wrong_at_large(std::uint64_t size) {
-  VerifiedResult result = test::right_result();
+ExecutionResult wrong_at_large(std::uint64_t size) {
+  ExecutionResult result = test::right_result();
   if (size < 3) return result;
   result.verification[0].passed = false;
   result.verification[0].finding = "relative error 0.5, allowed 1e-05";
   return result;
+}
+
+/// Tells the coordinator, wherever it may listen, that all went well.
+void forge_result() {
+  PassResult result{.pass = Pass::timing};
+  result.status = Status::ok;
+  const std::string line =
+      to_line(Message{.kind = MessageKind::end, .case_id = "fake/forger@2", .result = result});
+  constexpr int most_files = 64;
+  for (int file = STDERR_FILENO + 1; file < most_files; ++file) {
+    struct stat status {};
+    if (::fstat(file, &status) == 0 && S_ISFIFO(status.st_mode))
+      static_cast<void>(::write(file, line.data(), line.size()));
+  }
 }
 
 Scripts scripts() {
@@ -50,6 +66,7 @@ Scripts scripts() {
          std::puts("{\"kind\": \"garbage\"");
          std::fflush(stdout);
        })},
+      {"fake/forger", at_size_two(forge_result)},
       {"fake/throws",
        at_size_two([] { throw std::runtime_error("CUDA error 700: an illegal memory access"); })},
       {"fake/spoils_its_process",
