@@ -5,8 +5,8 @@
 // A cross, for a place without a verified time.
 var mprof_cross = 'path://M0,1L1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5Z';
 
-// Range of the times in logarithms. A factor of two is the least that is shown, so that noise does not look like a
-// mountain; crosses stand on a strip of their own below.
+// Range of the times in logarithms. A factor of two, or what the chart says, is the least that is shown, so that noise
+// does not look like a mountain; crosses stand on a strip of their own below.
 function mprof_curve_extent(view) {
   var low = Infinity, high = -Infinity, gaps = false;
   view.series.forEach(function (series) {
@@ -16,7 +16,7 @@ function mprof_curve_extent(view) {
       high = Math.max(high, Math.log10(point.high));
     });
   });
-  var missing = Math.max(Math.log10(2) - (high - low), 0);
+  var missing = Math.max(Math.log10(view.axis.least || 2) - (high - low), 0);
   var air = Math.max((high - low) * 0.06, 0.02);
   low -= missing / 4 + air;
   high += missing * 3 / 4 + air;

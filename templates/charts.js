@@ -6,8 +6,13 @@ var mprof_themes = {
   light: {
     text: '#1f2328', muted: '#59636e', line: '#d1d9e0', faint: '#eef1f4', ground: '#ffffff', hatch: '#fefefe',
     series: ['#0b62b0', '#c2570c', '#0f7b5f', '#8250c4', '#8a6700', '#b8336a', '#3d6b7d', '#6e5548'],
-    stack: ['#1f5fa8', '#f2a65a', '#14634f', '#cdb2ee', '#6a4f10', '#8ccfe6', '#8a949e'],
-    stack_text: ['#fffffe', '#101419', '#fffffe', '#101419', '#fffffe', '#101419', '#101419'],
+    stack: ['#1f5fa8', '#f2a65a', '#14634f', '#cdb2ee', '#6a4f10', '#8ccfe6', '#8f2d56', '#b7d77a', '#3d3a8c', '#f5c6d6',
+            '#0f6b7a', '#f3e08a', '#7a2e12', '#a6e3c5', '#4c4452', '#e6b8a2', '#2f4a1d', '#c9d3f7', '#8a949e'],
+    stack_text: ['#fffffe', '#101419'],
+    budget: ['#1d5ea6', '#86d3bd', '#a6550b', '#f3a75c', '#6b4e11', '#f1e2a2', '#4c5660', '#ccb1ed', '#7b3fb4', '#efa9c7',
+             '#b9c1c9'],
+    budget_text: ['#fffffe', '#101419', '#fffffe', '#101419', '#fffffe', '#101419', '#fffffe', '#101419', '#fffffe',
+                  '#101419', '#101419'],
     timeline: ['#c4ccd4', '#e1e6eb', '#b5d3c9', '#9b2f5c', '#f6d3ae', '#86b3e0', '#d5dae0', '#a0a8b1',
                '#1f5fa8', '#f2a65a', '#14634f', '#8ccfe6', '#6a4f10', '#24292e'],
     timeline_text: ['#fffffe', '#101419', '#101418'],
@@ -17,8 +22,13 @@ var mprof_themes = {
   dark: {
     text: '#e6edf3', muted: '#9da5ae', line: '#3d444d', faint: '#22272e', ground: '#0d1117', hatch: '#0e1218',
     series: ['#5aa9f0', '#f08c4a', '#3fbf9b', '#b794e6', '#d9b441', '#ef7fab', '#86b8ca', '#c4a596'],
-    stack: ['#3d8bdc', '#f5bd85', '#2aa481', '#d9c5f7', '#a5842c', '#a9dff0', '#79848f'],
-    stack_text: ['#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12'],
+    stack: ['#3d8bdc', '#f5bd85', '#2aa481', '#d9c5f7', '#a5842c', '#a9dff0', '#d4709b', '#c7e394', '#8583e0', '#f7d5e1',
+            '#3fa9bb', '#f6e9a8', '#c96a42', '#bdeed6', '#998ea3', '#efcbb9', '#7da35e', '#d7defa', '#79848f'],
+    stack_text: ['#0a0d12', '#0a0d12'],
+    budget: ['#3e8cdb', '#a3e0cf', '#cf7a2b', '#f6be86', '#a6853d', '#f4e9b8', '#7d8893', '#dac6f6', '#b07ee6', '#f3bdd5',
+             '#a9b2bb'],
+    budget_text: ['#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12', '#0a0d12',
+                  '#0a0d12', '#0a0d12'],
     timeline: ['#4a525c', '#343b44', '#3f6156', '#d4709b', '#7d5a38', '#34608f', '#3a4149', '#666f79',
                '#62a8f2', '#f5bd85', '#2aa481', '#7cc4dc', '#c9a452', '#dfe5ec'],
     timeline_text: ['#0a0d12', '#f0f3f6', '#0a0d11'],
@@ -27,7 +37,8 @@ var mprof_themes = {
   }
 };
 
-// Neighbours in a stack also differ in lightness, and the last one is for what has no name of its own. Shades of heat
+// Places in a stack are dark and light in turn, so that neighbours differ in lightness too, and so does the text on them;
+// the last one is for what has no name of its own, on which dark text stands. A series says its place. Shades of heat
 // go from what stands out most to what hardly does, in one hue: their order shows in grey as well.
 
 // A second channel beside colour: nobody needs to tell hues apart.
@@ -53,7 +64,7 @@ function mprof_label_width(view, width) {
 }
 
 var mprof_legend_gap = 16;
-var mprof_symbol_widths = { dots: 12, percent_bars: 18 };  // in a legend; a hatched one needs room
+var mprof_symbol_widths = { dots: 12, percent_bars: 18, stacked_bars: 12 };  // in a legend; a hatched one needs room
 
 // What all charts share: a row for each variant, legend above, axis below.
 function mprof_frame(view, theme, width) {
@@ -298,28 +309,32 @@ function mprof_wrap_legend(view, option, width) {
   option.grid.top += (lines - 1) * mprof_legend_line;
 }
 
-// A bar for each row, cut into its parts. A part that is wide enough holds its own figure.
+// A bar for each row, cut into its parts. A part that is wide enough holds its own figure. Each series has its own place
+// in the palette, whichever others there are; a view may name another one than that of stacks (`palette`).
 function mprof_stacked_bars(view, theme, width) {
   var option = mprof_frame(view, theme, width), longest = mprof_longest_stack(view);
-  var room = width - option.grid.left - option.grid.right, last = view.series.length - 1;
+  var room = width - option.grid.left - option.grid.right;
+  var palette = view.palette || 'stack', colours = theme[palette], text_colours = theme[palette + '_text'];
+  var last = colours.length - 1;
   option.xAxis.type = 'value';
   option.xAxis.min = 0;
+  if (view.longest) option.xAxis.max = view.longest;
   mprof_wrap_legend(view, option, width);
-  option.series = view.series.map(function (series, index) {
-    var place = index === last ? theme.stack.length - 1 : index;
+  option.series = view.series.map(function (series) {
+    var place = series.place;
     return {
       type: 'bar', name: series.name, stack: 'all', barMaxWidth: 18,
-      itemStyle: { color: mprof_cycle(theme.stack, place), borderColor: theme.ground, borderWidth: 1 },
+      itemStyle: { color: mprof_cycle(colours, place), borderColor: theme.ground, borderWidth: 1 },
       data: series.points.map(function (point) {
         return {
           value: [point.value, point.row], row: point.row, words: point.text, hover: point.hover,
           label: { show: point.value / longest * room > 9 * point.text.length, position: 'inside', fontSize: 11,
-                   color: mprof_cycle(theme.stack_text, place), formatter: point.text }
+                   color: mprof_cycle(text_colours, place === last ? 1 : place), formatter: point.text }
         };
       })
     };
   });
-  option.color = theme.stack;
+  option.color = view.series.map(function (series) { return mprof_cycle(colours, series.place); });
   return option;
 }
 
@@ -348,7 +363,8 @@ function mprof_static_style(view) {
     rules += '[fill="' + from + '"]{fill:' + to + '}[stroke="' + from + '"]{stroke:' + to + '}';
   }
   for (var key in light) {
-    if (key.indexOf('stack') === 0 && view.kind !== 'stacked_bars') continue;
+    if (key.indexOf('stack') === 0 && (view.kind !== 'stacked_bars' || view.palette)) continue;
+    if (key.indexOf('budget') === 0 && view.palette !== 'budget') continue;
     if (key.indexOf('timeline') === 0 && view.kind !== 'timeline') continue;
     if (key.indexOf('heat') === 0 && view.kind !== 'heat_map') continue;
     var from = [].concat(light[key]), to = [].concat(dark[key]);

@@ -54,12 +54,21 @@
     });
   }
 
-  // --- Charts: { view, element, chart, width, problem }. Drawn when they come near the window, all of them for paper ---
+  // --- Charts: { view, element, chart, width, problem, rows }. Drawn when they come near the window, all of them for paper ---
 
   const plots = [];
 
+  // The rows that a filter keeps, in their order.
+  function with_rows(view, rows) {
+    const places = new Map(rows.map((row, place) => [row, place]));
+    const kept = points => points.filter(point => places.has(point.row)).map(point => ({ ...point, row: places.get(point.row) }));
+    const series = view.series.map(one => ({ ...one, points: kept(one.points) }));
+    return { ...view, rows: rows.map(row => view.rows[row]), series: series.filter(one => one.points.length > 0) };
+  }
+
   // A chosen problem alone, in the colour that it has among all.
   function view_of(plot) {
+    if (plot.rows) return with_rows(plot.view, plot.rows);
     if (!plot.problem) return plot.view;
     const series = plot.view.series.map((one, place) => ({ ...one, place }));
     return { ...plot.view, series: series.filter(one => one.problem === undefined || one.problem === plot.problem) };
@@ -80,6 +89,12 @@
     if (plot.chart && !printing) draw(plot, theme(), plot.element.clientWidth);
   }
 
+  // After its rows were chosen anew; one that nobody has come near yet keeps its place free.
+  function refresh(plot) {
+    if (!plot.chart) plot.element.style.height = mprof_height(view_of(plot), plot.element.clientWidth || 300) + 'px';
+    redraw(plot);
+  }
+
   function redraw_all() { plots.forEach(redraw); }
 
   function draw_all() { plots.forEach(plot => draw(plot, theme(), plot.element.clientWidth)); }
@@ -95,7 +110,7 @@
       place.style.height = mprof_height(view, place.clientWidth || 300) + 'px';
       const controls = place.closest('figure').querySelector('.controls');
       if (controls) controls.hidden = false;
-      plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, problem: '' });
+      plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, problem: '', rows: null });
       seen.observe(place);
     });
     new ResizeObserver(() => plots.forEach(plot => {
@@ -184,20 +199,20 @@
     mark_scrolling();
   }
 
-  // What is above the charts changes its height with the choice; what the reader looks at stays where it is.
-  function without_moving(control, change) {
-    const top = () => control.section.getBoundingClientRect().top;
+  // What is above a section changes its height with a choice; what the reader looks at stays where it is.
+  function without_moving(section, change) {
+    const top = () => section.getBoundingClientRect().top;
     const before = top();
     root.style.overflowAnchor = 'none';
     change();
-    if (before < 0 && top() !== before) control.section.scrollIntoView({ behavior: 'instant' });
+    if (before < 0 && top() !== before) section.scrollIntoView({ behavior: 'instant' });
     else window.scrollBy({ top: top() - before, behavior: 'instant' });
     requestAnimationFrame(() => { root.style.overflowAnchor = ''; });
   }
 
   function choose(control, choice, remember) {
     control.choice = choice;
-    without_moving(control, () => apply(control));
+    without_moving(control.section, () => apply(control));
     const charts = control.plots.filter(plot => !plot.figure.hidden).length;
     mprof_announce(`${choice_text(control) || control.words.all}: ${charts} of ${control.plots.length} charts`);
     if (remember) write_address(control);
@@ -217,6 +232,7 @@
     const [anchor, parts] = location.hash.slice(1).split(':');
     const control = parts === undefined ? undefined : switches.find(one => one.anchor === anchor);
     if (!control) return false;
+    reveal('#' + anchor);
     const choice = everything();
     parts.split(',').forEach(part => {
       const [what, value] = part.split('=');
@@ -255,7 +271,7 @@
     if (ops.length > 1) bar.append(radios(control, 'op', control.words.op, ops, op => op_name(control, op)));
     if (bar.childElementCount === 0) return;
     control.printed = element('p', { className: 'chosen' });
-    section.querySelector('h2').after(bar, control.printed);
+    section.querySelector('h2').closest('summary').after(bar, control.printed);
     of_family.flatMap(part => all('.charts', part)).forEach(charts => {
       const figures = control.plots.map(plot => plot.figure).filter(figure => charts.contains(figure));
       if (figures.length > 0) add_note(control, charts, 'chart', figures);
@@ -266,9 +282,27 @@
 
   // --- Contents: where the reader is ---
 
-  function mark_current(links, shown) {
-    const current = [...links.keys()].filter(part => shown.has(part)).pop();
-    if (!current) return;
+  let marked = null;  // the link of the part that is being read
+
+  // What crosses this line is being read: a fifth below the top of the window, but over the last stretch of the page it goes
+  // down to the bottom, so that each part is reached, however short those behind it are while they are folded.
+  function reading_line() {
+    const window_height = window.innerHeight, scrollable = root.scrollHeight - window_height;
+    const stretch = Math.min(window_height, scrollable / 2);
+    const near_end = stretch > 0 ? Math.max(0, 1 - (scrollable - window.scrollY) / stretch) : 0;
+    return window_height * (0.2 + 0.8 * near_end) - 1;
+  }
+
+  // Of nested parts, the inner one.
+  function mark_current(links) {
+    const line = reading_line();
+    const is_read = part => {
+      const box = part.getBoundingClientRect();
+      return box.top <= line && box.bottom > line;
+    };
+    const current = [...links.keys()].filter(is_read).pop();
+    if (!current || links.get(current) === marked) return;
+    marked = links.get(current);
     links.forEach(link => link.removeAttribute('aria-current'));
     let link = links.get(current);
     const folded = link.closest('details:not([open])');
@@ -279,18 +313,19 @@
   }
 
   function start_contents() {
-    const links = new Map(), shown = new Set();
+    const links = new Map();
     all('nav a[href^="#"]').forEach(link => {
       const target = document.getElementById(link.hash.slice(1));
       if (target) links.set(target.closest('section') || target, link);
     });
-    // What crosses a line a fifth below the top of the window is what is being read; of nested parts, the inner one.
-    const observer = new IntersectionObserver(entries => {
-      entries.forEach(entry => { entry.isIntersecting ? shown.add(entry.target) : shown.delete(entry.target); });
-      mark_current(links, shown);
-    }, { rootMargin: '-20% 0px -80% 0px' });
-    links.forEach((link, part) => observer.observe(part));
-    if (window.innerWidth < 1000) document.querySelector('nav details').open = false;
+    let frame = 0;
+    const look = () => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => mark_current(links));
+    };
+    window.addEventListener('scroll', look, { passive: true });
+    new ResizeObserver(look).observe(document.body);
+    if (links.size > 0 && window.innerWidth < 1000) document.querySelector('nav details').open = false;
   }
 
   // --- Links lead to what is folded away or hidden, too ---
@@ -324,6 +359,45 @@
     if (location.hash.length > 1) follow_address();
   }
 
+  // --- Everything below the answer is folded until it is asked for: each part alone, or all of them ---
+
+  // Listings and raw samples are long and seldom read, so that each of them is asked for on its own.
+  function folds(inside) { return all('details:not(.code, .samples)', inside); }
+
+  // The innermost section that stands where the reader looks, and is still there when all is folded.
+  function section_in_sight() {
+    const in_sight = all('main section').filter(section => {
+      const box = section.getBoundingClientRect();
+      return box.top < window.innerHeight / 5 && box.bottom > 0;
+    });
+    return in_sight.reverse().find(section => !section.parentElement.closest('details')) || document.querySelector('main');
+  }
+
+  function fold(scope, name, open) {
+    without_moving(section_in_sight(), () => folds(scope).forEach(details => { details.open = open; }));
+    mprof_announce(`${name} ${open ? 'unfolded' : 'folded'}`);
+  }
+
+  function fold_buttons(scope, name) {
+    const buttons = [['Unfold all', true], ['Fold all', false]].map(([text, open]) => {
+      const button = element('button', { type: 'button', textContent: text });
+      button.setAttribute('aria-label', `${text}: ${name}`);
+      button.addEventListener('click', () => fold(scope, name, open));
+      return button;
+    });
+    return element('div', { className: 'folding' }, ...buttons);
+  }
+
+  function start_folding() {
+    const main = document.querySelector('main');
+    if (!main.querySelector('details.part')) return;
+    document.getElementById('theme').after(fold_buttons(main, 'the whole report'));
+    all('section[data-variants]').forEach(section => {
+      const heading = section.querySelector('h2');
+      heading.after(fold_buttons(section, heading.textContent));
+    });
+  }
+
   // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
 
   function mark_scrolling() {
@@ -344,7 +418,8 @@
     });
   }
 
-  // --- Paper has nothing to click on: what is folded away is opened for it, and all charts are drawn, at its width ---
+  // --- Paper has nothing to click on: what is folded away is opened for it, and all charts are drawn, at its width. But raw
+  // samples are many, and stay away unless the reader has opened them. ---
 
   let printing = false;  // until it is over, nothing else draws
   let unfolded = [];
@@ -371,10 +446,11 @@
 
   function before_print() {
     printing = true;
-    unfolded = all('main details:not([open])');
+    unfolded = all('main details:not([open], .samples)');
     unfolded.forEach(details => { details.open = true; });
     fit_tables();
     plots.forEach(plot => {
+      if (plot.element.closest('.samples:not([open])')) return;
       draw(plot, 'light', page.width);
       scale_to_page(plot);
     });
@@ -394,12 +470,19 @@
   start_charts();
   all('section[data-charts]').forEach(start_switch);
   start_contents();
+  start_folding();
   mark_scrolling();
   start_links();
   window.addEventListener('resize', mark_scrolling);
-  // What is folded away has no width until it is opened.
-  document.addEventListener('toggle', mark_scrolling, true);
+  // What is folded away has no width until it is opened; when all is, one look at the tables is enough.
+  let looking = 0;
+  document.addEventListener('toggle', event => {
+    if (event.target.open) plots.filter(plot => !plot.chart && event.target.contains(plot.element)).forEach(refresh);
+    cancelAnimationFrame(looking);
+    looking = requestAnimationFrame(mark_scrolling);
+  }, true);
   window.addEventListener('beforeprint', before_print);
   window.addEventListener('afterprint', after_print);
   window.mprof_draw_all = draw_all;
+  window.mprof_charts = { plots, refresh };
 })();

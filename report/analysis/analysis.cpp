@@ -16,20 +16,6 @@ const Value no_time = absent_value("no case gave a verified time");
 constexpr std::string_view is_a_baseline = "it is a baseline itself";
 const SpeedUp no_time_no_speed_up = no_speed_up("no case gave a verified time");
 
-const PassResult* verified_pass(const Case& c) {
-  const auto found = std::find_if(c.passes.begin(), c.passes.end(),
-                                  [](const PassResult& pass) { return !pass.verification.empty(); });
-  return found == c.passes.end() ? nullptr : &*found;
-}
-
-std::optional<Verification> verification_of(const Case& c, std::string_view op) {
-  const PassResult* pass = verified_pass(c);
-  if (pass == nullptr) return std::nullopt;
-  const auto found = std::find_if(pass->verification.begin(), pass->verification.end(),
-                                  [&](const Verification& v) { return v.op == op; });
-  return found == pass->verification.end() ? std::nullopt : std::optional(*found);
-}
-
 Value cores_busy(const Case& c, const Value& total_time) {
   const Value user = value_of(c, "user_time");
   const Value system = value_of(c, "system_time");
@@ -93,8 +79,22 @@ OpResult op_result(const Case& c, const OpInfo& info) {
     result.compute_throughput = absent_value("it computes on tensor cores, whose peak was not measured");
   find_limit(result);
   result.gpu_time = traced_value(c, "gpu_time", info.name);
-  result.verification = verification_of(c, info.name);
+  if (const Verification* found = find_verification(c, info.name)) result.verification = *found;
   return result;
+}
+
+/// Whether the traced ops took as long as untraced ones may take as well.
+bool is_within_noise(const CaseResult& result) {
+  double low = 0, middle = 0, high = 0;
+  for (const OpResult& op : result.ops) {
+    if (!op.group_time || !op.group_time->interval) return false;
+    low += op.group_time->interval->low;
+    middle += op.group_time->median;
+    high += op.group_time->interval->high;
+  }
+  if (!result.trace_overhead || !(middle > 0)) return false;
+  const double traced = result.trace_overhead->median * middle;
+  return traced >= low && traced <= high;
 }
 
 CaseResult case_result(const Case& c, const FamilyInfo* family) {
@@ -113,6 +113,7 @@ CaseResult case_result(const Case& c, const FamilyInfo* family) {
   }
   result.cores_busy = cores_busy(c, result.total_time);
   result.trace_overhead = traced_value(c, "trace_overhead");
+  result.trace_overhead_is_noise = is_within_noise(result);
   if (const PassResult* timing = find_pass(c, Pass::timing)) result.sampling = timing->sampling;
   return result;
 }
@@ -146,12 +147,14 @@ const CaseResult* baseline_case(const FamilyResult& family, const std::string& i
 std::string obstacle(const VariantInfo& info, const CaseResult& result, const CaseResult* baseline,
                      const Words& words) {
   if (info.baseline.empty()) return std::string(is_a_baseline);
-  if (result.status == Status::wrong) return "the output is wrong";
+  if (!result.doubt().empty()) return std::string(result.doubt());
   if (!result.ok()) return fmt::format("it was not timed ({})", to_string(result.status));
   if (baseline == nullptr)
     return fmt::format("its baseline {} was not run at this {}", info.baseline, words.one());
   if (baseline->status == Status::wrong)
     return fmt::format("the output of its baseline {} is wrong", baseline->id);
+  if (baseline->status == Status::suspect)
+    return fmt::format("the times of its baseline {} are suspect", baseline->id);
   if (!baseline->ok()) {
     return fmt::format("its baseline {} was not timed ({})", baseline->id, to_string(baseline->status));
   }
@@ -234,7 +237,7 @@ VariantInfo info_of(const Run& run, const std::string& id) {
   if (const VariantInfo* info = find_variant(run, id)) return *info;
   VariantInfo info;
   info.id = info.title = id;
-  info.family = id.substr(0, id.find('/'));
+  info.family = family_of(id);
   return info;
 }
 
@@ -300,8 +303,17 @@ std::vector<FamilyResult> families_of(const Run& run) {
   return sorting.take();
 }
 
+void add_scrutiny(const Case& c, Scrutiny& all) {
+  const PassResult* timing = find_pass(c, Pass::timing);
+  if (timing == nullptr || !timing->scrutiny) return;
+  all.executions += timing->scrutiny->executions;
+  all.orders = std::max(all.orders, timing->scrutiny->orders);
+  all.unseen += timing->scrutiny->unseen;
+}
+
 void add_verifications(FamilyResult& family) {
   for (VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) add_scrutiny(*result.source, family.scrutiny);
     for (const OpInfo& op : family.ops) {
       OpVerification sum{op.name, {}};
       for (const CaseResult& result : variant.cases) {
@@ -315,6 +327,15 @@ void add_verifications(FamilyResult& family) {
     }
     family.verified.add(variant.verified);
   }
+}
+
+/// Variants of a family that a run has a case of.
+std::size_t variants_in(const Run& run, const std::string& family) {
+  std::set<std::string> variants;
+  for (const Case& c : run.cases) {
+    if (info_of(run, c.key.variant).family == family) variants.insert(c.key.variant);
+  }
+  return variants.size();
 }
 
 void judge_family(FamilyResult& family) {
@@ -338,6 +359,12 @@ void judge_family(FamilyResult& family) {
 
 }  // namespace
 
+std::string_view CaseResult::doubt() const {
+  if (status == Status::wrong) return "the output is wrong";
+  if (status == Status::suspect) return "its times are suspect";
+  return {};
+}
+
 const OpResult* CaseResult::find_op(std::string_view name) const {
   const auto found = std::find_if(ops.begin(), ops.end(),
                                   [&](const OpResult& candidate) { return candidate.info.name == name; });
@@ -351,6 +378,12 @@ std::optional<double> CaseResult::compared_time() const {
     sum += op.compared_time()->median;
   }
   return ops.empty() ? std::nullopt : std::optional(sum);
+}
+
+bool gpu_time_exceeds_op_time(const OpResult& op) {
+  constexpr double visibly = 1.002;  // in four digits
+  return op.gpu_time && op.op_time && !op.outside_forward &&
+         op.gpu_time->median > visibly * op.op_time->median;
 }
 
 NearestLimit nearest_limit(const OpResult& op) {
@@ -414,10 +447,35 @@ const VariantResult* FamilyResult::find_variant(std::string_view variant_id) con
   return found == variants_by_id.end() ? nullptr : found->second;
 }
 
-RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer) {
+CaseResult result_of(const Run& run, const Case& c) {
+  return case_result(c, find_family(run, family_of(c.key.variant)));
+}
+
+FamilyResult outline_of(const Run& run, const std::string& family) {
+  FamilyResult outline;
+  outline.id = family;
+  if (const FamilyInfo* described = find_family(run, family)) outline.info = *described;
+  std::set<Problem> problems;
+  for (const Case& c : run.cases) {
+    if (c.key.variant.starts_with(family + "/")) problems.insert(c.key.problem);
+  }
+  outline.problems.assign(problems.begin(), problems.end());
+  outline.words = Words(outline.info, outline.problems);
+  for (const VariantInfo& info : run.variants) {
+    if (info.family == family) outline.variants.emplace_back().info = info;
+  }
+  for (const VariantResult& variant : outline.variants)
+    outline.variants_by_id.emplace(variant.info.id, &variant);
+  outline.speed_of_light.peak_flop_rate = measured_peak(run, "fp32_flop_rate");
+  outline.speed_of_light.peak_bandwidth = measured_peak(run, "memory_bandwidth");
+  return outline;
+}
+
+RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer, const Run* recorded) {
   RunAnalysis analysis{&run, families_of(run), {}};
   for (FamilyResult& family : analysis.families) {
     judge_family(family);
+    family.measured = variants_in(recorded == nullptr ? run : *recorded, family.id);
     family.speed_of_light = speed_of_light(run, family);
     family.sanitizer = summarize_sanitizer(sanitizer, family, run);
   }

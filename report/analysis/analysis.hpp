@@ -51,6 +51,10 @@ struct OpResult {
   }
 };
 
+/// Whether the GPU time of the traced execution is longer than the op time, which should hold it: it is of
+/// another execution than those that were timed.
+[[nodiscard]] bool gpu_time_exceeds_op_time(const OpResult& op);
+
 /// The highest of an op's throughputs, and of what.
 struct NearestLimit {
   Limit limit = Limit::compute;
@@ -84,11 +88,14 @@ struct CaseResult {
   std::vector<QualityResult> qualities;  ///< those of the family, in order
   Value cores_busy;                      ///< CPU time over host time
   Value trace_overhead;                  ///< traced over plain group time
+  bool trace_overhead_is_noise = false;  ///< the traced time lies within the intervals of the plain ones
   std::optional<Sampling> sampling;
 
   [[nodiscard]] bool ok() const { return status == Status::ok; }
-  /// Whether it has times at all, be they those of a wrong output.
-  [[nodiscard]] bool ran() const { return status == Status::ok || status == Status::wrong; }
+  /// Why its times are no result: "the output is wrong"; empty when they are one, or when there are none.
+  [[nodiscard]] std::string_view doubt() const;
+  /// Whether it has times at all, be they no result.
+  [[nodiscard]] bool ran() const { return ok() || !doubt().empty(); }
   /// By name; nullptr when the case has no such op.
   [[nodiscard]] const OpResult* find_op(std::string_view name) const;
   /// The sum of its ops' times by which they are compared; nullopt when one is missing, or without ops.
@@ -164,10 +171,12 @@ struct FamilyResult {
   std::vector<OpInfo> ops;        ///< names and titles, in order
   std::vector<Problem> problems;  ///< ascending
   std::vector<VariantResult> variants;
-  std::vector<Best> best;                ///< ops in order and then the whole, problems ascending
+  std::size_t measured = 0;  ///< variants that the record holds: more than these where some are left out
+  std::vector<Best> best;    ///< ops in order and then the whole, problems ascending
   std::vector<DeviceStep> device_steps;  ///< likewise
   SpeedOfLight speed_of_light;
   VerificationSummary verified;
+  Scrutiny scrutiny{};  ///< of all cases together, the most orders; all 0 in records of earlier versions
   SanitizerSummary sanitizer{};
   std::map<std::string_view, const CaseResult*> cases_by_id{};
   std::map<std::string_view, const VariantResult*> variants_by_id{};
@@ -185,6 +194,8 @@ enum class Severity { wrong, broken, incomplete, caution };
 struct Finding {
   Severity severity = Severity::caution;
   std::string text;
+  bool tabled = false;                 ///< the tables of results show it too
+  std::vector<std::string> details{};  ///< what the text counts, one by one; none where it says all
 };
 
 struct RunAnalysis {
@@ -194,8 +205,16 @@ struct RunAnalysis {
 };
 
 /// `sanitizer` is what `mprof sanitize` recorded of the run; nullptr: nothing. Both must outlive the result,
-/// which points into them.
-[[nodiscard]] RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer = nullptr);
+/// which points into them. `recorded` is the run that `run` is a selection of; nullptr: it is all there is.
+[[nodiscard]] RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer = nullptr,
+                                  const Run* recorded = nullptr);
+
+/// One case by itself, held against no baseline. `run` must outlive it.
+[[nodiscard]] CaseResult result_of(const Run& run, const Case& c);
+
+/// A family without its cases: words, variants, and the GPU's measured peaks. What the rules of explanations
+/// ask of a family.
+[[nodiscard]] FamilyResult outline_of(const Run& run, const std::string& family);
 
 /// The parts of analyse(), each in its own file.
 [[nodiscard]] std::vector<ExpectationResult> judge_expectations(const VariantResult& variant,

@@ -1,161 +1,115 @@
 #include <algorithm>
-#include <filesystem>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "model/facts.hpp"
+#include "model/case_file.hpp"
 #include "report/analysis/compare.hpp"
 #include "report/analysis/facts.hpp"
+#include "report/analysis/likeness.hpp"
+#include "report/analysis/pairing.hpp"
+#include "report/analysis/verification.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
-bool is_machine_fact(std::string_view group, std::string_view name) {
-  return std::any_of(identifying_facts.begin(), identifying_facts.end(),
-                     [&](const FactName& fact) { return fact.group == group && fact.name == name; });
+TimeComparison time_of(const Case& a, const Case& b, std::string_view metric, const std::string& op) {
+  return {std::string(metric), op, false, value_of(a, metric, op), value_of(b, metric, op), {}, {}};
 }
 
-/// A fact that only one run knows is no sign of another machine.
-std::vector<std::string> machine_differences(const Run& a, const Run& b) {
-  std::vector<std::string> differences;
-  for (const auto& [group, name] : identifying_facts) {
-    const std::string in_a = known_fact(a, group, name);
-    const std::string in_b = known_fact(b, group, name);
-    if (in_a.empty() || in_b.empty() || in_a == in_b) continue;
-    differences.push_back(fmt::format("{} {}: {} in A, {} in B", group_title(group), name, in_a, in_b));
-  }
-  return differences;
-}
-
-std::string fact_or_dash(const Environment& environment, const std::string& group, const std::string& name) {
-  const auto facts = environment.find(group);
-  if (facts == environment.end()) return "not recorded";
-  const auto fact = facts->second.find(name);
-  return fact == facts->second.end() ? "not recorded" : fact_text(group, name, fact->second);
-}
-
-void note_difference(std::vector<std::string>& notes, std::string_view what, const std::string& a,
-                     const std::string& b) {
-  if (a != b)
-    notes.push_back(
-        fmt::format("{}: {} in A, {} in B", what, a.empty() ? "none" : a, b.empty() ? "none" : b));
-}
-
-/// Facts of the build, the libraries and the system that differ, in the order of their names.
-void note_environment(std::vector<std::string>& notes, const Environment& a, const Environment& b) {
-  Environment both = a;
-  for (const auto& [group, facts] : b) both[group].insert(facts.begin(), facts.end());
-  for (const std::string& group : ordered_groups(both)) {
-    for (const auto& [name, fact] : both[group]) {
-      if (is_machine_fact(group, name)) continue;
-      note_difference(notes, fmt::format("{}, {}", group_title(group), fact_title(group, name)),
-                      fact_or_dash(a, group, name), fact_or_dash(b, group, name));
-    }
-  }
-}
-
-/// What the families read, by where it is; where that is the same, by what it holds.
-void note_inputs(std::vector<std::string>& notes, const Run& a, const Run& b) {
-  std::map<std::string, std::string> both = a.plan.inputs;
-  both.insert(b.plan.inputs.begin(), b.plan.inputs.end());
-  const auto path = [](const Run& run, const std::string& name) {
-    const auto found = run.plan.inputs.find(name);
-    return found == run.plan.inputs.end() ? std::string() : format::one_line(found->second);
-  };
-  for (const auto& [name, anywhere] : both)
-    note_difference(notes, fmt::format("Input {}", format::one_line(name)), path(a, name), path(b, name));
-  for (const InputFile& input : a.inputs) {
-    const auto same = std::ranges::find_if(b.inputs, [&](const InputFile& other) {
-      return other.family == input.family && other.name == input.name &&
-             std::filesystem::path(other.path).filename() == std::filesystem::path(input.path).filename();
-    });
-    if (same == b.inputs.end()) continue;
-    note_difference(notes, "Contents of " + format::one_line(input.path), format::one_line(input.checksum),
-                    format::one_line(same->checksum));
-  }
-}
-
-std::vector<std::string> notes_on(const Run& a, const Run& b, const CompareOptions& options) {
-  std::vector<std::string> notes;
-  if (options.allow_different_machines) {
-    for (const std::string& difference : machine_differences(a, b)) {
-      notes.push_back("Different machines, so no verdict says anything of the code alone: " + difference);
-    }
-  }
-  note_difference(notes, "mprof version", a.tool.version, b.tool.version);
-  note_difference(notes, "mprof revision", a.tool.revision, b.tool.revision);
-  note_difference(notes, "Quick run", a.plan.quick ? "yes" : "no", b.plan.quick ? "yes" : "no");
-  note_inputs(notes, a, b);
-  note_difference(notes, "State of the run", std::string(to_string(a.state)),
-                  std::string(to_string(b.state)));
-  note_environment(notes, a.environment, b.environment);
-  return notes;
-}
-
-TimeComparison compare_time(const Case& a, const Case& b, std::string_view metric, const std::string& op,
-                            double threshold) {
-  TimeComparison result{std::string(metric), op, value_of(a, metric, op), value_of(b, metric, op), {}, {}};
-  result.speed_up = judge(result.a, result.b, threshold);
-  if (!result.a || !result.b) {
-    result.speed_up.reason =
-        fmt::format("no time in {}: {}", result.a ? "B" : "A", result.a ? result.b.absent : result.a.absent);
-  }
-  if (result.speed_up) result.ratio = result.b->median / result.a->median;
-  return result;
-}
-
-std::vector<TimeComparison> compare_times(const Case& a, const Case& b, double threshold) {
+std::vector<TimeComparison> times_of(const Case& a, const Case& b) {
   std::vector<TimeComparison> times;
   for (const OpInfo& op : a.ops) {
-    // By group time as soon as one side's op time says little.
-    const bool outside =
-        comparable_time(a, op.name) == "group_time" || comparable_time(b, op.name) == "group_time";
-    const std::string_view metric = outside ? "group_time" : "op_time";
-    times.push_back(compare_time(a, b, metric, op.name, threshold));
+    const std::string_view metric = comparable_time(a, b, op.name);
+    times.push_back(time_of(a, b, metric, op.name));
+    if (metric == "group_time" || !(holds_copies(a, op.name) || holds_copies(b, op.name))) continue;
+    times.push_back(time_of(a, b, "group_time", op.name));
+    times.back().is_beside = true;
   }
-  times.push_back(compare_time(a, b, "total_time", "", threshold));
+  times.push_back(time_of(a, b, "total_time", ""));
   return times;
 }
 
 bool is_broken(Status status) {
-  return status == Status::wrong || status == Status::failed || status == Status::crashed ||
-         status == Status::timeout;
+  return status == Status::wrong || status == Status::suspect || status == Status::failed ||
+         status == Status::crashed || status == Status::timeout;
 }
 
-std::vector<std::string> regressions_of(const CaseComparison& result) {
-  std::vector<std::string> regressions;
-  if (result.status_a == Status::ok && is_broken(result.status_b)) {
-    regressions.push_back(fmt::format("was ok, is {}", to_string(result.status_b)));
+/// Done in A, and not reached in B.
+bool was_lost(const CaseComparison& c) {
+  return c.status_a == Status::ok && c.status_b != Status::ok && !is_broken(c.status_b);
+}
+
+std::string name_of(const TimeComparison& time) {
+  return time.op.empty() ? "total time" : format::one_line(time.op);
+}
+
+std::vector<Regression> regressions_of(const CaseComparison& result) {
+  std::vector<Regression> regressions;
+  if (result.status_a == Status::ok && is_broken(result.status_b))
+    regressions.push_back({Worse::broken, fmt::format("was ok, is {}", to_string(result.status_b))});
+  for (const QualityComparison& quality : result.qualities) {
+    if (!quality.lost()) continue;
+    regressions.push_back(
+        {Worse::quality, fmt::format("{} {}", quality_word(quality.info),
+                                     format::signed_quality(*quality.change, quality.info.unit))});
   }
   for (const TimeComparison& time : result.times) {
     if (time.speed_up.verdict != Verdict::slower) continue;
-    regressions.push_back(fmt::format("{} slower by {}",
-                                      time.op.empty() ? "total time" : format::one_line(time.op),
-                                      format::percent(*time.ratio - 1)));
-  }
-  for (const QualityComparison& quality : result.qualities) {
-    if (!quality.lost()) continue;
-    regressions.push_back(fmt::format("{} {}", quality_word(quality.info),
-                                      format::signed_quality(*quality.change, quality.info.unit)));
+    regressions.push_back(
+        {Worse::slower, fmt::format("{} slower by {}", name_of(time), format::percent(*time.ratio - 1))});
   }
   return regressions;
 }
 
-CaseComparison compare_case(const Case& a, const Case& b, const FamilyInfo* family, double threshold) {
+bool has_verdict(const CaseComparison& c, Verdict verdict) {
+  return std::ranges::any_of(c.times,
+                             [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; });
+}
+
+Importance importance_of(const CaseComparison& c) {
+  const auto is_lost = [](const Regression& regression) { return regression.kind != Worse::slower; };
+  if (std::ranges::any_of(c.regressions, is_lost)) return Importance::worse;
+  if (has_verdict(c, Verdict::slower)) return Importance::slower;
+  const bool mended = is_broken(c.status_a) && c.status_b == Status::ok;
+  if (mended || has_verdict(c, Verdict::faster)) return Importance::faster;
+  return has_verdict(c, Verdict::inconclusive) ? Importance::inconclusive : Importance::unchanged;
+}
+
+/// Whether the error is another one by more than what another order of sums makes.
+bool has_changed(const Verification& a, const Verification& b) {
+  constexpr double noticeable_ratio = 2;
+  if (a.passed != b.passed) return true;
+  return std::max(a.relative_l2, b.relative_l2) > noticeable_ratio * std::min(a.relative_l2, b.relative_l2);
+}
+
+std::vector<VerificationComparison> verifications_of(const Case& a, const Case& b) {
+  std::vector<VerificationComparison> changed;
+  for (const OpInfo& op : a.ops) {
+    const Verification* before = find_verification(a, op.name);
+    const Verification* after = find_verification(b, op.name);
+    if (before != nullptr && after != nullptr && has_changed(*before, *after))
+      changed.push_back({op.name, *before, *after});
+  }
+  return changed;
+}
+
+CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) {
   CaseComparison result;
   result.id = a.id;
+  result.id_b = b.id;
   result.key = a.key;
   result.status_a = case_status(a);
   result.status_b = case_status(b);
   result.reason_a = case_reason(a);
   result.reason_b = case_reason(b);
-  if (result.status_a == Status::ok && result.status_b == Status::ok)
-    result.times = compare_times(a, b, threshold);
+  if (result.status_a == Status::ok && result.status_b == Status::ok) result.times = times_of(a, b);
+  result.verifications = verifications_of(a, b);
   if (family != nullptr) {
     for (const QualityInfo& info : family->qualities) {
       QualityComparison& quality = result.qualities.emplace_back(
@@ -163,24 +117,33 @@ CaseComparison compare_case(const Case& a, const Case& b, const FamilyInfo* fami
       if (quality.a && quality.b) quality.change = quality.b->median - quality.a->median;
     }
   }
-  result.regressions = regressions_of(result);
   return result;
 }
 
-/// The first part of a variant's id.
-std::string family_of(const CaseKey& key) {
-  return key.variant.substr(0, key.variant.find('/'));
-}
-
-std::map<CaseKey, const Case*> cases_by_key(const Run& run) {
-  std::map<CaseKey, const Case*> cases;
-  for (const Case& c : run.cases) cases.emplace(c.key, &c);
-  return cases;
+/// All times of all cases, together.
+void judge_times(std::vector<CaseComparison>& cases, const Thresholds& thresholds, Apart apart) {
+  std::vector<TimePair> pairs;
+  for (const CaseComparison& c : cases) {
+    for (const TimeComparison& time : c.times) pairs.push_back({time.a, time.b});
+  }
+  std::vector<SpeedUp> judged = judge_together(pairs, thresholds, apart);
+  std::size_t next = 0;
+  for (CaseComparison& c : cases) {
+    for (TimeComparison& time : c.times) {
+      time.speed_up = std::move(judged[next++]);
+      if (!time.a || !time.b)
+        time.speed_up.reason =
+            fmt::format("no time in {}: {}", time.a ? "B" : "A", time.a ? time.b.absent : time.a.absent);
+      else if (const std::string why = why_disturbed({time.a, time.b}, "A", "B"); !why.empty())
+        time.speed_up.reason = why;
+      if (time.speed_up) time.ratio = time.b->median / time.a->median;
+    }
+  }
 }
 
 std::map<std::string, Words> words_of(const Run& run) {
   std::map<std::string, std::set<Problem>> problems;
-  for (const Case& c : run.cases) problems[family_of(c.key)].insert(c.key.problem);
+  for (const Case& c : run.cases) problems[family_of(c.key.variant)].insert(c.key.problem);
   std::map<std::string, Words> words;
   for (const auto& [id, of_family] : problems) {
     const FamilyInfo* info = find_family(run, id);
@@ -189,8 +152,65 @@ std::map<std::string, Words> words_of(const Run& run) {
   return words;
 }
 
-RunSummary summary_of(const Run& run, const std::string& name) {
-  return {name, run.started, run.tool.version, run.tool.revision, machine_name(run), run.state};
+/// The families of a run as the rules of explanations ask for them, made when they are asked for.
+class Outlines {
+ public:
+  explicit Outlines(const Run& run) : run_(run) {}
+
+  const FamilyResult& of(const CaseKey& key) {
+    const std::string family = family_of(key.variant);
+    const auto known = made_.find(family);
+    return known != made_.end() ? known->second
+                                : made_.emplace(family, outline_of(run_, family)).first->second;
+  }
+
+ private:
+  const Run& run_;
+  std::map<std::string, FamilyResult> made_;
+};
+
+/// Why the times of the cases changed; `pairs` are the same cases in the same order.
+void explain_changes(std::vector<CaseComparison>& cases, const std::vector<CasePair>& pairs, const Run& a,
+                     const Run& b) {
+  Outlines in_a(a), in_b(b);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::vector<ChangedTime> times;
+    bool any = false;
+    for (const TimeComparison& time : cases[i].times) {
+      if (!is_change(time.speed_up.verdict)) continue;
+      any = true;
+      if (!time.op.empty()) times.push_back({time.op, time.metric, time.speed_up});
+    }
+    if (!any) continue;
+    const CaseResult before = result_of(a, *pairs[i].a), after = result_of(b, *pairs[i].b);
+    cases[i].ops = op_changes({&in_a.of(before.key), &before}, {&in_b.of(after.key), &after}, times);
+  }
+}
+
+template <class IsWanted>
+MeanRatio mean_ratio(const std::vector<CaseComparison>& cases, const IsWanted& is_wanted) {
+  MeanRatio mean;
+  double sum = 0;
+  for (const CaseComparison& c : cases) {
+    for (const TimeComparison& time : c.times) {
+      if (!time.ratio || !(*time.ratio > 0) || !is_wanted(time)) continue;
+      sum += std::log(*time.ratio);
+      ++mean.count;
+    }
+  }
+  if (mean.count > 0) mean.ratio = std::exp(sum / static_cast<double>(mean.count));
+  return mean;
+}
+
+/// |ln(ratio)| of the time that changed the most in the direction that the case stands for.
+double size_of_change(const CaseComparison& c) {
+  double most = 0;
+  for (const TimeComparison& time : c.times) {
+    const bool counts = is_change(time.speed_up.verdict) &&
+                        (c.importance != Importance::slower || time.speed_up.verdict == Verdict::slower);
+    if (counts) most = std::max(most, std::abs(std::log(*time.ratio)));
+  }
+  return most;
 }
 
 [[noreturn]] void refuse(const std::vector<std::string>& reasons, const CompareOptions& options,
@@ -199,20 +219,89 @@ RunSummary summary_of(const Run& run, const std::string& name) {
                                                   options.name_b, fmt::join(reasons, "; "), next_step));
 }
 
-void require_one_machine(const Run& a, const Run& b, const CompareOptions& options) {
-  const auto differences = machine_differences(a, b);
-  if (differences.empty() || options.allow_different_machines) return;
-  std::vector<std::string> reasons{"they come from different machines"};
-  reasons.insert(reasons.end(), differences.begin(), differences.end());
+void require_like_conditions(const Differences& differences, const CompareOptions& options) {
+  if (differences.unlike.empty() || options.allow_different_machines) return;
+  std::vector<std::string> reasons{"their times were not taken under like conditions"};
+  reasons.insert(reasons.end(), differences.unlike.begin(), differences.unlike.end());
   refuse(reasons, options,
-         "Record both on one machine, or give --allow-different-machines to see the figures all the same.");
+         "Record both under the same, or give --allow-different-machines to see the figures all the same.");
+}
+
+std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
+  std::vector<std::string> ids;
+  for (const Case* c : cases) ids.push_back(c->id);
+  return ids;
 }
 
 }  // namespace
 
+RunSummary summary_of(const Run& run, const std::string& name) {
+  return {name, run.started, run.tool.version, run.tool.revision, machine_name(run), run.state};
+}
+
+std::string_view to_string(Importance importance) {
+  switch (importance) {
+    case Importance::worse:
+      return "worse";
+    case Importance::slower:
+      return "slower";
+    case Importance::faster:
+      return "faster";
+    case Importance::inconclusive:
+      return "inconclusive";
+    case Importance::unchanged:
+      break;
+  }
+  return "unchanged";
+}
+
+MeanRatio Comparison::mean_of_ops() const {
+  return mean_ratio(cases, [](const TimeComparison& time) { return !time.op.empty() && !time.is_beside; });
+}
+
+MeanRatio Comparison::mean_of_totals() const {
+  return mean_ratio(cases, [](const TimeComparison& time) { return time.op.empty(); });
+}
+
+std::vector<const CaseComparison*> Comparison::by_importance() const {
+  std::vector<std::pair<double, const CaseComparison*>> sized;
+  for (const CaseComparison& c : cases) sized.emplace_back(size_of_change(c), &c);
+  std::ranges::stable_sort(sized, [](const auto& one, const auto& other) {
+    if (one.second->importance != other.second->importance)
+      return one.second->importance < other.second->importance;
+    return one.first > other.first;
+  });
+  std::vector<const CaseComparison*> ordered;
+  for (const auto& [size, c] : sized) ordered.push_back(c);
+  return ordered;
+}
+
 bool Comparison::regression() const {
   return std::any_of(cases.begin(), cases.end(),
                      [](const CaseComparison& c) { return !c.regressions.empty(); });
+}
+
+std::vector<std::string> Comparison::failures_of(const CaseComparison& c) const {
+  std::vector<std::string> failures;
+  for (const Regression& regression : c.regressions) {
+    if (regression.kind != Worse::slower || fail_on.slower) failures.push_back(regression.text);
+  }
+  if (fail_on.missing && was_lost(c)) failures.push_back(fmt::format("was ok, is {}", to_string(c.status_b)));
+  if (!fail_on.inconclusive) return failures;
+  for (const TimeComparison& time : c.times) {
+    if (time.speed_up.verdict == Verdict::inconclusive)
+      failures.push_back(fmt::format("{} inconclusive: {}", name_of(time), time.speed_up.reason));
+  }
+  return failures;
+}
+
+bool Comparison::failed() const {
+  return (fail_on.missing && !only_in_a.empty()) ||
+         std::ranges::any_of(cases, [&](const CaseComparison& c) { return !failures_of(c).empty(); });
+}
+
+std::size_t Comparison::missing() const {
+  return only_in_a.size() + static_cast<std::size_t>(std::ranges::count_if(cases, was_lost));
 }
 
 std::size_t Comparison::count(Verdict verdict) const {
@@ -226,34 +315,39 @@ std::size_t Comparison::count(Verdict verdict) const {
 }
 
 const Words& words_of(const Comparison& comparison, const CaseComparison& c) {
-  return comparison.words.at(family_of(c.key));
+  return comparison.words.at(family_of(c.key.variant));
 }
 
 Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
-  require_one_machine(a, b, options);
+  Differences differences = differences_between(a, b);
+  require_like_conditions(differences, options);
   Comparison comparison{.a = summary_of(a, options.name_a),
                         .b = summary_of(b, options.name_b),
-                        .threshold = options.threshold,
+                        .thresholds = options.thresholds,
+                        .fail_on = options.fail_on,
                         .cases = {},
                         .words = words_of(a),
                         .only_in_a = {},
                         .only_in_b = {},
-                        .notes = notes_on(a, b, options)};
-  const std::map<CaseKey, const Case*> in_a = cases_by_key(a), in_b = cases_by_key(b);
-  for (const Case& c : a.cases) {
-    if (const auto other = in_b.find(c.key); other != in_b.end()) {
-      comparison.cases.push_back(
-          compare_case(c, *other->second, find_family(a, family_of(c.key)), options.threshold));
-    } else {
-      comparison.only_in_a.push_back(c.id);
-    }
-  }
-  for (const Case& c : b.cases) {
-    if (!in_a.contains(c.key)) comparison.only_in_b.push_back(c.id);
-  }
+                        .unlike = std::move(differences.unlike),
+                        .notes = std::move(differences.named)};
+  const PairedCases paired = pair_cases(a, b, options.pairing);
+  for (const CasePair& pair : paired.pairs)
+    comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
   if (comparison.cases.empty()) {
-    refuse({"they have no case in common"}, options, "Run the same variants and problems in both.");
+    refuse({"they have no case in common"}, options,
+           "Run the same variants and problems in both, or say with --map which variant is which.");
   }
+  comparison.only_in_a = ids_of(paired.only_in_a);
+  comparison.only_in_b = ids_of(paired.only_in_b);
+  judge_times(comparison.cases, options.thresholds,
+              run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs);
+  for (CaseComparison& c : comparison.cases) {
+    c.regressions = regressions_of(c);
+    c.importance = importance_of(c);
+  }
+  explain_changes(comparison.cases, paired.pairs, a, b);
+  comparison.evidence = compared_evidence(comparison.cases, paired.pairs);
   return comparison;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/rounds.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -24,7 +25,7 @@ Value absent_value(std::string reason) {
 }
 
 Value derived_value(double value) {
-  return {Estimate{value, std::nullopt, 0, Source::measured}, {}};
+  return {Estimate{.median = value}, {}};
 }
 
 Value value_of(const Case& c, std::string_view metric, std::string_view op) {
@@ -38,7 +39,25 @@ Value value_of(const Case& c, std::string_view metric, std::string_view op) {
 Value value_of(const Measurement& measurement) {
   const auto& samples = measurement.samples;
   if (samples.empty()) return absent_value(measurement.absent.empty() ? "not recorded" : measurement.absent);
-  return {Estimate{median(samples), median_interval(samples), samples.size(), measurement.source}, {}};
+  Estimate estimate{.samples = samples.size(), .source = measurement.source};
+  if (measurement.clock == ClockSource::none) {
+    estimate.median = median(samples);
+    estimate.interval = median_interval(samples);
+    return {estimate, {}};
+  }
+  const std::vector<double> medians = round_medians(measurement);
+  estimate.median = geometric_mean(medians);
+  estimate.rounds = medians.size();
+  estimate.between = measurement.between;
+  estimate.common = measurement.common;
+  estimate.clock = measurement.clock;
+  estimate.disturbed = measurement.disturbed;
+  estimate.interval = next_run_interval(rounds_of(estimate));
+  return {estimate, {}};
+}
+
+Rounds rounds_of(const Estimate& time) {
+  return {time.median, static_cast<double>(time.rounds), time.between, time.common};
 }
 
 std::optional<double> relative_half_width(const Estimate& estimate) {
@@ -50,6 +69,10 @@ std::string no_interval(std::size_t samples) {
   return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(samples, "sample"));
 }
 
+std::string_view one_round() {
+  return "one round: by how much the next process will differ is assumed, not measured (--rounds)";
+}
+
 std::string_view comparable_time(const Case& c, std::string_view op) {
   const Value op_time = value_of(c, "op_time", op);
   const Value gpu_time = value_of(c, "gpu_time", op);
@@ -58,6 +81,17 @@ std::string_view comparable_time(const Case& c, std::string_view op) {
   constexpr double beyond_any_cache = 1000;  // %
   const Value throughput = value_of(c, "memory_throughput", op);
   return throughput && throughput->median > beyond_any_cache ? "group_time" : "op_time";
+}
+
+std::string_view comparable_time(const Case& a, const Case& b, std::string_view op) {
+  const std::string_view of_a = comparable_time(a, op);
+  return of_a == "group_time" ? of_a : comparable_time(b, op);
+}
+
+bool holds_copies(const Case& c, std::string_view op) {
+  constexpr double noticeably = 1.05;
+  const Value alone = value_of(c, "op_time", op), grouped = value_of(c, "group_time", op);
+  return alone && grouped && grouped->median > noticeably * alone->median;
 }
 
 }  // namespace mprof

@@ -6,18 +6,29 @@
 #include <string_view>
 
 #include "model/run.hpp"
-#include "model/statistics.hpp"
+#include "model/statistics/median.hpp"
+#include "model/statistics/next_run.hpp"
 
 /// What a report says of one number, and of two numbers against each other.
 namespace mprof {
 
-/// The middle of the samples of a measurement, with its 95 % interval where there are enough of them.
+/// The middle of the samples of a measurement, with a 95 % interval: of a time where the next run's will be,
+/// of anything else where the median lies, if it has enough samples.
 struct Estimate {
-  double median = 0;
-  std::optional<Interval> interval;
+  double median = 0;  ///< of several rounds, the geometric mean of their medians
+  std::optional<Interval> interval{};
   std::size_t samples = 0;
   Source source = Source::measured;
+  std::size_t rounds = 1;
+  Variance between{};  ///< of a time, from one process to the next
+  Variance common{};   ///< of a time, of what all times of the run share in a round
+  ClockSource clock = ClockSource::none;
+  std::string
+      disturbed{};  ///< of a time: what disturbed its samples, so that no verdict hangs on it; empty: nothing
 };
+
+/// The time as its rounds know it.
+[[nodiscard]] Rounds rounds_of(const Estimate& time);
 
 /// An estimate, or the reason why there is none.
 struct Value {
@@ -47,9 +58,18 @@ struct Value {
 /// Why so many samples have no interval, as a note says it.
 [[nodiscard]] std::string no_interval(std::size_t samples);
 
+/// What must be said beside a host time of one round.
+[[nodiscard]] std::string_view one_round();
+
 /// The name of the time by which an op is compared: "op_time", or "group_time" when the op's work happens
 /// outside forward(): its kernels, by the trace, ran at least twice as long as its op_time; or, without a
 /// trace, its bytes would have moved at more than ten times the measured bandwidth.
 [[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);
+
+/// Of two cases: "group_time" as soon as one of them is compared so.
+[[nodiscard]] std::string_view comparable_time(const Case& a, const Case& b, std::string_view op);
+
+/// Whether an op's time with its copies is noticeably longer than without them.
+[[nodiscard]] bool holds_copies(const Case& c, std::string_view op);
 
 }  // namespace mprof

@@ -66,7 +66,9 @@ std::string shortfall(const Expectation& expectation, const Estimate& before, co
     return "it changed by less than one reading of a counter tells from nothing";
   if (!different && before.interval && after.interval) {
     const std::string why = judge({before, {}}, {after, {}}).reason;
-    return why.empty() ? fmt::format("it changed by no more than {}", threshold_text()) : why;
+    return why.empty()
+               ? fmt::format("it changed by no more than {}", threshold_text(Thresholds{}.of(before, after)))
+               : why;
   }
   if (!different) return "it did not change";
   if ((after.median < before.median) != should_fall) return should_fall ? "it rose" : "it fell";

@@ -1,12 +1,14 @@
 #include "report/analysis/explanations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "report/analysis/other_variants.hpp"
 #include "report/analysis/quantities.hpp"
 #include "report/text/format.hpp"
 
@@ -166,6 +168,10 @@ std::string cited_text(const Cited& cited, const OpComparison& sides) {
       return number_text(*after, cited.metric);
     case Show::limits:
       return format::list(occupancy_limits_of(*sides.after.longest_kernel()));
+    case Show::bottleneck_before:
+      return bound_text(*bottleneck_of(*sides.before.longest_kernel()));
+    case Show::bottleneck_after:
+      return bound_text(*bottleneck_of(*sides.after.longest_kernel()));
     case Show::side_kernels:
       break;
   }
@@ -174,9 +180,37 @@ std::string cited_text(const Cited& cited, const OpComparison& sides) {
 
 bool is_known(const Cited& cited, const OpComparison& sides) {
   if (!sides.before.of(cited.metric).value || !sides.after.of(cited.metric).value) return false;
+  if (cited.show == Show::bottleneck_before || cited.show == Show::bottleneck_after) {
+    const KernelCounters* of =
+        (cited.show == Show::bottleneck_before ? sides.before : sides.after).longest_kernel();
+    return of != nullptr && bottleneck_of(*of).has_value();
+  }
   if (cited.show != Show::limits) return true;
   const KernelCounters* kernel = sides.after.longest_kernel();
   return kernel != nullptr && !occupancy_limits_of(*kernel).empty();
+}
+
+bool is_number(const Cited& cited) {
+  return cited.show == Show::change || cited.show == Show::pair || cited.show == Show::before ||
+         cited.show == Show::after;
+}
+
+bool is_of_one_kernel(const Rule& rule) {
+  return std::ranges::any_of(rule.cites,
+                             [](const Cited& cited) { return is_of_longest_kernel(cited.metric); });
+}
+
+/// Where other numbers of the sentence are of the longest kernel alone, this one must say that it is not.
+bool must_say_all_kernels(const Rule& rule, const Cited& cited, const OpComparison& sides) {
+  return is_number(cited) && !is_of_longest_kernel(cited.metric) && is_of_one_kernel(rule) &&
+         sides.before.kernels().size() + sides.after.kernels().size() > 2;
+}
+
+/// In the parentheses that the number ends with, where it does.
+void say_all_kernels(std::string& text) {
+  const bool in_parentheses = text.ends_with(')');
+  if (in_parentheses) text.pop_back();
+  text.append(in_parentheses ? ", all kernels)" : " (all kernels)");
 }
 
 std::string sentence_of(const Rule& rule, const OpComparison& sides) {
@@ -186,6 +220,7 @@ std::string sentence_of(const Rule& rule, const OpComparison& sides) {
   for (const Cited& cited : rule.cites) {
     const std::size_t place = rest.find("{}");
     text.append(rest.substr(0, place)).append(cited_text(cited, sides));
+    if (must_say_all_kernels(rule, cited, sides)) say_all_kernels(text);
     rest.remove_prefix(place + 2);
   }
   return text.append(rest);
@@ -193,17 +228,15 @@ std::string sentence_of(const Rule& rule, const OpComparison& sides) {
 
 // --- Rules
 
-bool is_of_one_kernel(const Rule& rule) {
-  return std::ranges::any_of(rule.cites,
-                             [](const Cited& cited) { return is_of_longest_kernel(cited.metric); });
-}
-
 std::optional<Reason> fired(const Rule& rule, const OpComparison& sides) {
   const bool all_hold =
       std::ranges::all_of(rule.when, [&](const Clause& clause) { return holds(clause, sides); }) &&
       std::ranges::all_of(rule.cites, [&](const Cited& cited) { return is_known(cited, sides); });
   if (!all_hold) return std::nullopt;
-  return Reason{&rule, strength_of(rule, sides), sentence_of(rule, sides), is_of_one_kernel(rule)};
+  const double strength = strength_of(rule, sides);
+  const double plain =
+      rule.strength.weigh == Weigh::least ? 0 : rule.strength.weight * plain_strength(rule.strength, sides);
+  return Reason{&rule, strength, strength, plain, sentence_of(rule, sides), is_of_one_kernel(rule)};
 }
 
 void name_kernels(Explanation& explanation, const OpComparison& sides) {
@@ -277,27 +310,105 @@ bool runs_on_gpu(const FamilyResult& family, const CaseResult& result) {
 
 Explanation explain_time(const FamilyResult& family, const CaseResult& baseline, const CaseResult& result,
                          const OpResult& op, const std::string& time) {
-  Explanation explanation;
-  explanation.problem = result.key.problem;
-  explanation.op = op.info.name;
-  explanation.time = time;
-  explanation.before = time_of(*baseline.find_op(op.info.name), time);
-  explanation.after = time_of(op, time);
-  explanation.speed_up = judge(explanation.before, explanation.after);
-  if (!explanation.speed_up) return explanation;
-  const OpComparison sides{{family, baseline, op.info.name},
-                           {family, result, op.info.name},
-                           std::max(explanation.before->median, explanation.after->median),
-                           std::abs(std::log(*explanation.speed_up.factor))};
-  const bool on_gpu = runs_on_gpu(family, result);
-  name_kernels(explanation, sides);
-  for (const Rule& rule : rules()) {
-    if (!can_explain(rule, time, on_gpu)) continue;
-    if (std::optional<Reason> reason = fired(rule, sides)) add(explanation, *std::move(reason), sides.change);
+  const SpeedUp speed_up = judge(time_of(*baseline.find_op(op.info.name), time), time_of(op, time));
+  return explain_change({&family, &baseline}, {&family, &result}, op.info.name, time, speed_up);
+}
+
+// --- What the variant's own sweep says to it
+
+/// Below so much of what a cause would account for, it is gainsaid.
+constexpr double next_to_nothing = 0.25;
+/// A point has a cause as well when it has at least so much of it.
+constexpr double as_much_of_it = 0.5;
+
+/// The parameters in which a point of a sweep differs from another one: "streams=1".
+std::string point_name(const CaseResult& point, const CaseResult& other) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : point.key.parameters) {
+    const auto same = other.key.parameters.find(name);
+    if (same == other.key.parameters.end() || same->second != value)
+      names.push_back(fmt::format("{}={}", name, value));
   }
-  for (auto* reasons : {&explanation.reasons, &explanation.against, &explanation.context}) rank(*reasons);
-  explanation.missing = missing_evidence(sides, on_gpu);
-  return explanation;
+  return format::one_line(fmt::format("{}", fmt::join(names, ",")));
+}
+
+const Reason* find_reason(const Explanation& explanation, const Rule* rule) {
+  for (const auto* reasons : {&explanation.reasons, &explanation.against}) {
+    const auto found = std::ranges::find(*reasons, rule, &Reason::rule);
+    if (found != reasons->end()) return &*found;
+  }
+  return nullptr;
+}
+
+/// ln(speed-up) in the direction of the change that is explained.
+double gain_of(const SpeedUp& speed_up, Verdict direction) {
+  const double gain = std::log(*speed_up.factor);
+  return direction == Verdict::faster ? gain : -gain;
+}
+
+/// Whether the point has the cause as well, and next to nothing of the change. A point that is much slower
+/// has something of its own wrong, and says nothing of the cause.
+bool gainsays(const Explanation& point, const Explanation& explanation, const Reason& reason) {
+  // Nor can a point gainsay what acts through such a factor.
+  if (is_factor_of_time(*reason.rule) || !reason.rule->strength.through.empty()) return false;
+  const Reason* there = find_reason(point, reason.rule);
+  if (there == nullptr || there->claimed < as_much_of_it * reason.claimed) return false;
+  const double gain = gain_of(point.speed_up, explanation.change());
+  return std::abs(gain) < next_to_nothing * there->claimed &&
+         gain < next_to_nothing * gain_of(explanation.speed_up, explanation.change());
+}
+
+/// What a sweep's point is held against, and what is explained of the variant's case.
+struct SweptCase {
+  const FamilyResult& family;
+  const CaseResult& baseline;
+  const CaseResult& result;
+};
+
+/// What sets the case apart from a point of its sweep that gains next to nothing.
+void add_reasons_over(Explanation& explanation, const SweptCase& swept, const CaseResult& point) {
+  const OpResult* before = point.find_op(explanation.op);
+  const OpResult* after = swept.result.find_op(explanation.op);
+  const SpeedUp speed_up = judge(time_of(*before, explanation.time), time_of(*after, explanation.time));
+  if (speed_up.verdict != explanation.change()) return;
+  Explanation over = explain_change({&swept.family, &point}, {&swept.family, &swept.result}, explanation.op,
+                                    explanation.time, speed_up);
+  for (Reason& reason : over.reasons) {
+    const bool known = std::ranges::any_of(explanation.reasons,
+                                           [&](const Reason& other) { return other.rule == reason.rule; });
+    if (known) continue;
+    reason.over_point = point_name(point, swept.result);
+    explanation.reasons.push_back(std::move(reason));
+  }
+}
+
+void weigh_by_sweep(Explanation& explanation, const SweptCase& swept) {
+  const VariantResult* variant = swept.family.find_variant(swept.result.key.variant);
+  if (!is_change(explanation.change()) || variant == nullptr) return;
+  const auto places = variant->at.find(swept.result.key.problem);
+  if (places == variant->at.end()) return;
+  const CaseResult* most_telling = nullptr;
+  for (const std::size_t place : places->second) {
+    const CaseResult& point = variant->cases[place];
+    const OpResult* op = point.find_op(explanation.op);
+    if (&point == &swept.result || !point.ok() || op == nullptr) continue;
+    const SpeedUp speed_up = judge(explanation.before, time_of(*op, explanation.time));
+    if (!speed_up) continue;
+    const Explanation there = explain_change({&swept.family, &swept.baseline}, {&swept.family, &point},
+                                             explanation.op, explanation.time, speed_up);
+    for (auto reason = explanation.reasons.begin(); reason != explanation.reasons.end();) {
+      if (!gainsays(there, explanation, *reason)) {
+        ++reason;
+        continue;
+      }
+      reason->refuted_by = fmt::format("{} has it as well, and is {} as fast as the baseline",
+                                       point_name(point, swept.result), format::times(*speed_up.factor));
+      explanation.little.push_back(std::move(*reason));
+      reason = explanation.reasons.erase(reason);
+      if (most_telling == nullptr) most_telling = &point;
+    }
+  }
+  if (most_telling != nullptr) add_reasons_over(explanation, swept, *most_telling);
 }
 
 /// The compared time of each op, and the group time beside an op time that went the other way.
@@ -312,6 +423,10 @@ std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResu
     const SpeedUp of_group = judge(baseline->find_op(op.info.name)->group_time, op.group_time);
     if (contradict(explanations.back().change(), of_group.verdict))
       explanations.push_back(explain_time(family, *baseline, result, op, "group_time"));
+  }
+  for (Explanation& explanation : explanations) {
+    weigh_by_sweep(explanation, {family, *baseline, result});
+    weigh_by_others(explanation, {&family, baseline}, {&family, &result});
   }
   return explanations;
 }
@@ -359,6 +474,31 @@ std::string why_none(const FamilyResult& family, const VariantResult& variant) {
 }
 
 }  // namespace
+
+Explanation explain_change(const ExplainedCase& before, const ExplainedCase& after, const std::string& op,
+                           const std::string& time, SpeedUp speed_up) {
+  Explanation explanation;
+  explanation.problem = after.result->key.problem;
+  explanation.op = op;
+  explanation.time = time;
+  explanation.before = time_of(*before.result->find_op(op), time);
+  explanation.after = time_of(*after.result->find_op(op), time);
+  explanation.speed_up = std::move(speed_up);
+  if (!explanation.speed_up) return explanation;
+  const OpComparison sides{{*before.family, *before.result, op},
+                           {*after.family, *after.result, op},
+                           std::max(explanation.before->median, explanation.after->median),
+                           std::abs(std::log(*explanation.speed_up.factor))};
+  const bool on_gpu = runs_on_gpu(*after.family, *after.result);
+  name_kernels(explanation, sides);
+  for (const Rule& rule : rules()) {
+    if (!can_explain(rule, time, on_gpu)) continue;
+    if (std::optional<Reason> reason = fired(rule, sides)) add(explanation, *std::move(reason), sides.change);
+  }
+  for (auto* reasons : {&explanation.reasons, &explanation.against, &explanation.context}) rank(*reasons);
+  explanation.missing = missing_evidence(sides, on_gpu);
+  return explanation;
+}
 
 Explanations explain(const FamilyResult& family, const VariantResult& variant) {
   const CaseResult* result = main_case(family, variant);

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "model/facts.hpp"
+#include "model/statistics/median.hpp"
+#include "report/analysis/estimate.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -33,6 +34,7 @@ std::string number_text(std::string_view group, std::string_view name, double va
     return value >= 1e9 ? format::significant(value / 1e9, 3) + " GHz"
                         : format::significant(value / 1e6, 4) + " MHz";
   }
+  if (name.starts_with("time ")) return format::about(value, Unit::second);
   if (contains(name, "power")) return format::about(value, Unit::watt);
   const bool counts = contains(name, "count") || name.ends_with("caches");
   const bool bytes =
@@ -47,6 +49,26 @@ std::string fact_text(std::string_view group, std::string_view name, const Fact&
   if (const auto* text = std::get_if<std::string>(&fact)) return format::one_line(*text);
   if (const auto* number = std::get_if<double>(&fact)) return number_text(group, name, *number);
   return fmt::format("– ({})", format::one_line(std::get<Absent>(fact).reason));
+}
+
+Environment shown_environment(const Run& run) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> clocks{
+      {{"SM clock", "gpu_sm_clock"}, {"memory clock", "gpu_memory_clock"}}};
+  Environment shown = run.environment;
+  const auto gpu = shown.find(std::string(fact::gpu));
+  if (gpu == shown.end()) return shown;
+  for (const auto& [name, metric] : clocks) {
+    if (auto idle = gpu->second.extract(std::string(name)); !idle.empty()) {
+      idle.key() = fmt::format("{} before the run, idle", name);
+      gpu->second.insert(std::move(idle));
+    }
+    std::vector<double> medians;
+    for (const Case& c : run.cases) {
+      if (const Value clock = value_of(c, std::string(metric), "")) medians.push_back(clock->median);
+    }
+    if (!medians.empty()) gpu->second[fmt::format("{} while cases were timed", name)] = median(medians);
+  }
+  return shown;
 }
 
 std::string known_fact(const Run& run, std::string_view group, std::string_view name) {
@@ -64,6 +86,25 @@ std::string machine_name(const Run& run) {
   if (!gpu.empty()) return gpu;
   const std::string cpu = known_fact(run, fact::cpu_model.group, fact::cpu_model.name);
   return cpu.empty() ? "an unknown machine" : cpu;
+}
+
+MachineFacts machine_facts(const Run& run) {
+  MachineFacts facts;
+  std::ranges::transform(identifying_facts, facts.begin(),
+                         [&](const FactName& fact) { return known_fact(run, fact.group, fact.name); });
+  return facts;
+}
+
+std::vector<std::string> machine_differences(const MachineFacts& a, const MachineFacts& b,
+                                             std::string_view name_a, std::string_view name_b) {
+  std::vector<std::string> differences;
+  for (std::size_t i = 0; i < identifying_facts.size(); ++i) {
+    if (a[i].empty() || b[i].empty() || a[i] == b[i]) continue;
+    const auto& [group, name] = identifying_facts[i];
+    differences.push_back(
+        fmt::format("{} {}: {} in {}, {} in {}", group_title(group), name, a[i], name_a, b[i], name_b));
+  }
+  return differences;
 }
 
 std::string group_title(std::string_view group) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/facts.hpp"
 #include "model/run.hpp"
 
 /// What a run says of its machine and its build, in words.
@@ -21,6 +23,15 @@ namespace mprof {
 /// CPU's.
 [[nodiscard]] std::string machine_name(const Run& run);
 
+/// What identifies a run's machine, in the order of identifying_facts; empty where the run does not know.
+using MachineFacts = std::array<std::string, identifying_facts.size()>;
+[[nodiscard]] MachineFacts machine_facts(const Run& run);
+
+/// Why two runs, by what a sentence calls them, are of different machines: "GPU name: X in A, Y in B". Empty
+/// where nothing says so; a fact that only one of them knows is no sign of it.
+[[nodiscard]] std::vector<std::string> machine_differences(const MachineFacts& a, const MachineFacts& b,
+                                                           std::string_view name_a, std::string_view name_b);
+
 /// "GPU", "CPU", "Operating system", ... for a group of facts.
 [[nodiscard]] std::string group_title(std::string_view group);
 
@@ -29,6 +40,10 @@ namespace mprof {
 
 /// The names of a group's facts, what identifies the thing first.
 [[nodiscard]] std::vector<std::string> ordered_facts(const std::map<std::string, Fact>& facts);
+
+/// The record's environment as a reader needs it: clocks that were read before the run are those of an idle
+/// GPU and called so, and what they were while cases were timed stands beside them.
+[[nodiscard]] Environment shown_environment(const Run& run);
 
 /// What a reader calls a fact. Libraries keep the spelling of their names.
 [[nodiscard]] std::string fact_title(std::string_view group, std::string_view name);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/analysis.hpp"
+#include "report/analysis/series_findings.hpp"
 #include "report/text/format.hpp"
 
 /// Findings: what a reader must know before using the numbers, in plain words.
@@ -80,6 +81,19 @@ void add_wrong_outputs(const std::vector<FamilyResult>& families, std::vector<Fi
   for (const std::string& text : wrong.sentences()) findings.push_back({Severity::wrong, text});
 }
 
+void add_suspect_times(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  Grouped suspect;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    if (result.status != Status::suspect) return;
+    suspect.add(
+        family,
+        fmt::format("The times of {} are suspect {}, so none of them counts as a speed-up: {}",
+                    format::short_id(result.configuration), Grouped::placeholder, sentence(result.reason)),
+        result.key.problem);
+  });
+  for (const std::string& text : suspect.sentences()) findings.push_back({Severity::wrong, text});
+}
+
 std::string_view what_happened(Status status) {
   switch (status) {
     case Status::skipped:
@@ -96,6 +110,7 @@ std::string_view what_happened(Status status) {
       return "was not reached";
     case Status::ok:
     case Status::wrong:
+    case Status::suspect:
       break;
   }
   return "";
@@ -209,8 +224,10 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
                                    always ? "at " + family.words.every() : family.words.at(problems)));
       }
       if (slow.empty()) continue;
-      findings.push_back({Severity::caution, fmt::format("Slower than its own baseline in {}: {}.",
-                                                         format::short_id(op.name), format::list(slow))});
+      findings.push_back({Severity::caution,
+                          fmt::format("Slower than its own baseline in {}: {}.", format::short_id(op.name),
+                                      format::list(slow)),
+                          true});
     }
   }
 }
@@ -233,70 +250,132 @@ void add_work_outside_forward(const std::vector<FamilyResult>& families, std::ve
   }
 }
 
-/// Intervals wider than the run's own target.
+/// The widest interval of a case's times; nullopt where one of them has none.
+std::optional<double> widest_interval(const CaseResult& result) {
+  std::vector<const Value*> times{&result.total_time};
+  for (const OpResult& op : result.ops) times.push_back(&op.op_time);
+  std::optional<double> widest;
+  for (const Value* time : times) {
+    const auto width = *time ? relative_half_width(**time) : std::nullopt;
+    if (!width) return std::nullopt;
+    widest = std::max(widest.value_or(0), *width);
+  }
+  return widest;
+}
+
+/// Intervals wider than the run's own target: of one round those of its medians, of several those of the next
+/// run.
 void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  const double target = run.plan.stopping.relative_half_width;
+  const bool in_rounds = run.plan.rounds > 1;
   std::size_t noisy = 0, measured = 0;
   double widest = 0;
   std::string where;
   for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
-    if (!result.sampling || !result.sampling->relative_half_width) return;
+    if (!result.sampling) return;
+    const auto width = in_rounds ? widest_interval(result) : result.sampling->relative_half_width;
+    if (!width) return;
     ++measured;
-    const double width = *result.sampling->relative_half_width;
-    if (width <= run.plan.stopping.relative_half_width) return;
+    if (*width <= target) return;
     ++noisy;
-    if (width > widest) {
-      widest = width;
+    if (*width > widest) {
+      widest = *width;
       where = format::short_id(result.id);
     }
   });
   if (noisy == 0) return;
+  const std::string what = in_rounds
+                               ? "have a time that the next run is expected to show only to within more than"
+                               : "ended before the 95 % interval of every median was within";
   findings.push_back(
-      {Severity::caution, fmt::format("{} of {} ended before the 95 % interval of every median was within {} "
-                                      "(the widest: {}, {}). Differences of that size mean nothing.",
-                                      noisy, format::plural(measured, "case"),
-                                      format::plus_minus(run.plan.stopping.relative_half_width),
-                                      format::plus_minus(widest), where)});
+      {Severity::caution,
+       fmt::format("{} of {} {} {} (the widest: {}, {}). Differences of that size mean nothing.", noisy,
+                   format::plural(measured, "case"), what, format::plus_minus(target),
+                   format::plus_minus(widest), where)});
 }
 
 std::string times_word(std::uint32_t times) {
   return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
 }
 
-/// Samples that the runner knows were not taken in peace, and those that it threw away for that.
-void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  Grouped disturbed;
-  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
-    if (!result.sampling || (result.sampling->disturbance.empty() && result.sampling->retries == 0)) return;
-    const Sampling& sampling = *result.sampling;
-    const std::string again =
-        sampling.retries > 0 ? fmt::format(" though they were taken again {}", times_word(sampling.retries))
-                             : "";
-    const std::string id = format::short_id(result.configuration);
-    disturbed.add(
-        family,
-        sampling.disturbance.empty()
-            ? fmt::format("The samples of {} {} were disturbed and taken again {}; those kept were not.", id,
-                          Grouped::placeholder, times_word(sampling.retries))
-            : fmt::format("The samples of {} {} were disturbed{}: {} Trust its times less.", id,
-                          Grouped::placeholder, again, sentence(sampling.disturbance)),
-        result.key.problem);
-  });
-  for (const std::string& text : disturbed.sentences()) findings.push_back({Severity::caution, text});
+/// How far a case was disturbed.
+enum class Disturbed { all, host_alone, no_more };
+
+/// Cases that were disturbed alike.
+struct DisturbedCases {
+  Grouped one_by_one{};
+  std::size_t count = 0;
+  std::string reasons{};
+};
+
+/// What the runner knows of samples that were not taken in peace, and of those that it threw away for that.
+std::string disturbance_text(const std::string& id, const Sampling& sampling, Disturbed how) {
+  if (how == Disturbed::no_more)
+    return fmt::format("The samples of {} {} were disturbed and taken again {}; those kept were not.", id,
+                       Grouped::placeholder, times_word(sampling.retries));
+  const bool by_host_alone = how == Disturbed::host_alone;
+  const std::string again =
+      sampling.retries > 0 ? fmt::format(" though they were taken again {}", times_word(sampling.retries))
+                           : "";
+  return fmt::format("The {} of {} {} were disturbed{}: {} No verdict hangs on {}.",
+                     by_host_alone ? "host times" : "samples", id, Grouped::placeholder, again,
+                     sentence(by_host_alone ? sampling.host_disturbance : sampling.disturbance),
+                     by_host_alone ? "them" : "its times");
 }
 
-void add_few_samples(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  std::vector<std::string> cases;
-  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
-    if (result.ok() && result.sampling && !result.sampling->relative_half_width)
-      cases.push_back(format::short_id(result.id));
+/// Of many cases at once, which on a machine that is never quiet differ by a little more or less.
+std::string disturbances_text(Disturbed how, const DisturbedCases& cases, std::size_t timed) {
+  const std::string of_all = fmt::format("{} of {}", cases.count, format::plural(timed, "case"));
+  if (how == Disturbed::no_more)
+    return fmt::format("The samples of {} were disturbed and taken again; those kept were not.", of_all);
+  return fmt::format("The {} of {} were disturbed: {}. No verdict hangs on them.",
+                     how == Disturbed::all ? "times" : "host times", of_all, format::causes(cases.reasons));
+}
+
+void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  constexpr std::size_t most_sentences = 3;
+  std::map<Disturbed, DisturbedCases> disturbed;
+  std::size_t timed = 0;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    if (!result.sampling) return;
+    ++timed;
+    const Sampling& sampling = *result.sampling;
+    const std::string& reason =
+        sampling.disturbance.empty() ? sampling.host_disturbance : sampling.disturbance;
+    if (reason.empty() && sampling.retries == 0) return;
+    const Disturbed how = !sampling.disturbance.empty() ? Disturbed::all
+                          : !reason.empty()             ? Disturbed::host_alone
+                                                        : Disturbed::no_more;
+    DisturbedCases& alike = disturbed[how];
+    if (alike.count++ > 0) alike.reasons += "; ";
+    alike.reasons += reason;
+    alike.one_by_one.add(family, disturbance_text(format::short_id(result.configuration), sampling, how),
+                         result.key.problem);
   });
-  if (cases.empty()) return;
+  for (const auto& [how, cases] : disturbed) {
+    const std::vector<std::string> sentences = cases.one_by_one.sentences();
+    if (sentences.size() > most_sentences) {
+      findings.push_back({Severity::caution, disturbances_text(how, cases, timed), false, sentences});
+      continue;
+    }
+    for (const std::string& text : sentences) findings.push_back({Severity::caution, text});
+  }
+}
+
+/// One process does not tell how the next one will differ.
+void add_one_round(const Run& run, const std::vector<FamilyResult>& families,
+                   std::vector<Finding>& findings) {
+  if (run.plan.rounds > 1) return;
+  bool timed = false;
+  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
+    timed = timed || result.total_time;
+  });
+  if (!timed) return;
   findings.push_back(
       {Severity::caution,
-       fmt::format("{} {} too few samples for a 95 % interval, so no difference from {} is sure: {}{}.",
-                   format::plural(cases.size(), "case"), cases.size() == 1 ? "has" : "have",
-                   cases.size() == 1 ? "it" : "them", cases.front(),
-                   cases.size() == 1 ? "" : " and others")});
+       "Each case was timed in one process (one round), which cannot tell how the next one will differ: the "
+       "intervals assume 5 % for times of the host's clock and 0.3 % for those of a GPU's, as seen on an "
+       "H200. --rounds 5 measures it."});
 }
 
 void add_without_timing(const Run& run, std::vector<Finding>& findings) {
@@ -318,6 +397,20 @@ void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
   }
 }
 
+/// What the report was told to leave out may be faster than anything that it shows.
+void add_left_out(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  for (const FamilyResult& family : families) {
+    const std::size_t shown = family.variants.size();
+    if (family.measured <= shown) continue;
+    findings.push_back(
+        {Severity::caution,
+         fmt::format(
+             "The report was told to show {} of the {} variants of {} that were measured: fastest and "
+             "best are said of these alone.",
+             shown, family.measured, format::short_id(family.id))});
+  }
+}
+
 void add_dirty_tree(const Run& run, std::vector<Finding>& findings) {
   if (!run.tool.revision.ends_with("-dirty")) return;
   findings.push_back({Severity::caution,
@@ -331,17 +424,20 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   std::vector<Finding> findings;
   if (run.cases.empty()) findings.push_back({Severity::incomplete, "The run holds no case."});
   add_wrong_outputs(families, findings);
+  add_suspect_times(families, findings);
   add_quality_losses(families, findings);
   add_sanitizer_findings(families, findings);
   add_missing_cases(families, findings);
   add_run_state(run, findings);
   add_without_timing(run, findings);
   add_missing_ceilings(run, findings);
+  add_left_out(families, findings);
   add_slow_downs(families, findings);
   add_work_outside_forward(families, findings);
   add_disturbances(families, findings);
+  add_series_findings(families, findings);
   add_noise(run, families, findings);
-  add_few_samples(families, findings);
+  add_one_round(run, families, findings);
   add_dirty_tree(run, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity < b.severity; });

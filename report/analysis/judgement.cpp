@@ -4,37 +4,106 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "model/statistics/next_run.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
 namespace {
 
-bool overlap(const Interval& a, const Interval& b) {
-  return a.low <= b.high && b.low <= a.high;
+constexpr double rounds_that_nobody_makes = 200;
+
+/// An estimate of how many is no better than this.
+double rounded_up(double rounds) {
+  for (const double step : {1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150})
+    if (rounds <= step) return step;
+  return rounds_that_nobody_makes;
 }
 
-bool within(const Interval& interval, double middle, double relative) {
-  const double reach = std::abs(middle) * relative;
-  return interval.low >= middle - reach && interval.high <= middle + reach;
-}
-
-/// Sets the verdict and its reason on a ratio that exists.
-void decide(SpeedUp& result, const Estimate& before, const Estimate& after, double threshold) {
-  if (!before.interval || !after.interval) {
-    result.reason = no_interval(std::min(before.samples, after.samples));
-    return;
+/// What is missing for a verdict: the interval of the change must become so narrow that it no longer holds
+/// both a change worth telling and none.
+void say_too_few_rounds(SpeedUp& result, const Estimate& before, const Estimate& after, double change,
+                        double threshold, Apart apart) {
+  const double narrow = std::abs(change) > threshold ? std::abs(change) : threshold - std::abs(change) / 2;
+  const auto more = [&](Apart of) {
+    const auto wanted = static_cast<double>(rounds_for(rounds_of(before), rounds_of(after), narrow, of));
+    return rounded_up(wanted - static_cast<double>(std::min(before.rounds, after.rounds)));
+  };
+  const double rounds = more(apart);
+  if (rounds < rounds_that_nobody_makes) {
+    result.more_rounds = rounds;
+    result.reason =
+        fmt::format("not to be told from how processes differ: about {} more {} a side would tell", rounds,
+                    rounds == 1 ? "round" : "rounds");
+  } else if (apart == Apart::in_two_runs && more(Apart::in_one_run) < rounds_that_nobody_makes) {
+    result.reason =
+        "not to be told from how the machine differs from one run to the next, which more rounds do not "
+        "mend: "
+        "mprof ab measures both in one session";
+  } else {
+    result.reason = "not to be told from how processes differ";
   }
-  const double change = after.median / before.median - 1;
-  const bool apart = !overlap(*before.interval, *after.interval);
-  if (apart && std::abs(change) > threshold) {
+}
+
+/// Sets the verdict and its reason on a ratio that was tested; `p` as adjusted.
+void decide(SpeedUp& result, const Estimate& before, const Estimate& after, const RatioTest& test, double p,
+            double threshold, Apart apart) {
+  const double change = test.ratio - 1;
+  result.p = p;
+  if (p <= significance && std::abs(change) > threshold) {
     result.verdict = change < 0 ? Verdict::faster : Verdict::slower;
-  } else if (within(*before.interval, before.median, threshold) &&
-             within(*after.interval, before.median, threshold)) {
+  } else if (is_within(test.interval, threshold)) {
     result.verdict = Verdict::same;
   } else {
-    result.reason = apart ? "the medians differ by less than the threshold, but an interval reaches beyond it"
-                          : "the 95 % intervals of the medians overlap";
+    say_too_few_rounds(result, before, after, change, threshold, apart);
   }
+}
+
+/// The factor, and the test that the verdict hangs on where there can be one.
+struct Tested {
+  SpeedUp result{};
+  std::optional<RatioTest> test{};
+};
+
+Tested tested(const TimePair& pair, Apart apart) {
+  const auto& [before, after] = pair;
+  if (!before) return {no_speed_up(before.absent)};
+  if (!after) return {no_speed_up(after.absent)};
+  if (!(after->median > 0) || !(before->median > 0))
+    return {no_speed_up("a time of 0 has no ratio to another")};
+  Tested one;
+  one.result.factor = before->median / after->median;
+  one.test = test_ratio(rounds_of(*before), rounds_of(*after), apart);
+  if (one.test)
+    one.result.interval = Interval{1 / one.test->interval.high, 1 / one.test->interval.low};
+  else
+    one.result.reason = "nothing is known of how it varies from one process to the next";
+  if (const std::string why = why_disturbed(pair, "the time before", "the time after"); !why.empty()) {
+    one.test.reset();
+    one.result.reason = why;
+    one.result.disturbed = true;
+  }
+  return one;
+}
+
+std::vector<SpeedUp> judge_all(std::span<const TimePair> pairs, const Thresholds& thresholds, Apart apart) {
+  std::vector<Tested> all;
+  std::vector<double> p;
+  for (const TimePair& pair : pairs) {
+    all.push_back(tested(pair, apart));
+    if (all.back().test) p.push_back(all.back().test->p);
+  }
+  const std::vector<double> adjusted = holm(p);
+  std::vector<SpeedUp> results;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    SpeedUp& result = results.emplace_back(std::move(all[i].result));
+    if (!all[i].test) continue;
+    const Estimate &before = *pairs[i].before, &after = *pairs[i].after;
+    decide(result, before, after, *all[i].test, adjusted[next++], thresholds.of(before, after), apart);
+  }
+  return results;
 }
 
 }  // namespace
@@ -61,29 +130,49 @@ bool contradict(Verdict a, Verdict b) {
   return is_change(a) && is_change(b) && a != b;
 }
 
+bool is_within(const Interval& ratio, double threshold) {
+  return ratio.low >= 1 / (1 + threshold) && ratio.high <= 1 + threshold;
+}
+
+std::optional<Interval> SpeedUp::ratio_interval() const {
+  if (!interval) return std::nullopt;
+  return Interval{1 / interval->high, 1 / interval->low};
+}
+
 SpeedUp no_speed_up(std::string reason) {
   SpeedUp result;
   result.reason = result.absent = std::move(reason);
   return result;
 }
 
-SpeedUp judge(const Value& before, const Value& after, double threshold) {
-  if (!before) return no_speed_up(before.absent);
-  if (!after) return no_speed_up(after.absent);
-  if (!(after->median > 0) || !(before->median > 0))
-    return no_speed_up("a time of 0 has no ratio to another");
-  SpeedUp result;
-  result.factor = before->median / after->median;
-  if (before->interval && after->interval && after->interval->low > 0) {
-    result.interval = Interval{before->interval->low / after->interval->high,
-                               before->interval->high / after->interval->low};
+SpeedUp judge(const Value& before, const Value& after, const Thresholds& thresholds) {
+  const TimePair pair{before, after};
+  return judge_all(std::span(&pair, 1), thresholds, Apart::in_one_run).front();
+}
+
+std::vector<SpeedUp> judge_together(std::span<const TimePair> pairs, const Thresholds& thresholds,
+                                    Apart apart) {
+  return judge_all(pairs, thresholds, apart);
+}
+
+double Thresholds::of(const Estimate& before, const Estimate& after) const {
+  const bool by_host = before.clock == ClockSource::host || after.clock == ClockSource::host;
+  return by_host ? host : device;
+}
+
+std::string why_disturbed(const TimePair& pair, std::string_view before, std::string_view after) {
+  std::string why;
+  for (const auto& [value, name] : {std::pair(&pair.before, before), std::pair(&pair.after, after)}) {
+    if (!*value || (*value)->disturbed.empty()) continue;
+    why += fmt::format("{}{} was disturbed: {}", why.empty() ? "" : "; ", name,
+                       format::causes((*value)->disturbed));
   }
-  decide(result, *before, *after, threshold);
-  return result;
+  return why;
 }
 
 bool is_level(const Value& time, const Value& best) {
-  return time && best && time->interval && best->interval && judge(time, best).verdict != Verdict::faster;
+  return time && best && time->interval && best->interval && time->disturbed.empty() &&
+         best->disturbed.empty() && judge(time, best).verdict != Verdict::faster;
 }
 
 bool is_loss(const QualityInfo& quality, double change) {
@@ -100,6 +189,13 @@ bool is_loss(const QualityInfo& quality, double change) {
 
 std::string threshold_text(double threshold) {
   return format::about(100 * threshold, Unit::percent);
+}
+
+std::string thresholds_text(const Thresholds& thresholds) {
+  const std::string device = threshold_text(thresholds.device);
+  return thresholds.host <= thresholds.device
+             ? device
+             : fmt::format("{} ({} by the host's clock)", device, threshold_text(thresholds.host));
 }
 
 }  // namespace mprof

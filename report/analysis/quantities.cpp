@@ -117,19 +117,12 @@ Reading matrix_kernels(const OpReadings& op) {
 
 // --- Rates
 
-/// Nobody counts multiprocessors, but the waves are computed from them.
 Reading multiprocessors(const OpReadings& op) {
   const KernelCounters* kernel = op.longest_kernel();
   if (kernel == nullptr) return missing(why_not_counted(*op.result().source));
-  double blocks = 0;
-  for (const char* limit : {"registers", "shared_mem", "warps", "blocks"}) {
-    const auto allowed = counted(*kernel, fmt::format("launch__occupancy_limit_{}", limit));
-    if (!allowed) return missing("the counters pass did not read what limits the occupancy");
-    blocks = blocks > 0 ? std::min(blocks, *allowed) : *allowed;
-  }
-  return from(
-      op, [&](double grid, double waves) { return std::round(grid / waves / blocks); }, "launch__grid_size",
-      "launch__waves_per_multiprocessor");
+  const std::optional<double> units = multiprocessors_of(*kernel);
+  return units ? derived(*units)
+               : missing("the counters pass did not read the waves and what limits the occupancy");
 }
 
 Reading issue_rate(const OpReadings& op) {
@@ -229,6 +222,16 @@ Reading host_time(const OpReadings& op) {
 Reading hidden_copy_time(const OpReadings& op) {
   return from(
       op, [](double share, double time) { return share * time; }, "copy_overlap", "copy_time");
+}
+
+/// Each way of copying and the kernels by themselves, less the time in which any of them ran.
+Reading overlapped_time(const OpReadings& op) {
+  return from(
+      op,
+      [](double copies, double kernels, double in_kernels, double copying_only) {
+        return std::max(0.0, copies + kernels - in_kernels - copying_only);
+      },
+      "copy_time", "gpu_time", "gpu_kernel_time", "gpu_copy_only_time");
 }
 
 // --- The CPU
@@ -333,6 +336,10 @@ constexpr std::array all_quantities{
              [](Op op) { return from(op, percentage, "gpu_copy_only_time", "traced_group_time"); }},
     Quantity{"hidden_copy_time", "Copy time under kernels", Unit::second,
              "Copy time in which a kernel ran as well.", false, hidden_copy_time},
+    Quantity{"overlapped_time", "Overlapped time", Unit::second,
+             "Copies in, copies out and kernels of the op, added up, less the time in which any of them ran: "
+             "what running at the same time saved.",
+             false, overlapped_time},
     Quantity{"host_time", "Idle for the host", Unit::second,
              "Group time in which the GPU did nothing and the host ran its own code or CUDA calls other than "
              "waiting and allocating.",

@@ -1,6 +1,7 @@
 #include "report/analysis/readings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -15,20 +16,39 @@ double combined(Combine how, const std::vector<double>& values) {
   return how == Combine::mean ? sum / static_cast<double>(values.size()) : sum;
 }
 
+/// Adds up times as if all of them were slow in the same process: the cautious case.
+void add_variation(Estimate& sum, const std::vector<Estimate>& times) {
+  double deviation = 0;
+  sum.rounds = times.front().rounds;
+  sum.between.dof = times.front().between.dof;
+  for (const Estimate& time : times) {
+    deviation += time.median / sum.median * std::sqrt(time.between.value);
+    sum.between.dof = std::min(sum.between.dof, time.between.dof);
+    sum.rounds = std::min(sum.rounds, time.rounds);
+    sum.clock = std::max(sum.clock, time.clock);
+  }
+  sum.between.value = deviation * deviation;
+  sum.interval = next_run_interval(rounds_of(sum));
+}
+
 /// All ops of a case as one value. The ends of the intervals combine like the medians: a cautious interval.
 Value combined_over_ops(const Case& c, const Metric& metric) {
   std::vector<double> medians, lows, highs;
+  std::vector<Estimate> times;
   for (const OpInfo& op : c.ops) {
     const Value value = value_of(c, metric.id, op.name);
     if (!value) return value;
     medians.push_back(value->median);
+    if (value->clock != ClockSource::none) times.push_back(*value);
     if (value->interval) {
       lows.push_back(value->interval->low);
       highs.push_back(value->interval->high);
     }
   }
   Value result = derived_value(combined(metric.combine, medians));
-  if (lows.size() == medians.size()) {
+  if (metric.combine == Combine::sum && times.size() == medians.size()) {
+    add_variation(*result.estimate, times);
+  } else if (lows.size() == medians.size()) {
     result.estimate->interval = Interval{combined(metric.combine, lows), combined(metric.combine, highs)};
   }
   return result;

@@ -1,5 +1,8 @@
 #include "report/analysis/rules.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
@@ -56,6 +59,7 @@ constexpr std::string_view l1 = "l1tex__throughput.avg.pct_of_peak_sustained_act
 constexpr std::string_view memory_pipes = "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr std::string_view instructions = "smsp__inst_executed.sum";
 constexpr std::string_view dram = "dram__bytes.sum";
+constexpr std::string_view dram_written = "dram__bytes_write.sum";
 constexpr std::string_view l1_hits = "l1tex__t_sector_hit_rate.pct";
 constexpr std::string_view l2_hits = "lts__t_sector_hit_rate.pct";
 constexpr std::string_view loaded = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
@@ -238,7 +242,8 @@ const std::vector<Rule> table{
      faster,
      op_time,
      {least("issue_rate", ratio, 1.05)},
-     "Instructions are issued faster: {} a cycle and multiprocessor, of 4; SM throughput {}.",
+     "Instructions are issued faster: {} of the 4 that a multiprocessor can issue in a cycle; SM throughput "
+     "{}.",
      {change("issue_rate"), pair(sm)},
      by_ratio("issue_rate"),
      time_equation},
@@ -246,7 +251,7 @@ const std::vector<Rule> table{
      slower,
      op_time,
      {most("issue_rate", ratio, 0.95)},
-     "Instructions are issued more slowly: {} a cycle and multiprocessor, of 4.",
+     "Instructions are issued more slowly: {} of the 4 that a multiprocessor can issue in a cycle.",
      {change("issue_rate")},
      by_ratio("issue_rate"),
      time_equation},
@@ -394,7 +399,9 @@ const std::vector<Rule> table{
     {"l2_hits_more",
      faster,
      op_time,
-     {least(l2_hits, difference, 10), most("dram_time", share_of_time, -0.05)},
+     // Where less is written as well, data is gone that no cache has to serve.
+     {least(l2_hits, difference, 10), most("dram_time", share_of_time, -0.05),
+      least(dram_written, ratio, 0.8)},
      "The L2 cache serves more, so that less comes from DRAM: hit rate {}.",
      {change(l2_hits)},
      by_time("dram_time", 0.5),
@@ -402,7 +409,8 @@ const std::vector<Rule> table{
     {"l2_hits_less",
      slower,
      op_time,
-     {most(l2_hits, difference, -10), least("dram_time", share_of_time, 0.05)},
+     {most(l2_hits, difference, -10), least("dram_time", share_of_time, 0.05),
+      most(dram_written, ratio, 1.25)},
      "The L2 cache serves less, so that more comes from DRAM: hit rate {}.",
      {change(l2_hits)},
      by_time("dram_time", 0.5),
@@ -445,8 +453,8 @@ const std::vector<Rule> table{
      op_time,
      {least("memory_lead", before, 10), least(memory, before, 60), most("memory_lead", after, -10),
       least(sm, after, 60)},
-     "The bottleneck moved from memory to the multiprocessors: memory throughput {}, SM throughput {}.",
-     {pair(memory), pair(sm)},
+     "The bottleneck moved from {} to {}: memory throughput {}, SM throughput {}.",
+     {{memory, Show::bottleneck_before}, {sm, Show::bottleneck_after}, pair(memory), pair(sm)},
      by_points("memory_lead", 0.1),
      ncu_sol},
     {"compute_to_memory_bound",
@@ -454,8 +462,8 @@ const std::vector<Rule> table{
      op_time,
      {most("memory_lead", before, -10), least(sm, before, 60), least("memory_lead", after, 10),
       least(memory, after, 60)},
-     "The bottleneck moved from the multiprocessors to memory: memory throughput {}, SM throughput {}.",
-     {pair(memory), pair(sm)},
+     "The bottleneck moved from {} to {}: memory throughput {}, SM throughput {}.",
+     {{sm, Show::bottleneck_before}, {memory, Show::bottleneck_after}, pair(memory), pair(sm)},
      by_points("memory_lead", 0.1),
      ncu_sol},
     {"occupancy_higher",
@@ -628,7 +636,7 @@ const std::vector<Rule> table{
      faster,
      group_time,
      {most("copy_time", share_of_time, -0.05), least("copy_bytes", ratio, 0.9)},
-     "The same bytes are copied in less time: {}, at {}. That is what page-locked memory is for.",
+     "The same bytes are copied in less time: {}, at {}.",
      {change("copy_time"), pair("copy_rate")},
      by_time("copy_time"),
      transfers},
@@ -658,19 +666,28 @@ const std::vector<Rule> table{
      transfers},
     {"overlap_more",
      faster,
-     group_time,
-     {least("hidden_copy_time", share_of_time, 0.05)},
-     "Copies run under kernels: {} of them, on {} streams at once.",
-     {pair("hidden_copy_time"), pair("concurrent_streams")},
-     by_time("hidden_copy_time"),
+     either,
+     {least("overlapped_time", share_of_time, 0.05)},
+     "Copies and kernels run at the same time: {} are saved so, on {} streams at once; copy time under "
+     "kernels {}.",
+     {pair("overlapped_time"), pair("concurrent_streams"), pair("hidden_copy_time")},
+     by_time("overlapped_time"),
+     streams},
+    {"overlap_little",
+     context,
+     either,
+     {least("concurrent_streams", difference, 1), most("overlapped_time", share_of_time, 0.05)},
+     "{} streams work at once, but little of it overlaps: {} are saved so, of {} of copies.",
+     {pair("concurrent_streams"), pair("overlapped_time"), now("copy_time")},
+     {Weigh::least, "overlapped_time", 0.5},
      streams},
     {"overlap_less",
      slower,
-     group_time,
-     {most("hidden_copy_time", share_of_time, -0.05)},
-     "Fewer copies run under kernels: {} of them, on {} streams at once.",
-     {pair("hidden_copy_time"), pair("concurrent_streams")},
-     by_time("hidden_copy_time"),
+     either,
+     {most("overlapped_time", share_of_time, -0.05)},
+     "Less runs at the same time: {} are saved so, on {} streams at once; copy time under kernels {}.",
+     {pair("overlapped_time"), pair("concurrent_streams"), pair("hidden_copy_time")},
+     by_time("overlapped_time"),
      streams},
     {"kernels_faster",
      faster,
@@ -882,8 +899,11 @@ std::string sentence_text(const Rule& rule) {
     }
     const Cited& number = rule.cites.at(cited++);
     ++at;
+    const bool is_bottleneck =
+        number.show == Show::bottleneck_before || number.show == Show::bottleneck_after;
     text += number.show == Show::limits         ? "*limits*"
             : number.show == Show::side_kernels ? "*kernels*"
+            : is_bottleneck                     ? "*part*"
                                                 : fmt::format("`{}`", number.metric);
   }
   return text;
@@ -893,6 +913,13 @@ std::string sentence_text(const Rule& rule) {
 
 std::span<const Rule> rules() {
   return table;
+}
+
+bool is_factor_of_time(const Rule& rule) {
+  constexpr std::array<std::string_view, 7> factors{
+      instructions, "issue_rate",  "sm_clock", "instructions", "cycles_per_instruction",
+      "cores_busy", "rate_of_core"};
+  return std::ranges::find(factors, rule.strength.metric) != factors.end();
 }
 
 std::string rules_as_markdown() {

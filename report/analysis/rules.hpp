@@ -48,8 +48,10 @@ enum class Show {
   pair,    ///< before → after
   before,
   after,
-  limits,       ///< what limits the occupancy of the variant's longest kernel; no number
-  side_kernels  ///< the names of all kernels but the longest, of both sides; no number
+  limits,             ///< what limits the occupancy of the variant's longest kernel; no number
+  side_kernels,       ///< the names of all kernels but the longest, of both sides; no number
+  bottleneck_before,  ///< what the longest kernel keeps busiest, by its parts
+  bottleneck_after
 };
 
 struct Cited {
@@ -92,6 +94,10 @@ struct Rule {
 
 /// All rules, causes before mechanisms before symptoms: of equally strong ones the first comes first.
 [[nodiscard]] std::span<const Rule> rules();
+
+/// Whether a time is a product with what the rule is measured by: instructions, cycles for each, clock,
+/// cores. Such a factor cannot be contradicted.
+[[nodiscard]] bool is_factor_of_time(const Rule& rule);
 
 /// The table of docs/explanations.md.
 [[nodiscard]] std::string rules_as_markdown();

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,10 +24,6 @@ constexpr double latency_below = 60;
 constexpr double balanced_within = 10;
 constexpr double near_limit_above = 80;
 
-constexpr std::string_view compute_throughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
-constexpr std::string_view memory_throughput =
-    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
-
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> occupancy_limits{{
     {"launch__occupancy_limit_registers", "registers"},
     {"launch__occupancy_limit_shared_mem", "shared memory"},
@@ -35,9 +33,59 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> occupancy
 
 // --- One kernel
 
-std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel) {
-  return mprof::bottleneck_of(kernel.value(compute_throughput), kernel.value(memory_throughput),
-                              kernel.value("launch__waves_per_multiprocessor"));
+/// Parts of the multiprocessors and of the memory system by the metrics of their own. The pipes of memory
+/// instructions are those for shared memory and constants as well.
+using Part = std::pair<std::string_view, std::string_view>;
+constexpr std::string_view issuing = "issue slots";
+constexpr std::string_view memory_instructions = "memory-instruction pipes";
+constexpr std::array<Part, 8> compute_parts{{
+    {"idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed", "constant port"},
+    {"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", memory_instructions},
+    {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe"},
+    {"sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", "FMA pipe"},
+    {"sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", "ALU pipe"},
+    {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed", "FP64 pipe"},
+    {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", "LSU pipe"},
+    {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", "XU pipe"},
+}};
+constexpr std::string_view dram_throughput = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr std::array<Part, 3> memory_parts{{
+    {dram_throughput, "DRAM"},
+    {"l1tex__throughput.avg.pct_of_peak_sustained_active", "L1/TEX"},
+    {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "L2"},
+}};
+
+std::optional<double> percent_of(const KernelCounters& kernel, std::string_view metric) {
+  const Value value = kernel.value(metric);
+  return value ? std::optional(value->median) : std::nullopt;
+}
+
+std::optional<double> issue_slots_of(const KernelCounters& kernel) {
+  constexpr double schedulers = 4;  // of a multiprocessor
+  const auto executed = percent_of(kernel, "smsp__inst_executed.sum"),
+             cycles = percent_of(kernel, "gpc__cycles_elapsed.max"), units = multiprocessors_of(kernel);
+  if (!executed || !cycles || !units || !(*cycles > 0) || !(*units > 0)) return std::nullopt;
+  return 100 * *executed / *cycles / *units / schedulers;
+}
+
+/// A throughput is that of its busiest part: the counted one that is as busy, to within what two replays and
+/// cycles of idle multiprocessors make.
+std::optional<BusyPart> part_behind(double throughput, const std::vector<BusyPart>& parts) {
+  constexpr double as_busy = 3;  // points
+  std::optional<BusyPart> nearest;
+  for (const BusyPart& part : parts) {
+    const double apart = std::abs(part.percent - throughput);
+    if (apart <= as_busy && (!nearest || apart < std::abs(nearest->percent - throughput))) nearest = part;
+  }
+  return nearest;
+}
+
+std::vector<BusyPart> counted_parts(const KernelCounters& kernel, std::span<const Part> parts) {
+  std::vector<BusyPart> counted;
+  for (const auto& [metric, name] : parts) {
+    if (const auto percent = percent_of(kernel, metric)) counted.push_back({name, *percent});
+  }
+  return counted;
 }
 
 std::vector<Stall> stalls_of(const KernelCounters& kernel) {
@@ -139,8 +187,8 @@ void compare_with_baselines(std::vector<KernelResult>& kernels) {
     const KernelResult* before = kernel_before(kernels, kernel);
     if (before == nullptr) continue;
     kernel.before = KernelBefore{before->variant->info.id, before->counters.kernel,
-                                 before->counters.value(compute_throughput),
-                                 before->counters.value(memory_throughput), before->bottleneck};
+                                 before->counters.value(counted_sm_throughput),
+                                 before->counters.value(counted_memory_throughput), before->bottleneck};
   }
 }
 
@@ -176,7 +224,7 @@ std::optional<Problem> best_counted_problem(const FamilyResult& family) {
 std::string why_uncounted(const VariantResult& variant, const Problem& problem, const Words& words) {
   const CaseResult* result = variant.representative(problem);
   if (result == nullptr) return "it was not run " + words.at(problem);
-  if (result->status == Status::wrong) return "the output is wrong";
+  if (!result->doubt().empty()) return std::string(result->doubt());
   if (!result->ok()) return result->reason.empty() ? std::string(to_string(result->status)) : result->reason;
   return why_not_counted(*result->source);
 }
@@ -199,13 +247,6 @@ std::string why_none(const Run& run, const FamilyResult& family) {
     reasons.insert(why_uncounted(variant, variant.cases.back().key.problem, family.words));
   }
   return format::sentence_case(fmt::format("{}.", fmt::join(reasons, "; ")));
-}
-
-std::optional<double> roof(const Run& run, std::string_view id) {
-  const auto found = std::find_if(run.ceilings.begin(), run.ceilings.end(), [&](const Ceiling& ceiling) {
-    return ceiling.id == id && ceiling.device == "cuda";
-  });
-  return found == run.ceilings.end() ? std::nullopt : found->value;
 }
 
 }  // namespace
@@ -265,10 +306,85 @@ std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memor
   return result;
 }
 
+std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel) {
+  std::optional<Bottleneck> result =
+      bottleneck_of(kernel.value(counted_sm_throughput), kernel.value(counted_memory_throughput),
+                    kernel.value("launch__waves_per_multiprocessor"));
+  if (!result) return result;
+  result->issue_slots = issue_slots_of(kernel);
+  result->dram = percent_of(kernel, dram_throughput);
+  std::vector<BusyPart> of_compute = counted_parts(kernel, compute_parts);
+  if (result->issue_slots) of_compute.insert(of_compute.begin(), BusyPart{issuing, *result->issue_slots});
+  result->compute_part = part_behind(result->compute, of_compute);
+  result->memory_part = part_behind(result->memory, counted_parts(kernel, memory_parts));
+  return result;
+}
+
+BoundWords bound_words(const Bottleneck& bottleneck) {
+  const auto& [compute, memory] = std::tie(bottleneck.compute_part, bottleneck.memory_part);
+  BoundWords words{std::string(to_string(bottleneck.bound)), {}, {}};
+  switch (bottleneck.bound) {
+    case Bound::compute:
+      words.figures = format::whole_percent(bottleneck.compute);
+      if (!compute) break;
+      // The pipes of memory instructions are in the multiprocessors, and compute nothing.
+      if (compute->name != memory_instructions && compute->name != "constant port") {
+        words.head = fmt::format("compute ({})", compute->name);
+        break;
+      }
+      words.head = compute->name;
+      if (bottleneck.issue_slots)
+        words.beside = fmt::format("{} {}", issuing, format::whole_percent(*bottleneck.issue_slots));
+      break;
+    case Bound::memory:
+      words.figures = format::whole_percent(bottleneck.memory);
+      if (memory) {
+        words.head = memory->name;
+      } else if (bottleneck.dram) {
+        words.head = "memory pipeline";
+      }
+      if (bottleneck.dram && (!memory || memory->name != "DRAM"))
+        words.beside = fmt::format("DRAM {}", format::whole_percent(*bottleneck.dram));
+      break;
+    case Bound::balanced:
+      if (compute && memory) words.beside = fmt::format("{} and {}", compute->name, memory->name);
+      [[fallthrough]];
+    case Bound::latency:
+      words.figures = format::whole_percents(bottleneck.compute, bottleneck.memory);
+      break;
+  }
+  return words;
+}
+
+std::string bound_text(const Bottleneck& bottleneck) {
+  const BoundWords words = bound_words(bottleneck);
+  return fmt::format("{} {}{}{}", words.head, words.figures, words.beside.empty() ? "" : ", ", words.beside);
+}
+
+std::optional<double> multiprocessors_of(const KernelCounters& kernel) {
+  double blocks = 0;
+  for (const auto& [metric, name] : occupancy_limits) {
+    const Value allowed = kernel.value(metric);
+    if (!allowed) return std::nullopt;
+    blocks = blocks > 0 ? std::min(blocks, allowed->median) : allowed->median;
+  }
+  const Value grid = kernel.value("launch__grid_size");
+  const Value waves = kernel.value("launch__waves_per_multiprocessor");
+  if (!grid || !waves || !(waves->median > 0) || !(blocks > 0)) return std::nullopt;
+  return std::round(grid->median / waves->median / blocks);
+}
+
+std::optional<double> measured_peak(const Run& run, std::string_view id) {
+  const auto found = std::find_if(run.ceilings.begin(), run.ceilings.end(), [&](const Ceiling& ceiling) {
+    return ceiling.id == id && ceiling.device == "cuda";
+  });
+  return found == run.ceilings.end() ? std::nullopt : found->value;
+}
+
 SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
   SpeedOfLight sol;
-  sol.peak_flop_rate = roof(run, "fp32_flop_rate");
-  sol.peak_bandwidth = roof(run, "memory_bandwidth");
+  sol.peak_flop_rate = measured_peak(run, "fp32_flop_rate");
+  sol.peak_bandwidth = measured_peak(run, "memory_bandwidth");
   const std::optional<Problem> problem = best_counted_problem(family);
   if (!problem) {
     sol.absent = why_none(run, family);

@@ -16,10 +16,21 @@ struct FamilyResult;
 struct VariantResult;
 struct CaseResult;
 
+/// Both in % of the GPU's peak, as Nsight Compute names them.
+inline constexpr std::string_view counted_sm_throughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+inline constexpr std::string_view counted_memory_throughput =
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+
 /// What holds a kernel back.
 enum class Bound { compute, memory, balanced, latency };
 
 [[nodiscard]] std::string_view to_string(Bound bound);
+
+/// A part of the GPU, as readers of Nsight Compute know it, and how busy it was.
+struct BusyPart {
+  std::string_view name;
+  double percent = 0;
+};
 
 struct Bottleneck {
   Bound bound = Bound::latency;
@@ -27,12 +38,34 @@ struct Bottleneck {
   bool under_one_wave = false;  ///< the grid does not fill the GPU once
   double compute = 0;           ///< %, SM throughput
   double memory = 0;            ///< %, memory throughput
+  /// The parts that the two throughputs are of: "issue slots", "L1/TEX"; nullopt where none of those that
+  /// were counted is as busy.
+  std::optional<BusyPart> compute_part{};
+  std::optional<BusyPart> memory_part{};
+  std::optional<double> issue_slots{};  ///< %, instructions issued of those that could be
+  std::optional<double> dram{};         ///< %, DRAM throughput
 };
 
 /// Latency: both throughputs are under 60 %. Otherwise balanced when they differ by less than 10 points, and
 /// bound by the higher one when not. nullopt where a throughput is unknown; unknown waves flag nothing.
 [[nodiscard]] std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memory,
                                                       const Value& waves);
+/// The same of a kernel, with the parts that it keeps busy.
+[[nodiscard]] std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel);
+
+/// What a bottleneck is called: "L1/TEX", "98 %" and "DRAM 6 %".
+struct BoundWords {
+  std::string head;
+  std::string figures;
+  std::string beside;  ///< what is idle beside it, where that is not plain; may be empty
+};
+
+[[nodiscard]] BoundWords bound_words(const Bottleneck& bottleneck);
+/// All three: "L1/TEX 98 %, DRAM 6 %".
+[[nodiscard]] std::string bound_text(const Bottleneck& bottleneck);
+
+/// Multiprocessors of the GPU that a kernel ran on: nobody counts them, but waves are computed from them.
+[[nodiscard]] std::optional<double> multiprocessors_of(const KernelCounters& kernel);
 
 /// What limits the theoretical occupancy: all that allow the fewest blocks, "registers", "shared memory",
 /// ...; nothing when one of them is unknown.
@@ -107,5 +140,8 @@ struct SpeedOfLight {
 
 /// `family` must outlive the result, which points into it.
 [[nodiscard]] SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family);
+
+/// A ceiling of the GPU by its id; nullopt where it was not measured.
+[[nodiscard]] std::optional<double> measured_peak(const Run& run, std::string_view ceiling);
 
 }  // namespace mprof

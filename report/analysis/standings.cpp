@@ -1,6 +1,7 @@
 #include "report/analysis/standings.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace mprof {
 namespace {
@@ -36,7 +37,19 @@ std::optional<QualityRange> range_at(const FamilyResult& family, std::size_t qua
   return range.variants == 0 ? std::nullopt : std::optional(range);
 }
 
-/// s, of all ops; nullopt where one is missing or works outside forward().
+/// The ends of the intervals of all ops' times together; the medians where there is none.
+Interval ops_interval(const CaseResult& result) {
+  Interval sum{0, 0};
+  for (const OpResult& op : result.ops) {
+    const double median = op.op_time->median;
+    sum.low += op.op_time->interval ? op.op_time->interval->low : median;
+    sum.high += op.op_time->interval ? op.op_time->interval->high : median;
+  }
+  return sum;
+}
+
+}  // namespace
+
 std::optional<double> ops_time(const CaseResult& result) {
   double sum = 0;
   for (const OpResult& op : result.ops) {
@@ -45,8 +58,6 @@ std::optional<double> ops_time(const CaseResult& result) {
   }
   return sum > 0 ? std::optional(sum) : std::nullopt;
 }
-
-}  // namespace
 
 Answers answers_for(const FamilyResult& family, const std::string& op) {
   Answers answers;
@@ -107,7 +118,35 @@ std::optional<FastestOps> fastest_ops(const FamilyResult& family) {
   }
   if (fastest.result == nullptr || !(fastest.time < fastest.result->total_time->median)) return std::nullopt;
   fastest.share = fastest.time / fastest.result->total_time->median;
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* other = variant.representative(family.problems.back());
+    if (other == nullptr || other == fastest.result || !other->ok()) continue;
+    const std::optional<double> time = ops_time(*other);
+    const bool is_near = time && *time <= (1 + Thresholds{}.device) * fastest.time;
+    if (time && (is_near || ops_interval(*other).low <= ops_interval(*fastest.result).high)) ++fastest.level;
+  }
   return fastest;
+}
+
+std::vector<Unswept> unswept(const FamilyResult& family) {
+  std::vector<Unswept> list;
+  for (const VariantResult& variant : family.variants) {
+    if (!std::ranges::any_of(variant.cases, &CaseResult::ok)) continue;
+    Unswept found{&variant, {}, true};
+    for (const ParameterInfo& parameter : variant.info.parameters) {
+      if (parameter.values.size() < 2) continue;
+      std::set<std::string> values;
+      for (const CaseResult& result : variant.cases) {
+        const auto set = result.key.parameters.find(parameter.name);
+        values.insert(set == result.key.parameters.end() ? parameter.default_value : set->second);
+      }
+      if (values.size() > 1) continue;
+      found.parameters.emplace_back(parameter.name, *values.begin());
+      found.at_defaults = found.at_defaults && *values.begin() == parameter.default_value;
+    }
+    if (!found.parameters.empty()) list.push_back(std::move(found));
+  }
+  return list;
 }
 
 const Problem* largest_measured(const FamilyResult& family) {

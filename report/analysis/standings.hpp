@@ -46,15 +46,29 @@ struct QualityRange {
 /// Each quality of the family at the largest problem at which one was recorded of a right output.
 [[nodiscard]] std::vector<QualityRange> quality_ranges(const FamilyResult& family);
 
+/// s, all ops of a case; nullopt where one is missing or works outside forward().
+[[nodiscard]] std::optional<double> ops_time(const CaseResult& result);
+
 /// The case whose ops together are the fastest at the largest problem, and what the rest leaves to win.
 struct FastestOps {
   const CaseResult* result = nullptr;
-  double time = 0;   ///< s, all its ops
-  double share = 0;  ///< of its total time
+  double time = 0;        ///< s, all its ops
+  double share = 0;       ///< of its total time
+  std::size_t level = 0;  ///< others whose ops together cannot be told to take longer
 };
 
 /// nullopt without such a case, or where its ops do not lie within the whole.
 [[nodiscard]] std::optional<FastestOps> fastest_ops(const FamilyResult& family);
+
+/// Parameters of a variant that could take other values and ran with one alone.
+struct Unswept {
+  const VariantResult* variant = nullptr;
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< name and the value that ran
+  bool at_defaults = true;                                      ///< all of them
+};
+
+/// Variants in order, those without such a parameter or a verified time left out.
+[[nodiscard]] std::vector<Unswept> unswept(const FamilyResult& family);
 
 /// The largest problem with a verified time; nullptr when there is none.
 [[nodiscard]] const Problem* largest_measured(const FamilyResult& family);

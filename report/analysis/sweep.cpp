@@ -140,7 +140,7 @@ Value time_of(const CaseResult& result, const OpSweep& op) {
 /// Why a point has no time that counts; empty when it has one.
 std::string obstacle(const SweepPoint& point) {
   if (point.result == nullptr) return "not in this run";
-  if (point.result->status == Status::wrong) return "the output is wrong";
+  if (!point.result->doubt().empty()) return std::string(point.result->doubt());
   if (!point.result->ok()) {
     const std::string reason = format::one_line(point.result->reason);
     return fmt::format("{}{}{}", to_string(point.result->status), reason.empty() ? "" : ": ", reason);
@@ -162,7 +162,11 @@ void judge_against_best(SweepPoint& point, const SweepPoint& best) {
     point.standing = Standing::best;
     return;
   }
-  if (!point.time->interval || !best.time->interval) {
+  const std::string disturbed = why_disturbed({point.time, best.time}, "it", "the best");
+  if (!disturbed.empty()) {
+    point.standing = Standing::unclear;
+    point.reason = disturbed;
+  } else if (!point.time->interval || !best.time->interval) {
     point.standing = Standing::unclear;
     point.reason = judge(point.time, best.time).reason;
   } else {
@@ -259,6 +263,11 @@ double SweepAxis::position(std::size_t index) const {
 
 const SweepPoint* SweepSeries::best_point() const {
   return best ? &points[*best] : nullptr;
+}
+
+std::size_t SweepSeries::level() const {
+  return static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [](const SweepPoint& p) { return p.standing == Standing::level; }));
 }
 
 const SweepPoint* SweepSeries::slowest() const {

@@ -58,6 +58,8 @@ struct SweepSeries {
   std::optional<std::size_t> best;
 
   [[nodiscard]] const SweepPoint* best_point() const;
+  /// Points that are level with the best one.
+  [[nodiscard]] std::size_t level() const;
   /// The slowest verified one; nullptr when there is none.
   [[nodiscard]] const SweepPoint* slowest() const;
   [[nodiscard]] const SweepPoint* default_point() const;

@@ -59,13 +59,38 @@ std::vector<std::optional<double>> product_of(const std::vector<CombinedIdea>& i
   return product;
 }
 
-/// What would be gone if kernels took no time: copies beside them would go on.
-Value kernels_alone(const OpReadings& op) {
-  const Value& kernels = op.of("gpu_time").value;
-  const Value& copies_beside = op.of("hidden_copy_time").value;
-  if (!kernels) return kernels;
-  if (!copies_beside) return copies_beside;
-  return derived_value(std::max(0.0, kernels->median - copies_beside->median));
+/// By one traced execution: without the moments in which tracing alone kept the GPU waiting.
+void add_traced_shares(RemainingGain& gain, const OpReadings& op) {
+  const Value& beside = op.of("hidden_copy_time").value;
+  const bool all_alone = beside && !(beside->median > 0);
+  const Value& known = op.of("gpu_kernel_alone_time").value;
+  const Value& alone = !known && all_alone ? op.of("gpu_kernel_time").value : known;
+  const Value& group = op.of("traced_group_time").value;
+  const Value& tracing = op.of("gpu_idle_tracing_time").value;
+  const Value& copying = op.of("gpu_copy_only_time").value;
+  const double whole = group ? group->median - (tracing ? tracing->median : 0) : 0;
+  if (!(whole > 0)) return;
+  if (copying) gain.copies = copying->median / whole;
+  if (!alone) return;
+  gain.traced = true;
+  gain.share = std::min(1.0, alone->median / whole);
+}
+
+/// Of the timing pass: right where nothing runs beside the op.
+void add_timed_share(RemainingGain& gain, const OpReadings& op, const OpResult& measured) {
+  const Value& beside = op.of("hidden_copy_time").value;
+  const Value& launched = op.of("launched_op_time").value;
+  const Value& op_time = launched ? launched : measured.op_time;
+  if (measured.outside_forward) {
+    gain.absent = "it works outside forward(), and no trace says how long its kernels ran alone";
+  } else if (beside && beside->median > 0) {
+    gain.absent = "copies run beside its kernels, and no trace says how long these ran alone";
+  } else if (!op_time || !gain.group_time) {
+    gain.absent = op_time ? gain.group_time.absent : op_time.absent;
+  } else if (gain.group_time->median > 0) {
+    gain.share = std::min(1.0, op_time->median / gain.group_time->median);
+    gain.copies.reset();  // of another pass
+  }
 }
 
 }  // namespace
@@ -153,28 +178,27 @@ std::vector<RemainingGain> remaining_gains(const FamilyResult& family, const Cas
   std::vector<RemainingGain> gains;
   for (const OpResult& op : result.ops) {
     const OpReadings readings(family, result, op.info.name);
-    RemainingGain gain{.op = op.info.name,
-                       .group_time = op.group_time,
-                       .op_time = op.outside_forward ? kernels_alone(readings) : op.op_time};
-    if (gain.group_time && gain.op_time && gain.group_time->median > 0) {
-      gain.share = std::min(1.0, gain.op_time->median / gain.group_time->median);
-      if (*gain.share < 1) gain.limit = 1 / (1 - *gain.share);
-    }
-    if (const Value& copying = readings.of("copy_only_share").value) gain.copies = copying->median / 100;
+    RemainingGain gain{.op = op.info.name, .group_time = op.group_time};
+    add_traced_shares(gain, readings);
+    if (!gain.traced) add_timed_share(gain, readings, op);
+    if (gain.share && *gain.share < 1) gain.limit = 1 / (1 - *gain.share);
     gains.push_back(std::move(gain));
   }
   return gains;
 }
 
 std::optional<WholeGain> remaining_gain_of_whole(const FamilyResult& family, const CaseResult& result) {
-  double ops = 0;
+  if (result.ops.empty() || !result.total_time || !(result.total_time->median > 0)) return std::nullopt;
+  WholeGain whole;
   for (const RemainingGain& gain : remaining_gains(family, result)) {
-    if (!gain.op_time) return std::nullopt;
-    ops += gain.op_time->median;
+    if (!gain.share || !gain.group_time) return std::nullopt;
+    // Its share of the op with its stages, by one pass, of that one's share of the whole, by the timing pass.
+    whole.share += *gain.share * gain.group_time->median / result.total_time->median;
+    whole.traced = whole.traced || gain.traced;
   }
-  if (result.ops.empty() || !result.total_time || !(ops < result.total_time->median)) return std::nullopt;
-  const double share = ops / result.total_time->median;
-  return WholeGain{share, 1 / (1 - share)};
+  if (!(whole.share < 1)) return std::nullopt;
+  whole.limit = 1 / (1 - whole.share);
+  return whole;
 }
 
 Interplay interplay(double together, double product) {

@@ -57,23 +57,28 @@ struct Step {
 [[nodiscard]] std::vector<const VariantResult*> built_on(const FamilyResult& family,
                                                          const VariantResult& variant);
 
-/// Amdahl's law for one op of a case: what a faster forward() could still do for the op with its stages.
+/// Amdahl's law for one op of a case: what faster kernels could still do for the op with its stages. Both
+/// parts of a share come from the same pass, so that shares never exceed the whole.
 struct RemainingGain {
   std::string op;
-  Value group_time;
-  Value op_time;  ///< where the work happens outside forward(): GPU time that no copy runs beside
-  std::optional<double> share{};   ///< of the group time
-  std::optional<double> limit{};   ///< how many times as fast the group would be if the op took no time
-  std::optional<double> copies{};  ///< share of the traced group time in which the GPU only copied
+  Value group_time;  ///< as timed
+  /// Shares are of a traced execution, what tracing itself cost left out: `share` is the time in which a
+  /// kernel ran and no copy beside it. Otherwise they are of the timing pass: op time over group time.
+  bool traced = false;
+  std::optional<double> share{};   ///< of the group's time
+  std::optional<double> limit{};   ///< how many times as fast the group would be without that share
+  std::optional<double> copies{};  ///< share in which the GPU only copied; of a trace alone
+  std::string absent{};            ///< why there is no share
 };
 
 /// The same for the whole: its ops together, of the total time.
 struct WholeGain {
-  double share = 0;  ///< of the total time
-  double limit = 1;  ///< how many times as fast the whole would be if the ops took no time
+  double share = 0;     ///< of the total time
+  double limit = 1;     ///< how many times as fast the whole would be without that share
+  bool traced = false;  ///< some op's share is of a traced execution
 };
 
-/// nullopt where the ops' times do not lie within the total time, or one is missing.
+/// nullopt where the ops' times do not lie within the total time, or a share is missing.
 [[nodiscard]] std::optional<WholeGain> remaining_gain_of_whole(const FamilyResult& family,
                                                                const CaseResult& result);
 

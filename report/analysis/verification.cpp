@@ -32,4 +32,13 @@ void VerificationSummary::add(const VerificationSummary& other) {
   if (other.worst != nullptr) keep_the_worse(*other.worst, other.worst_problem);
 }
 
+const Verification* find_verification(const Case& c, std::string_view op) {
+  for (const PassResult& pass : c.passes) {
+    if (pass.verification.empty()) continue;
+    const auto found = std::ranges::find(pass.verification, op, &Verification::op);
+    return found == pass.verification.end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
 }  // namespace mprof

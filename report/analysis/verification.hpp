@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "model/run.hpp"
 
@@ -33,5 +34,8 @@ struct OpVerification {
   std::string op;
   VerificationSummary summary;
 };
+
+/// How the output of an op of a case compared with the reference; nullptr when it was not verified.
+[[nodiscard]] const Verification* find_verification(const Case& c, std::string_view op);
 
 }  // namespace mprof

@@ -28,6 +28,7 @@ ordered_json value_json(const Value& value, std::string_view unit) {
     json["high"] = value->interval->high;
   }
   json["source"] = to_string(value->source);
+  if (!value->disturbed.empty()) json["disturbed"] = value->disturbed;
   return json;
 }
 
@@ -88,7 +89,8 @@ ordered_json sampling_json(const std::optional<Sampling>& sampling) {
           {"ended_by", to_string(sampling->ended_by)},
           {"relative_half_width", or_null(sampling->relative_half_width)},
           {"retries", sampling->retries},
-          {"disturbance", text_or_null(sampling->disturbance)}};
+          {"disturbance", text_or_null(sampling->disturbance)},
+          {"host_disturbance", text_or_null(sampling->host_disturbance)}};
 }
 
 /// { axis: value }, in the family's order.

@@ -5,10 +5,10 @@
 
 namespace mprof {
 
-Materials read_materials(const Run& run, const std::filesystem::path& directory) {
+Materials read_materials(const Run& run, const std::filesystem::path& directory, const OwnSources& own) {
   Materials materials;
   materials.evidence = read_evidence(run, directory.empty() ? directory : directory / trace::file_name);
-  for (const VariantInfo& info : run.variants) materials.sources[info.id] = read_source(directory, info);
+  for (const VariantInfo& info : run.variants) materials.sources[info.id] = read_source(directory, info, own);
   materials.notes = read_notes(directory);
   if (!directory.empty()) materials.sanitizer = read_sanitizer_record(sanitizer_file(directory));
   return materials;

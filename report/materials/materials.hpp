@@ -23,6 +23,7 @@ struct Materials {
 };
 
 /// Throws Error when a file is there and cannot be read. An empty directory: there is nothing but the run.
-[[nodiscard]] Materials read_materials(const Run& run, const std::filesystem::path& directory);
+[[nodiscard]] Materials read_materials(const Run& run, const std::filesystem::path& directory,
+                                       const OwnSources& own = {});
 
 }  // namespace mprof

@@ -121,15 +121,27 @@ std::string kept_file(const fs::path& directory, const fs::path& file) {
   return fs::file_size(directory / relative, error) > largest_source || error ? "" : relative.string();
 }
 
+Schematic schematic_of(const fs::path& directory, const VariantInfo& info, const std::string& code,
+                       const OwnSources& own) {
+  const fs::path drawing = fs::path(info.source_file).replace_extension(".svg");
+  if (const std::string kept = kept_file(directory, drawing); !kept.empty())
+    return read_schematic(read_file(directory / kept), kept);
+  const auto own_code = own ? own(info.source_file) : std::nullopt;
+  if (!own_code || format::text_block(*own_code) != code) return {};
+  const auto own_drawing = own(drawing.generic_string());
+  return own_drawing ? read_schematic(*own_drawing, drawing.generic_string()) : Schematic{};
+}
+
 }  // namespace
 
-VariantSource read_source(const fs::path& directory, const VariantInfo& info) {
+VariantSource read_source(const fs::path& directory, const VariantInfo& info, const OwnSources& own) {
   VariantSource source;
   if (directory.empty() || info.source_file.empty()) return source;
   source.file = kept_file(directory, info.source_file);
   source.story_file = kept_file(directory, fs::path(info.source_file).replace_extension(".md"));
   if (!source.file.empty()) source.code = format::text_block(read_file(directory / source.file));
   if (!source.story_file.empty()) source.story = read_file(directory / source.story_file);
+  source.schematic = schematic_of(directory, info, source.code, own);
   return source;
 }
 

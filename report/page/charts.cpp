@@ -62,6 +62,19 @@ void append_utf8(std::string& text, std::uint32_t code) {
   text += static_cast<char>(0x80U | (code & 0x3fU));
 }
 
+/// A script as a page holds it: without the lines that only say something to who reads its file.
+std::string without_comments(std::string_view script) {
+  std::string code;
+  for (std::size_t begin = 0; begin < script.size();) {
+    const std::size_t end = std::min(script.find('\n', begin), script.size() - 1) + 1;
+    const std::string_view line = script.substr(begin, end - begin);
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first == std::string_view::npos || !line.substr(first).starts_with("//")) code += line;
+    begin = end;
+  }
+  return code;
+}
+
 }  // namespace
 
 std::string join_surrogates(std::string_view text) {
@@ -79,6 +92,18 @@ std::string join_surrogates(std::string_view text) {
     }
   }
   return joined;
+}
+
+void add_page_parts(nlohmann::json& view, const Templates& templates, const nlohmann::json& charts,
+                    std::initializer_list<std::string_view> scripts) {
+  std::string definitions;
+  for (const char* part : chart_scripts) definitions += without_comments(templates.load(part)) + "\n";
+  view["style_css"] = templates.load("style.css");
+  view["echarts_js"] = templates.load("echarts.min.js");
+  view["charts_js"] = definitions;
+  view["chart_data"] = json_for_script(charts);
+  for (const std::string_view script : scripts)
+    view[fmt::format("{}_js", script)] = without_comments(templates.load(fmt::format("{}.js", script)));
 }
 
 ChartRenderer::ChartRenderer(const Templates& templates)

@@ -13,8 +13,14 @@ struct duk_hthread;
 namespace mprof {
 
 /// The scripts that define the charts, in the order in which they load: charts.js and those that add kinds.
-inline constexpr std::array chart_scripts{"charts.js", "chart_roofline.js", "chart_timeline.js",
-                                          "chart_sweeps.js"};
+inline constexpr std::array chart_scripts{"charts.js",       "chart_roofline.js", "chart_timeline.js",
+                                          "chart_sweeps.js", "chart_samples.js",  "chart_comparison.js",
+                                          "chart_history.js"};
+
+/// What makes a page one file that needs nothing else: the style, ECharts and the charts' definitions,
+/// `charts` to draw, and the scripts by name ("tables" is tables.js, and {{{tables_js}}} in the template).
+void add_page_parts(nlohmann::json& view, const Templates& templates, const nlohmann::json& charts,
+                    std::initializer_list<std::string_view> scripts);
 
 /// Draws chart views as static SVG: the scripts that also draw them live in the HTML, run by an embedded
 /// JavaScript engine. Loading ECharts takes about half a second, so make one and keep it.

@@ -38,18 +38,14 @@ class Output {
 };
 
 void write_markdown(const Page& page, const Templates& templates, Output& output) {
-  output.write("milestone.md", render_markdown(templates, "milestone", page.view));
+  for (const char* length : {"brief", "milestone", "evidence"})
+    output.write(fmt::format("{}.md", length), render_markdown(templates, length, page.view));
+  for (const auto& [file, contents] : page.files) output.write(file, contents);
   if (page.charts.empty()) return;
   const ChartRenderer renderer(templates);
   for (const auto& [chart, drawn_on] : page.charts) {
     if (drawn_on != DrawnOn::screen) output.write(chart["file"].get<std::string>(), renderer.svg(chart));
   }
-}
-
-std::string chart_definitions(const Templates& templates) {
-  std::string script;
-  for (const char* part : chart_scripts) script += templates.load(part) + "\n";
-  return script;
 }
 
 /// What colours code: the parts of Prism for C++, in the order in which they need each other.
@@ -62,18 +58,12 @@ std::string prism(const Templates& templates) {
 
 /// One file that needs nothing else: style, scripts and chart data are inside.
 std::string html_of(const Page& page, const Templates& templates) {
-  json view = page.view;
-  view["style_css"] = templates.load("style.css");
-  view["echarts_js"] = templates.load("echarts.min.js");
-  view["prism_js"] = prism(templates);
-  view["charts_js"] = chart_definitions(templates);
-  for (const char* script : {"code", "tables", "timeline", "report"})
-    view[fmt::format("{}_js", script)] = templates.load(fmt::format("{}.js", script));
-  json charts = json::array();
+  json view = page.view, charts = json::array();
   for (const auto& [chart, drawn_on] : page.charts) {
     if (drawn_on != DrawnOn::paper) charts.push_back(chart);
   }
-  view["chart_data"] = json_for_script(charts);
+  add_page_parts(view, templates, charts, {"code", "tables", "timeline", "report"});
+  view["prism_js"] = prism(templates);
   return render_html(templates, "milestone", view);
 }
 
@@ -96,9 +86,9 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
   require_known(options.formats);
   const Templates templates(options.templates);
   const Run chosen = selected(run, options.selection);
-  Materials materials = read_materials(chosen, options.directory);
+  Materials materials = read_materials(chosen, options.directory, options.own_sources);
   materials.linked = same_directory(options.out, options.directory);
-  const RunAnalysis analysis = analyse(chosen, materials.sanitizer ? &*materials.sanitizer : nullptr);
+  const RunAnalysis analysis = analyse(chosen, materials.sanitizer ? &*materials.sanitizer : nullptr, &run);
   const Page page = milestone_page(analysis, materials, options.text);
   const auto wanted = [&](std::string_view format) {
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();

@@ -19,7 +19,8 @@ struct ReportOptions {
   std::filesystem::path directory{};
   ReportText text{};
   Selection selection{};
-  bool dump_view = false;  ///< also writes milestone.view.json, what templates are given
+  OwnSources own_sources{};  ///< for runs that keep no drawings; empty: there are none for them
+  bool dump_view = false;    ///< also writes milestone.view.json, what templates are given
   /// Called for each file once it is complete, so that a later failure does not hide the ones before it.
   std::function<void(const std::filesystem::path&)> written{};
 };

@@ -46,9 +46,11 @@ constexpr std::array binary_prefixes{Prefix{0x1p40, "Ti"}, Prefix{0x1p30, "Gi"},
 
 /// The largest prefix that leaves a value of at least 1; the smallest one for 0.
 Scale scale_from(std::span<const Prefix> prefixes, double value, std::string_view symbol) {
+  constexpr double rounds_to_one = 0.99995;  // at four digits: 999.97 ms is 1.000 s
   const double size = std::abs(value);
-  const auto fitting = std::find_if(prefixes.begin(), prefixes.end(),
-                                    [&](const Prefix& prefix) { return size >= prefix.divisor; });
+  const auto fitting = std::find_if(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
+    return size >= rounds_to_one * prefix.divisor;
+  });
   const Prefix& prefix = fitting == prefixes.end() ? prefixes.back() : *fitting;
   return {prefix.divisor, fmt::format("{}{}", prefix.text, symbol)};
 }
@@ -250,8 +252,15 @@ std::string about(double value, Unit unit) {
 
 std::string from_to(double before, double after, Unit unit) {
   const Scale scale = scale_for(unit, std::max(std::abs(before), std::abs(after)));
+  const auto is_whole = [&](double value) {
+    constexpr double rounding = 1e-9;
+    const double scaled = value / scale.divisor;
+    return std::abs(scaled - std::round(scaled)) <= rounding * std::abs(scaled);
+  };
+  const bool both_whole = is_whole(before) && is_whole(after);
   const auto text = [&](double value) {
-    return unit == Unit::percent ? fixed(value, 1) : three_digits(value / scale.divisor);
+    if (unit == Unit::percent) return fixed(value, 1);
+    return both_whole ? fixed(value / scale.divisor, 0) : significant(value / scale.divisor, 3);
   };
   return with_symbol(fmt::format("{} → {}", text(before), text(after)), scale);
 }
@@ -295,6 +304,11 @@ std::string times(double low, double high) {
     if (from != to) return fmt::format("{}–{}×", from, to);
   }
   return times(low);
+}
+
+std::string up_to(double factor) {
+  constexpr double small = 1.5, large = 9.95;
+  return fmt::format("up to {}×", fixed(factor, factor < small ? 2 : factor < large ? 1 : 0));
 }
 
 std::string plain_times(double factor) {
@@ -350,6 +364,18 @@ std::string words(std::string_view identifier) {
   return text;
 }
 
+std::string causes(std::string_view disturbance) {
+  std::vector<std::string> causes;
+  for (std::size_t at = 0; at < disturbance.size();) {
+    const std::size_t end = std::min(disturbance.find("; ", at), disturbance.size());
+    const std::string_view part = disturbance.substr(at, end - at);
+    std::string cause(part.substr(0, part.find(':')));
+    if (std::ranges::find(causes, cause) == causes.end()) causes.push_back(std::move(cause));
+    at = end + 2;
+  }
+  return list(causes);
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());
@@ -400,6 +426,21 @@ std::string elide(std::string_view text, std::size_t columns) {
   const std::size_t head = columns - 1 - tail;
   return fmt::format("{}…{}", text.substr(0, byte_of_character(text, head)),
                      text.substr(byte_of_character(text, length - tail)));
+}
+
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  for (bool first = true; !text.empty(); first = false) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::size_t wide = width(word);
+    const bool fits = first || columns == 0 || column + 1 + wide <= columns;
+    if (!first) out += fits ? " " : "\n" + std::string(indent, ' ');
+    column = (fits ? column + (first ? 0 : 1) : indent) + wide;
+    out += word;
+  }
+  return out;
 }
 
 std::string short_id(std::string_view id) {

@@ -47,7 +47,8 @@ struct Scale {
 /// The same in three digits at the most, for what nobody measured so exactly: "8 GiB".
 [[nodiscard]] std::string about(double value, Unit unit);
 
-/// Two of them, in the unit of the larger: "85.7 → 30.5 ms"; percentages with one decimal.
+/// Two of them, in the unit of the larger and in three digits each, or whole where both are: "85.7 → 30.5
+/// ms"; percentages with one decimal.
 [[nodiscard]] std::string from_to(double before, double after, Unit unit);
 
 /// 0.0123 -> "1.2 %".
@@ -68,6 +69,8 @@ struct Scale {
 [[nodiscard]] std::string times(double factor);
 /// "14.1–14.5×", with as many digits as tell the ends apart, up to four.
 [[nodiscard]] std::string times(double low, double high);
+/// A bound that is known to no more than its order: "up to 1.16×", "up to 1.8×", "up to 17×".
+[[nodiscard]] std::string up_to(double factor);
 /// A factor as somebody wrote it: "2×", "1.5×".
 [[nodiscard]] std::string plain_times(double factor);
 /// What a run says beside its times: a ratio with four decimals, or where these are none an exponent; others
@@ -85,6 +88,10 @@ struct Scale {
 /// "page_faults" -> "page faults", "fp32_flop_rate" -> "FP32 FLOP rate".
 [[nodiscard]] std::string words(std::string_view identifier);
 
+/// What disturbed a time without how much: "another process used the GPU" of "another process used the GPU:
+/// pid 4242 (2.1 GiB)", and of several, which semicolons part, each once.
+[[nodiscard]] std::string causes(std::string_view disturbance);
+
 /// Text from outside made fit for one line: control characters become spaces, and characters that reorder
 /// text (bidirectional overrides) or break UTF-8 become U+FFFD.
 [[nodiscard]] std::string one_line(std::string_view text);
@@ -94,6 +101,9 @@ struct Scale {
 [[nodiscard]] std::size_t width(std::string_view text);
 /// At most `columns` characters, the middle replaced by "…": both ends of an id tell cases apart.
 [[nodiscard]] std::string elide(std::string_view text, std::size_t columns);
+/// The text in lines of at most `columns` characters where its words are no longer, all but the first
+/// indented; the caller has written as much before the first one. 0 columns: no limit.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent = 0);
 /// An id where there is little room, on one line.
 [[nodiscard]] std::string short_id(std::string_view id);
 /// What to put after each text so that the decimal points of right-aligned texts stand under each other:

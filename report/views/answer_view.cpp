@@ -6,6 +6,7 @@
 #include "report/analysis/standings.hpp"
 #include "report/analysis/synergy.hpp"
 #include "report/text/format.hpp"
+#include "report/views/answer_sentences.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
@@ -15,10 +16,6 @@ namespace mprof {
 namespace {
 
 using nlohmann::json;
-
-std::string timed_name(const FamilyResult& family, const std::string& op) {
-  return op.empty() ? "whole " + family.words.whole() : format::short_id(op);
-}
 
 std::string without_problem(const std::string& case_id) {
   return format::short_id(case_id.substr(0, case_id.rfind('@')));
@@ -47,6 +44,31 @@ std::string measured(const FamilyResult& family, const Best& best) {
   return first.empty() ? text : fmt::format("{} and {}", text, first);
 }
 
+/// " (level with 3 others)", where the measurement cannot say that nothing else is as fast.
+std::string level_text(const FamilyResult& family, const Answers& answers, const Winner& winner) {
+  std::vector<Problem> level;
+  std::size_t others = 0;
+  for (const Best* best : answers.best) {
+    const bool is_its_own = std::ranges::find(winner.problems, best->problem) != winner.problems.end();
+    if (!is_its_own || best->level.empty()) continue;
+    level.push_back(best->problem);
+    others = best->level.size();
+  }
+  if (level.empty()) return {};
+  if (level.size() < winner.problems.size())
+    return fmt::format(" (level with others {})", family.words.at(level));
+  return level.size() == 1 ? fmt::format(" (level with {})", format::plural(others, "other"))
+                           : " (level with others)";
+}
+
+/// " is fastest", and of how many where the report leaves some out.
+std::string fastest_words(const FamilyResult& family) {
+  const std::size_t shown = family.variants.size();
+  return family.measured <= shown
+             ? " is fastest"
+             : fmt::format(" is fastest of {} shown, {} measured,", shown, family.measured);
+}
+
 /// Who wins where, and by how much at the largest problem.
 std::string sentence_on(const FamilyResult& family, const std::string& op) {
   const Answers answers = answers_for(family, op);
@@ -55,54 +77,15 @@ std::string sentence_on(const FamilyResult& family, const std::string& op) {
   std::vector<std::string> who;
   for (const Winner& winner : answers.winners) {
     const bool everywhere = winner.problems.size() == all && all > 1;
-    who.push_back(fmt::format("{}{} {}", format::short_id(winner.configuration),
-                              who.empty() ? " is fastest" : "",
-                              everywhere ? "at " + family.words.every() : family.words.at(winner.problems)));
+    who.push_back(fmt::format("{}{} {}{}", format::short_id(winner.configuration),
+                              who.empty() ? fastest_words(family) : "",
+                              everywhere ? "at " + family.words.every() : family.words.at(winner.problems),
+                              level_text(family, answers, winner)));
   }
   const Best& largest = *answers.best.back();
   const std::string where = all == 1 ? "where" : "and " + family.words.at(largest.problem);
   return fmt::format("{}: {}, {} it takes {}.", timed_name(family, op), format::list(who), where,
                      measured(family, largest));
-}
-
-/// "Error is kept: 0.9127 at size 10000 over 4 verified variants."
-std::string quality_sentence(const FamilyResult& family, const QualityRange& range) {
-  const Unit unit = range.info->unit;
-  const std::string values = range.lowest == range.highest
-                                 ? format::quality(range.lowest, unit)
-                                 : fmt::format("{} to {}", format::quality(range.lowest, unit),
-                                               format::quality(range.highest, unit));
-  return fmt::format("{} {}: {} {} over {}.", format::one_line(range.info->label),
-                     range.kept ? "is kept" : "is not kept", values, family.words.at(range.problem),
-                     format::plural(range.variants, "verified variant"));
-}
-
-/// What the fastest ops leave to win in the whole.
-std::string remainder_sentence(const FamilyResult& family) {
-  const auto fastest = fastest_ops(family);
-  if (!fastest) return {};
-  const Words& words = family.words;
-  const CaseResult& result = *fastest->result;
-  const bool one_op = family.ops.size() == 1;
-  const std::string rest = words.has_group() ? "the other " + words.groups() : "what else it does";
-  return fmt::format(
-      "{}: {} of the {} that the whole {} takes with it {} ({}). {} alone cannot save more than that: the "
-      "rest "
-      "is copies, allocation and {}.",
-      one_op ? "The op of " + format::short_id(result.configuration) + " is the fastest"
-             : "The ops of " + format::short_id(result.configuration) + " are the fastest together",
-      format::quantity(fastest->time, Unit::second),
-      format::quantity(result.total_time->median, Unit::second), words.whole(), words.at(result.key.problem),
-      format::percent(fastest->share), one_op ? "A faster op" : "Faster ops", rest);
-}
-
-std::string verification_sentence(const FamilyResult& family) {
-  const VerificationSummary& sum = family.verified;
-  if (sum.outputs == 0) return "No output was verified.";
-  const bool right = sum.all_passed();
-  return fmt::format("Outputs are {}: {} of {} against the double-precision reference {}.",
-                     right ? "right" : "wrong", right ? sum.passed : sum.outputs - sum.passed,
-                     format::plural(sum.outputs, "verification"), right ? "passed" : "failed");
 }
 
 std::vector<std::string> timed_of(const FamilyResult& family) {
@@ -151,11 +134,22 @@ std::string names_of(const std::vector<const CaseResult*>& cases) {
 std::string winner_note(const Best& best) {
   std::vector<std::string> notes;
   if (!best.level.empty())
-    notes.push_back("not told from it by more than noise or " + threshold_text() + ": " +
+    notes.push_back("level with it, not told apart by more than noise or " + thresholds_text() + ": " +
                     names_of(best.level));
   if (!best.left_out.empty())
     notes.push_back("left out for working outside forward(): " + names_of(best.left_out));
   return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+/// "level with 3 others"; empty where nothing is.
+std::string level_words(const Best& best) {
+  return best.level.empty() ? "" : fmt::format("level with {}", format::plural(best.level.size(), "other"));
+}
+
+Cell winner_cell(const Best& best) {
+  Cell cell = Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best));
+  if (!best.level.empty()) cell.detail = level_words(best);
+  return cell;
 }
 
 Table best_table(const FamilyResult& family, Anchors& anchors) {
@@ -172,44 +166,14 @@ Table best_table(const FamilyResult& family, Anchors& anchors) {
     if (best.fastest == nullptr) {
       cells.resize(cells.size() + 6, Cell::missing(best.time().absent));
     } else {
-      for (Cell& cell : std::array{
-               Cell::words(format::short_id(best.fastest->configuration)).noted(winner_note(best)),
-               Cell::value(best.time()), over(best), Cell::words(without_problem(best.fastest->baseline)),
-               over_first(family, best), nearness(best)})
+      for (Cell& cell : std::array{winner_cell(best), Cell::value(best.time()), over(best),
+                                   Cell::words(without_problem(best.fastest->baseline)),
+                                   over_first(family, best), nearness(best)})
         cells.push_back(std::move(cell));
     }
     table.row(std::move(cells));
   }
   return table;
-}
-
-/// "map from 24.13 ms (map/threads) to 438.2 µs (map/vectors), 55.1× as fast"
-std::string step_text(const FamilyResult& family, const DeviceStep& step) {
-  const auto side = [](const Best& best) {
-    return fmt::format("{} ({})", format::quantity(best.time()->median, Unit::second),
-                       format::short_id(best.fastest->configuration));
-  };
-  const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
-  return fmt::format("{} from {} to {}, {} as fast{}", timed_name(family, step.cpu.op), side(step.cpu),
-                     side(step.gpu), format::times(*step.speed_up.factor),
-                     told ? "" : " (not sure: " + step.speed_up.reason + ")");
-}
-
-/// What the step from the CPU to the GPU gives at the largest problem of a run that measured on both.
-std::string device_sentence(const FamilyResult& family) {
-  std::vector<std::string> parts;
-  const Problem* largest = nullptr;
-  for (const DeviceStep& step : family.device_steps) {
-    if (largest == nullptr || *largest < step.cpu.problem) largest = &step.cpu.problem;
-  }
-  for (const DeviceStep& step : family.device_steps) {
-    if (step.cpu.problem == *largest && step.speed_up) parts.push_back(step_text(family, step));
-  }
-  if (parts.empty()) return {};
-  return fmt::format(
-      "From the CPU to the GPU, the best of each {}: {}. An op's time on the GPU holds no copy, that of the "
-      "whole {} holds them all.",
-      family.words.at(*largest), fmt::join(parts, "; "), family.words.whole());
 }
 
 Table device_table(const FamilyResult& family, Anchors& anchors) {
@@ -221,9 +185,7 @@ Table device_table(const FamilyResult& family, Anchors& anchors) {
   for (const DeviceStep& step : family.device_steps) {
     std::vector<Cell> cells{Cell::words(timed_name(family, step.cpu.op))};
     add_problem(cells, family.words, step.cpu.problem);
-    for (Cell& cell : std::array{Cell::words(format::short_id(step.cpu.fastest->configuration)),
-                                 Cell::value(step.cpu.time()),
-                                 Cell::words(format::short_id(step.gpu.fastest->configuration)),
+    for (Cell& cell : std::array{winner_cell(step.cpu), Cell::value(step.cpu.time()), winner_cell(step.gpu),
                                  Cell::value(step.gpu.time()), Cell::speed_up(step.speed_up)})
       cells.push_back(std::move(cell));
     table.row(std::move(cells));
@@ -249,7 +211,9 @@ json highlights(const FamilyResult& family) {
                      {"baseline", without_problem(best.fastest->baseline)},
                      {"over_first", first_baseline_text(family, best)},
                      {"is_baseline", best.fastest->is_baseline},
-                     {"everywhere", everywhere ? "and at every other " + family.words.one() : ""}});
+                     {"everywhere", !best.level.empty() ? level_words(best)
+                                    : everywhere        ? "and at every other " + family.words.one()
+                                                        : ""}});
   }
   return cards;
 }
@@ -269,17 +233,26 @@ json answer_view(const FamilyResult& family, Anchors& anchors) {
   };
   add(device_sentence(family));
   add(remainder_sentence(family));
+  add(unswept_sentence(family));
   for (const QualityRange& range : quality_ranges(family)) add(quality_sentence(family, range));
   add(verification_sentence(family));
   add(sanitizer_sentence(family.sanitizer));
   const json cards = highlights(family);
   json tables = json::array({best_table(family, anchors).view()});
   if (!family.device_steps.empty()) tables.push_back(device_table(family, anchors).view());
+  json lists = json::array();
+  for (const NamedList& list : unswept_lists(family)) {
+    if (!is_cut(list.items)) continue;
+    lists.push_back(
+        {{"title", fmt::format("{}: all {}", list.title, list.items.size())}, {"items", list.items}});
+  }
   return {{"family", format::one_line(family.id)},
           {"cards", cards},
           {"has_cards", !cards.empty()},
           {"sentences", sentences},
           {"remarks", remarks},
+          {"lists", lists},
+          {"has_lists", !lists.empty()},
           {"tables", tables}};
 }
 

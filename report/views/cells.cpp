@@ -55,9 +55,9 @@ std::string numbered(std::string_view head, std::size_t index, std::size_t ops) 
 }
 
 Cell judged(Cell cell, const CaseResult& result) {
-  if (result.status != Status::wrong || !cell.absent.empty()) return cell;
+  if (result.doubt().empty() || !cell.absent.empty()) return cell;
   cell.tone = Tone::bad;
-  cell.note = "the output is wrong";
+  cell.note = result.doubt();
   return cell;
 }
 
@@ -72,12 +72,24 @@ Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const Op
   return cell;
 }
 
+Cell traced_time_cell(const OpResult& op) {
+  Cell cell = Cell::bare(op.gpu_time);
+  if (gpu_time_exceeds_op_time(op))
+    cell.note =
+        "above the op time: it is of one traced execution, while the op time is the median of untraced ones; "
+        "tracing, clocks and what caches held differ";
+  return cell;
+}
+
 Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = speed_up_or_baseline(result, found->speed_up);
   const bool by_group = found->speed_up && found->compared_by == "group_time";
-  if (by_group) cell.note = fmt::format("of {}{}", family.words.time("group_time"), of_gpu_time(*found));
+  if (by_group) {
+    const std::string disturbed = cell.note.empty() ? "" : "; " + cell.note;
+    cell.note = fmt::format("of {}{}{}", family.words.time("group_time"), of_gpu_time(*found), disturbed);
+  }
   return cell;
 }
 
@@ -99,10 +111,33 @@ Cell total_speed_up_cell(const CaseResult& result) {
   return speed_up_or_baseline(result, result.total_speed_up);
 }
 
+std::string time_name(const Words& words, std::string_view metric, std::string_view op) {
+  if (op.empty()) return "total";
+  const std::string name = format::one_line(op);
+  return metric == "op_time" ? name : fmt::format("{} ({})", name, words.time(metric));
+}
+
+Tone tone_of(Verdict verdict) {
+  if (verdict == Verdict::faster) return Tone::good;
+  return verdict == Verdict::slower ? Tone::bad : Tone::quiet;
+}
+
 std::string why_without_times(const CaseResult& result) {
   const std::string reason = format::one_line(result.reason);
   return reason.empty() ? std::string(to_string(result.status))
                         : fmt::format("{}: {}", to_string(result.status), reason);
+}
+
+Cell samples_cell(const CaseResult& result) {
+  return result.sampling
+             ? Cell::figure(format::count(result.sampling->samples)).valued(result.sampling->samples)
+             : Cell::missing("not recorded");
+}
+
+std::string parameters_text(const CaseResult& result) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : result.key.parameters) words.push_back(name + "=" + value);
+  return format::one_line(format::list(words));
 }
 
 }  // namespace mprof

@@ -33,13 +33,30 @@ void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
 [[nodiscard]] Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op,
                                 Value OpResult::*time);
 
+/// The GPU time of an op by the trace; one above the op time says why.
+[[nodiscard]] Cell traced_time_cell(const OpResult& op);
+
 /// The percentage of what the measured peaks allow that an op reaches, and which of them that is.
 [[nodiscard]] Cell of_possible_cell(const CaseResult& result, const OpInfo& op);
 
 [[nodiscard]] Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op);
 [[nodiscard]] Cell total_speed_up_cell(const CaseResult& result);
 
+/// What a row says of a time: its op, "second"; by its group "second (stage time)"; of the whole case
+/// "total".
+[[nodiscard]] std::string time_name(const Words& words, std::string_view metric, std::string_view op);
+
+/// Faster is good, slower is bad, and the rest quiet.
+[[nodiscard]] Tone tone_of(Verdict verdict);
+
 /// "crashed: the worker ended by signal 11"
 [[nodiscard]] std::string why_without_times(const CaseResult& result);
+
+/// How many samples of its times were taken.
+[[nodiscard]] Cell samples_cell(const CaseResult& result);
+
+/// Points of a sweep are told apart by their parameters, which the id leaves out where they are at their
+/// default.
+[[nodiscard]] std::string parameters_text(const CaseResult& result);
 
 }  // namespace mprof

@@ -1,6 +1,8 @@
 #include "report/views/chart_parts.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,6 +35,27 @@ void set_subject(json& chart, const std::string& op, const Problem* problem) {
 std::string how_many_are_drawn(std::size_t all) {
   return all <= most_chart_rows ? std::string()
                                 : fmt::format(" Drawn are the {} best of {}.", most_chart_rows, all);
+}
+
+std::vector<std::size_t> places_to_draw(std::size_t count, std::size_t most,
+                                        std::span<const std::size_t> needed) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (count <= most) return all;
+  std::set<std::size_t> places{0, count - 1};
+  for (const std::size_t place : needed) {
+    if (places.size() < most) places.insert(place);
+  }
+  const std::size_t even = most - places.size();
+  for (std::size_t i = 1; i <= even; ++i) places.insert(i * (count - 1) / (even + 1));
+  return {places.begin(), places.end()};
+}
+
+std::string thinned_text(std::size_t drawn, std::size_t all, const std::string& several) {
+  return drawn == all
+             ? std::string()
+             : fmt::format(" Drawn are {} of {} {}, evenly chosen, the ends and the extremes among them.",
+                           format::count(drawn), format::count(all), several);
 }
 
 std::string alternative(const std::string& title, const json& rows) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,22 @@ inline constexpr std::size_t most_chart_rows = 40;
 
 /// " Drawn are the 40 best of 125." where not all are; otherwise nothing.
 [[nodiscard]] std::string how_many_are_drawn(std::size_t all);
+
+/// Points of a chart over problems or values: more of them lie on each other.
+inline constexpr std::size_t most_chart_points = 200;
+
+/// Problems of a chart that tells them apart by colour and form.
+inline constexpr std::size_t most_chart_problems = 24;
+/// However many rows a chart has, both ends of its problems and what lies at their extremes.
+inline constexpr std::size_t fewest_thinned_problems = 4;
+
+/// " Drawn are 24 of 2,000 sizes, evenly chosen, ..." where not all are; otherwise nothing.
+[[nodiscard]] std::string thinned_text(std::size_t drawn, std::size_t all, const std::string& several);
+
+/// At most `most` of `count` places along an axis, ascending: those that must be there, both ends, and others
+/// at even distances between them. `most` of 2 at the least.
+[[nodiscard]] std::vector<std::size_t> places_to_draw(std::size_t count, std::size_t most,
+                                                      std::span<const std::size_t> needed = {});
 
 struct ChartText {
   std::string title;

@@ -62,10 +62,14 @@ void keep_the_best(std::vector<const VariantResult*>& drawn, Better better, Valu
   drawn = std::move(kept);
 }
 
-/// One dot for each variant (row) and problem (series).
-json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
-          Better better, const MarkOf& mark_of) {
-  json rows = json::array(), series = json::array();
+/// The variants of a chart, and what it shows of each at each problem.
+struct DotRows {
+  std::vector<const VariantResult*> variants{};
+  std::vector<std::vector<std::optional<Mark>>> marks{};  ///< of each variant, problem by problem
+};
+
+/// Those of which something is to be drawn at some problem.
+std::vector<const VariantResult*> variants_with(const FamilyResult& family, const MarkOf& mark_of) {
   std::vector<const VariantResult*> drawn;
   const auto has_mark = [&](const VariantResult& variant) {
     return std::any_of(family.problems.begin(), family.problems.end(), [&](const Problem& problem) {
@@ -76,31 +80,90 @@ json dots(const FamilyResult& family, Anchors& anchors, const std::string& name,
   for (const VariantResult& variant : family.variants) {
     if (has_mark(variant)) drawn.push_back(&variant);
   }
-  const std::string how_many = how_many_are_drawn(drawn.size());
+  return drawn;
+}
+
+DotRows rows_of(const FamilyResult& family, std::vector<const VariantResult*> variants,
+                const MarkOf& mark_of) {
+  DotRows rows{std::move(variants), {}};
+  for (const VariantResult* variant : rows.variants) {
+    auto& marks = rows.marks.emplace_back();
+    for (const Problem& problem : family.problems) {
+      const CaseResult* result = variant->representative(problem);
+      marks.push_back(result != nullptr && result->ok() ? mark_of(*result) : std::nullopt);
+    }
+  }
+  return rows;
+}
+
+/// Places of the problems at which the lowest and the highest value of all stand.
+std::vector<std::size_t> extremes_of(const DotRows& rows) {
+  std::optional<double> lowest, highest;
+  std::vector<std::size_t> places(2, 0);
+  for (const auto& marks : rows.marks) {
+    for (std::size_t place = 0; place < marks.size(); ++place) {
+      if (!marks[place]) continue;
+      const double value = marks[place]->value;
+      if (!lowest || value < *lowest) {
+        lowest = value;
+        places[0] = place;
+      }
+      if (!highest || value > *highest) {
+        highest = value;
+        places[1] = place;
+      }
+    }
+  }
+  return places;
+}
+
+/// Problems that are drawn: no more than a chart has room for points, nor than a legend for names.
+std::vector<std::size_t> problems_to_draw(const FamilyResult& family, const DotRows& rows) {
+  const std::size_t most = std::clamp(most_chart_points / std::max<std::size_t>(rows.variants.size(), 1),
+                                      fewest_thinned_problems, most_chart_problems);
+  const bool fits = family.problems.size() <= most_chart_problems &&
+                    family.problems.size() * rows.variants.size() <= most_chart_points;
+  return places_to_draw(family.problems.size(), fits ? family.problems.size() : most, extremes_of(rows));
+}
+
+json dot_points(const DotRows& rows, std::size_t problem) {
+  json points = json::array();
+  for (std::size_t row = 0; row < rows.variants.size(); ++row) {
+    const auto& mark = rows.marks[row][problem];
+    if (!mark) continue;
+    const Interval interval = mark->interval.value_or(Interval{mark->value, mark->value});
+    points.push_back({{"row", row},
+                      {"value", mark->value},
+                      {"low", interval.low},
+                      {"high", interval.high},
+                      {"text", mark->text}});
+  }
+  return points;
+}
+
+/// One dot for each variant (row) and problem (series).
+json dots(const FamilyResult& family, Anchors& anchors, const std::string& name, const ChartText& text,
+          Better better, const MarkOf& mark_of) {
+  json labels = json::array(), series = json::array();
+  std::vector<const VariantResult*> drawn = variants_with(family, mark_of);
+  std::string caption = text.caption + how_many_are_drawn(drawn.size());
   keep_the_best(drawn, better,
                 [&](const VariantResult& variant) { return largest_mark(family, variant, mark_of); });
-  for (const VariantResult* variant : drawn) rows.push_back(row_label(*variant));
-  for (const Problem& problem : family.problems) {
-    json points = json::array();
-    for (std::size_t row = 0; row < drawn.size(); ++row) {
-      const CaseResult* result = drawn[row]->representative(problem);
-      const auto mark = result != nullptr && result->ok() ? mark_of(*result) : std::nullopt;
-      if (!mark) continue;
-      const Interval interval = mark->interval.value_or(Interval{mark->value, mark->value});
-      points.push_back({{"row", row},
-                        {"value", mark->value},
-                        {"low", interval.low},
-                        {"high", interval.high},
-                        {"text", mark->text}});
-    }
-    series.push_back(
-        {{"name", family.words.problem(problem)}, {"problem", problem_id(problem)}, {"points", points}});
+  const DotRows rows = rows_of(family, std::move(drawn), mark_of);
+  for (const VariantResult* variant : rows.variants) labels.push_back(row_label(*variant));
+  const std::vector<std::size_t> places = problems_to_draw(family, rows);
+  caption += thinned_text(places.size(), family.problems.size(), family.words.several());
+  for (const std::size_t place : places) {
+    const Problem& problem = family.problems[place];
+    series.push_back({{"name", family.words.problem(problem)},
+                      {"problem", problem_id(problem)},
+                      {"points", dot_points(rows, place)}});
   }
   const std::string id = anchors.make(fmt::format("{} {}", family.id, name));
-  json chart = chart_view("dots", id, {text.title, text.caption + how_many, text.axis});
+  json chart = chart_view("dots", id, {text.title, caption, text.axis});
   chart["axis"]["log"] = true;
-  chart["alt"] = alternative(text.title, rows);
-  chart["rows"] = rows;
+  chart["alt"] = alternative(text.title, labels);
+  chart["rows"] = labels;
   chart["series"] = series;
   return chart;
 }

@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/json_parts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
 
@@ -9,39 +14,27 @@ namespace mprof {
 namespace {
 
 using nlohmann::json;
-using nlohmann::ordered_json;
-
-Tone tone_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return Tone::good;
-    case Verdict::slower:
-      return Tone::bad;
-    case Verdict::same:
-    case Verdict::inconclusive:
-      break;
-  }
-  return Tone::quiet;
-}
 
 std::string time_name(const Comparison& comparison, const CaseComparison& c, const TimeComparison& time) {
-  if (time.op.empty()) return "total";
-  const std::string op = format::one_line(time.op);
-  return time.metric == "op_time" ? op
-                                  : fmt::format("{} ({})", op, words_of(comparison, c).time(time.metric));
+  return time_name(words_of(comparison, c), time.metric, time.op);
 }
 
 Cell verdict_cell(const TimeComparison& time) {
-  return Cell::words(to_string(time.speed_up.verdict), tone_of(time.speed_up.verdict))
-      .noted(time.speed_up.reason);
+  const SpeedUp& speed_up = time.speed_up;
+  if (speed_up.more_rounds)
+    return Cell::words(fmt::format("inconclusive +{}", *speed_up.more_rounds), Tone::quiet);
+  return Cell::words(to_string(speed_up.verdict), tone_of(speed_up.verdict))
+      .noted(format::one_line(speed_up.reason));
 }
 
-Table times_table(const Comparison& comparison) {
+using Cases = std::vector<const CaseComparison*>;
+
+Table times_table(const Comparison& comparison, const Cases& cases) {
   Table table("times", "Median times, A to B");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
   table.numbers("Speed-up").text("Verdict");
-  for (const CaseComparison& c : comparison.cases) {
-    for (const TimeComparison& time : c.times) {
+  for (const CaseComparison* c : cases) {
+    for (const TimeComparison& time : c->times) {
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
                                            .with(tone_of(time.speed_up.verdict))
                                            .valued(*time.ratio)
@@ -49,7 +42,7 @@ Table times_table(const Comparison& comparison) {
       const Cell factor =
           time.speed_up ? Cell::figure(format::times(*time.speed_up.factor)).valued(*time.speed_up.factor)
                         : Cell::missing(time.speed_up.absent);
-      table.row({Cell::words(format::short_id(c.id)), Cell::words(time_name(comparison, c, time)),
+      table.row({Cell::words(compared_name(*c)), Cell::words(time_name(comparison, *c, time)),
                  Cell::value(time.a), Cell::value(time.b), change, factor, verdict_cell(time)});
     }
   }
@@ -66,10 +59,10 @@ Cell status_cell(Status status, const std::string& reason) {
 Table status_table(const Comparison& comparison) {
   Table table("status", "Cases that were not ok in both runs");
   table.text("Case").text("A").text("B");
-  for (const CaseComparison& c : comparison.cases) {
-    if (c.status_a == Status::ok && c.status_b == Status::ok) continue;
-    table.row({Cell::words(format::short_id(c.id)), status_cell(c.status_a, c.reason_a),
-               status_cell(c.status_b, c.reason_b)});
+  for (const CaseComparison* c : comparison.by_importance()) {
+    if (c->status_a == Status::ok && c->status_b == Status::ok) continue;
+    table.row({Cell::words(compared_name(*c)), status_cell(c->status_a, c->reason_a),
+               status_cell(c->status_b, c->reason_b)});
   }
   return table;
 }
@@ -77,8 +70,8 @@ Table status_table(const Comparison& comparison) {
 /// The qualities that changed somewhere, by label, each with its cases; in the order of appearance.
 std::vector<std::pair<std::string, Table>> quality_tables(const Comparison& comparison) {
   std::vector<std::pair<std::string, Table>> tables;
-  for (const CaseComparison& c : comparison.cases) {
-    for (const QualityComparison& quality : c.qualities) {
+  for (const CaseComparison* c : comparison.by_importance()) {
+    for (const QualityComparison& quality : c->qualities) {
       if (!quality.change || *quality.change == 0) continue;
       const std::string label = format::one_line(quality.info.label);
       auto known = std::ranges::find(tables, label, &std::pair<std::string, Table>::first);
@@ -88,7 +81,7 @@ std::vector<std::pair<std::string, Table>> quality_tables(const Comparison& comp
         known->second.text("Case").numbers("A").numbers("B").numbers("Change");
       }
       const Unit unit = quality.info.unit;
-      known->second.row({Cell::words(format::short_id(c.id)), Cell::quality(quality.a, unit),
+      known->second.row({Cell::words(compared_name(*c)), Cell::quality(quality.a, unit),
                          Cell::quality(quality.b, unit),
                          Cell::figure(format::signed_quality(*quality.change, unit))
                              .with(quality.lost() ? Tone::bad : Tone::plain)
@@ -96,6 +89,25 @@ std::vector<std::pair<std::string, Table>> quality_tables(const Comparison& comp
     }
   }
   return tables;
+}
+
+Cell error_cell(const Verification& verification) {
+  return Cell::figure(format::scientific(verification.relative_l2))
+      .with(verification.passed ? Tone::plain : Tone::bad)
+      .valued(verification.relative_l2);
+}
+
+Table verification_table(const Comparison& comparison) {
+  Table table("verification", "Errors against the reference that changed");
+  table.text("Case").text("Op").numbers("A").numbers("B").numbers("Tolerance");
+  for (const CaseComparison* c : comparison.by_importance()) {
+    for (const VerificationComparison& changed : c->verifications) {
+      table.row({Cell::words(compared_name(*c)), Cell::words(changed.op), error_cell(changed.a),
+                 error_cell(changed.b).noted(format::one_line(changed.b.finding)),
+                 Cell::figure(format::scientific(changed.b.tolerance)).valued(changed.b.tolerance)});
+    }
+  }
+  return table;
 }
 
 json strings(const std::vector<std::string>& texts) {
@@ -117,133 +129,148 @@ std::string verdict_sentence(const Comparison& comparison) {
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::inconclusive}) {
     parts.push_back(fmt::format("{} {}", comparison.count(verdict), to_string(verdict)));
   }
-  return fmt::format("Of the times in {}, B against A: {}.",
-                     format::plural(comparison.cases.size(), "common case"), format::list(parts));
+  const bool wants_rounds = std::ranges::any_of(comparison.cases, [](const CaseComparison& c) {
+    return std::ranges::any_of(
+        c.times, [](const TimeComparison& time) { return time.speed_up.more_rounds.has_value(); });
+  });
+  return fmt::format("Of the times in {}, B against A: {}{}.",
+                     format::plural(comparison.cases.size(), "common case"), format::list(parts),
+                     wants_rounds ? " (+n: about n more rounds on each side would tell)" : "");
+}
+
+/// What fails it beside regressions, or why they do not.
+std::string gate_sentence(const Comparison& comparison) {
+  const FailOn& fail_on = comparison.fail_on;
+  if (comparison.regression() && !comparison.failed()) return " Slower alone is no failure here (--fail-on).";
+  std::vector<std::string> parts;
+  const auto inconclusive =
+      static_cast<std::size_t>(std::ranges::count_if(comparison.cases, [](const CaseComparison& c) {
+        return std::ranges::any_of(c.times, [](const TimeComparison& time) {
+          return time.speed_up.verdict == Verdict::inconclusive;
+        });
+      }));
+  if (fail_on.inconclusive && inconclusive > 0)
+    parts.push_back(fmt::format("{} with an inconclusive time", format::plural(inconclusive, "case")));
+  if (fail_on.missing && comparison.missing() > 0)
+    parts.push_back(fmt::format("{} missing in B", format::plural(comparison.missing(), "case")));
+  return parts.empty() ? std::string() : fmt::format(" Failed (--fail-on): {}.", format::list(parts));
 }
 
 std::string headline(const Comparison& comparison) {
   std::size_t worse = 0;
   for (const CaseComparison& c : comparison.cases) worse += c.regressions.empty() ? 0 : 1;
-  if (worse == 0) return "No regression.";
-  return fmt::format("Regression in {} of {}.", worse,
-                     format::plural(comparison.cases.size(), "common case"));
+  const std::string regressions = worse == 0
+                                      ? std::string("No regression.")
+                                      : fmt::format("Regression in {} of {}.", worse,
+                                                    format::plural(comparison.cases.size(), "common case"));
+  return regressions + gate_sentence(comparison);
 }
 
-json regressions_view(const Comparison& comparison) {
+std::string mean_text(const MeanRatio& mean, std::string_view what) {
+  if (mean.count == 0) return {};
+  return fmt::format("{} of {}", format::signed_percent(mean.ratio - 1), format::plural(mean.count, what));
+}
+
+/// Empty where no time is known on both sides.
+std::string means_sentence(const Comparison& comparison) {
+  std::vector<std::string> parts;
+  for (const std::string& part : {mean_text(comparison.mean_of_ops(), "op time"),
+                                  mean_text(comparison.mean_of_totals(), "total time")}) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts.empty() ? std::string()
+                       : fmt::format("Geometric mean of the changes: {}.", format::list(parts));
+}
+
+json regressions_view(const Comparison& comparison, std::size_t most) {
   json list = json::array();
-  for (const CaseComparison& c : comparison.cases) {
-    if (c.regressions.empty()) continue;
-    list.push_back({{"id", format::short_id(c.id)}, {"what", format::list(c.regressions)}});
+  for (const CaseComparison* c : comparison.by_importance()) {
+    if (list.size() == most) break;
+    if (c->regressions.empty()) continue;
+    std::vector<std::string> texts;
+    for (const Regression& regression : c->regressions) texts.push_back(regression.text);
+    list.push_back({{"id", compared_name(*c)}, {"what", format::list(texts)}});
   }
   return list;
 }
 
-/// Tables in the order of the page, without the empty ones.
-json tables_view(const Comparison& comparison) {
+/// Tables in the order of the page, without the empty ones: what is wrong first.
+json tables_view(const Comparison& comparison, const Cases& cases) {
+  std::vector<Table> all{status_table(comparison), times_table(comparison, cases)};
+  for (auto& [label, table] : quality_tables(comparison)) all.push_back(std::move(table));
+  all.push_back(verification_table(comparison));
   json tables = json::array();
-  for (const Table& table : {times_table(comparison), status_table(comparison)}) {
+  for (const Table& table : all) {
     if (!table.empty()) tables.push_back(table.view());
   }
-  for (const auto& [label, table] : quality_tables(comparison)) tables.push_back(table.view());
   return tables;
 }
 
-ordered_json value_json(const Value& value) {
-  if (!value) return {{"median", nullptr}, {"absent", value.absent}};
-  ordered_json result{{"median", value->median}, {"samples", value->samples}};
-  if (value->interval) result["interval"] = {value->interval->low, value->interval->high};
-  return result;
+std::string left_out_sentence(std::size_t left_out, Importance least) {
+  if (left_out == 0) return {};
+  const bool one = left_out == 1;
+  return fmt::format("{} without a {}change {} left out{}.", format::plural(left_out, "case"),
+                     least < Importance::inconclusive ? "certain " : "", one ? "is" : "are",
+                     least < Importance::inconclusive ? ""
+                     : one                            ? ": --all shows it"
+                                                      : ": --all shows them");
 }
 
-ordered_json optional_json(const std::optional<double>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
+std::string more_sentence(std::size_t more) {
+  return more == 0 ? std::string() : fmt::format("{} more changed.", format::plural(more, "case"));
 }
 
-ordered_json time_json(const TimeComparison& time) {
-  return {{"metric", time.metric},
-          {"op", time.op},
-          {"a", value_json(time.a)},
-          {"b", value_json(time.b)},
-          {"ratio", optional_json(time.ratio)},
-          {"change", time.ratio ? ordered_json(*time.ratio - 1) : ordered_json(nullptr)},
-          {"speed_up", optional_json(time.speed_up.factor)},
-          {"verdict", to_string(time.speed_up.verdict)},
-          {"reason", time.speed_up.reason}};
-}
-
-ordered_json quality_json(const QualityComparison& quality) {
-  return {{"metric", quality.info.metric},
-          {"a", value_json(quality.a)},
-          {"b", value_json(quality.b)},
-          {"change", optional_json(quality.change)},
-          {"lost", quality.lost()}};
-}
-
-ordered_json problem_json(const Problem& problem) {
-  ordered_json object = ordered_json::object();
-  for (const Coordinate& coordinate : problem.coordinates) object[coordinate.axis] = coordinate.value;
-  return object;
-}
-
-ordered_json case_json(const CaseComparison& c) {
-  ordered_json qualities = ordered_json::array();
-  for (const QualityComparison& quality : c.qualities) qualities.push_back(quality_json(quality));
-  ordered_json times = ordered_json::array();
-  for (const TimeComparison& time : c.times) times.push_back(time_json(time));
-  return {{"id", c.id},
-          {"variant", c.key.variant},
-          {"parameters", c.key.parameters},
-          {"problem", problem_json(c.key.problem)},
-          {"status_a", to_string(c.status_a)},
-          {"status_b", to_string(c.status_b)},
-          {"reason_a", c.reason_a},
-          {"reason_b", c.reason_b},
-          {"times", times},
-          {"qualities", qualities},
-          {"regressions", c.regressions}};
-}
-
-ordered_json summary_json(const RunSummary& run) {
-  return {{"name", run.name},         {"started", run.started}, {"version", run.version},
-          {"revision", run.revision}, {"machine", run.machine}, {"state", to_string(run.state)}};
+std::string untold_sentence(std::size_t told, std::size_t changed) {
+  if (told >= changed) return {};
+  return fmt::format("The first {} of {} changed cases; --all tells of all.", told, changed);
 }
 
 }  // namespace
 
-json comparison_view(const Comparison& comparison) {
+std::string compared_name(const CaseComparison& c) {
+  const std::string a = format::short_id(c.id);
+  return c.id == c.id_b ? a : fmt::format("{} → {}", a, format::short_id(c.id_b));
+}
+
+json comparison_view(const Comparison& comparison, const ComparisonScope& scope) {
+  Cases shown = comparison.by_importance();
+  const std::size_t of_all = shown.size();
+  std::erase_if(shown, [&](const CaseComparison* c) { return c->importance > scope.least; });
+  const std::size_t wanted = shown.size();
+  if (shown.size() > scope.most_cases) shown.resize(scope.most_cases);
+  const auto changed = static_cast<std::size_t>(
+      std::ranges::count_if(shown, [](const CaseComparison* c) { return !c->ops.empty(); }));
+  const json changes = changes_view(comparison, std::min(changed, scope.most_told));
   return {
       {"title", fmt::format("{} against {}", format::one_line(comparison.b.name),
                             format::one_line(comparison.a.name))},
       {"headline", headline(comparison)},
       {"regression", comparison.regression()},
+      {"unlike", strings(comparison.unlike)},
+      {"is_unlike", !comparison.unlike.empty()},
       {"verdicts", verdict_sentence(comparison)},
+      {"means", means_sentence(comparison)},
       {"rule",
-       fmt::format("Faster, slower: the 95 % intervals of the medians do not overlap and the change exceeds "
-                   "{0}. Same: both intervals lie within {0} of A's median. Inconclusive: neither.",
-                   format::percent(comparison.threshold))},
+       fmt::format(
+           "Faster, slower: Welch's t-test on the logarithms of the rounds' medians, adjusted by Holm's "
+           "method for all times compared, has p of at most {} %, and the change exceeds {}. Same: the "
+           "95 % interval of the change lies within that. Inconclusive: neither, or a time was disturbed.",
+           100 * significance, thresholds_text(comparison.thresholds))},
       {"runs", {summary_view(comparison.a, "A"), summary_view(comparison.b, "B")}},
-      {"regressions", regressions_view(comparison)},
+      {"regressions", regressions_view(comparison, scope.most_cases)},
       {"has_regressions", comparison.regression()},
-      {"tables", tables_view(comparison)},
+      {"tables", tables_view(comparison, shown)},
+      {"left_out", left_out_sentence(of_all - wanted, scope.least)},
+      {"more", more_sentence(wanted - shown.size())},
+      {"changes", changes},
+      {"has_changes", !changes.empty()},
+      {"untold", untold_sentence(changes.size(), changed)},
       {"only_in_a", strings(comparison.only_in_a)},
       {"only_in_b", strings(comparison.only_in_b)},
       {"has_only_in_a", !comparison.only_in_a.empty()},
       {"has_only_in_b", !comparison.only_in_b.empty()},
       {"notes", strings(comparison.notes)},
       {"has_notes", !comparison.notes.empty()}};
-}
-
-ordered_json comparison_json(const Comparison& comparison) {
-  ordered_json cases = ordered_json::array();
-  for (const CaseComparison& c : comparison.cases) cases.push_back(case_json(c));
-  return {{"a", summary_json(comparison.a)},
-          {"b", summary_json(comparison.b)},
-          {"threshold", comparison.threshold},
-          {"regression", comparison.regression()},
-          {"cases", cases},
-          {"only_in_a", comparison.only_in_a},
-          {"only_in_b", comparison.only_in_b},
-          {"notes", comparison.notes}};
 }
 
 }  // namespace mprof

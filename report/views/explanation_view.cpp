@@ -30,22 +30,39 @@ std::string kernels_text(const Explanation& explanation) {
   return fmt::format("{}kernels {} → {}", longest, before, after);
 }
 
-std::string more_text(std::size_t left) {
-  if (left == 0) return {};
-  return left == 1 ? "1 smaller one is not shown" : fmt::format("{} smaller ones are not shown", left);
+/// "3 smaller ones": what is folded away on a page.
+std::string smaller_text(std::size_t left) {
+  return left == 0 ? "" : fmt::format("{} smaller {}", left, left == 1 ? "one" : "ones");
 }
 
-/// One list under a head: { head, reasons: [{text, of_longest, rule}], more }.
+std::string more_text(std::size_t left) {
+  return left == 0 ? "" : fmt::format("{} {} not shown", smaller_text(left), left == 1 ? "is" : "are");
+}
+
+/// The sentence, and what the variant's own sweep says to it.
+std::string reason_text(const Reason& reason) {
+  std::string text = reason.sentence;
+  if (!reason.over_point.empty()) text = fmt::format("Over {}: {}", reason.over_point, text);
+  if (!reason.refuted_by.empty()) text += fmt::format(" But {}.", reason.refuted_by);
+  return text;
+}
+
+/// One list under a head: { head, reasons: [{text, of_longest, rule}], more, smaller, rest: [as reasons] }.
 json list_view(std::string_view head, const std::vector<Reason>& reasons, std::size_t most, double floor,
                bool several_kernels) {
-  json list = json::array();
+  json list = json::array(), rest = json::array();
   for (const Reason& reason : reasons) {
-    if (list.size() == most || (!list.empty() && reason.strength < floor)) break;
-    list.push_back({{"text", reason.sentence},
+    const bool left_out = !rest.empty() || list.size() == most || (!list.empty() && reason.strength < floor);
+    (left_out ? rest : list)
+        .push_back({{"text", reason_text(reason)},
                     {"of_longest", several_kernels && reason.of_longest_kernel},
                     {"rule", std::string(reason.rule->id)}});
   }
-  return {{"head", head}, {"reasons", list}, {"more", more_text(reasons.size() - list.size())}};
+  return {{"head", head},
+          {"reasons", list},
+          {"more", more_text(rest.size())},
+          {"smaller", smaller_text(rest.size())},
+          {"rest", rest}};
 }
 
 /// What was timed too seldom has no interval, however large the difference.
@@ -53,14 +70,14 @@ bool lacks_interval(const Explanation& explanation) {
   return explanation.speed_up && !explanation.speed_up.interval;
 }
 
-std::string word(Verdict change) {
-  switch (change) {
+std::string word(const Explanation& explanation) {
+  switch (explanation.speed_up.verdict) {
     case Verdict::faster:
       return "faster";
     case Verdict::slower:
       return "slower";
     case Verdict::same:
-      return "the same within " + threshold_text();
+      return "the same within " + threshold_text(Thresholds{}.of(*explanation.before, *explanation.after));
     case Verdict::inconclusive:
       break;
   }
@@ -102,7 +119,9 @@ std::string_view head_of_reasons(const Explanation& explanation) {
                                                        : "Because";
 }
 
-json item_view(const Words& words, const Explanation& explanation) {
+}  // namespace
+
+json explained_view(const Words& words, const Explanation& explanation) {
   const bool open = !is_change(explanation.change());
   const double change = explanation.speed_up ? std::abs(std::log(*explanation.speed_up.factor)) : 0;
   json lists = json::array();
@@ -111,11 +130,12 @@ json item_view(const Words& words, const Explanation& explanation) {
     if (!reasons.empty()) lists.push_back(list_view(head, reasons, most, floor, explanation.several_kernels));
   };
   add(head_of_reasons(explanation), explanation.reasons, shown_reasons, open ? 0 : worth_showing * change);
+  add("Also differs, but explains little", explanation.little, shown_against, 0);
   add("Despite", explanation.against, shown_against, 0);
   add("Worth knowing", explanation.context, shown_context, 0);
   return {{"op", format::one_line(explanation.op)},
           {"at", words.at(explanation.problem)},
-          {"verdict", word(explanation.change())},
+          {"verdict", word(explanation)},
           {"times", times_text(words, explanation)},
           {"kernels", kernels_text(explanation)},
           {"silence", silence(explanation)},
@@ -123,19 +143,41 @@ json item_view(const Words& words, const Explanation& explanation) {
           {"missing", missing_text(explanation)}};
 }
 
-}  // namespace
+/// "Because A. B. Despite: C.": the strongest ones, on one line.
+std::string line_of(const Words& words, const Explanation& explanation) {
+  constexpr std::size_t most_reasons = 2;
+  const auto sentences = [](const std::vector<Reason>& reasons, std::size_t most) {
+    std::vector<std::string> texts;
+    for (const Reason& reason : reasons) {
+      if (texts.size() < most) texts.push_back(reason_text(reason));
+    }
+    return fmt::format("{}", fmt::join(texts, " "));
+  };
+  std::string text = fmt::format("{}: {}, {}.", format::one_line(explanation.op), word(explanation),
+                                 times_text(words, explanation));
+  if (!is_change(explanation.change())) return text;
+  if (explanation.reasons.empty()) return fmt::format("{} {}", text, silence(explanation));
+  text += " " + sentences(explanation.reasons, most_reasons);
+  if (!explanation.against.empty()) text += " Despite: " + sentences(explanation.against, 1);
+  return text;
+}
 
 json explanation_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
   const Explanations explanations = explain(family, variant);
   json items = json::array();
-  for (const Explanation& explanation : explanations.of_ops)
-    items.push_back(item_view(family.words, explanation));
+  json lines = json::array();
+  for (const Explanation& explanation : explanations.of_ops) {
+    items.push_back(explained_view(family.words, explanation));
+    if (explanation.problem == explanations.of_ops.front().problem)
+      lines.push_back(line_of(family.words, explanation));
+  }
   const bool is_baseline = variant.info.baseline.empty();
   return {{"anchor", anchors.make(variant.info.id + " why")},
           {"shown", !is_baseline},
           {"baseline", format::short_id(variant.info.baseline)},
           {"absent", is_baseline ? "" : format::one_line(explanations.absent)},
-          {"items", items}};
+          {"items", items},
+          {"lines", lines}};
 }
 
 }  // namespace mprof

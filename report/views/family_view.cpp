@@ -6,8 +6,10 @@
 #include "model/metric.hpp"
 #include "report/analysis/standings.hpp"
 #include "report/text/format.hpp"
+#include "report/views/advice_view.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
+#include "report/views/time_budget_view.hpp"
 #include "report/views/views.hpp"
 
 /// What the report says of a family as a whole: summary, verification, throughput, resources.
@@ -23,7 +25,10 @@ void mark_best(std::vector<std::vector<Cell>>& rows, std::size_t column,
     if (times[i] == nullptr || !*times[i]) continue;
     if (best == rows.size() || (*times[i])->median < (*times[best])->median) best = i;
   }
-  if (best < rows.size()) rows[best][column].tone = Tone::best;
+  for (std::size_t i = 0; best < rows.size() && i < rows.size(); ++i) {
+    const bool is_best = i == best || (times[i] != nullptr && is_level(*times[i], *times[best]));
+    if (is_best) rows[i][column].tone = Tone::best;
+  }
 }
 
 // --- Summary ---
@@ -281,30 +286,35 @@ bool has_cpu_variant(const FamilyResult& family) {
                              [](const auto& variant) { return variant.info.device == "cpu"; });
 }
 
-/// "25.1 GFLOP and 1.32 GB at size 10000": what the op's definition needs at the largest problem.
-std::string size_text(const FamilyResult& family, const std::string& op) {
-  if (family.problems.empty()) return {};
-  const Problem& largest = family.problems.back();
+/// The op as the first case at the largest problem has it, for its work and often its title are of a problem.
+const OpInfo* largest_of(const FamilyResult& family, const std::string& op) {
+  if (family.problems.empty()) return nullptr;
   for (const VariantResult& variant : family.variants) {
-    const CaseResult* result = variant.representative(largest);
+    const CaseResult* result = variant.representative(family.problems.back());
     const OpResult* found = result == nullptr ? nullptr : result->find_op(op);
-    if (found == nullptr || !(found->info.flops > 0)) continue;
-    std::vector<std::string> parts{format::about(found->info.flops, Unit::flop)};
-    if (found->info.special_operations > 0)
-      parts.push_back(format::about(found->info.special_operations, Unit::count) + " special functions");
-    parts.push_back(format::about(found->info.bytes, Unit::byte));
-    return fmt::format("{} {}", format::list(parts), family.words.at(largest));
+    if (found != nullptr) return &found->info;
   }
-  return {};
+  return nullptr;
+}
+
+/// "25.1 GFLOP and 1.32 GB at size 10000": what the op's definition needs.
+std::string size_text(const FamilyResult& family, const OpInfo& op) {
+  if (!(op.flops > 0)) return {};
+  std::vector<std::string> parts{format::about(op.flops, Unit::flop)};
+  if (op.special_operations > 0)
+    parts.push_back(format::about(op.special_operations, Unit::count) + " special functions");
+  parts.push_back(format::about(op.bytes, Unit::byte));
+  return fmt::format("{} {}", format::list(parts), family.words.at(family.problems.back()));
 }
 
 json op_views(const FamilyResult& family) {
   json list = json::array();
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
+    const OpInfo* largest = largest_of(family, family.ops[i].name);
     list.push_back({{"number", std::to_string(i + 1)},
                     {"name", format::one_line(family.ops[i].name)},
-                    {"title", format::one_line(family.ops[i].title)},
-                    {"size", size_text(family, family.ops[i].name)}});
+                    {"title", format::one_line((largest == nullptr ? family.ops[i] : *largest).title)},
+                    {"size", largest == nullptr ? "" : size_text(family, *largest)}});
   }
   return list;
 }
@@ -312,8 +322,8 @@ json op_views(const FamilyResult& family) {
 /// Places on the page for the family's headings.
 json section_anchors(const FamilyResult& family, Anchors& anchors) {
   json sections;
-  for (const char* name : {"summary", "charts", "variants", "verification", "sanitizer", "speed_of_light",
-                           "resources", "counters"}) {
+  for (const char* name : {"answer", "summary", "charts", "variants", "verification", "sanitizer",
+                           "speed_of_light", "resources", "counters"}) {
     sections[name] = anchors.make(fmt::format("{} {}", family.id, name));
   }
   return sections;
@@ -347,9 +357,9 @@ json did_not_pay(const FamilyResult& family) {
   };
   json list = json::array();
   if (!not_paid.everywhere.empty())
-    list.push_back(fmt::format("In no op and at no {}: {}.", family.words.one(), names(not_paid.everywhere)));
+    list.push_back(fmt::format("In every op: {}.", names(not_paid.everywhere)));
   for (const auto& [op, variants] : not_paid.in_op)
-    list.push_back(fmt::format("Not in {}: {}.", format::short_id(op), names(variants)));
+    list.push_back(fmt::format("In {}: {}.", format::short_id(op), names(variants)));
   return list;
 }
 
@@ -396,6 +406,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       not_run.push_back(not_run_view(variant, page));
     }
   }
+  for (std::size_t i = 0; i < variants.size(); ++i) variants[i]["last"] = i + 1 == variants.size();
   const json charts = family_charts(family, *page.plan);
   const json ops = op_views(family), not_paid = did_not_pay(family);
   return {
@@ -406,12 +417,14 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"ops", ops},
       {"has_ops", !ops.empty()},
       {"summaries", summaries},
+      {"summary", summaries.empty() ? json(false) : summaries.front()},
       {"not_paid", not_paid},
       {"has_not_paid", !not_paid.empty()},
-      {"threshold", threshold_text()},
+      {"threshold", thresholds_text()},
       {"charts", charts},
       {"has_charts", !charts.empty()},
       {"switch_json", switch_view(family).dump(-1, ' ', false, json::error_handler_t::replace)},
+      {"time_budget", time_budget_view(family, page.materials->evidence, *page.plan)},
       {"variants", variants},
       {"has_variants", !variants.empty()},
       {"not_run", not_run},
@@ -421,6 +434,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"sanitizer", sanitizer_view(family, variant_anchors, anchors)},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), *page.plan)},
+      {"tried_advice", tried_advice_view(family, page)},
       {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
       {"counters", has_cpu_variant(family)
                        ? view_unless_empty(counter_table(family, variant_anchors, anchors))

@@ -41,9 +41,14 @@ std::string_view severity_word(Severity severity) {
 json finding_views(const std::vector<Finding>& findings) {
   json list = json::array();
   for (const Finding& finding : findings) {
+    json details = json::array();
+    for (const std::string& detail : finding.details) details.push_back(format::one_line(detail));
     list.push_back({{"severity", to_string(finding.severity)},
                     {"word", severity_word(finding.severity)},
-                    {"text", format::one_line(finding.text)}});
+                    {"text", format::one_line(finding.text)},
+                    {"tabled", finding.tabled},
+                    {"has_details", !details.empty()},
+                    {"details", details}});
   }
   return list;
 }
@@ -99,11 +104,11 @@ FactList plan_facts(const Run& run) {
              return fmt::format("{}={}", setting.first, fmt::join(setting.second, "|"));
            }));
   list.add("Quick", plan.quick ? "yes: few repeats" : "");
-  list.add(
-      "Repeats",
-      fmt::format("until the 95 % interval of every median is within {}, {} to {} samples, at most {:g} s",
-                  format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples,
-                  stop.max_seconds));
+  const std::string repeats = fmt::format(
+      "until the 95 % interval of every median is within {}, {} to {} samples, at most {:g} s",
+      format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples, stop.max_seconds);
+  list.add("Rounds", plan.rounds > 1 ? fmt::format("{}, each in a process of its own", plan.rounds) : "");
+  list.add("Repeats", plan.rounds > 1 ? "in each round " + repeats : repeats);
   list.add("Order of cases", fmt::format("shuffled, seed {}", plan.seed));
   list.add("Time limit", plan.timeout > 0 ? fmt::format("{:g} s a case and pass", plan.timeout) : "none");
   return list;
@@ -143,10 +148,11 @@ FactList peak_facts(const Run& run) {
 
 json setup_views(const Run& run) {
   std::vector<FactList> lists{run_facts(run), plan_facts(run), input_facts(run), peak_facts(run)};
-  for (const std::string& group : ordered_groups(run.environment)) {
+  const Environment environment = shown_environment(run);
+  for (const std::string& group : ordered_groups(environment)) {
     FactList list{group_title(group)};
-    for (const std::string& name : ordered_facts(run.environment.at(group))) {
-      const Fact& fact = run.environment.at(group).at(name);
+    for (const std::string& name : ordered_facts(environment.at(group))) {
+      const Fact& fact = environment.at(group).at(name);
       list.add(fact_title(group, name), fact_text(group, name, fact), std::holds_alternative<Absent>(fact));
     }
     lists.push_back(std::move(list));
@@ -215,29 +221,70 @@ std::string names_of(const std::vector<FamilyResult>& families, const Metric& me
   return names.empty() ? std::string(metric.label) : format::list(names);
 }
 
-/// How to read the page: the words that mprof adds, then what the run holds: the metrics of the catalogue,
-/// and the qualities of its families.
+/// What sentences about hardware take for known; nothing of a run without a GPU.
+template <class Add>
+void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
+  const bool on_gpu = std::ranges::any_of(
+      analysis.run->variants, [](const VariantInfo& variant) { return variant.device == "cuda"; });
+  if (!on_gpu) return;
+  add("Warp instruction",
+      "An instruction that a warp's 32 threads execute together. Each of a multiprocessor's four schedulers "
+      "can issue one in a cycle: these are the issue slots.");
+  add("Stall",
+      "A warp's waiting, by its reason. Long scoreboard: for global or local memory. Short scoreboard: for "
+      "shared memory, constants whose address is computed, or special functions. LG and MIO throttle: for "
+      "room "
+      "in the queue for the former and for the latter. Barrier: for other warps of its block. Math pipe "
+      "throttle: for an arithmetic pipe.");
+  add("Busiest unit, SM and memory throughput",
+      "How much of what it could do in the time of a kernel the busiest part did: of the multiprocessors "
+      "(SM), or of the caches and DRAM (memory). L1/TEX is the cache of a multiprocessor.");
+  add("Traced",
+      "Of an execution apart from the timed ones, in which the begin and end of each kernel, copy and CUDA "
+      "call were recorded.");
+  add("Up to",
+      "What removing one limit alone could gain at the most, by counts or the trace; docs/advice.md has the "
+      "formulas. Several do not add up.");
+}
+
+/// How to read the page: the words that mprof adds.
 json glossary_view(const RunAnalysis& analysis) {
-  const std::vector<FamilyResult>& families = analysis.families;
   json terms = json::array();
   const auto add = [&](std::string_view term, std::string_view meaning) {
     terms.push_back({{"term", term}, {"meaning", meaning}});
   };
-  add("Median, ±",
-      "A time is the median of its samples; ± is half the width of the 95 % interval of that median, which "
-      "comes from order statistics and assumes nothing of the distribution.");
+  add_words_of_gpus(analysis, add);
+  const bool in_rounds = analysis.run->plan.rounds > 1;
+  add("Time, ±",
+      fmt::format(
+          "A time is {}; ± is half the width of the interval in which the next run's lies 95 times in 100: "
+          "Student's t on a logarithmic scale. How much processes differ comes from {}. Of what is no time ± "
+          "is the "
+          "95 % interval of the median, from order statistics.",
+          in_rounds ? "the geometric mean of its rounds' medians, each round a process of its own"
+                    : "the median of its samples",
+          in_rounds ? "the rounds, each time's own variance drawn towards that of all times of its clock "
+                      "(Smyth 2004)"
+                    : "what was seen on an H200 (0.3 % by the GPU's clock, 5 % by the host's), since this "
+                      "run has one "
+                      "round only"));
+  add("Scaling",
+      "What an op does a second at the smallest and at the largest problem. 1× says that its time grows as "
+      "the work does.");
   add("Speed-up",
-      "The baseline's median over this variant's; above 1 is faster. Each variant declares its own baseline. "
-      "The interval pairs the far ends of both medians' intervals, so it is a cautious one.");
+      "The baseline's time over this variant's; above 1 is faster. Each variant declares its own baseline; "
+      "the common one is that from which most variants come. The interval is the 95 % one of Welch's t-test "
+      "on the logarithms.");
   add("Of possible",
       "The time that the measured peaks allow an op (its FLOPs at the FP32 rate, its bytes at the memory "
       "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
       "Modelled.");
   add("Faster, slower, same",
-      fmt::format("Faster or slower: the 95 % intervals of the two medians do not overlap, and the change "
-                  "exceeds {0}. Same: both intervals lie within {0} of the median before. Anything else is "
-                  "inconclusive.",
-                  threshold_text()));
+      fmt::format("Faster or slower: Welch's t-test on the logarithms of the rounds' "
+                  "medians has p of at most {} %, and the "
+                  "change exceeds {}. Same: the 95 % interval of the change lies "
+                  "within that. Anything else is inconclusive, and so is a time that was disturbed.",
+                  100 * significance, thresholds_text()));
   add("Verified",
       "Each op's output is poisoned before an execution apart from the timed ones, and compared with a "
       "double-precision reference after it. A time of a wrong output is shown, marked, and never counts as a "
@@ -250,6 +297,16 @@ json glossary_view(const RunAnalysis& analysis) {
       "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
       "limit.");
   add("Modelled", "Computed from the op's definition and its time, not counted by hardware.");
+  return terms;
+}
+
+/// The metrics of the catalogue that the run holds, and the qualities of its families.
+json metrics_view(const RunAnalysis& analysis) {
+  const std::vector<FamilyResult>& families = analysis.families;
+  json terms = json::array();
+  const auto add = [&](std::string_view term, std::string_view meaning) {
+    terms.push_back({{"term", term}, {"meaning", meaning}});
+  };
   const auto recorded = recorded_metrics(*analysis.run);
   for (const Metric& metric : metric_catalogue()) {
     if (!recorded.contains(metric.id)) continue;
@@ -264,6 +321,16 @@ json glossary_view(const RunAnalysis& analysis) {
   return terms;
 }
 
+/// What the parts of a time budget are is said at the first one.
+void explain_budgets_once(json& families) {
+  bool explained = false;
+  for (json& family : families) {
+    json& budget = family["time_budget"];
+    budget["explained"] = !explained;
+    explained = explained || budget["absent"] == "";
+  }
+}
+
 }  // namespace
 
 Page milestone_page(const RunAnalysis& analysis, const Materials& materials, const ReportText& text) {
@@ -273,21 +340,27 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
   for (const char* section : {"top", "answer", "findings", "timeline", "evidence", "notes", "conclusion",
                               "setup", "reading", "chart-data"})
     (void)anchors.make(section);
-  PageContext page{&materials, {}, &plan};
+  const RunAdvice advice = advise(analysis, materials.evidence);
+  PageContext page{&materials, {}, &plan, &advice};
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
-    answers.push_back(answer_view(family, anchors));
     families.push_back(family_view(family, page));
     // A page about one family need not name it in every heading.
     families.back()["suffix"] = analysis.families.size() > 1 ? ": " + format::one_line(family.id) : "";
-    answers.back()["suffix"] = families.back()["suffix"];
     for (const VariantResult& variant : family.variants) {
       for (const json& shown : families.back()["variants"]) {
         if (shown["id"] == format::one_line(variant.info.id))
           page.variants[variant.info.id] = shown["anchor"];
       }
     }
+    answers.push_back(answer_view(family, anchors));
+    answers.back()["suffix"] = families.back()["suffix"];
+    answers.back()["anchor"] = families.back()["sections"]["answer"];
+    answers.back()["brief"] = brief_view(family, page);
+    if (!answers.back()["brief"].is_boolean())
+      answers.back()["brief"]["budget"] = families.back()["time_budget"]["in_short"];
   }
+  explain_budgets_once(families);
   const json findings = finding_views(analysis.findings);
   const std::string title = text.title.empty()
                                 ? fmt::format("{} on {}", family_names(analysis),
@@ -305,8 +378,9 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
             {"notes", notes_view(analysis, page)},
             {"timeline", timeline_view(analysis, materials.evidence, plan)},
             {"evidence", evidence_view(analysis, materials.evidence, anchors)},
-            {"glossary", glossary_view(analysis)}};
-  return {std::move(view), plan.charts()};
+            {"glossary", glossary_view(analysis)},
+            {"metrics", metrics_view(analysis)}};
+  return {std::move(view), plan.charts(), plan.files()};
 }
 
 }  // namespace mprof

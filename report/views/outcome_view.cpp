@@ -102,6 +102,36 @@ Table expectation_table(const FamilyResult& family, const VariantResult& variant
   return table;
 }
 
+/// "op time of rows: lower (12.1 → 3.4 ms)", "... (it changed by 1.87×, not by 2×)"
+std::string judged_text(const FamilyResult& family, const ExpectationResult& result,
+                        const ExpectationAt& judged) {
+  const std::string& metric = result.expectation.metric;
+  const auto figure = [&](const Value& value) { return quantity_cell(family, value, metric, "", "").text; };
+  std::string why = format::one_line(judged.reason);
+  if (judged.before && judged.after) {
+    const std::string moved = fmt::format("{} → {}", figure(judged.before), figure(judged.after));
+    why = why.empty() ? moved : fmt::format("{}: {}", moved, why);
+  }
+  const std::string what = format::one_line(expected_text(family, result.expectation));
+  return why.empty() ? what : fmt::format("{} ({})", what, why);
+}
+
+/// What was expected, by what became of it.
+json expectation_lines(const FamilyResult& family, const VariantResult& variant) {
+  json lines = json::array();
+  for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
+    std::vector<std::string> texts;
+    for (const ExpectationResult& result : variant.expectations) {
+      const ExpectationAt* judged = result.deciding();
+      if (judged != nullptr && judged->outcome == outcome)
+        texts.push_back(judged_text(family, result, *judged));
+    }
+    if (!texts.empty())
+      lines.push_back({{"outcome", to_string(outcome)}, {"text", fmt::format("{}", fmt::join(texts, "; "))}});
+  }
+  return lines;
+}
+
 /// What held the longest kernel of each op back, and what does now.
 json bottleneck_views(const FamilyResult& family, const VariantResult& variant) {
   json list = json::array();
@@ -144,7 +174,7 @@ std::string verdict_text(const CaseResult& result) {
   if (!faster.empty()) parts.push_back("faster in " + format::list(faster));
   if (!slower.empty()) parts.push_back("slower in " + format::list(slower));
   if (!same.empty())
-    parts.push_back(fmt::format("the same within {} in {}", threshold_text(), format::list(same)));
+    parts.push_back(fmt::format("the same within {} in {}", thresholds_text(), format::list(same)));
   if (!open.empty()) parts.push_back("not to be told from its baseline in " + format::list(open));
   const std::string_view answer = faster.size() == result.ops.size() ? "Yes"
                                   : faster.empty()                   ? "No"
@@ -193,6 +223,19 @@ std::string of_possible_sentence(const CaseResult& result) {
 
 }  // namespace
 
+std::string_view short_verdict(const CaseResult& result) {
+  if (result.is_baseline) return "baseline";
+  std::string_view word = "not compared";
+  for (const OpResult& op : result.ops) {
+    if (!op.speed_up) continue;
+    const std::string_view own =
+        op.speed_up.verdict == Verdict::inconclusive ? "undecided" : to_string(op.speed_up.verdict);
+    if (word != "not compared" && word != own) return "mixed";
+    word = own;
+  }
+  return word;
+}
+
 std::string expected_text(const FamilyResult& family, const Expectation& expectation) {
   const std::string of = expectation.op.empty() ? "" : " of " + expectation.op;
   const std::string by =
@@ -205,6 +248,9 @@ json outcome_view(const FamilyResult& family, const VariantResult& variant, Anch
   const Table expectations = expectation_table(family, variant, anchors);
   const json bottlenecks = bottleneck_views(family, variant);
   std::string verdict;
+  std::vector<std::string> limits;
+  for (const json& one : bottlenecks)
+    limits.push_back(fmt::format("{} {}", one["op"].get<std::string>(), one["text"].get<std::string>()));
   json sentences = json::array();
   if (const CaseResult* result = variant.largest_timed()) {
     const Problem& problem = result->key.problem;
@@ -217,8 +263,10 @@ json outcome_view(const FamilyResult& family, const VariantResult& variant, Anch
   return {{"verdict", verdict},
           {"sentences", sentences},
           {"expectations", expectations.empty() ? json(false) : expectations.view()},
+          {"expected", expectation_lines(family, variant)},
           {"bottlenecks", bottlenecks},
           {"has_bottlenecks", !bottlenecks.empty()},
+          {"limits", fmt::format("{}", fmt::join(limits, "; "))},
           {"counted_at", family.words.at(family.speed_of_light.problem)}};
 }
 

@@ -25,4 +25,10 @@ json PagePlan::place(json chart, DrawnOn drawn_on) {
   return said;
 }
 
+std::string PagePlan::keep(std::string_view name, std::string contents) {
+  const std::string file = fmt::format("charts/{}.svg", anchors.make(name));
+  files_[file] = std::move(contents);
+  return file;
+}
+
 }  // namespace mprof

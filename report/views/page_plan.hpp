@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/analysis/advice.hpp"
 #include "report/materials/materials.hpp"
 
 /// What a page turns out to hold while its views are built: its anchors, and the charts that are to be drawn.
@@ -37,11 +38,15 @@ class PagePlan {
   /// Keeps a chart for whoever draws it. Returns what a template says of it: { id, file, title, caption, alt
   /// }.
   [[nodiscard]] nlohmann::json place(nlohmann::json chart, DrawnOn drawn_on = DrawnOn::both);
+  /// Keeps a file that the Markdown links. Returns its name below the report.
+  [[nodiscard]] std::string keep(std::string_view name, std::string contents);
+  [[nodiscard]] const std::map<std::string, std::string>& files() const { return files_; }
   /// In the order in which they were placed.
   [[nodiscard]] const std::vector<PlannedChart>& charts() const { return charts_; }
 
  private:
   std::vector<PlannedChart> charts_;
+  std::map<std::string, std::string> files_;  ///< contents by name
 };
 
 /// What the views of one page share.
@@ -49,6 +54,7 @@ struct PageContext {
   const Materials* materials = nullptr;
   std::map<std::string, std::string, std::less<>> variants{};  ///< the place of each variant's section, by id
   PagePlan* plan = nullptr;
+  const RunAdvice* advice = nullptr;  ///< nullptr: none is shown
 
   [[nodiscard]] std::string anchor(std::string_view text) const { return plan->anchors.make(text); }
 };

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -13,7 +15,30 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t named_stalls = 6;  // the rest is one segment: more colours are not told apart
+constexpr std::size_t named_stalls = 8;     // at the least, where so many cost anything
+constexpr double worth_naming = 0.05;       // of the waiting of some kernel
+constexpr std::size_t named_of_kernel = 2;  // the longest of each kernel have their names, however short
+
+/// Each reason has its place, and so its colour, in all charts of all pages: mprof_themes has one for each,
+/// and one more for what has no name of its own.
+constexpr std::array<std::string_view, 18> stall_places{"long scoreboard",
+                                                        "wait",
+                                                        "short scoreboard",
+                                                        "not selected",
+                                                        "MIO throttle",
+                                                        "math pipe throttle",
+                                                        "LG throttle",
+                                                        "barrier",
+                                                        "no instruction",
+                                                        "IMC miss",
+                                                        "dispatch stall",
+                                                        "branch resolving",
+                                                        "GMMA",
+                                                        "drain",
+                                                        "membar",
+                                                        "TEX throttle",
+                                                        "sleeping",
+                                                        "misc"};
 
 /// What stands for each variant in a chart about one op.
 std::vector<const KernelResult*> longest_kernels(const SpeedOfLight& sol, const std::string& op) {
@@ -63,21 +88,32 @@ json throughput_point(std::size_t row, const KernelResult& kernel, double Bottle
 
 // --- Stalls
 
-/// The reasons that cost the largest shares, over all kernels of the chart: one kernel that waits for long
-/// would otherwise name the reasons for all.
-std::vector<std::string> top_reasons(const std::vector<const KernelResult*>& kernels) {
+/// The reasons to be named, in the order of their places: those that cost a good part of some kernel's
+/// waiting, and those with the largest shares over all kernels of the chart, as one kernel that waits for
+/// long would otherwise name the reasons for all.
+std::vector<std::string> named_reasons(const std::vector<const KernelResult*>& kernels) {
   std::map<std::string, double> shares;
+  std::set<std::string> named;
   for (const KernelResult* kernel : kernels) {
     double all = 0;
     for (const Stall& stall : kernel->stalls) all += stall.cycles;
-    for (const Stall& stall : kernel->stalls) shares[stall.reason] += all > 0 ? stall.cycles / all : 0;
+    if (!(all > 0)) continue;
+    for (std::size_t rank = 0; rank < kernel->stalls.size(); ++rank) {
+      const Stall& stall = kernel->stalls[rank];
+      shares[stall.reason] += stall.cycles / all;
+      if (stall.cycles > 0 && (rank < named_of_kernel || stall.cycles / all >= worth_naming))
+        named.insert(stall.reason);
+    }
   }
   std::vector<std::pair<std::string, double>> order(shares.begin(), shares.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::string> reasons;
   for (const auto& [reason, sum] : order) {
-    if (sum > 0 && reasons.size() < named_stalls) reasons.push_back(reason);
+    if (sum > 0 && named.size() < named_stalls) named.insert(reason);
+  }
+  std::vector<std::string> reasons;
+  for (const std::string_view reason : stall_places) {
+    if (named.contains(std::string(reason))) reasons.emplace_back(reason);
   }
   return reasons;
 }
@@ -158,7 +194,7 @@ json stall_chart(const FamilyResult& family, const std::string& op, const std::s
   std::erase_if(kernels, [](const KernelResult* kernel) { return kernel->stalls.empty(); });
   const std::string how_many = how_many_are_drawn(kernels.size());
   kernels = shortest(std::move(kernels));
-  const std::vector<std::string> reasons = top_reasons(kernels);
+  const std::vector<std::string> reasons = named_reasons(kernels);
   if (reasons.empty()) return json::object();
   json rows = json::array(), series = json::array();
   std::vector<StallSum> sums(kernels.size());
@@ -175,18 +211,21 @@ json stall_chart(const FamilyResult& family, const std::string& op, const std::s
         points.push_back(stall_point(row, stall.cycles, sums[row]));
       }
     }
-    series.push_back({{"name", reason}, {"points", points}});
+    const auto place = std::ranges::find(stall_places, reason) - stall_places.begin();
+    series.push_back({{"name", reason}, {"place", place}, {"points", points}});
   }
   json others = json::array();
   for (std::size_t row = 0; row < sums.size(); ++row) {
     const double rest = sums[row].all - sums[row].named;
     if (rest > 0) others.push_back(stall_point(row, rest, sums[row]));
   }
-  series.push_back({{"name", "other"}, {"points", others}});
+  series.push_back({{"name", "other"}, {"place", stall_places.size()}, {"points", others}});
   const ChartText text{
       fmt::format("Why warps waited in {} {}", format::one_line(op), family.words.at(sol.problem)),
       "Counted by hardware: cycles that a warp waits for each instruction it issues, in the "
-      "kernel that takes the longest. Shorter is better." +
+      "kernel that takes the longest. They grow with the warps that a multiprocessor holds, so that a longer "
+      "bar is no slower kernel: read in each bar what takes the largest part. A reason has one colour "
+      "everywhere." +
           how_many,
       "Cycles per issued instruction"};
   json chart = chart_view("stacked_bars", id, text);

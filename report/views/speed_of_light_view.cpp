@@ -111,11 +111,15 @@ json throughput_part(const Section& section) {
   json part = part_view(
       section, "SM and memory throughput",
       fmt::format(
-          "Hardware counted the first launch of each kernel {}. Both throughputs are shares of what "
+          "Hardware counted each kernel {}, the first time that its op launches it. Both throughputs are "
+          "shares of what "
           "the busiest part of the multiprocessors, or of the caches and memory, could do. Latency: both are "
           "under 60\u00a0%, so neither is busy and warps wait. Balanced: they differ by less than 10 points. "
-          "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Two figures "
-          "are SM / memory. Small: the change in percentage points. Each kernel is held against the one of "
+          "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Its part is "
+          "named where one that was counted is as busy: L1/TEX may be full while DRAM has nothing to do, and "
+          "pipes of memory instructions (for shared memory and constants too) while few instructions are "
+          "issued. Two figures are SM / memory. Small: the change in percentage points. Each kernel is held "
+          "against the one of "
           "the same name of its baseline, and the longest one of an op also against the longest one.",
           section.family.words.at(section.sol.problem)));
   for (const OpInfo& op : section.family.ops) {
@@ -309,23 +313,20 @@ json uncounted_views(const SpeedOfLight& sol) {
   return list;
 }
 
-/// The throughput that the verdict rests on, or both.
-std::string figures(const Bottleneck& bottleneck) {
-  if (bottleneck.bound == Bound::compute) return format::whole_percent(bottleneck.compute);
-  if (bottleneck.bound == Bound::memory) return format::whole_percent(bottleneck.memory);
-  return format::whole_percents(bottleneck.compute, bottleneck.memory);
-}
-
 }  // namespace
 
 std::string bottleneck_change(const KernelResult& kernel) {
   if (!kernel.bottleneck) return {};
   const Bottleneck& now = *kernel.bottleneck;
-  std::string text = fmt::format("{} {}", to_string(now.bound), figures(now));
+  std::string text = bound_text(now);
   if (kernel.before && kernel.before->bottleneck) {
-    const Bottleneck& before = *kernel.before->bottleneck;
-    text = fmt::format("{} {} → {}", to_string(before.bound), figures(before),
-                       before.bound == now.bound ? figures(now) : text);
+    const BoundWords before = bound_words(*kernel.before->bottleneck), after = bound_words(now);
+    if (before.head == after.head) {
+      text = fmt::format("{} {} → {}{}{}", after.head, before.figures, after.figures,
+                         after.beside.empty() ? "" : ", ", after.beside);
+    } else {
+      text = fmt::format("{} → {}", bound_text(*kernel.before->bottleneck), text);
+    }
   }
   if (now.near_limit) text += ", near the limit";
   if (now.under_one_wave) text += ", under one wave";

@@ -122,6 +122,15 @@ json expected_views(const FamilyResult& family, const VariantInfo& info) {
   return list;
 }
 
+/// The drawing of the idea: in the page itself, and as a file beside the Markdown.
+json schematic_view(const VariantInfo& info, const Schematic& schematic, PagePlan& plan) {
+  if (schematic.empty()) return false;
+  return {{"title", schematic.title},
+          {"text", schematic.description},
+          {"svg", schematic.inline_svg},
+          {"file", plan.keep(info.id + " schematic", schematic.file_svg)}};
+}
+
 }  // namespace
 
 json story_view(const FamilyResult& family, const VariantResult& variant, const PageContext& page) {
@@ -144,11 +153,13 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
   const json excerpts = code_views(source), expected = expected_views(family, info);
   json verified = json::array({verified_sentence(family, variant)});
   for (const std::string& sentence : quality_sentences(family, variant)) verified.push_back(sentence);
-  json view{{"how", both_forms(rich_text(how, place))},
+  json view{{"schematic", schematic_view(info, source.schematic, *page.plan)},
+            {"how", both_forms(rich_text(how, place))},
             {"correctness", both_forms(rich_text(correctness, place))},
             {"combines", both_forms(rich_text(combines, place))},
             {"excerpts", excerpts},
             {"has_excerpts", !excerpts.empty()},
+            {"outputs", verified.front()},
             {"verified", verified},
             {"expected", expected},
             {"has_expected", !expected.empty()},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t longest_value = 14;  ///< of a parameter, on an axis
+constexpr std::size_t longest_value = 14;          ///< of a parameter, on an axis
+constexpr std::size_t fewest_thinned_values = 20;  ///< of a parameter, however many problems there are
+constexpr std::size_t most_heat_maps = 8;          ///< of an op: one for each problem
 
 std::string parameter_name(const SweepAxis& axis) {
   return format::elide(format::one_line(axis.parameter.name), longest_chart_label);
@@ -28,6 +31,26 @@ json value_labels(const SweepAxis& axis) {
   for (const std::string& value : axis.values)
     labels.push_back(format::elide(format::one_line(value), longest_value));
   return labels;
+}
+
+/// Problems of a sweep that are drawn, ascending: at most so many, evenly chosen, with those at which the
+/// best time is the shortest and the longest.
+std::vector<const SweepSeries*> drawn_series(const OpSweep& op, std::size_t most) {
+  std::vector<const SweepSeries*> timed, drawn;
+  for (const SweepSeries& series : op.series) {
+    if (series.best) timed.push_back(&series);
+  }
+  if (op.series.size() <= most) {
+    for (const SweepSeries& series : op.series) drawn.push_back(&series);
+    return drawn;
+  }
+  const auto [low, high] = std::ranges::minmax_element(
+      timed, {}, [](const SweepSeries* series) { return series->best_point()->time->median; });
+  for (const std::size_t place : places_to_draw(timed.size(), most,
+                                                std::array{static_cast<std::size_t>(low - timed.begin()),
+                                                           static_cast<std::size_t>(high - timed.begin())}))
+    drawn.push_back(timed[place]);
+  return drawn;
 }
 
 /// One word for a place without a verified time.
@@ -42,7 +65,7 @@ std::string hover(const SweepPoint& point) {
   std::string text = format::quantity(point.time->median, Unit::second);
   if (const auto width = relative_half_width(*point.time)) text += " " + format::plus_minus(*width);
   if (point.standing == Standing::best) {
-    text += ", the best";
+    text += ", the lowest median";
   } else {
     text += fmt::format(", {} the best", format::times(*point.to_best));
     if (point.standing == Standing::level) text += " (level with it)";
@@ -72,11 +95,11 @@ Divisor divisor_of(const Sweep& sweep, const OpSweep& op, const SweepSeries& ser
   return {scale.divisor, fmt::format("{} ({})", judged_by(sweep, op), scale.symbol)};
 }
 
-json curve_point(const Sweep& sweep, const SweepPoint& point, double divisor) {
+json curve_point(const Sweep& sweep, const SweepPoint& point, std::size_t row, double divisor) {
   const Estimate& time = *point.time;
   Interval interval{time.median, time.median};
   if (time.interval && time.interval->low > 0) interval = *time.interval;
-  return {{"row", point.at[0]},
+  return {{"row", row},
           {"value", time.median / divisor},
           {"low", interval.low / divisor},
           {"high", interval.high / divisor},
@@ -86,14 +109,48 @@ json curve_point(const Sweep& sweep, const SweepPoint& point, double divisor) {
           {"hover", hover(point)}};
 }
 
-json curve_series(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
+/// What is drawn of a curve: problems, and values of the parameter with the rows that they get.
+struct CurveParts {
+  std::vector<const SweepSeries*> series{};
+  std::vector<std::size_t> values{};
+  std::map<std::size_t, std::size_t> rows{};
+};
+
+/// The values that a curve cannot do without: the default, and the best and the slowest of each problem.
+std::vector<std::size_t> needed_values(const SweepAxis& axis, const std::vector<const SweepSeries*>& all) {
+  std::vector<std::size_t> needed;
+  if (axis.default_index) needed.push_back(*axis.default_index);
+  for (const SweepSeries* series : all) {
+    for (const SweepPoint* point : {series->best_point(), series->slowest()}) {
+      if (point != nullptr) needed.push_back(point->at[0]);
+    }
+  }
+  return needed;
+}
+
+CurveParts curve_parts(const Sweep& sweep, const OpSweep& op) {
+  const SweepAxis& axis = sweep.axes[0];
+  const std::size_t values = std::max<std::size_t>(axis.values.size(), 1);
+  CurveParts parts;
+  parts.series =
+      drawn_series(op, std::clamp(most_chart_points / values, fewest_thinned_problems, most_chart_problems));
+  const std::size_t most =
+      std::max(most_chart_points / std::max<std::size_t>(parts.series.size(), 1), fewest_thinned_values);
+  parts.values = places_to_draw(axis.values.size(), most, needed_values(axis, parts.series));
+  for (std::size_t row = 0; row < parts.values.size(); ++row) parts.rows[parts.values[row]] = row;
+  return parts;
+}
+
+json curve_series(const Sweep& sweep, const OpSweep& op, const SweepSeries& series, const CurveParts& parts) {
   json points = json::array(), gaps = json::array();
   const double divisor = series.best ? divisor_of(sweep, op, series).value : 1;
   for (const SweepPoint& point : series.points) {
+    const auto row = parts.rows.find(point.at[0]);
+    if (row == parts.rows.end()) continue;
     if (point.verified()) {
-      points.push_back(curve_point(sweep, point, divisor));
+      points.push_back(curve_point(sweep, point, row->second, divisor));
     } else {
-      gaps.push_back({{"row", point.at[0]},
+      gaps.push_back({{"row", row->second},
                       {"title", title_of(sweep, point)},
                       {"text", gap_word(point)},
                       {"hover", format::elide(hover(point), 160)}});
@@ -115,7 +172,7 @@ ChartText curve_text(const Sweep& sweep, const OpSweep& op) {
   return {
       title,
       fmt::format("Medians{} with 95 % intervals; lower is faster, and equal distances are equal factors. "
-                  "Outlined: the best{}.{}{}",
+                  "Outlined: the lowest median{}.{}{}",
                   normalised ? fmt::format(" over the best of their {},", sweep.words->one()) : "",
                   normalised ? " of a " + sweep.words->one() : "",
                   axis.default_index ? " Dotted line: the default." : "",
@@ -125,12 +182,19 @@ ChartText curve_text(const Sweep& sweep, const OpSweep& op) {
 
 json curve(const Sweep& sweep, const OpSweep& op, const std::string& id) {
   const SweepAxis& axis = sweep.axes[0];
-  const ChartText text = curve_text(sweep, op);
+  const CurveParts parts = curve_parts(sweep, op);
+  ChartText text = curve_text(sweep, op);
+  text.caption += thinned_text(parts.series.size(), op.series.size(), sweep.words->several());
+  text.caption += thinned_text(parts.values.size(), axis.values.size(), "values");
   json chart = chart_view("curve", id, text);
-  json ticks = json::array(), series = json::array();
-  for (std::size_t i = 0; i < axis.values.size(); ++i) ticks.push_back(axis.position(i));
-  for (const SweepSeries& one : op.series) series.push_back(curve_series(sweep, op, one));
-  chart["rows"] = value_labels(axis);
+  json ticks = json::array(), series = json::array(), rows = json::array();
+  const json labels = value_labels(axis);
+  for (const std::size_t value : parts.values) {
+    ticks.push_back(axis.position(value));
+    rows.push_back(labels[value]);
+  }
+  for (const SweepSeries* one : parts.series) series.push_back(curve_series(sweep, op, *one, parts));
+  chart["rows"] = rows;
   chart["axis"]["ticks"] = ticks;
   chart["axis"]["connected"] = axis.scale != AxisScale::categories;
   chart["axis"]["y"] = divisor_of(sweep, op, *op.largest()).axis;
@@ -189,7 +253,7 @@ json heat_map(const Sweep& sweep, const OpSweep& op, const SweepSeries& series, 
                   sweep.words->at(series.problem), scale.symbol),
       fmt::format(
           "Medians by {} and {}. The stronger the colour, the faster: shades are multiples of the best "
-          "time. Framed: the best.{}",
+          "time. Framed: the lowest median.{}",
           parameter_name(sweep.axes[0]), parameter_name(sweep.axes[1]),
           usual ? " Dashed frame: the default." : ""),
       parameter_name(sweep.axes[1])};
@@ -220,10 +284,14 @@ std::vector<json> sweep_charts(const Sweep& sweep, const OpSweep& op, Anchors& a
       fmt::format("{} sweep {}", sweep.variant->info.id, op.op.name.empty() ? "total" : op.op.name);
   if (sweep.axes.size() == 1) charts.push_back(curve(sweep, op, anchors.make(name)));
   if (sweep.axes.size() != 2) return charts;
-  for (auto series = op.series.rbegin(); series != op.series.rend(); ++series) {
-    if (!series->best) continue;
-    charts.push_back(
-        heat_map(sweep, op, *series, anchors.make(fmt::format("{} {}", name, problem_id(series->problem)))));
+  const std::vector<const SweepSeries*> drawn = drawn_series(op, most_heat_maps);
+  for (auto series = drawn.rbegin(); series != drawn.rend(); ++series) {
+    if (!(*series)->best) continue;
+    json map = heat_map(sweep, op, **series,
+                        anchors.make(fmt::format("{} {}", name, problem_id((*series)->problem))));
+    map["caption"] = map["caption"].get<std::string>() +
+                     thinned_text(drawn.size(), op.series.size(), sweep.words->several());
+    charts.push_back(std::move(map));
   }
   return charts;
 }

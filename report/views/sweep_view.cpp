@@ -96,6 +96,13 @@ std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeri
                      point_text(sweep, slowest), time_text(slowest));
 }
 
+/// "best", or "best, level with 2 others,"
+std::string best_words(const SweepSeries& series) {
+  if (!series.best_point()->time->interval) return "the fastest measured";
+  const std::size_t level = series.level();
+  return level == 0 ? "best" : fmt::format("best, level with {},", format::plural(level, "other"));
+}
+
 /// "rows at size 10000: tile_width=16 is best with 15.60 ms, 2.31× as fast as the slowest, tile_width=4;
 /// it is the default."
 std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
@@ -106,11 +113,10 @@ std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeri
                        judged_time(sweep, op, best));
   }
   if (all_level(series)) return fmt::format("{}: {}.", where, no_difference(sweep, op, series));
-  std::string text =
-      fmt::format("{}: {} is {} with {}, {} as fast as the slowest, {}{}{}.", where, point_text(sweep, best),
-                  best.time->interval ? "best" : "the fastest measured", judged_time(sweep, op, best),
-                  format::times(*slowest.to_best), slowest.is_default ? "the default " : "",
-                  point_text(sweep, slowest), default_clause(sweep, series));
+  std::string text = fmt::format("{}: {} is {} with {}, {} as fast as the slowest, {}{}{}.", where,
+                                 point_text(sweep, best), best_words(series), judged_time(sweep, op, best),
+                                 format::times(*slowest.to_best), slowest.is_default ? "the default " : "",
+                                 point_text(sweep, slowest), default_clause(sweep, series));
   const std::vector<std::string> level = level_points(sweep, series);
   if (!level.empty() && level.size() <= most_named) {
     const SweepPoint* usual = series.default_point();
@@ -148,7 +154,7 @@ std::string problems_sentence(const Sweep& sweep, const OpSweep& op) {
   if (std::all_of(series.begin(), series.end(), [](const SweepSeries* one) { return all_level(*one); }))
     return fmt::format("The same holds at {}.", sweep.words->every());
   const bool one_winner = std::all_of(series.begin(), series.end(), [&](const SweepSeries* one) {
-    return one->best_point()->at == series.back()->best_point()->at;
+    return one->level() == 0 && one->best_point()->at == series.back()->best_point()->at;
   });
   if (one_winner)
     return fmt::format("{} is best at {}.", point_text(sweep, *series.back()->best_point()),
@@ -177,7 +183,7 @@ std::string ops_sentence(const Sweep& sweep) {
   const std::string where = sweep.words->at(series.front()->problem);
   if (const SweepPoint* one = best_in_all(series)) {
     const bool outright = std::all_of(series.begin(), series.end(), [&](const SweepSeries* each) {
-      return each->best_point()->at == one->at;
+      return each->level() == 0 && each->best_point()->at == one->at;
     });
     return fmt::format("{}, {} is best{} for every op.", format::sentence_case(where),
                        point_text(sweep, *one), outright ? "" : ", or level with the best,");
@@ -274,14 +280,17 @@ json trouble_views(const Sweep& sweep) {
 
 // --- Tables
 
-Cell standing_cell(const SweepPoint& point) {
+Cell standing_cell(const SweepSeries& series, const SweepPoint& point) {
   const std::string factor =
       point.to_best ? fmt::format("{} the best time", format::times(*point.to_best)) : "";
   switch (point.standing) {
     case Standing::best:
-      return Cell::words("best", Tone::best);
+      return Cell::words(series.level() == 0
+                             ? "best"
+                             : fmt::format("level with {}", format::plural(series.level(), "other")),
+                         Tone::best);
     case Standing::level: {
-      Cell cell = Cell::words("level with the best");
+      Cell cell = Cell::words("level with the best", Tone::best);
       if (*point.to_best >= noticeable) cell.detail = factor;
       return cell;
     }
@@ -291,7 +300,7 @@ Cell standing_cell(const SweepPoint& point) {
       return cell;
     }
     case Standing::unclear: {
-      Cell cell = Cell::words("inconclusive", Tone::quiet).noted(point.reason);
+      Cell cell = Cell::words("inconclusive", Tone::quiet).noted(format::one_line(point.reason));
       cell.detail = factor;
       return cell;
     }
@@ -307,7 +316,7 @@ Cell standing_cell(const SweepPoint& point) {
 Cell time_cell(const SweepPoint& point) {
   if (point.result == nullptr || !point.result->ran()) return Cell::dash();
   Cell cell = judged(Cell::value(point.time), *point.result);
-  if (point.standing == Standing::best) cell.tone = Tone::best;
+  if (point.among_best()) cell.tone = Tone::best;
   return cell;
 }
 
@@ -351,7 +360,7 @@ Table points_table(const Sweep& sweep, const OpSweep& op, Anchors& anchors) {
       cells.push_back(time_cell(point));
       cells.push_back(over_default_cell(point));
       if (!op.op.name.empty()) cells.push_back(possible_cell(point, op));
-      cells.push_back(standing_cell(point));
+      cells.push_back(standing_cell(series, point));
       table.row(std::move(cells));
     }
   }

@@ -85,9 +85,12 @@ Cell Cell::value(const Value& value) {
   if (!value) return cell;
   if (const auto width = relative_half_width(*value)) {
     cell.detail = format::plus_minus(*width);
+    if (value->clock == ClockSource::host && value->rounds == 1) cell.note = one_round();
   } else if (!value->interval && value->source == Source::measured) {
     cell.note = no_interval(value->samples);
   }
+  if (!value->disturbed.empty())
+    cell.note = "disturbed: " + format::one_line(format::causes(value->disturbed));
   return cell;
 }
 
@@ -102,6 +105,10 @@ Cell Cell::bare(const Value& value) {
 Cell Cell::speed_up(const SpeedUp& speed_up) {
   if (!speed_up) return missing(speed_up.absent);
   Cell cell = figure(format::times(*speed_up.factor)).valued(*speed_up.factor);
+  if (speed_up.disturbed) {
+    cell.note = format::one_line(speed_up.reason);
+    return cell;
+  }
   if (speed_up.interval && speed_up.interval->low > 1) cell.tone = Tone::good;
   if (speed_up.interval && speed_up.interval->high < 1) cell.tone = Tone::bad;
   return cell;

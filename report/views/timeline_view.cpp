@@ -270,6 +270,7 @@ std::string change_text(const Entry& shown, const Entry& against) {
   const OverlapFigures &before = against.figures(), &after = shown.figures();
   const std::int64_t change = before.window - after.window;
   if (shown.result->status == Status::wrong) return " Its output is wrong, so its times are no result.";
+  if (shown.result->status == Status::suspect) return " Its times are suspect, and no result.";
   if (!shown.result->ok() || !against.result->ok() || change == 0) return {};
   return fmt::format(
       " Its window is {} {} than the baseline's: kernels ran for {}, the GPU only copied or set memory for "

@@ -18,8 +18,8 @@ namespace mprof {
 [[nodiscard]] nlohmann::json story_view(const FamilyResult& family, const VariantResult& variant,
                                         const PageContext& page);
 
-/// Whether it was successful: { verdict, sentences: [text], expectations: table or false, bottlenecks: [{ op,
-/// kernel, text }], counted_at }.
+/// Whether it was successful: { verdict, sentences: [text], expectations: table or false, expected: [{
+/// outcome, what, why }], bottlenecks: [{ op, kernel, text }], counted_at }.
 [[nodiscard]] nlohmann::json outcome_view(const FamilyResult& family, const VariantResult& variant,
                                           Anchors& anchors);
 
@@ -27,6 +27,21 @@ namespace mprof {
 /// false, sentences: [text] }.
 [[nodiscard]] nlohmann::json synergy_view(const FamilyResult& family, const VariantResult& variant,
                                           const PageContext& page);
+
+/// The times of a variant without and with it, problem by problem, each point of a sweep left to the one that
+/// stands for it: the table that a hand-in has.
+[[nodiscard]] Table page_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors);
+
+/// How the rate of each op goes from the smallest to the largest problem, by the time by which it is
+/// compared: "Scaling, from size 100 to size 10000: map 2.68 → 3.02 TFLOP/s (1.13×)."; empty where nothing
+/// tells.
+[[nodiscard]] std::string scaling_text(const FamilyResult& family, const VariantResult& variant);
+
+/// How far the samples of each time lie apart, and the GPU's clock while they were taken; a row a case.
+[[nodiscard]] Table noise_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors);
+
+/// Against its own baseline: "faster", "mixed" where its ops differ in that, "baseline".
+[[nodiscard]] std::string_view short_verdict(const CaseResult& result);
 
 /// "op time of rows: lower, by 1.2x or more".
 [[nodiscard]] std::string expected_text(const FamilyResult& family, const Expectation& expectation);

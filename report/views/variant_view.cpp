@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
+#include "report/analysis/standings.hpp"
 #include "report/text/format.hpp"
+#include "report/views/advice_view.hpp"
 #include "report/views/cells.hpp"
+#include "report/views/sample_charts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/variant_parts.hpp"
 
@@ -28,23 +31,9 @@ std::string ending_text(const Sampling& sampling) {
   return {};
 }
 
-Cell samples_cell(const CaseResult& result) {
-  return result.sampling
-             ? Cell::figure(format::count(result.sampling->samples)).valued(result.sampling->samples)
-             : Cell::missing("not recorded");
-}
-
 Cell ending_cell(const CaseResult& result) {
   return result.sampling ? Cell::words(ending_text(*result.sampling), Tone::quiet)
                          : Cell::missing("not recorded");
-}
-
-/// Points of a sweep are told apart by their parameters, which the id leaves out where they are at their
-/// default.
-std::string parameters_text(const CaseResult& result) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : result.key.parameters) words.push_back(name + "=" + value);
-  return format::one_line(format::list(words));
 }
 
 bool is_for_gpu(const VariantResult& variant) {
@@ -55,12 +44,13 @@ bool is_for_gpu(const VariantResult& variant) {
 Cell gpu_time_cell(const CaseResult& result, const OpInfo& op) {
   const OpResult* found = result.find_op(op.name);
   return found == nullptr ? Cell::missing("the case has no such op")
-                          : judged(Cell::bare(found->gpu_time), result);
+                          : judged(traced_time_cell(*found), result);
 }
 
 /// By how much longer the ops took while they were traced.
 Cell trace_overhead_cell(const CaseResult& result) {
   const Value& overhead = result.trace_overhead;
+  if (result.trace_overhead_is_noise) return Cell::figure("within noise").valued(overhead->median);
   return overhead ? Cell::figure(format::signed_percent(overhead->median - 1)).valued(overhead->median)
                   : Cell::missing(overhead.absent);
 }
@@ -132,6 +122,12 @@ json reference_views(const VariantInfo& info) {
   return list;
 }
 
+std::string joined_references(const VariantInfo& info) {
+  std::vector<std::string> texts;
+  for (const std::string& reference : info.references) texts.push_back(format::one_line(reference));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 /// Why cases are not ok, each reason once with its problems.
 json trouble_views(const VariantResult& variant) {
   json list = json::array();
@@ -151,6 +147,14 @@ json note_view(const VariantInfo& info, const PageContext& page) {
   return note == page.materials->notes.end() ? json(false) : note_text(note->second, page, below_a_variant);
 }
 
+/// What its ops take together at the largest problem, "1.985 ms"; all of it where an op's time says little.
+std::string figure_text(const VariantResult& variant) {
+  const CaseResult* largest = variant.largest_timed();
+  if (largest == nullptr) return {};
+  if (const auto ops = ops_time(*largest)) return "ops " + format::quantity(*ops, Unit::second);
+  return largest->total_time ? "total " + format::quantity(largest->total_time->median, Unit::second) : "";
+}
+
 }  // namespace
 
 json variant_view(const FamilyResult& family, const VariantResult& variant, const PageContext& page) {
@@ -160,22 +164,30 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
   return {{"anchor", page.variants.at(info.id)},
           {"id", format::one_line(info.id)},
           {"short_id", format::short_id(info.id)},
+          {"name", format::short_id(info.id.substr(std::min(info.id.find('/') + 1, info.id.size())))},
           {"title", format::one_line(info.title)},
           {"idea", format::one_line(info.idea)},
           {"baseline", format::one_line(info.baseline)},
           {"source_file", format::one_line(info.source_file)},
           {"device", format::one_line(info.device)},
+          {"figure", figure_text(variant)},
           {"note", note_view(info, page)},
           {"parameters", parameters},
           {"has_parameters", !parameters.empty()},
           {"references", references},
+          {"reference_line", joined_references(info)},
           {"has_references", !references.empty()},
           {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
           {"story", story_view(family, variant, page)},
           {"table", problem_table(family, variant, page.plan->anchors).view()},
+          {"noise", noise_table(family, variant, page.plan->anchors).view()},
+          {"page", page_table(family, variant, page.plan->anchors).view()},
+          {"scaling", scaling_text(family, variant)},
+          {"samples", samples_view(family, variant, *page.plan)},
           {"outcome", outcome_view(family, variant, page.plan->anchors)},
           {"explanations", explanation_view(family, variant, page.plan->anchors)},
+          {"advice", advice_view(family, variant, page)},
           {"synergy", synergy_view(family, variant, page)}};
 }
 

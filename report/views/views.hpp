@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +11,8 @@
 
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/compare.hpp"
+#include "report/analysis/explanations.hpp"
+#include "report/analysis/history.hpp"
 #include "report/views/page_plan.hpp"
 #include "report/views/table.hpp"
 
@@ -24,6 +29,7 @@ struct ReportText {
 struct Page {
   nlohmann::json view;
   std::vector<PlannedChart> charts;
+  std::map<std::string, std::string> files{};  ///< of the Markdown, by name: what is there as it is
 };
 
 /// The view of milestone.*.mustache; docs/view.md explains it.
@@ -32,6 +38,10 @@ struct Page {
 
 /// The answer first: the best variant for each op and problem.
 [[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
+
+/// The brief of a family: { at, best, outlook, right: [{ lead, text }], libraries, notes: [text], table,
+/// chart or false, lines: [{ id, anchor, text, cause }] }; false where nothing was measured.
+[[nodiscard]] nlohmann::json brief_view(const FamilyResult& family, const PageContext& page);
 
 /// Everything about one family, its variants and charts included.
 [[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page);
@@ -55,9 +65,13 @@ struct Page {
 
 /// Why a variant is faster or slower than its baseline, by rules: { anchor, shown, baseline, absent, items:
 /// [{ op, at, verdict, times, silence, lists: [{ head, reasons: [{ text, kernel, rule }], more }], missing
-/// }] }. `shown` is false for a baseline.
+/// }], lines: [text] }. `lines` are the items at the largest problem with their strongest reasons. `shown` is
+/// false for a baseline.
 [[nodiscard]] nlohmann::json explanation_view(const FamilyResult& family, const VariantResult& variant,
                                               Anchors& anchors);
+
+/// One of these items.
+[[nodiscard]] nlohmann::json explained_view(const Words& words, const Explanation& explanation);
 
 /// What the trace shows: the whole run, and each variant at its largest traced problem.
 [[nodiscard]] nlohmann::json evidence_view(const RunAnalysis& analysis, const Evidence& evidence,
@@ -84,10 +98,38 @@ struct Page {
 /// Places the charts of a family and returns what the page says of them.
 [[nodiscard]] nlohmann::json family_charts(const FamilyResult& family, PagePlan& plan);
 
-/// The view of compare.*.mustache.
-[[nodiscard]] nlohmann::json comparison_view(const Comparison& comparison);
+/// What a table calls a pair of cases: one name where both runs have one.
+[[nodiscard]] std::string compared_name(const CaseComparison& c);
+
+/// How much of a comparison a reader is shown; what is left out is counted.
+struct ComparisonScope {
+  Importance least = Importance::inconclusive;                       ///< of the cases in tables
+  std::size_t most_cases = std::numeric_limits<std::size_t>::max();  ///< in tables and lists
+  std::size_t most_told = 10;                                        ///< cases of which it is told why
+};
+
+/// The view of compare.*.mustache and compare_summary.md.mustache.
+[[nodiscard]] nlohmann::json comparison_view(const Comparison& comparison, const ComparisonScope& scope);
+
+/// The comparison as JUnit XML, for what shows test results: a suite is a variant of A, a test one of its
+/// cases, failed with what fails the comparison, skipped where nothing can be said.
+[[nodiscard]] std::string comparison_junit(const Comparison& comparison);
+
+/// What changed with the times: [{ name, ops: [{ op, items (as of explanation_view()), figures, kernels:
+/// [text]
+/// }] }] of the first `most` changed cases, the most important first.
+[[nodiscard]] nlohmann::json changes_view(const Comparison& comparison, std::size_t most);
+
+/// One of these as monospaced text, at most `width` columns wide (0: as wide as it is).
+[[nodiscard]] std::string change_text(const nlohmann::json& change, std::size_t width);
 
 /// The comparison as data: the format of `mprof compare --format json`, explained in docs/compare-json.md.
 [[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
+
+/// The view of history.*.mustache, with its charts. `all`: also the series that did not change.
+[[nodiscard]] Page history_page(const History& history, bool all);
+
+/// The history as data: the format of `mprof history --format json`, explained in docs/history-json.md.
+[[nodiscard]] nlohmann::ordered_json history_json(const History& history);
 
 }  // namespace mprof

@@ -43,7 +43,7 @@ const axe = readFileSync(join(source, 'node_modules/axe-core/axe.min.js'), 'utf8
 
 const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
                '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-export const phone = { width: 400, height: 800 }, desk = { width: 1400, height: 900 };
+export const phone = { width: 390, height: 800 }, desk = { width: 1400, height: 900 };
 
 export let browser;
 
@@ -72,9 +72,14 @@ export async function eventually(check) {
   }
 }
 
+/// Unfolds the whole report as its readers do, with the keyboard, so that what gets the focus next shows it; listings and raw
+/// samples stay folded.
+export const unfold = page => page.getByRole('button', { name: 'Unfold all: the whole report' }).press('Enter');
+
 /// Opens a page with all its charts drawn and passes it to `use`, then expects that it asked for nothing and complained of
-/// nothing.
-export async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, ...more }, use) {
+/// nothing. A page comes folded, as its readers find it, unless `unfolded` is set; what is folded has no chart yet.
+export async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, unfolded = false, ...more },
+                                use) {
   const context = await browser.newContext({ viewport, colorScheme, ...more });
   context.setDefaultTimeout(patience);
   try {
@@ -87,6 +92,7 @@ export async function with_page(name, { viewport = desk, colorScheme = 'light', 
     page.on('request', request => { if (request.url().split('#')[0] !== url) requests.push(request.url()); });
     await page.goto(url + hash);
     await frames(page);
+    if (unfolded) await unfold(page);
     if (!lazily) await page.evaluate(() => window.mprof_draw_all?.());
     await use(page);
     assert.deepEqual(complaints, [], 'the console stays empty');
@@ -98,13 +104,15 @@ export async function with_page(name, { viewport = desk, colorScheme = 'light', 
 
 export const overflow = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
-/// What each chart but the timeline, which has its own tests, has drawn: its view's rows and points, and its SVG's texts and marks.
+/// What each chart has drawn that is not folded away, but for the timeline, which has its own tests: its view's rows and points, and its SVG's texts and marks.
 export const charts = page => page.evaluate(() => {
   const views = JSON.parse(document.getElementById('chart-data').textContent);
-  return views.filter(view => view.kind !== 'timeline').map(view => {
+  const is_open = view => !document.querySelector(`[data-chart="${view.id}"]`).closest('details:not([open])');
+  return views.filter(view => view.kind !== 'timeline' && is_open(view)).map(view => {
     const svg = document.querySelector(`[data-chart="${view.id}"] svg`);
     return {
       id: view.id,
+      kind: view.kind,
       rows: view.rows.length,
       points: view.series.reduce((sum, series) => sum + series.points.length, 0),
       texts: svg ? svg.querySelectorAll('text').length : 0,

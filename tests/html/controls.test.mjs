@@ -5,8 +5,11 @@ import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import {
   browser, charts, column, desk, eventually, folder,
-  frames, overflow, phone, said, serious_findings, whole, with_page,
+  frames, overflow, phone, said, serious_findings, unfold, whole, with_page as open_page,
 } from './browser.mjs';
+
+/// All of it is unfolded, but for an address, which unfolds what it leads to.
+const with_page = (name, options, use) => open_page(name, { unfolded: !options.hash, ...options }, use);
 
 describe('tables', () => {
   test('sort by what a figure is, not by how it is written', () =>
@@ -369,15 +372,20 @@ describe('two families', () => {
         chosen = await sight(page, family);
       });
       await with_page(name, { hash }, async page => {
+        const top = await section(page, family).evaluate(element => element.getBoundingClientRect().top);
+        assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
+        assert.ok(await section(page, family).locator('figure.chart:visible').count() > 0, 'and are unfolded');
+        assert.equal(await section(page, other).locator('figure.chart:visible').count(), 0);
+        await unfold(page);
+        await page.evaluate(() => window.mprof_draw_all());
         assert.deepEqual(await sight(page, family), chosen);
         assert.ok(chosen.charts.length > 0);
         assert.deepEqual((await sight(page, other)).checked, ['', '']);
         assert.deepEqual((await sight(page, other)).notes, []);
-        const top = await section(page, family).evaluate(element => element.getBoundingClientRect().top);
-        assert.ok(Math.abs(top) < 60, `the charts stand at ${top}`);
       });
       // A problem of one family is none of the other.
       await with_page(name, { hash: hash.replace(`#${family}-`, `#${other}-`).replace(/,op=.*/, '') }, async page => {
+        await unfold(page);
         for (const each of [family, other]) assert.deepEqual((await sight(page, each)).checked, ['', '']);
       });
     });
@@ -518,6 +526,7 @@ describe('timeline', () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, 'gpu/milestone.html')).href);
+    await page.locator('summary', { has: page.locator('#timeline') }).click();
     assert.match(await figure(page).locator('noscript').innerText(), /The table holds the figures/);
     assert.equal(await figure(page).locator('select').first().isVisible(), false);
     await context.close();

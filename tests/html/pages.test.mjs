@@ -1,11 +1,21 @@
 // Every page, narrow and wide, light and dark.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { charts, desk, overflow, phone, serious_findings, with_page } from './browser.mjs';
+import { charts, desk, frames, overflow, phone, said, serious_findings, unfold, with_page } from './browser.mjs';
+
+/// All of the report and the first variant's raw samples.
+const unfold_all = async page => {
+  await unfold(page);
+  if (await page.locator('details.samples').count() > 0)
+    await page.locator('details.samples').first().evaluate(details => { details.open = true; });
+  await page.evaluate(() => window.mprof_draw_all());
+};
 
 for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
+      assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the folded page');
+      await unfold_all(page);
       assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
       for (const chart of await charts(page)) {
         assert.ok(chart.width > 0 && chart.width <= viewport.width, `${chart.id} is ${chart.width} wide`);
@@ -24,6 +34,8 @@ for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['trou
                                    ['two_families', 'dark']]) {
   test(`${name} is accessible in ${colorScheme}`, () =>
     with_page(`${name}/milestone.html`, { colorScheme }, async page => {
+      assert.deepEqual(await serious_findings(page), [], 'folded');
+      await unfold_all(page);
       assert.deepEqual(await serious_findings(page), []);
     }));
 }
@@ -31,6 +43,7 @@ for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['trou
 for (const [name, viewport] of [['gpu', phone], ['gpu', desk], ['hostile', phone]]) {
   test(`${name}: folded evidence opens, fits ${viewport.width} pixels and is accessible`, () =>
     with_page(`${name}/milestone.html`, { viewport }, async page => {
+      await page.locator('summary', { has: page.locator('#evidence') }).click();
       const folded = page.locator('details.evidence');
       assert.ok(await folded.count() > 0);
       const table = folded.first().locator('table').first();
@@ -43,10 +56,50 @@ for (const [name, viewport] of [['gpu', phone], ['gpu', desk], ['hostile', phone
 }
 
 describe('comparison', () => {
+  for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light']]) {
+    test(`fits a ${size}, is accessible in ${colorScheme}, and draws its charts`, () =>
+      with_page('compare.html', { viewport, colorScheme }, async page => {
+        assert.ok(await overflow(page) <= 0);
+        assert.ok(await page.locator('table').count() >= 3);
+        const drawn = await charts(page);
+        assert.deepEqual([...new Set(drawn.map(chart => chart.kind))], ['forest', 'dumbbells', 'strip']);
+        for (const chart of drawn) {
+          assert.ok(chart.width > 0 && chart.width <= viewport.width, `${chart.id} is ${chart.width} wide`);
+          assert.ok(chart.texts >= chart.rows && chart.marks >= chart.points && !chart.paged, chart.id);
+        }
+        assert.deepEqual(await serious_findings(page), []);
+      }));
+  }
+
+  test('filters its charts by verdict and by words, and says so', () =>
+    with_page('compare.html', {}, async page => {
+      const section = page.locator('section[data-filter]'), strips = page.locator('.charts figure.chart');
+      const rows = () => page.locator('[data-chart="changes"] svg text').allTextContents();
+      const all = await rows(), cases = await strips.count();
+      await section.getByRole('radio', { name: 'slower' }).check();
+      assert.match(await section.locator('output').innerText(), /^1 of \d\d times$/);
+      assert.ok((await rows()).includes('cpu_threads@1000') && !(await rows()).includes('cpu_onednn@1000'));
+      assert.equal(await strips.filter({ visible: true }).count(), 1);
+      assert.match(await section.innerText(), /charts hidden by the filter/);
+      await section.getByRole('searchbox').fill('onednn');
+      assert.equal(await page.locator('figure.chart:visible').count(), 0, 'none of oneDNN is slower');
+      assert.match(await said(page), /^0 of \d\d times$/);
+      await section.getByRole('button', { name: 'Show all' }).click();
+      assert.deepEqual(await rows(), all);
+      assert.equal(await strips.filter({ visible: true }).count(), cases);
+      assert.equal(await section.locator('output').innerText(), '');
+    }));
+});
+
+describe('history', () => {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
-    test(`fits a ${size}`, () => with_page('compare.html', { viewport }, async page => {
+    test(`fits a ${size}`, () => with_page('history.html', { viewport }, async page => {
       assert.ok(await overflow(page) <= 0);
-      assert.ok(await page.locator('table').count() >= 3);
+      const drawn = await charts(page);
+      assert.equal(drawn.length, 1);
+      assert.ok(drawn[0].marks >= drawn[0].points && drawn[0].points > 0, 'it draws its points');
+      assert.ok(!drawn[0].paged, 'its whole legend is in sight');
+      assert.match(await page.locator('[data-chart]').textContent(), /\+[23]\.\d\s%/, 'and says where a time changed');
       assert.deepEqual(await serious_findings(page), []);
     }));
   }

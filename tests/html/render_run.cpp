@@ -7,8 +7,10 @@
 #include "model/run_file.hpp"
 #include "model/sanitizer_file.hpp"
 #include "report/page/comparison_page.hpp"
+#include "report/page/history_page.hpp"
 #include "report/page/report.hpp"
 #include "system/files.hpp"
+#include "tests/report/history_runs.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace {
@@ -33,6 +35,16 @@ void add_hostile_notes(const std::filesystem::path& directory) {
       std::string(2000, 'n') + "\n\n| a |\n|---|\n| <b onclick=x>b</b> |\n";
   for (const char* name : {"introduction", "conclusion", "<img src=x>"})
     mprof::write_file(directory / "notes" / (std::string(name) + ".md"), attack);
+}
+
+/// Thirty runs with a step in one op, a change of the newest run in the other, and a run without the case.
+mprof::History sample_history() {
+  using mprof::samples::noisy;
+  const auto first = [](std::size_t i) { return (i < 12 ? 1e-3 : 1.03e-3) * noisy(0.002, i); };
+  const auto second = [](std::size_t i) { return (i < 29 ? 2e-3 : 1.8e-3) * noisy(0.002, 100 + i); };
+  std::vector<mprof::RecordedRun> runs = mprof::samples::daily(30, first, second);
+  runs[20].cases.clear();
+  return mprof::history_of(std::move(runs), {});
 }
 
 }  // namespace
@@ -66,10 +78,16 @@ int main(int argc, char** argv) try {
     if (name == "gpu" || name == "hostile") options.directory = options.out;
     write_report(run, options);
   }
-  const Comparison comparison = compare(samples::healthy(), samples::later(), {});
+  Run before = samples::healthy(), after = samples::later();
+  samples::add_kernel(before.cases[0], "layer1", "scale", 40, 80);
+  samples::add_kernel(after.cases[0], "layer1", "scale", 62, 71);
+  const Comparison comparison = compare(before, after, {});
   for (const char* format : {"text", "md", "html", "json"}) {
     write_file(out / ("compare." + std::string(format)), render_comparison(comparison, format, {80, {}}));
   }
+  const History history = sample_history();
+  for (const char* format : {"text", "md", "html", "json"})
+    write_history(history, format, {.width = 80, .templates = {}}, out / ("history." + std::string(format)));
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "render_run: %s\n", error.what());

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "report/analysis/facts.hpp"
+#include "report/analysis/standings.hpp"
+#include "report/views/views.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -79,6 +83,36 @@ TEST(Analysis, AHealthyRunHasNothingToWarnOf) {
   EXPECT_TRUE(analyse(run).findings.empty());
 }
 
+TEST(Analysis, SuspectTimesAreNeverASpeedUp) {
+  mprof::Run run = samples::healthy();
+  const std::string baseline = find_variant(run, run.cases.back().key.variant)->baseline;
+  ASSERT_FALSE(baseline.empty());
+  for (Case& c : run.cases) {
+    if (c.key.variant != baseline) continue;
+    samples::timing(c).status = Status::suspect;
+    samples::timing(c).reason = "the timer does not see all of the work";
+  }
+  const RunAnalysis analysis = analyse(run);
+  for (const VariantResult& variant : analysis.families[0].variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (variant.info.id == baseline) {
+        EXPECT_EQ(result.doubt(), "its times are suspect");
+      } else if (variant.info.baseline == baseline) {
+        EXPECT_TRUE(result.ops[0].speed_up.absent.starts_with("the times of its baseline " + baseline + "@"))
+            << result.ops[0].speed_up.absent;
+      }
+    }
+  }
+  for (const Best& best : analysis.families[0].best)
+    EXPECT_TRUE(best.fastest == nullptr || best.fastest->key.variant != baseline);
+  const auto said = std::ranges::find_if(analysis.findings, [](const Finding& finding) {
+    return finding.text.find("are suspect") != std::string::npos;
+  });
+  ASSERT_NE(said, analysis.findings.end());
+  EXPECT_EQ(said->severity, Severity::wrong);
+  EXPECT_NE(said->text.find("the timer does not see all of the work."), std::string::npos) << said->text;
+}
+
 TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
   const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);
@@ -131,6 +165,20 @@ TEST(Analysis, BestNamesWhatTheMeasurementCannotTellApart) {
   EXPECT_EQ(best.level[0]->id, "conv/slow@1000");
 }
 
+TEST(Analysis, WhatIsLevelWithTheFastestIsSaidAndMarkedLikeIt) {
+  mprof::Run run = samples::empty_run();
+  run.variants = {samples::variant("conv/a"), samples::variant("conv/b"), samples::variant("conv/c")};
+  for (const double time : {0.1, 0.1001, 0.2})
+    run.cases.push_back(samples::timed_case(run.variants[run.cases.size()], 100, time, time));
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  EXPECT_EQ(fastest_ops(family)->level, 1U);
+  Anchors anchors;
+  const nlohmann::json answer = answer_view(family, anchors);
+  EXPECT_NE(answer["sentences"][0].get<std::string>().find("(level with 1 other)"), std::string::npos);
+  EXPECT_EQ(answer["cards"][0]["everywhere"], "level with 1 other");
+}
+
 TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
@@ -146,6 +194,41 @@ TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   EXPECT_EQ(analysis.families[1].ops.size(), 1U);
 }
 
+TEST(Analysis, AGpuTimeAboveTheOpTimeIsSeenAndSoIsTracingWithinNoise) {
+  mprof::Run run = samples::gpu();
+  Case& c = run.cases[0];
+  samples::set_samples(c, "op_time", "layer1", samples::around(1e-3));
+  samples::set_samples(c, "group_time", "layer1", samples::around(5e-3));
+  samples::set_samples(c, "group_time", "layer2", samples::around(5e-3));
+  std::vector<Measurement>& traced = samples::pass_of(c, Pass::trace).measurements;
+  std::erase_if(traced, [](const Measurement& m) { return m.metric == "gpu_time"; });
+  std::erase_if(samples::timing(c).measurements, [](const Measurement& m) { return m.metric == "gpu_time"; });
+  traced.push_back(samples::measured("gpu_time", "layer1", {1.1e-3}));
+  traced.push_back(samples::measured("trace_overhead", "", {1.001}));
+  const RunAnalysis above = analyse(run);
+  const CaseResult& result = result_of(above, c.id);
+  EXPECT_TRUE(gpu_time_exceeds_op_time(result.ops[0]));
+  EXPECT_TRUE(result.trace_overhead_is_noise);
+  traced[traced.size() - 2].samples = {1.001e-3};
+  traced.back().samples = {1.5};
+  const RunAnalysis within = analyse(run);
+  EXPECT_FALSE(gpu_time_exceeds_op_time(result_of(within, c.id).ops[0])) << "a thousandth is noise";
+  EXPECT_FALSE(result_of(within, c.id).trace_overhead_is_noise);
+}
+
+TEST(Analysis, ClocksBeforeTheRunAreThoseOfAnIdleGpu) {
+  mprof::Run run = samples::empty_run();
+  run.environment["gpu"]["SM clock"] = 345e6;
+  run.variants = {samples::variant("conv/only")};
+  run.cases = {samples::timed_case(run.variants[0], 100, 1, 2)};
+  samples::timing(run.cases[0]).measurements.push_back(samples::measured("gpu_sm_clock", "", {1.98e9}));
+  const auto shown = shown_environment(run).at("gpu");
+  EXPECT_FALSE(shown.contains("SM clock"));
+  EXPECT_EQ(std::get<double>(shown.at("SM clock before the run, idle")), 345e6);
+  EXPECT_EQ(std::get<double>(shown.at("SM clock while cases were timed")), 1.98e9);
+  EXPECT_EQ(fact_text("gpu", "SM clock while cases were timed", 1.98e9), "1.98 GHz");
+}
+
 TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
   const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);
@@ -159,11 +242,19 @@ TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
   EXPECT_TRUE(says(analysis, Severity::incomplete, "FP32 FLOP rate of the CPU was not measured"));
   EXPECT_TRUE(
       says(analysis, Severity::caution, "Slower than its own baseline in layer1: conv/slow (at batch 100)"));
-  EXPECT_TRUE(says(analysis, Severity::caution, "the widest: ±4.2\u00a0%, conv/slow@100"));
-  EXPECT_TRUE(says(analysis, Severity::caution, "too few samples for a 95 % interval"));
+  EXPECT_TRUE(
+      says(analysis, Severity::caution,
+           "expected to show only to within more than ±1.0\u00a0% (the widest: ±4.3\u00a0%, conv/slow@100)"));
+  EXPECT_FALSE(says(analysis, Severity::caution, "one process (one round)"));
   EXPECT_TRUE(says(analysis, Severity::caution, "uncommitted changes"));
   EXPECT_TRUE(std::is_sorted(analysis.findings.begin(), analysis.findings.end(),
                              [](const Finding& a, const Finding& b) { return a.severity < b.severity; }));
+}
+
+TEST(Analysis, OneRoundIsSaidOnce) {
+  mprof::Run run = samples::healthy();
+  run.plan.rounds = 1;
+  EXPECT_TRUE(says(analyse(run), Severity::caution, "Each case was timed in one process (one round)"));
 }
 
 TEST(Analysis, DisturbedSamplesAreFound) {
@@ -175,11 +266,81 @@ TEST(Analysis, DisturbedSamplesAreFound) {
   const RunAnalysis analysis = analyse(run);
   EXPECT_TRUE(says(analysis, Severity::caution,
                    "The samples of conv/cpu_naive at batch 100 were disturbed though they were taken again 3 "
-                   "times: the GPU throttled around 4 of 9 samples. Trust its times less."));
+                   "times: the GPU throttled around 4 of 9 samples. No verdict hangs on its times."));
   EXPECT_TRUE(
       says(analysis, Severity::caution,
            "The samples of conv/cpu_threads at batch 10000 were disturbed and taken again once; those "
            "kept were not."));
+}
+
+TEST(Analysis, WhatDisturbsTheHostAloneIsSaidOfHostTimes) {
+  mprof::Run run = samples::healthy();
+  samples::timing(run.cases[0]).sampling->host_disturbance = "other processes used the CPUs: 1.2 of 2 busy";
+  EXPECT_TRUE(
+      says(analyse(run), Severity::caution,
+           "The host times of conv/cpu_naive at batch 100 were disturbed: other processes used the CPUs: "
+           "1.2 of 2 busy. No verdict hangs on them."));
+}
+
+TEST(Analysis, DisturbancesEverywhereAreOneSentence) {
+  mprof::Run run = samples::healthy();
+  double load = 1;
+  for (Case& c : run.cases)
+    samples::timing(c).sampling->host_disturbance =
+        fmt::format("other processes used the CPUs: {} busy", load++);
+  const RunAnalysis analysis = analyse(run);
+  EXPECT_EQ(
+      std::ranges::count_if(analysis.findings,
+                            [](const Finding& f) { return f.text.find("disturbed") != std::string::npos; }),
+      1);
+  EXPECT_TRUE(says(
+      analysis, Severity::caution,
+      "The host times of 12 of 12 cases were disturbed: other processes used the CPUs. No verdict hangs on "
+      "them."));
+  const auto counted =
+      std::ranges::find_if(analysis.findings, [](const Finding& f) { return !f.details.empty(); });
+  ASSERT_NE(counted, analysis.findings.end());
+  EXPECT_EQ(counted->details.size(), 12U) << "each of them is there to be unfolded";
+}
+
+Measurement& total_time_of(Case& c) {
+  for (Measurement& row : samples::timing(c).measurements) {
+    if (row.metric == "total_time") return row;
+  }
+  throw std::logic_error("a case without a total time");
+}
+
+TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
+  mprof::Run run = samples::healthy();
+  EXPECT_FALSE(says(analyse(run), Severity::caution, "step within a round"));
+  total_time_of(run.cases[0]).series.steps = {{1, 3, 0.176, 0.197}};
+  EXPECT_TRUE(
+      says(analyse(run), Severity::caution,
+           "A step within a round: conv/cpu_naive@100 total execution time 176.0\u00a0ms for 3 samples, then "
+           "197.0\u00a0ms (round 2). Such a median hangs on when the step came."));
+  total_time_of(run.cases[1]).series = {.steps = {{0, 2, 0.1, 0.2}, {0, 7, 0.2, 0.05}},
+                                        .autocorrelation = 0.8};
+  total_time_of(run.cases[2]).series.far_out = {0, 1};
+  const RunAnalysis analysis = analyse(run);
+  EXPECT_TRUE(says(analysis, Severity::caution,
+                   "have a step within a round, the largest: " + run.cases[1].id +
+                       " total execution time 200.0\u00a0ms for 5 "
+                       "samples, then 50.00\u00a0ms (round 1)"));
+  EXPECT_TRUE(says(analysis, Severity::caution,
+                   "a sample is much like the one before (the most: " + run.cases[1].id));
+  EXPECT_TRUE(says(analysis, Severity::caution, "of the samples lie far out"));
+}
+
+TEST(Analysis, ADisturbedTimeSaysSoAndIsNoSpeedUpBeyondDoubt) {
+  mprof::Run run = samples::healthy();
+  for (Case& c : run.cases) total_time_of(c).disturbed = "the GPU throttled";
+  const RunAnalysis analysis = analyse(run);
+  for (const VariantResult& variant : analysis.families[0].variants) {
+    for (const CaseResult& result : variant.cases) {
+      EXPECT_FALSE(is_change(result.total_speed_up.verdict)) << result.id;
+      EXPECT_EQ(result.total_speed_up.disturbed, result.total_speed_up.factor.has_value()) << result.id;
+    }
+  }
 }
 
 TEST(Analysis, ACaseThatWaitsForItsCountersIsStillToDo) {

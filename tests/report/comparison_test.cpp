@@ -1,9 +1,15 @@
 #include <algorithm>
+#include <cmath>
+#include <ostream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "model/statistics/median.hpp"
+#include "report/page/charts.hpp"
 #include "report/page/comparison_page.hpp"
+#include "report/views/comparison_charts.hpp"
 #include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 
@@ -17,6 +23,12 @@ const CaseComparison& pair_of(const Comparison& comparison, std::string_view id)
                                   [&](const CaseComparison& c) { return c.id == id; });
   if (found == comparison.cases.end()) throw std::out_of_range(std::string(id));
   return *found;
+}
+
+std::vector<std::string> texts(const std::vector<Regression>& regressions) {
+  std::vector<std::string> list;
+  for (const Regression& regression : regressions) list.push_back(regression.text);
+  return list;
 }
 
 std::string refusal(const Run& a, const Run& b, const CompareOptions& options = {}) {
@@ -45,11 +57,11 @@ TEST(Compare, FindsWhatBecameWorse) {
   EXPECT_EQ(slower.times[1].speed_up.verdict, Verdict::slower);
   EXPECT_NEAR(*slower.times[1].ratio, 1.12, 1e-9);
   EXPECT_NEAR(*slower.times[1].speed_up.factor, 1 / 1.12, 1e-9);
-  EXPECT_EQ(slower.regressions, std::vector<std::string>{"layer2 slower by 12.0\u00a0%"});
+  EXPECT_EQ(texts(slower.regressions), std::vector<std::string>{"layer2 slower by 12.0\u00a0%"});
   const CaseComparison& wrong = pair_of(comparison, "conv/cpu_im2col_gemm@1000");
   EXPECT_TRUE(wrong.times.empty()) << "a wrong result has no speed";
-  EXPECT_EQ(wrong.regressions, std::vector<std::string>{"was ok, is wrong"});
-  EXPECT_EQ(pair_of(comparison, "conv/cpu_onednn@10000").regressions,
+  EXPECT_EQ(texts(wrong.regressions), std::vector<std::string>{"was ok, is wrong"});
+  EXPECT_EQ(texts(pair_of(comparison, "conv/cpu_onednn@10000").regressions),
             std::vector<std::string>{"accuracy \u22120.0056"});
   EXPECT_EQ(pair_of(comparison, "conv/cpu_onednn@1000").times[0].speed_up.verdict, Verdict::faster);
   EXPECT_TRUE(pair_of(comparison, "conv/cpu_onednn@1000").regressions.empty());
@@ -57,6 +69,23 @@ TEST(Compare, FindsWhatBecameWorse) {
   EXPECT_EQ(comparison.only_in_a, std::vector<std::string>{"conv/cpu_naive@10000"});
   EXPECT_EQ(compare(samples::later(), samples::healthy(), {}).only_in_b,
             std::vector<std::string>{"conv/cpu_naive@10000"});
+}
+
+TEST(Compare, ATimeThatWasDisturbedIsNoRegression) {
+  mprof::Run later = samples::later();
+  for (Case& c : later.cases) {
+    if (c.id != "conv/cpu_threads@1000") continue;
+    for (Measurement& row : samples::timing(c).measurements) {
+      if (row.metric == "op_time") row.disturbed = "the GPU throttled";
+    }
+  }
+  const Comparison comparison = compare(samples::healthy(), later, {});
+  const CaseComparison& slower = pair_of(comparison, "conv/cpu_threads@1000");
+  EXPECT_EQ(slower.times[1].speed_up.verdict, Verdict::inconclusive);
+  EXPECT_EQ(slower.times[1].speed_up.reason, "B was disturbed: the GPU throttled");
+  EXPECT_TRUE(slower.regressions.empty());
+  EXPECT_NE(render_comparison(comparison, "text", {120, {}}).find("B was disturbed: the GPU throttled"),
+            std::string::npos);
 }
 
 struct StatusChange {
@@ -89,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(All, StatusChanges,
 
 TEST(Compare, TheThresholdDecides) {
   CompareOptions generous;
-  generous.threshold = 0.15;
+  generous.thresholds = {.device = 0.15, .host = 0.15};
   const Comparison comparison = compare(samples::healthy(), samples::later(), generous);
   EXPECT_EQ(pair_of(comparison, "conv/cpu_threads@1000").times[1].speed_up.verdict, Verdict::same);
 }
@@ -111,14 +140,89 @@ TEST(Compare, RefusesOtherMachinesUnlessAllowed) {
   CompareOptions allowed;
   allowed.allow_different_machines = true;
   const Comparison comparison = compare(samples::healthy(), other, allowed);
-  ASSERT_EQ(comparison.notes.size(), 1U);
-  EXPECT_NE(comparison.notes[0].find("Different machines"), std::string::npos);
+  EXPECT_EQ(comparison.unlike,
+            std::vector<std::string>{"CPU model: Example EPYC 2000 in A, Another 9000 in B"});
+  for (const char* format : {"text", "md", "html"}) {
+    const std::string text = render_comparison(comparison, format, {80, {}});
+    EXPECT_LT(text.find("Another 9000"), text.find("Median times")) << format << " must begin with it";
+  }
 }
 
 TEST(Compare, AFactThatOneRunLacksIsNoOtherMachine) {
   mprof::Run other = samples::healthy();
   other.environment["cpu"]["model"] = Absent{"/proc/cpuinfo cannot be read"};
   EXPECT_EQ(refusal(samples::healthy(), other), "");
+}
+
+struct Condition {
+  const char* group;
+  const char* name;
+  Fact a, b;
+  bool stops;
+};
+
+/// For names of tests and messages.
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
+void PrintTo(const Condition& condition, std::ostream* out) {
+  *out << condition.group << ' ' << condition.name;
+}
+
+class Conditions : public testing::TestWithParam<Condition> {};
+
+TEST_P(Conditions, StopOrAreNamed) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.environment[GetParam().group][GetParam().name] = GetParam().a;
+  b.environment[GetParam().group][GetParam().name] = GetParam().b;
+  const std::string message = refusal(a, b);
+  EXPECT_EQ(message.empty(), !GetParam().stops) << message;
+  if (GetParam().stops) {
+    EXPECT_NE(message.find(GetParam().name), std::string::npos) << message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Conditions,
+                         testing::Values(Condition{"gpu", "name", "NVIDIA H200", "NVIDIA L4", true},
+                                         Condition{"gpu", "driver", "570.1", "580.2", true},
+                                         Condition{"gpu", "power limit", 700.0, 500.0, true},
+                                         Condition{"gpu", "SM clock maximum", 1.98e9, 1.5e9, true},
+                                         Condition{"gpu", "memory clock maximum", 3.2e9, 2.6e9, true},
+                                         Condition{"gpu", "ECC", "on", "off", true},
+                                         Condition{"gpu", "MIG", "on", "off", true},
+                                         Condition{"build", "build type", "Release", "Debug", true},
+                                         Condition{"cpu", "cores", 2.0, 4.0, true},
+                                         Condition{"gpu", "SM clock", 345e6, 1.98e9, false},
+                                         Condition{"gpu", "UUID", "GPU-1", "GPU-2", false},
+                                         Condition{"libraries", "cuBLAS", "13.0", "13.1", false}));
+
+InputFile input_of(const std::string& path, const std::string& checksum) {
+  InputFile file;
+  file.family = "conv";
+  file.name = "data";
+  file.path = path;
+  file.checksum = checksum;
+  return file;
+}
+
+TEST(Compare, OtherContentsOfAnInputStop) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.inputs = {input_of("/a/one", "sha256:aa"), input_of("/a/two", "sha256:bb")};
+  b.inputs = {input_of("/b/one", "sha256:aa"), input_of("/b/two", "sha256:cc")};
+  const std::string message = refusal(a, b);
+  EXPECT_NE(message.find("Contents of input data: two (sha256:bb) in A, two (sha256:cc) in B"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(message.find("one ("), std::string::npos) << message;
+  b.inputs[1].checksum = "sha256:bb";
+  EXPECT_TRUE(compare(a, b, {}).notes.empty()) << "the same contents elsewhere are the same input";
+  b.inputs.pop_back();
+  EXPECT_EQ(refusal(a, b), "") << "what one run did not read is no other input";
+}
+
+TEST(Compare, WhatPassesIsNotWorthAWord) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.environment["gpu"]["time of an empty op"] = 3.1e-6;
+  b.environment["gpu"]["time of an empty op"] = 3.2e-6;
+  EXPECT_TRUE(compare(a, b, {}).notes.empty());
 }
 
 TEST(Compare, NotesOtherDifferences) {
@@ -128,13 +232,260 @@ TEST(Compare, NotesOtherDifferences) {
                                       "Libraries, onednn: 2.6.0 in A, 3.0.0 in B"}));
 }
 
-TEST(Compare, WithoutIntervalsNothingIsSure) {
+TEST(Compare, WithoutASpreadNothingIsSure) {
   mprof::Run a = samples::healthy(), b = samples::healthy();
   samples::set_samples(b.cases[0], "op_time", "layer1", {0.5, 0.5, 0.5});
   const Comparison comparison = compare(a, b, {});
   EXPECT_EQ(comparison.cases[0].times[0].speed_up.verdict, Verdict::inconclusive);
-  EXPECT_EQ(comparison.cases[0].times[0].speed_up.reason, "3 samples: too few for a 95 % interval (6 do)");
+  EXPECT_EQ(comparison.cases[0].times[0].speed_up.reason,
+            "nothing is known of how it varies from one process to the next");
   EXPECT_FALSE(comparison.regression());
+}
+
+json chart_of(const Comparison& comparison, std::string_view kind) {
+  for (const json& chart : comparison_charts(comparison).charts) {
+    if (chart["kind"] == kind) return chart;
+  }
+  return json::object();
+}
+
+std::size_t points_of(const json& chart, std::string_view series) {
+  for (const json& one : chart["series"]) {
+    if (one["name"] == series) return one["points"].size();
+  }
+  return 0;
+}
+
+TEST(ComparisonCharts, TheForestHoldsEachRatioByItsVerdictAndTheLargestChangeFirst) {
+  const Comparison comparison = compare(samples::healthy(), samples::later(), {});
+  const json chart = chart_of(comparison, "forest");
+  for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::inconclusive})
+    EXPECT_EQ(points_of(chart, to_string(verdict)), comparison.count(verdict)) << to_string(verdict);
+  EXPECT_EQ(chart["rows"][0], "cpu_onednn@1000\nlayer1") << "1 / 0.8 is more than 1.12";
+  EXPECT_EQ(chart["tags"].size(), chart["rows"].size());
+  EXPECT_EQ(chart["tags"][0], json::parse(R"({"verdict": "faster", "text": "cpu_onednn@1000 layer1"})"));
+  const json& slower = chart["series"][0]["points"][0];
+  EXPECT_NEAR(slower["value"], 1.12, 1e-5);
+  EXPECT_LT(slower["low"], slower["value"]);
+  EXPECT_EQ(slower["threshold"], 0.03) << "by the host's clock";
+}
+
+TEST(ComparisonCharts, MoreThanAChartHoldsIsSaid) {
+  const mprof::Run run = samples::large(18);
+  const json chart = chart_of(compare(run, run, {}), "forest");
+  EXPECT_EQ(chart["most"], 40U);
+  const std::size_t all = chart["rows"].size();
+  ASSERT_GT(all, 40U);
+  EXPECT_EQ(chart["more"],
+            fmt::format("The 40 largest changes are drawn, {} more are in the table.", all - 40));
+}
+
+TEST(ComparisonCharts, SamplesAreOfWhatChangedAndOfWhatCannotBeTold) {
+  const Comparison comparison = compare(samples::healthy(), samples::later(), {});
+  std::vector<std::string> titles;
+  for (const json& chart : comparison_charts(comparison).charts) {
+    if (chart["kind"] == "strip") titles.push_back(chart["title"]);
+  }
+  EXPECT_EQ(titles, (std::vector<std::string>{"conv/cpu_onednn@1000", "conv/cpu_threads@1000",
+                                              "conv/cpu_naive@100"}));
+  const json chart = chart_of(comparison, "strip");
+  ASSERT_EQ(chart["series"].size(), 1U) << "its other times are the same";
+  EXPECT_EQ(chart["series"][0]["sides"].size(), 2U);
+  EXPECT_EQ(chart["series"][0]["points"].size(), 42U);
+  const Comparison itself = compare(samples::healthy(), samples::healthy(), {});
+  EXPECT_TRUE(chart_of(itself, "strip").empty());
+}
+
+TEST(ComparisonCharts, ThroughputsNeedCountersOnBothSides) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  EXPECT_TRUE(chart_of(compare(a, b, {}), "dumbbells").empty());
+  samples::add_kernel(a.cases[0], "layer1", "kernel", 40, 80);
+  EXPECT_TRUE(chart_of(compare(a, b, {}), "dumbbells").empty());
+  samples::add_kernel(b.cases[0], "layer1", "kernel", 62, 80.4);
+  for (mprof::Run* run : {&a, &b}) samples::add_kernel(run->cases[1], "layer1", "kernel", 50, 50);
+  const Comparison comparison = compare(a, b, {});
+  const json chart = chart_of(comparison, "dumbbells");
+  ASSERT_EQ(chart["rows"].size(), 1U) << "what did not move is not drawn";
+  EXPECT_EQ(chart["series"][0]["points"][0]["before"], 40);
+  EXPECT_EQ(chart["series"][0]["points"][0]["value"], 62);
+  EXPECT_EQ(chart["series"][0]["points"][0]["text"], "+22");
+  EXPECT_EQ(comparison_charts(comparison).view["throughputs"]["unmoved"],
+            "Of 2 ops counted in both runs, 1 moved by less than a percentage point.");
+}
+
+TEST(ComparisonCharts, AreDrawnWhateverTheNamesInThem) {
+  const ChartRenderer renderer{Templates{}};
+  mprof::Run a = samples::hostile(), b = a;
+  for (Case& c : b.cases) {
+    for (Measurement& m : samples::timing(c).measurements) {
+      for (double& sample : m.samples) sample *= m.metric == "op_time" ? 1.5 : 1;
+    }
+  }
+  for (const json& chart : comparison_charts(compare(a, b, {})).charts) {
+    const std::string svg = renderer.svg(chart);
+    EXPECT_EQ(svg.find("<script"), std::string::npos) << chart["id"];
+    EXPECT_EQ(svg.find("NaN"), std::string::npos) << chart["id"];
+  }
+}
+
+TEST(Compare, ReadersSeeTheWorstFirst) {
+  const Comparison comparison = compare(samples::healthy(), samples::later(), {});
+  std::vector<std::string> seen;
+  for (const CaseComparison* c : comparison.by_importance())
+    seen.push_back(fmt::format("{} {}", to_string(c->importance), c->id));
+  seen.resize(5);
+  EXPECT_EQ(seen, (std::vector<std::string>{"worse conv/cpu_im2col_gemm@1000", "worse conv/cpu_onednn@10000",
+                                            "slower conv/cpu_threads@1000", "faster conv/cpu_onednn@1000",
+                                            "inconclusive conv/cpu_naive@100"}));
+}
+
+TEST(Compare, TheLargestChangeComesFirst) {
+  mprof::Run a = samples::healthy(), b = a;
+  samples::set_samples(b.cases[0], "op_time", "layer1", samples::around(0.2));
+  samples::set_samples(b.cases[4], "op_time", "layer1", samples::around(100));
+  const Comparison comparison = compare(a, b, {});
+  EXPECT_EQ(comparison.by_importance()[0]->id, b.cases[4].id);
+  EXPECT_EQ(comparison.by_importance()[1]->id, b.cases[0].id);
+}
+
+TEST(Compare, AMendedCaseIsGoodNews) {
+  const Comparison comparison = compare(samples::later(), samples::healthy(), {});
+  EXPECT_EQ(pair_of(comparison, "conv/cpu_im2col_gemm@1000").importance, Importance::faster);
+}
+
+TEST(Compare, GeometricMeansAreOverAllTimes) {
+  mprof::Run a = samples::healthy(), b = a;
+  samples::set_samples(
+      b.cases[0], "op_time", "layer1",
+      samples::around(2 * median(find_measurement(a.cases[0], "op_time", "layer1")->samples)));
+  const Comparison comparison = compare(a, b, {});
+  EXPECT_EQ(comparison.mean_of_ops().count, 24U);
+  EXPECT_NEAR(comparison.mean_of_ops().ratio, std::pow(2, 1.0 / 24), 1e-3);
+  EXPECT_EQ(comparison.mean_of_totals().count, 12U);
+  EXPECT_NEAR(comparison.mean_of_totals().ratio, 1, 1e-12);
+}
+
+TEST(Compare, ErrorsThatChangedAreTold) {
+  mprof::Run a = samples::healthy(), b = a;
+  Verification& verification = samples::timing(b.cases[0]).verification[0];
+  verification.relative_l2 *= 1.5;
+  EXPECT_TRUE(compare(a, b, {}).cases[0].verifications.empty()) << "another order of the sums";
+  verification.relative_l2 *= 2;
+  ASSERT_EQ(compare(a, b, {}).cases[0].verifications.size(), 1U);
+  EXPECT_NE(render_comparison(compare(a, b, {}), "text").find("Errors against the reference"),
+            std::string::npos);
+  EXPECT_FALSE(compare(a, b, {}).regression()) << "within the tolerance it is no regression";
+}
+
+/// A GPU case whose op has one kernel, counted.
+mprof::Run counted(double time, double registers, const std::string& kernel = "tiled") {
+  mprof::Run run = samples::empty_run();
+  VariantInfo info = samples::variant("conv/tiled");
+  info.device = "cuda";
+  run.variants = {info};
+  run.cases = {samples::timed_case(info, 10, time, 2e-3)};
+  samples::add_kernel(run.cases[0], "layer1", kernel, 30, 40);
+  PassResult& counters = samples::pass_of(run.cases[0], Pass::counters);
+  std::erase_if(counters.measurements,
+                [](const Measurement& m) { return m.metric == "launch__registers_per_thread"; });
+  counters.measurements.push_back(
+      samples::of_kernel("launch__registers_per_thread", "layer1", kernel, registers));
+  return run;
+}
+
+TEST(OpChanges, OfAChangedTimeWithItsKernels) {
+  const Comparison comparison = compare(counted(1e-3, 32), counted(2e-3, 64), {});
+  ASSERT_EQ(comparison.cases[0].ops.size(), 1U) << "the other op did not change";
+  const OpChange& op = comparison.cases[0].ops[0];
+  EXPECT_EQ(op.op, "layer1");
+  ASSERT_EQ(op.explanations.size(), 1U);
+  EXPECT_EQ(op.explanations[0].change(), Verdict::slower);
+  EXPECT_EQ(op.explanations[0].speed_up.p, comparison.cases[0].times[0].speed_up.p)
+      << "what was judged together is not judged again";
+  ASSERT_EQ(op.kernels.size(), 1U);
+  EXPECT_EQ(op.kernels[0].fate, KernelFate::changed);
+  ASSERT_EQ(op.kernels[0].figures.size(), 1U);
+  EXPECT_EQ(op.kernels[0].figures[0].before, 32);
+  EXPECT_EQ(op.kernels[0].figures[0].after, 64);
+  EXPECT_FALSE(op.figures.empty()) << "Speed of Light of both sides";
+  EXPECT_NE(render_comparison(comparison, "text").find("Kernel changed: tiled; registers a thread 32 → 64"),
+            std::string::npos)
+      << render_comparison(comparison, "text");
+}
+
+TEST(OpChanges, KernelsAddedAndRemoved) {
+  const auto fates = [](const Comparison& comparison) {
+    std::vector<std::string> list;
+    for (const KernelChange& kernel : comparison.cases[0].ops.at(0).kernels)
+      list.push_back(fmt::format("{} {}>{}", to_string(kernel.fate), kernel.before, kernel.after));
+    return list;
+  };
+  EXPECT_EQ(fates(compare(counted(1e-3, 32, "old"), counted(2e-3, 32, "new"), {})),
+            (std::vector<std::string>{"added >new", "removed old>"}));
+  EXPECT_EQ(fates(compare(counted(1e-3, 32, "tiled<8>"), counted(2e-3, 32, "tiled<16>"), {})),
+            (std::vector<std::string>{"changed tiled<8>>tiled<16>"}));
+}
+
+TEST(OpChanges, NoneWithoutAChangedTime) {
+  EXPECT_TRUE(compare(counted(1e-3, 32), counted(1e-3, 64), {}).cases[0].ops.empty());
+}
+
+TEST(FailOn, SlowerAloneFailsWhenItIsAskedFor) {
+  mprof::Run b = samples::healthy();
+  samples::set_samples(b.cases[0], "op_time", "layer1", samples::around(100));
+  EXPECT_TRUE(compare(samples::healthy(), b, {}).failed());
+  const Comparison lenient = compare(samples::healthy(), b, {.fail_on = {.slower = false}});
+  EXPECT_TRUE(lenient.regression());
+  EXPECT_FALSE(lenient.failed());
+  EXPECT_NE(render_comparison(lenient, "text").find("Slower alone is no failure here"), std::string::npos);
+  const Comparison worse = compare(samples::healthy(), samples::later(), {.fail_on = {.slower = false}});
+  EXPECT_TRUE(worse.failed()) << "wrong results and lost quality always fail";
+  EXPECT_EQ(worse.failures_of(pair_of(worse, "conv/cpu_onednn@10000")).size(), 1U);
+  EXPECT_TRUE(worse.failures_of(pair_of(worse, "conv/cpu_threads@1000")).empty());
+}
+
+TEST(FailOn, MissingIsWhatBNeverCameTo) {
+  mprof::Run b = samples::healthy();
+  samples::timing(b.cases[0]).status = Status::pending;
+  EXPECT_FALSE(compare(samples::healthy(), b, {}).failed());
+  const Comparison strict = compare(samples::healthy(), b, {.fail_on = {.missing = true}});
+  EXPECT_TRUE(strict.failed());
+  EXPECT_EQ(strict.missing(), 1U);
+}
+
+TEST(StepSummary, HoldsTheWorstThatFits) {
+  const mprof::Run a = samples::large(60);
+  mprof::Run b = a;
+  for (std::size_t i = 0; i < b.cases.size(); ++i) {
+    const Measurement* time = find_measurement(a.cases[i], "op_time", "layer1");
+    if (time != nullptr && !time->samples.empty())
+      samples::set_samples(b.cases[i], "op_time", "layer1",
+                           samples::around((2 + static_cast<double>(i)) * median(time->samples)));
+  }
+  const Comparison comparison = compare(a, b, {});
+  const std::string whole = render_step_summary(comparison), part = render_step_summary(comparison, 20000);
+  EXPECT_LE(whole.size(), std::size_t{64} << 10);
+  EXPECT_LE(part.size(), 20000U);
+  EXPECT_GT(part.size(), 5000U);
+  EXPECT_NE(part.find(comparison.by_importance()[0]->id), std::string::npos);
+  EXPECT_NE(part.find("more changed."), std::string::npos);
+  EXPECT_LE(render_step_summary(comparison, 50).size(), 50U);
+}
+
+TEST(RenderComparison, UnchangedCasesAreLeftOutAndCounted) {
+  const mprof::Run a = samples::healthy();
+  mprof::Run b = a;
+  samples::set_samples(b.cases[0], "op_time", "layer1", samples::around(100));
+  const Comparison comparison = compare(a, b, {});
+  for (const char* format : {"text", "md"}) {
+    const std::string some = render_comparison(comparison, format);
+    EXPECT_NE(some.find("11 cases without a change are left out"), std::string::npos) << some;
+    EXPECT_EQ(some.find(a.cases[5].id), std::string::npos);
+    const std::string all = render_comparison(comparison, format, {.all = true});
+    EXPECT_EQ(all.find("left out"), std::string::npos);
+    EXPECT_NE(all.find(a.cases[5].id), std::string::npos);
+  }
+  EXPECT_NE(render_comparison(comparison, "html").find(a.cases[5].id), std::string::npos);
 }
 
 TEST(RenderComparison, TextFitsATerminal) {
@@ -153,10 +504,10 @@ TEST(RenderComparison, TextFitsATerminal) {
 TEST(RenderComparison, JsonKeepsItsNames) {
   const json data = json::parse(render_comparison(compare(samples::healthy(), samples::later(), {}), "json"));
   EXPECT_EQ(data["regression"], true);
-  EXPECT_EQ(data["threshold"], 0.05);
+  EXPECT_EQ(data["thresholds"], json::parse(R"({"device": 0.01, "host": 0.03})"));
   const json& first = data["cases"][0];
   for (const char* name : {"id", "variant", "parameters", "problem", "status_a", "status_b", "times",
-                           "qualities", "regressions"}) {
+                           "qualities", "regressions", "importance", "verifications", "ops", "id_b"}) {
     EXPECT_TRUE(first.contains(name)) << name;
   }
   for (const char* name : {"metric", "op", "a", "b", "ratio", "change", "speed_up", "verdict", "reason"}) {
@@ -166,8 +517,9 @@ TEST(RenderComparison, JsonKeepsItsNames) {
 
 TEST(RenderComparison, HostileRunsAreHarmless) {
   const Comparison comparison = compare(samples::hostile(), samples::hostile(), {});
-  EXPECT_EQ(render_comparison(comparison, "html").find("<script"), std::string::npos);
-  EXPECT_EQ(render_comparison(comparison, "html").find("<img"), std::string::npos);
+  const std::string html = render_comparison(comparison, "html");
+  EXPECT_EQ(html.find("<script>document"), std::string::npos);
+  EXPECT_EQ(html.find("<img src=x"), std::string::npos);
   EXPECT_FALSE(render_comparison(comparison, "text", {80, {}}).empty());
   EXPECT_TRUE(json::accept(render_comparison(comparison, "json")));
 }

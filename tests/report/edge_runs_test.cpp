@@ -13,7 +13,7 @@ namespace {
 std::string markdown_of(const mprof::Run& run) {
   const test::TemporaryDirectory directory;
   write_report(run, {{"md", "html"}, directory.path(), {}, {}});
-  return read_file(directory.path() / "milestone.md");
+  return read_file(directory.path() / "milestone.md") + read_file(directory.path() / "evidence.md");
 }
 
 bool has(const std::string& text, const std::string& part) {

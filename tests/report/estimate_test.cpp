@@ -9,7 +9,7 @@ namespace {
 
 TEST(ValueOf, SaysWhyThereIsNone) {
   Case c = samples::timed_case(samples::variant("conv/a"), 100, 1, 2);
-  EXPECT_DOUBLE_EQ(value_of(c, "op_time", "layer1")->median, 1);
+  EXPECT_NEAR(value_of(c, "op_time", "layer1")->median, 1, 1e-6) << "of three rounds";
   EXPECT_TRUE(value_of(c, "op_time", "layer1")->interval);
   EXPECT_FALSE(value_of(c, "accuracy")->interval) << "one sample";
   EXPECT_EQ(value_of(c, "flop_rate", "layer1")->source, Source::modelled);

@@ -26,6 +26,17 @@ TEST(Evidence, ComparesKernelsWithTheCallsThatLaunchThem) {
   EXPECT_EQ(*numbers.transferring, 800);
 }
 
+TEST(Evidence, HoldsWhatATimeBudgetTakes) {
+  const test::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "trace.sqlite";
+  trace::write_trace(file, test::sample_trace_with_pause());
+  const Evidence evidence = read_evidence(samples::healthy(), file);
+  ASSERT_TRUE(evidence.profile.has_value());
+  EXPECT_EQ(evidence.profile->pauses.size(), 1U);
+  EXPECT_EQ(evidence.profile->overheads.size(), 1U);
+  EXPECT_EQ(evidence.profile->synchronizations.size(), 1U);
+}
+
 TEST(Evidence, IsAbsentForAReason) {
   mprof::Run run = samples::healthy();
   run.plan.passes = {Pass::timing};

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/metric.hpp"
@@ -64,7 +65,8 @@ const Values plain_gpu{{"op_time", 1e-3},
                        {"copy_overlap", 0},
                        {"concurrent_streams", 1},
                        {"traced_group_time", 10e-3},
-                       {"gpu_copy_only_time", 4e-3},
+                       {"gpu_kernel_time", 1e-3},
+                       {"gpu_copy_only_time", 8e-3},
                        {"gpu_idle_allocation_time", 1e-4},
                        {"gpu_idle_host_time", 1e-4},
                        {"gpu_idle_api_time", 1e-4},
@@ -81,6 +83,7 @@ const Values plain_gpu{{"op_time", 1e-3},
                        {l1, 45},
                        {pipes, 40},
                        {dram, 1e8},
+                       {"dram__bytes_write.sum", 4e7},
                        {l1_hits, 80},
                        {l2_hits, 80},
                        {loaded, 20},
@@ -297,28 +300,31 @@ const std::vector<Situation> situations{
     {"issue_rate_higher",
      {},
      {{cycles, 1.5e6}, {sm, 90}},
-     "Instructions are issued faster: 3 → 4 (+33.3 %) a cycle and multiprocessor, of 4; SM throughput 75.0 → "
-     "90.0 %."},
+     "Instructions are issued faster: 3 → 4 (+33.3 %) of the 4 that a multiprocessor can issue in a cycle; "
+     "SM throughput 75.0 → 90.0 %."},
     {"issue_rate_lower",
      {},
      {{cycles, 3e6}},
-     "Instructions are issued more slowly: 3 → 2 (−33.3 %) a cycle and multiprocessor, of 4."},
+     "Instructions are issued more slowly: 3 → 2 (−33.3 %) of the 4 that a multiprocessor can issue in a "
+     "cycle."},
     {"dram_less",
      {{dram, 2e9}},
      {{dram, 1e8}},
-     "Less goes through DRAM: 1.86 → 0.0931 GiB (−95.0 %). At the measured bandwidth that takes 2 → 0.1 ms."},
+     "Less goes through DRAM: 1.86 → 0.0931 GiB (−95.0 %). At the measured bandwidth that takes 2.00 → 0.100 "
+     "ms."},
     {"dram_more",
      {},
      {{dram, 2e9}},
-     "More goes through DRAM: 0.0931 → 1.86 GiB (20.0×). At the measured bandwidth that takes 0.1 → 2 ms."},
+     "More goes through DRAM: 0.0931 → 1.86 GiB (20.0×). At the measured bandwidth that takes 0.100 → 2.00 "
+     "ms."},
     {"sm_clock_higher",
      {{"gpu_sm_clock", 1.5e9}},
      {},
-     "The GPU's clock was higher, which no kernel can claim: 1.5 → 1.98 GHz (+32.0 %)."},
+     "The GPU's clock was higher, which no kernel can claim: 1.50 → 1.98 GHz (+32.0 %)."},
     {"sm_clock_lower",
      {},
      {{"gpu_sm_clock", 1.5e9}},
-     "The GPU's clock was lower, which no kernel is to blame for: 1.98 → 1.5 GHz (−24.2 %)."},
+     "The GPU's clock was lower, which no kernel is to blame for: 1.98 → 1.50 GHz (−24.2 %)."},
     {"more_launches",
      {},
      {{"launch_count", 20}, {"gpu_time", 0.8e-3}},
@@ -334,11 +340,12 @@ const std::vector<Situation> situations{
      {{"op_time", 20e-6}, {"gpu_time", 15e-6}},
      "The kernels have become so short that launching them counts: in 0.0 → 25.0 % of the op time no kernel "
      "ran (5 µs of 20 µs)."},
-    {"under_one_wave", {}, {{waves, 0.4}}, "The grid no longer fills the GPU: 10 → 0.4 waves."},
+    {"under_one_wave", {}, {{waves, 0.4}}, "The grid no longer fills the GPU: 10.0 → 0.400 waves."},
     {"tail_effect",
      {},
      {{waves, 1.1}},
-     "The last wave leaves multiprocessors idle: 10 → 1.1 waves, so that at the best 100.0 → 55.0 % of the "
+     "The last wave leaves multiprocessors idle: 10.0 → 1.10 waves, so that at the best 100.0 → 55.0 % of "
+     "the "
      "GPU works."},
     {"memory_pipes_full",
      {},
@@ -411,13 +418,13 @@ const std::vector<Situation> situations{
     {"memory_to_compute_bound",
      {{sm, 50}, {memory, 90}},
      {{sm, 80}, {memory, 40}},
-     "The bottleneck moved from memory to the multiprocessors: memory throughput 90.0 → 40.0 %, SM "
-     "throughput 50.0 → 80.0 %."},
+     "The bottleneck moved from memory 90 % to compute 80 %: memory throughput 90.0 → 40.0 %, SM throughput "
+     "50.0 → 80.0 %."},
     {"compute_to_memory_bound",
      {{sm, 80}, {memory, 40}},
      {{sm, 50}, {memory, 90}},
-     "The bottleneck moved from the multiprocessors to memory: memory throughput 40.0 → 90.0 %, SM "
-     "throughput 80.0 → 50.0 %."},
+     "The bottleneck moved from compute 80 % to memory 90 %: memory throughput 40.0 → 90.0 %, SM throughput "
+     "80.0 → 50.0 %."},
     {"occupancy_higher",
      {{occupancy, 30}},
      {{cycles, 1.5e6}},
@@ -503,21 +510,20 @@ const std::vector<Situation> situations{
     {"copies_hide_the_gain",
      {},
      {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {"group_time", 9.5e-3}, {"gpu_copy_only_time", 9e-3}},
-     "The layer gains less, for copies take 90.0 % of its time: layer time 10 → 9.5 ms (−5.0 %)."},
+     "The layer gains less, for copies take 90.0 % of its time: layer time 10.0 → 9.50 ms (−5.0 %)."},
     {"copies_hide_the_loss",
      {},
      {{"op_time", 2e-3}, {"gpu_time", 2e-3}, {"group_time", 11e-3}, {"gpu_copy_only_time", 8e-3}},
-     "The layer loses less, for copies take 80.0 % of its time: layer time 10 → 11 ms (+10.0 %)."},
+     "The layer loses less, for copies take 80.0 % of its time: layer time 10.0 → 11.0 ms (+10.0 %)."},
     {"copies_faster",
      {},
      {{"copy_in_time", 1e-3}, {"group_time", 7e-3}},
-     "The same bytes are copied in less time: 8 → 5 ms (−37.5 %), at 10 → 16 GB/s. That is what page-locked "
-     "memory is for.",
+     "The same bytes are copied in less time: 8 → 5 ms (−37.5 %), at 10 → 16 GB/s.",
      On::gpu_by_layer},
     {"copies_slower",
      {},
      {{"copy_in_time", 8e-3}, {"group_time", 14e-3}},
-     "The same bytes are copied in more time: 8 → 12 ms (+50.0 %), at 10 → 6.67 GB/s.",
+     "The same bytes are copied in more time: 8 → 12 ms (+50.0 %), at 10.0 → 6.67 GB/s.",
      On::gpu_by_layer},
     {"copies_fewer_bytes",
      {},
@@ -531,13 +537,20 @@ const std::vector<Situation> situations{
      On::gpu_by_layer},
     {"overlap_more",
      {},
-     {{"copy_overlap", 0.5}, {"concurrent_streams", 4}},
-     "Copies run under kernels: 0 → 4 ms of them, on 1 → 4 streams at once.",
+     {{"copy_overlap", 0.125}, {"gpu_copy_only_time", 5e-3}, {"concurrent_streams", 4}},
+     "Copies and kernels run at the same time: 0 → 3 ms are saved so, on 1 → 4 streams at once; copy time "
+     "under kernels 0 → 1 ms.",
+     On::gpu_by_layer},
+    {"overlap_little",
+     {},
+     {{"copy_overlap", 0.025}, {"gpu_copy_only_time", 7.8e-3}, {"concurrent_streams", 2}},
+     "1 → 2 streams work at once, but little of it overlaps: 0 → 200 µs are saved so, of 8 ms of copies.",
      On::gpu_by_layer},
     {"overlap_less",
-     {{"copy_overlap", 0.5}, {"concurrent_streams", 4}},
+     {{"copy_overlap", 0.125}, {"gpu_copy_only_time", 5e-3}, {"concurrent_streams", 4}},
      {},
-     "Fewer copies run under kernels: 4 → 0 ms of them, on 4 → 1 streams at once.",
+     "Less runs at the same time: 3 → 0 ms are saved so, on 4 → 1 streams at once; copy time under kernels 1 "
+     "→ 0 ms.",
      On::gpu_by_layer},
     {"kernels_faster",
      {{"gpu_time", 3e-3}},
@@ -552,32 +565,32 @@ const std::vector<Situation> situations{
     {"allocation_less",
      {{"gpu_idle_allocation_time", 2e-3}},
      {},
-     "The GPU waits less for memory to be allocated and freed: 2 → 0.1 ms.",
+     "The GPU waits less for memory to be allocated and freed: 2.00 → 0.100 ms.",
      On::gpu_by_layer},
     {"allocation_more",
      {},
      {{"gpu_idle_allocation_time", 2e-3}},
-     "The GPU waits for memory to be allocated and freed: 0.1 → 2 ms.",
+     "The GPU waits for memory to be allocated and freed: 0.100 → 2.00 ms.",
      On::gpu_by_layer},
     {"host_work_less",
      {{"gpu_idle_host_time", 2e-3}},
      {},
-     "The GPU waits less for the host's own work: 2.1 → 0.2 ms.",
+     "The GPU waits less for the host's own work: 2.10 → 0.200 ms.",
      On::gpu_by_layer},
     {"host_work_more",
      {},
      {{"gpu_idle_host_time", 2e-3}},
-     "The GPU waits for the host's own work between CUDA calls: 0.2 → 2.1 ms.",
+     "The GPU waits for the host's own work between CUDA calls: 0.200 → 2.10 ms.",
      On::gpu_by_layer},
     {"more_cores",
      {},
      {{"user_time", 60e-3}},
-     "More cores work: 1 → 3 on average over the whole inference.",
+     "More cores work: 1.00 → 3.00 on average over the whole inference.",
      On::cpu},
     {"fewer_cores",
      {{"user_time", 60e-3}},
      {},
-     "Fewer cores work: 3 → 1 on average over the whole inference.",
+     "Fewer cores work: 3.00 → 1.00 on average over the whole inference.",
      On::cpu},
     {"core_computes_more",
      {},
@@ -603,7 +616,7 @@ const std::vector<Situation> situations{
     {"cpu_fewer_cycles_each",
      {},
      {{"cycles", 0.5e9}},
-     "An instruction takes fewer cycles: 1 → 0.5 (−50.0 %).",
+     "An instruction takes fewer cycles: 1.00 → 0.500 (−50.0 %).",
      On::cpu},
     {"cpu_more_cycles_each",
      {},
@@ -752,6 +765,31 @@ TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
   EXPECT_FALSE(fires({"dram_less", {{dram, 1e9}}, {{dram, 9e8}}, ""})) << "10 % less is no reason";
 }
 
+TEST(ExplanationThresholds, ACacheServesNoDataThatIsGone) {
+  const auto rule = std::ranges::find(situations, "l2_hits_more", &Situation::rule);
+  ASSERT_NE(rule, situations.end());
+  Situation s = *rule;
+  EXPECT_TRUE(fires(s));
+  s.after["dram__bytes_write.sum"] = 1e7;
+  EXPECT_FALSE(fires(s)) << "a matrix that is no longer written is not read either";
+}
+
+TEST(ExplanationKernels, ANumberOfAllKernelsIsNotSaidToBeOfTheLongest) {
+  Situation s{"issue_rate_higher",
+              {},
+              {{cycles, 1.5e6}, {"other:gpu__time_duration.sum", 1e-4}, {"kernel_count", 2}},
+              ""};
+  s.after["other:" + instructions] = 1e6;
+  s.after["other:" + cycles] = 1e4;
+  const std::vector<Reason> reasons = all_reasons(explanation_of(s));
+  const Reason* reason = find(reasons, s.rule);
+  ASSERT_NE(reason, nullptr);
+  EXPECT_NE(reason->sentence.find(", all kernels) of the 4 that a multiprocessor can issue"),
+            std::string::npos)
+      << reason->sentence;
+  EXPECT_TRUE(reason->of_longest_kernel) << "the SM throughput is";
+}
+
 TEST(ExplanationThresholds, NothingFiresOfWhatDidNotChange) {
   for (const On on : {On::gpu, On::gpu_by_layer, On::cpu}) {
     const Explanation explanation = explanation_of({"", {}, {}, "", on});
@@ -760,16 +798,30 @@ TEST(ExplanationThresholds, NothingFiresOfWhatDidNotChange) {
   }
 }
 
+TEST(ExplanationParts, ABottleneckIsCalledByThePartThatIsBusy) {
+  const std::string dram_busy = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
+  const Explanation explanation = explanation_of({"",
+                                                  {{memory, 56.6}, {l1, 57}, {dram_busy, 3}},
+                                                  {{memory, 98}, {sm, 84}, {l1, 98.1}, {dram_busy, 6}},
+                                                  ""});
+  const Reason* moved = find(explanation.context, "compute_to_memory_bound");
+  ASSERT_NE(moved, nullptr);
+  EXPECT_EQ(
+      plain_spaces(moved->sentence),
+      "The bottleneck moved from compute (issue slots) 75 % to L1/TEX 98 %, DRAM 6 %: memory throughput "
+      "56.6 → 98.0 %, SM throughput 75.0 → 84.0 %.");
+}
+
 // --- Evidence
 
 TEST(ExplanationEvidence, CountersThatAddUpNeedToKnowEveryLaunch) {
   const Situation s{
-      "fewer_instructions", {{instructions, 2e9}}, {{instructions, 1e9}, {"op_time", 0.5e-3}}, ""};
+      "fewer_instructions", {{instructions, 2e9}}, {{instructions, 1e9}, {"op_time", 0.6e-3}}, ""};
   EXPECT_TRUE(fires(s));
   mprof::Run run = run_of(s);
   std::erase_if(samples::pass_of(run.cases.back(), Pass::trace).measurements,
                 [](const Measurement& m) { return m.metric == "kernel_instances"; });
-  EXPECT_TRUE(all_reasons(explanations_of(run).of_ops.front()).empty()) << "nobody knows the launches";
+  EXPECT_TRUE(explanations_of(run).of_ops.front().reasons.empty()) << "nobody knows the launches";
   Situation partly = s;
   partly.after["kernel_count"] = 3;
   EXPECT_FALSE(fires(partly)) << "2 of 3 launches were not counted";
@@ -922,6 +974,133 @@ TEST(ExplanationBatches, ALayerThatWentTheOtherWayIsExplainedBesideItsOp) {
   EXPECT_EQ(all.of_ops[1].reasons.front().rule->id, "copies_slower");
 }
 
+// --- Sweeps
+
+/// The variant with streams=4 as the situation has it, and a point of its sweep.
+Run swept_run(const Situation& s, const Values& point) {
+  mprof::Run run = run_of(s);
+  run.variants[1].parameters = {{"streams", "streams at once", "4", {"1", "4"}}};
+  Situation other = s;
+  other.after = point;
+  Case one = run_of(other).cases.back();
+  const auto set = [](Case& c, const std::string& streams) {
+    c.key.parameters = {{"streams", streams}};
+    c.id = fmt::format("conv/after[streams={}]@1000", streams);
+  };
+  set(run.cases.back(), "4");
+  set(one, "1");
+  run.cases.push_back(std::move(one));
+  return run;
+}
+
+const Values half_the_copying{{"copy_in_time", 1e-3}, {"gpu_copy_only_time", 5e-3}};
+
+Values with_group_time(Values values, double time) {
+  values["group_time"] = time;
+  return values;
+}
+
+TEST(ExplanationSweep, APointWithTheCauseAndNoGainGainsaysIt) {
+  Values overlapping{{"copy_in_time", 1e-3}, {"gpu_copy_only_time", 3e-3}, {"concurrent_streams", 4}};
+  const Situation s{"", {}, with_group_time(overlapping, 5e-3), "", On::gpu_by_layer};
+  const Explanation unswept = explanation_of(s);
+  ASSERT_NE(find(unswept.reasons, "copies_faster"), nullptr);
+  const mprof::Run run = swept_run(s, with_group_time(half_the_copying, 9.8e-3));
+  const Explanation explanation = explanations_of(run).of_ops.front();
+  EXPECT_EQ(find(explanation.reasons, "copies_faster"), nullptr) << "streams=1 copies as fast, and gains 2 %";
+  EXPECT_NE(find(explanation.reasons, "overlap_more"), nullptr);
+  const Reason* little = find(explanation.little, "copies_faster");
+  ASSERT_NE(little, nullptr);
+  EXPECT_EQ(little->refuted_by, "streams=1 has it as well, and is 1.02× as fast as the baseline");
+}
+
+TEST(ExplanationSweep, APointThatGainsAsMuchConfirmsTheCause) {
+  const Situation s{"", {}, with_group_time(half_the_copying, 5e-3), "", On::gpu_by_layer};
+  const mprof::Run run = swept_run(s, with_group_time(half_the_copying, 6e-3));
+  EXPECT_NE(find(explanations_of(run).of_ops.front().reasons, "copies_faster"), nullptr);
+}
+
+TEST(ExplanationSweep, WhatSetsTheVariantApartFromThatPointIsTheReason) {
+  Values waiting = with_group_time(half_the_copying, 9.8e-3);
+  waiting["gpu_idle_host_time"] = 5e-3;
+  const Situation s{"", {}, with_group_time(half_the_copying, 5e-3), "", On::gpu_by_layer};
+  const Explanation explanation = explanations_of(swept_run(s, waiting)).of_ops.front();
+  const Reason* reason = find(explanation.reasons, "host_work_less");
+  ASSERT_NE(reason, nullptr);
+  EXPECT_EQ(reason->over_point, "streams=1");
+}
+
+// --- Other variants of the same baseline
+
+/// The variant as the situation has it, and before it another one of the same baseline.
+mprof::Run run_beside(const Situation& s, const Values& other) {
+  mprof::Run run = run_of(s);
+  Situation beside = s;
+  beside.after = other;
+  VariantInfo info = run.variants[1];
+  info.id = "conv/other";
+  Case c = run_of(beside).cases.back();
+  c.key.variant = info.id;
+  c.id = "conv/other@1000";
+  run.variants.insert(run.variants.begin() + 1, info);
+  run.cases.insert(run.cases.begin() + 1, std::move(c));
+  return run;
+}
+
+const Situation copies_and_host{"",
+                                {},
+                                {{"copy_in_time", 1e-3},
+                                 {"gpu_copy_only_time", 5e-3},
+                                 {"gpu_kernel_time", 0.2e-3},
+                                 {"gpu_time", 0.2e-3},
+                                 {"group_time", 5e-3}},
+                                "",
+                                On::gpu_by_layer};
+
+TEST(ExplanationOthers, AVariantWithTheCauseAndNoGainContradictsIt) {
+  const mprof::Run run = run_beside(copies_and_host, with_group_time(half_the_copying, 10e-3));
+  const Explanation alone = explanation_of(copies_and_host);
+  ASSERT_EQ(alone.reasons.front().rule->id, "copies_faster");
+  const Explanation explanation = explanations_of(run).of_ops.front();
+  const Reason* reason = find(explanation.reasons, "copies_faster");
+  ASSERT_NE(reason, nullptr);
+  EXPECT_NE(&explanation.reasons.front(), reason) << "it is not told first";
+  EXPECT_EQ(reason->refuted_by,
+            "conv/other has at least as much of it and is 1.00× as fast as the baseline, though nothing that "
+            "was read of it costs as much");
+}
+
+TEST(ExplanationOthers, AVariantWithALossOfItsOwnContradictsNothing) {
+  Values losing = with_group_time(half_the_copying, 10e-3);
+  losing["gpu_idle_host_time"] = 5e-3;
+  for (const Values& other :
+       {losing, with_group_time(half_the_copying, 7e-3), Values{{"copy_in_time", 3.5e-3}}}) {
+    const Explanation explanation = explanations_of(run_beside(copies_and_host, other)).of_ops.front();
+    const Reason* reason = find(explanation.reasons, "copies_faster");
+    ASSERT_NE(reason, nullptr);
+    EXPECT_EQ(reason->refuted_by, "");
+  }
+}
+
+TEST(ExplanationOthers, AVariantThatWasNotReadAsCompletelyContradictsNothing) {
+  mprof::Run run = run_beside(copies_and_host, with_group_time(half_the_copying, 10e-3));
+  samples::pass_of(run.cases[1], Pass::counters).status = Status::failed;
+  samples::pass_of(run.cases[1], Pass::counters).measurements.clear();
+  const auto explanations = explanations_of(run);
+  const Reason* reason = find(explanations.of_ops.front().reasons, "copies_faster");
+  ASSERT_NE(reason, nullptr);
+  EXPECT_EQ(reason->refuted_by, "") << "its loss may be what was not read";
+}
+
+TEST(ExplanationOthers, AFactorOfTheTimeIsContradictedByNoVariant) {
+  const Situation fewer{"", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {instructions, 400e6}}, ""};
+  const Values no_faster{{instructions, 400e6}};
+  const auto explanations = explanations_of(run_beside(fewer, no_faster));
+  const Reason* reason = find(explanations.of_ops.front().reasons, "fewer_instructions");
+  ASSERT_NE(reason, nullptr);
+  EXPECT_EQ(reason->refuted_by, "");
+}
+
 // --- The view
 
 TEST(ExplanationView, CountsWhatItDoesNotShow) {
@@ -937,6 +1116,9 @@ TEST(ExplanationView, CountsWhatItDoesNotShow) {
   EXPECT_EQ(list["head"], "Because");
   EXPECT_EQ(list["reasons"].size(), 5U);
   EXPECT_EQ(list["more"], "2 smaller ones are not shown");
+  EXPECT_EQ(list["smaller"], "2 smaller ones") << "which a page unfolds";
+  ASSERT_EQ(list["rest"].size(), 2U);
+  for (const nlohmann::json& reason : list["rest"]) EXPECT_NE(reason["text"], list["reasons"][0]["text"]);
 }
 
 TEST(ExplanationView, HostileNamesStayShortAndOnOneLine) {

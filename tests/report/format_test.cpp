@@ -65,6 +65,23 @@ TEST(Format, Words) {
   EXPECT_EQ(format::slug("äöü"), "");
 }
 
+TEST(Format, ThePrefixIsThatOfTheRoundedValue) {
+  EXPECT_EQ(format::quantity(0.99997, Unit::second), "1.000\u00a0s");
+  EXPECT_EQ(format::quantity(0.9999, Unit::second), "999.9\u00a0ms");
+}
+
+TEST(Format, CausesAreNamedOnceWithoutHowMuch) {
+  EXPECT_EQ(format::causes("another process used the GPU: pid 4242 (2.1 GiB), pid 7 (in 1 of 3 rounds)"),
+            "another process used the GPU");
+  EXPECT_EQ(format::causes(
+                "other processes used the CPUs: 2.0 busy; a hypervisor took CPU time: 4 %; other processes "
+                "used the CPUs: 3.0 busy"),
+            "other processes used the CPUs and a hypervisor took CPU time");
+  EXPECT_EQ(format::causes("the GPU throttled around 4 of 9 samples"),
+            "the GPU throttled around 4 of 9 samples");
+  EXPECT_EQ(format::causes(""), "");
+}
+
 TEST(Format, OneLineLeavesNothingThatDisturbsALine) {
   EXPECT_EQ(format::one_line("a\nb\tc\x1b[31m\x7f"), "a b c [31m ");
   EXPECT_EQ(format::one_line("\u202eabc\u2028\u2066"), "\ufffdabc\ufffd\ufffd");
@@ -104,9 +121,11 @@ TEST(Format, CommandLineReadsBackInAShell) {
 TEST(FromTo, NamesOneUnitThatFitsTheLarger) {
   EXPECT_EQ(format::from_to(0.0857, 0.0305, Unit::second), "85.7 → 30.5\u00a0ms");
   EXPECT_EQ(format::from_to(0, 0.00475, Unit::second), "0 → 4.75\u00a0ms");
-  EXPECT_EQ(format::from_to(1.23 * 0x1p30, 0.5 * 0x1p30, Unit::byte), "1.23 → 0.5\u00a0GiB");
+  EXPECT_EQ(format::from_to(1.23 * 0x1p30, 0.5 * 0x1p30, Unit::byte), "1.23 → 0.500\u00a0GiB");
   EXPECT_EQ(format::from_to(0.0000001, 9.94, Unit::percent), "0.0 → 9.9\u00a0%");
-  EXPECT_EQ(format::from_to(3.14159, 2, Unit::ratio), "3.14 → 2");
+  EXPECT_EQ(format::from_to(3.14159, 2, Unit::ratio), "3.14 → 2.00");
+  EXPECT_EQ(format::from_to(1, 4, Unit::ratio), "1 → 4") << "what is counted has no decimals";
+  EXPECT_EQ(format::from_to(2.1e9, 47e9, Unit::flop_per_second), "2.10 → 47.0\u00a0GFLOP/s");
 }
 
 TEST(Format, SortableNumbersAreExactWhereTheyAreWhole) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/statistics/next_run.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/compare.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -12,8 +13,12 @@
 namespace mprof {
 namespace {
 
-Estimate estimate(double low, double median, double high) {
-  return {median, Interval{low, high}, 20, Source::measured};
+/// A time of five rounds whose logarithms vary by `deviation` from one process to the next.
+Estimate estimate(double time, double deviation, ClockSource clock = ClockSource::device) {
+  Estimate made{
+      .median = time, .samples = 35, .rounds = 5, .between = {deviation * deviation, 40}, .clock = clock};
+  made.interval = next_run_interval(rounds_of(made));
+  return made;
 }
 
 struct VerdictCase {
@@ -30,45 +35,115 @@ void PrintTo(const VerdictCase& c, std::ostream* stream) {
 class Verdicts : public testing::TestWithParam<VerdictCase> {};
 
 TEST_P(Verdicts, FollowTheRule) {
-  const SpeedUp judgement = judge({GetParam().before, {}}, {GetParam().after, {}}, 0.05);
+  const SpeedUp judgement =
+      judge({GetParam().before, {}}, {GetParam().after, {}}, {.device = 0.05, .host = 0.05});
   EXPECT_EQ(judgement.verdict, GetParam().verdict) << GetParam().what << ": " << judgement.reason;
   EXPECT_EQ(judgement.reason.empty(), GetParam().verdict != Verdict::inconclusive) << GetParam().what;
 }
 
-const Estimate no_interval{1.0, std::nullopt, 3, Source::measured};
+const Estimate of_unknown_spread{.median = 1, .samples = 3};
 
 INSTANTIATE_TEST_SUITE_P(
     Rule, Verdicts,
     testing::Values(
-        VerdictCase{"apart, 10 % less", estimate(0.99, 1, 1.01), estimate(0.89, 0.9, 0.91), Verdict::faster},
-        VerdictCase{"apart, 10 % more", estimate(0.99, 1, 1.01), estimate(1.09, 1.1, 1.11), Verdict::slower},
-        VerdictCase{"apart, but 4 % only", estimate(0.99, 1, 1.01), estimate(1.03, 1.04, 1.045),
+        VerdictCase{"10 % less", estimate(1, 0.01), estimate(0.9, 0.01), Verdict::faster},
+        VerdictCase{"10 % more", estimate(1, 0.01), estimate(1.1, 0.01), Verdict::slower},
+        VerdictCase{"sure, but 4 % only", estimate(1, 0.003), estimate(1.04, 0.003), Verdict::same},
+        VerdictCase{"sure, but perhaps no more than 5 %", estimate(1, 0.01), estimate(1.045, 0.01),
+                    Verdict::inconclusive},
+        VerdictCase{"20 % more, and no surer than that", estimate(1, 0.2), estimate(1.2, 0.2),
+                    Verdict::inconclusive},
+        VerdictCase{"equal", estimate(1, 0.01), estimate(1, 0.01), Verdict::same},
+        VerdictCase{"equal to the last bit, without any spread", estimate(1, 0), estimate(1, 0),
                     Verdict::same},
-        VerdictCase{"apart, 4.9 %, but wide", estimate(0.99, 1, 1.01), estimate(1.03, 1.049, 1.06),
-                    Verdict::inconclusive},
-        VerdictCase{"20 % more, overlapping", estimate(0.9, 1, 1.15), estimate(1.1, 1.2, 1.3),
-                    Verdict::inconclusive},
-        VerdictCase{"touching ends overlap", estimate(0.9, 1, 1.1), estimate(1.1, 1.2, 1.3),
-                    Verdict::inconclusive},
-        VerdictCase{"equal", estimate(0.99, 1, 1.01), estimate(0.99, 1, 1.01), Verdict::same},
-        VerdictCase{"equal, but noisy", estimate(0.8, 1, 1.2), estimate(0.8, 1, 1.2), Verdict::inconclusive},
-        VerdictCase{"one side noisy", estimate(0.99, 1, 1.01), estimate(0.9, 1, 1.1), Verdict::inconclusive},
-        VerdictCase{"no interval before", no_interval, estimate(0.4, 0.5, 0.6), Verdict::inconclusive},
-        VerdictCase{"no interval after", estimate(0.9, 1, 1.1), no_interval, Verdict::inconclusive},
-        VerdictCase{"zero before", estimate(0, 0, 0), estimate(1, 1, 1), Verdict::inconclusive}));
+        VerdictCase{"equal, but noisy", estimate(1, 0.1), estimate(1, 0.1), Verdict::inconclusive},
+        VerdictCase{"one side noisy", estimate(1, 0.01), estimate(1, 0.1), Verdict::inconclusive},
+        VerdictCase{"no spread known before", of_unknown_spread, estimate(0.5, 0.01), Verdict::inconclusive},
+        VerdictCase{"no spread known after", estimate(1, 0.01), of_unknown_spread, Verdict::inconclusive},
+        VerdictCase{"zero before", estimate(0, 0), estimate(1, 0), Verdict::inconclusive}));
 
-TEST(SpeedUp, PairsTheFarEndsOfBothIntervals) {
-  const Value before{estimate(90, 100, 110), {}}, after{estimate(45, 50, 60), {}};
-  const SpeedUp gain = judge(before, after);
+TEST(Judge, TheHostsClockHasAThresholdOfItsOwn) {
+  for (const auto clock : {ClockSource::device, ClockSource::host}) {
+    const Value before{estimate(1, 0.001, clock), {}}, after{estimate(1.02, 0.001, clock), {}};
+    EXPECT_EQ(judge(before, after).verdict, clock == ClockSource::device ? Verdict::slower : Verdict::same);
+    EXPECT_EQ(judge(before, after, {.device = 0.05, .host = 0.01}).verdict,
+              clock == ClockSource::device ? Verdict::same : Verdict::slower);
+  }
+}
+
+TEST(Judge, SaysHowManyMoreRoundsWouldTell) {
+  const Value before{estimate(1, 0.02), {}}, after{estimate(1.02, 0.02), {}};
+  const SpeedUp open = judge(before, after);
+  EXPECT_EQ(open.verdict, Verdict::inconclusive);
+  EXPECT_NE(open.reason.find("more rounds a side would tell"), std::string::npos) << open.reason;
+  // With so many the interval is as narrow as the change.
+  const std::size_t enough = rounds_for(rounds_of(*before), rounds_of(*after), 0.02);
+  const auto test = test_ratio({1, static_cast<double>(enough), {4e-4, 40}},
+                               {1.02, static_cast<double>(enough), {4e-4, 40}});
+  EXPECT_GE(test->interval.low, 1);
+}
+
+Value disturbed_time(double time, std::string reason) {
+  Value value{estimate(time, 0.001), {}};
+  value.estimate->disturbed = std::move(reason);
+  return value;
+}
+
+TEST(Judge, ADisturbedTimeHasNoVerdictHoweverFarApartTheyAre) {
+  const Value quiet{estimate(1, 0.001), {}}, loud = disturbed_time(2, "the GPU throttled");
+  for (const auto& [before, after, reason] :
+       {std::tuple(quiet, loud, "the time after was disturbed: the GPU throttled"),
+        {loud, quiet, "the time before was disturbed: the GPU throttled"},
+        {loud, loud,
+         "the time before was disturbed: the GPU throttled; the time after was "
+         "disturbed: the GPU throttled"}}) {
+    const SpeedUp open = judge(before, after);
+    EXPECT_EQ(open.verdict, Verdict::inconclusive);
+    EXPECT_EQ(open.reason, reason);
+    EXPECT_TRUE(open.disturbed);
+    EXPECT_EQ(open.factor, before->median / after->median) << "it is shown all the same";
+    EXPECT_TRUE(open.interval);
+    EXPECT_FALSE(open.p);
+  }
+  EXPECT_EQ(judge(quiet, {estimate(2, 0.001), {}}).verdict, Verdict::slower);
+}
+
+TEST(JudgeTogether, ADisturbedTimeMakesTheOthersNoLessSure) {
+  const TimePair close{{estimate(1, 0.01), {}}, {estimate(1.0145, 0.01), {}}};
+  std::vector<TimePair> pairs(9, {close.before, disturbed_time(1, "the GPU throttled")});
+  pairs.push_back(close);
+  const std::vector<SpeedUp> judged = judge_together(pairs);
+  EXPECT_EQ(judged.front().verdict, Verdict::inconclusive);
+  EXPECT_EQ(judged.back().verdict, Verdict::slower);
+}
+
+/// What is sure alone need not be among many.
+TEST(JudgeTogether, AdjustsForThemAll) {
+  const TimePair close{{estimate(1, 0.01), {}}, {estimate(1.0145, 0.01), {}}},
+      same{{estimate(1, 0.01), {}}, {estimate(1, 0.01), {}}};
+  EXPECT_EQ(judge(close.before, close.after).verdict, Verdict::slower);
+  std::vector<TimePair> many(9, same);
+  many.push_back(close);
+  const std::vector<SpeedUp> judged = judge_together(many);
+  EXPECT_EQ(judged.back().verdict, Verdict::inconclusive);
+  EXPECT_NEAR(*judged.back().p, 10 * *judge(close.before, close.after).p, 1e-12);
+  EXPECT_EQ(judged.front().factor, judge(same.before, same.after).factor);
+}
+
+TEST(SpeedUp, HasTheIntervalOfTheTest) {
+  const Estimate before = estimate(100, 0.02), after = estimate(50, 0.03);
+  const SpeedUp gain = judge({before, {}}, {after, {}});
+  const RatioTest test = test_ratio(rounds_of(before), rounds_of(after)).value();
   ASSERT_TRUE(gain);
   EXPECT_DOUBLE_EQ(*gain.factor, 2);
   ASSERT_TRUE(gain.interval);
-  EXPECT_DOUBLE_EQ(gain.interval->low, 1.5);
-  EXPECT_DOUBLE_EQ(gain.interval->high, 110.0 / 45);
+  EXPECT_DOUBLE_EQ(gain.interval->low, 1 / test.interval.high);
+  EXPECT_DOUBLE_EQ(gain.interval->high, 1 / test.interval.low);
+  EXPECT_EQ(gain.p, test.p);
 }
 
 TEST(SpeedUp, IsAbsentWithAReason) {
-  const Value one{estimate(1, 1, 1), {}}, zero{estimate(0, 0, 0), {}};
+  const Value one{estimate(1, 0), {}}, zero{estimate(0, 0), {}};
   EXPECT_EQ(judge(absent_value("no clock"), one).absent, "no clock");
   EXPECT_EQ(judge(one, absent_value("no clock")).absent, "no clock");
   EXPECT_FALSE(judge(one, zero).absent.empty());
@@ -77,11 +152,13 @@ TEST(SpeedUp, IsAbsentWithAReason) {
 }
 
 TEST(IsLevel, NeedsIntervalsAndNothingBeyondDoubt) {
-  const Value best{estimate(0.99, 1, 1.01), {}};
-  EXPECT_TRUE(is_level({estimate(1.02, 1.03, 1.04), {}}, best)) << "less than the threshold";
-  EXPECT_TRUE(is_level({estimate(1.0, 1.2, 1.4), {}}, best)) << "they overlap";
-  EXPECT_FALSE(is_level({estimate(1.09, 1.1, 1.11), {}}, best));
-  EXPECT_FALSE(is_level({no_interval, {}}, best)) << "nobody knows";
+  const Value best{estimate(1, 0.01), {}};
+  EXPECT_TRUE(is_level({estimate(1.008, 0.001), {}}, best)) << "less than the threshold";
+  EXPECT_TRUE(is_level({estimate(1.2, 0.3), {}}, best)) << "they cannot be told apart";
+  EXPECT_FALSE(is_level({estimate(1.1, 0.01), {}}, best));
+  EXPECT_FALSE(is_level({of_unknown_spread, {}}, best)) << "nobody knows";
+  EXPECT_FALSE(is_level(disturbed_time(1, "the GPU throttled"), best));
+  EXPECT_FALSE(is_level({estimate(1, 0.01), {}}, disturbed_time(1, "the GPU throttled")));
 }
 
 TEST(IsLoss, FollowsTheQualitysOwnDirectionAndTolerance) {
@@ -129,9 +206,15 @@ TEST(OneJudgement, AReportAndAComparisonOfAPairAgree) {
       const Comparison comparison = compare(before, after, {});
       const SpeedUp& compared = comparison.cases.at(0).times.at(0).speed_up;
       const SpeedUp judged = reported(before, after);
-      EXPECT_EQ(compared.verdict, judged.verdict) << factor << " ± " << spread;
-      EXPECT_EQ(compared.reason, judged.reason);
       EXPECT_EQ(compared.factor, judged.factor);
+      EXPECT_GE(*compared.p, *judged.p) << "it is one of several there";
+      if (compared.verdict == judged.verdict) {
+        EXPECT_EQ(compared.reason, judged.reason);
+      } else {  // sure alone, and not among several
+        EXPECT_EQ(compared.verdict, Verdict::inconclusive) << factor << " ± " << spread;
+        EXPECT_LE(*judged.p, significance);
+        EXPECT_GT(*compared.p, significance);
+      }
       seen.insert(compared.verdict);
     }
   }

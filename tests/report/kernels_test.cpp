@@ -154,7 +154,7 @@ TEST(Expectations, AnOpTimeOutsideForwardGivesWayToLayerTime) {
   const RunAnalysis analysis = analyse(run);
   const ExpectationAt& judged = analysis.families[0].variants[1].expectations.at(0).at.at(0);
   EXPECT_EQ(judged.outcome, Outcome::not_met) << "2 us of op time are no gain of 1000 times";
-  EXPECT_NEAR(judged.after->median, 0.101, 1e-9);
+  EXPECT_NEAR(judged.after->median, 0.101, 1e-6);
   EXPECT_NE(judged.after_evidence.find("layer time"), std::string::npos);
 }
 

@@ -38,7 +38,7 @@ class Variable {
 class Pdf : public testing::Test {
  protected:
   [[nodiscard]] fs::path browser(const std::string& name, const std::string& script) const {
-    const fs::path file = directory_.path() / name;
+    const fs::path file = directory.path() / name;
     write_file(file,
                "#!/bin/sh\nfor word; do case $word in --print-to-pdf=*) pdf=${word#*=};; file://*) "
                "page=$word;; esac; done\n" +
@@ -56,11 +56,11 @@ class Pdf : public testing::Test {
     }
     return {};
   }
-  void TearDown() override { EXPECT_TRUE(fs::is_empty(temporary_.path())) << "something was left behind"; }
+  void TearDown() override { EXPECT_TRUE(fs::is_empty(temporary.path())) << "something was left behind"; }
 
-  test::TemporaryDirectory directory_;
-  test::TemporaryDirectory temporary_;
-  Variable folder_for_temporary_files_{"TMPDIR", temporary_.path().string()};
+  test::TemporaryDirectory directory;
+  test::TemporaryDirectory temporary;
+  Variable folder_for_temporary_files{"TMPDIR", temporary.path().string()};
 };
 
 TEST_F(Pdf, IsWhatChromiumPrints) {
@@ -77,7 +77,7 @@ TEST_F(Pdf, HalfAPdfIsNone) {
 }
 
 TEST_F(Pdf, ABrowserThatDoesNotEndIsEnded) {
-  const fs::path alive = directory_.path() / "alive";
+  const fs::path alive = directory.path() / "alive";
   const fs::path chromium = browser("chromium", "sleep 600 & echo $! > " + alive.string() + "; wait");
   EXPECT_NE(failure(chromium, 0.5).find("did not print the report within 0.5 s"), std::string::npos);
   // A killed process may stay a zombie until its new parent looks; a signal then still finds it, but no file.
@@ -91,7 +91,7 @@ TEST_F(Pdf, ABrowserThatDoesNotEndIsEnded) {
 
 TEST_F(Pdf, ChromiumIsFoundByItsNamesOrTheVariable) {
   const Variable none("CHROMIUM", "");
-  const Variable path("PATH", "/nowhere::" + directory_.path().string());
+  const Variable path("PATH", "/nowhere::" + directory.path().string());
   EXPECT_THROW((void)find_chromium(), Error);
   const fs::path chrome = browser("google-chrome", "");
   EXPECT_EQ(find_chromium(), chrome);
@@ -112,18 +112,18 @@ TEST_F(Pdf, ChromiumIsFoundByItsNamesOrTheVariable) {
 
 TEST_F(Pdf, WithoutChromiumTheOtherFormatsAreWritten) {
   const Variable wrong("CHROMIUM", "/nowhere/chromium");
-  const fs::path out = directory_.path() / "out";
+  const fs::path out = directory.path() / "out";
   std::vector<fs::path> written;
   ReportOptions options{{"pdf", "html", "md"}, out, {}, {}};
   options.written = [&](const fs::path& file) { written.push_back(file.filename()); };
   EXPECT_THROW((void)write_report(samples::empty_run(), options), Error);
-  EXPECT_EQ(written, (std::vector<fs::path>{"milestone.md", "milestone.html"}));
+  EXPECT_EQ(written, (std::vector<fs::path>{"brief.md", "milestone.md", "evidence.md", "milestone.html"}));
   EXPECT_TRUE(fs::exists(out / "milestone.html"));
   EXPECT_FALSE(fs::exists(out / "milestone.pdf"));
 }
 
 TEST_F(Pdf, NothingOfAFailedPrintReplacesAnEarlierPdf) {
-  const fs::path out = directory_.path() / "out";
+  const fs::path out = directory.path() / "out";
   write_file(out / "milestone.pdf", "earlier");
   const Variable broken("CHROMIUM", browser("broken", "exit 1").string());
   EXPECT_THROW((void)write_report(samples::empty_run(), {{"pdf"}, out, {}, {}}), Error);

@@ -35,9 +35,11 @@ std::string body_of(const std::string& html) {
 TEST(Report, WritesWhatItSaysInOrder) {
   const test::TemporaryDirectory directory;
   const auto files = write_report(samples::healthy(), {{"md", "html"}, directory.path(), {}});
-  ASSERT_EQ(files.size(), 10U);
-  EXPECT_EQ(files.front(), directory.path() / "milestone.md");
-  EXPECT_EQ(files[1], directory.path() / "charts/conv-op-time-1.svg");
+  ASSERT_EQ(files.size(), 13U);
+  EXPECT_EQ(files[0], directory.path() / "brief.md");
+  EXPECT_EQ(files[1], directory.path() / "milestone.md");
+  EXPECT_EQ(files[2], directory.path() / "evidence.md");
+  EXPECT_EQ(files[3], directory.path() / "charts/conv-op-time-1.svg");
   EXPECT_EQ(files.back(), directory.path() / "milestone.html");
   for (const fs::path& file : files) EXPECT_TRUE(fs::exists(file)) << file;
   EXPECT_LT(fs::file_size(files.back()), 3'000'000U);

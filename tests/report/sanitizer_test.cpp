@@ -17,7 +17,8 @@ std::string report_of(const mprof::Run& run, const SanitizerRecord* check, const
   ReportOptions options{{format}, directory.path(), {}, directory.path()};
   if (check != nullptr) write_sanitizer_record(*check, sanitizer_file(directory.path()));
   write_report(run, options);
-  return read_file(directory.path() / ("milestone." + format));
+  if (format == "html") return read_file(directory.path() / "milestone.html");
+  return read_file(directory.path() / "milestone.md") + read_file(directory.path() / "evidence.md");
 }
 
 /// The first section "Compute Sanitizer".

@@ -1,5 +1,7 @@
 #include "report/materials/sources.hpp"
 
+#include <regex>
+
 #include <gtest/gtest.h>
 
 #include "system/files.hpp"
@@ -84,6 +86,21 @@ TEST(Sources, AreReadFromTheRunAndNowhereElse) {
   }
   info.source_file = "conv/x.cu";
   EXPECT_EQ(read_source({}, info).code, "");
+}
+
+/// Times, shares and registers belong to a setting and a machine: the run's tables have them.
+TEST(Stories, NameNoNumberThatOnlyARunCanTell) {
+  const std::regex measured(R"((^|[^A-Za-z0-9.])[0-9.]+ (ms|µs|%|registers|GB/s|TFLOP/s)( |,|\.|;|:|$))");
+  std::size_t stories = 0;
+  const std::filesystem::path kernels = std::filesystem::path(MPROF_SOURCE_DIR) / "kernels";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kernels)) {
+    if (entry.path().extension() != ".md") continue;
+    ++stories;
+    std::smatch found;
+    const std::string story = read_file(entry.path());
+    EXPECT_FALSE(std::regex_search(story, found, measured)) << entry.path() << ": " << found.str();
+  }
+  EXPECT_GT(stories, 20U);
 }
 
 TEST(Sources, NoLinkThatLeadsOutIsFollowed) {

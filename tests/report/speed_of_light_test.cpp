@@ -100,6 +100,42 @@ TEST(SpeedOfLight, AKernelOfTheSameNameIsTheOneToBeHeldAgainst) {
   EXPECT_EQ(bottleneck_change(kernels[2]), "latency 35\u00a0/\u00a025\u00a0% → 30\u00a0/\u00a020\u00a0%");
 }
 
+/// The counters of one kernel, by metric.
+KernelCounters with_parts(std::initializer_list<std::pair<const char*, double>> values) {
+  KernelCounters kernel;
+  for (const auto& [metric, value] : values) kernel.values.emplace(metric, derived_value(value));
+  return kernel;
+}
+
+TEST(SpeedOfLight, NamesThePartThatIsBusyWhereItWasCounted) {
+  const char *sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+             *memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+             *l1 = "l1tex__throughput.avg.pct_of_peak_sustained_active",
+             *l2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+             *dram = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+             *pipes = "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed";
+  const auto text = [](const KernelCounters& kernel) { return bound_text(*bottleneck_of(kernel)); };
+  EXPECT_EQ(text(with_parts({{sm, 84}, {memory, 98}, {l1, 98.2}, {l2, 11}, {dram, 6}})),
+            "L1/TEX 98\u00a0%, DRAM 6\u00a0%");
+  EXPECT_EQ(text(with_parts({{sm, 20}, {memory, 77}, {l1, 19}, {l2, 85}, {dram, 77}})), "DRAM 77\u00a0%");
+  EXPECT_EQ(text(with_parts({{sm, 20}, {memory, 98}, {dram, 6}})), "memory pipeline 98\u00a0%, DRAM 6\u00a0%")
+      << "L1 and L2 were not counted";
+  EXPECT_EQ(text(with_parts({{sm, 20}, {memory, 98}})), "memory 98\u00a0%");
+  // 8 blocks a multiprocessor, 10 waves on 132 of them; 18 % of the slots.
+  EXPECT_EQ(text(with_parts({{sm, 79},
+                             {memory, 5},
+                             {pipes, 78.9},
+                             {"smsp__inst_executed.sum", 0.18 * 4 * 132 * 1e6},
+                             {"gpc__cycles_elapsed.max", 1e6},
+                             {"launch__grid_size", 132.0 * 8 * 10},
+                             {"launch__waves_per_multiprocessor", 10},
+                             {"launch__occupancy_limit_registers", 8},
+                             {"launch__occupancy_limit_shared_mem", 16},
+                             {"launch__occupancy_limit_warps", 9},
+                             {"launch__occupancy_limit_blocks", 32}})),
+            "memory-instruction pipes 79\u00a0%, issue slots 18\u00a0%");
+}
+
 TEST(SpeedOfLight, SaysWhatLimitsOccupancyAndWhyWarpsWait) {
   const mprof::Run run = counted_run();
   const RunAnalysis analysis = analyse(run);

@@ -110,6 +110,19 @@ TEST(Sweep, NumbersAscendAndWordsKeepTheirOrder) {
   EXPECT_EQ(axis_over({"tf32", "fp32"}).values, (std::vector<std::string>{"tf32", "fp32"}));
 }
 
+TEST(Sweep, ABestThatOthersAreLevelWithIsSaidToBeLevel) {
+  const mprof::Run run = sweep_over({"p", "", "1", {"1", "2", "3"}}, {0.1, 0.1001, 0.2});
+  const Swept swept(run);
+  const SweepSeries& series = series_at(swept.all.at(0).ops.at(0), 100);
+  EXPECT_EQ(series.level(), 1U);
+  const json view = swept.view("conv/one");
+  const std::string sentence = view["sentences"][0];
+  EXPECT_NE(sentence.find("p=1 is best, level with 1 other, with"), std::string::npos) << sentence;
+  const std::string rows = view["tables"][0].dump();
+  EXPECT_NE(rows.find("level with 1 other"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("\"best\",\"text"), std::string::npos);
+}
+
 TEST(Sweep, TheBestIsTheLowestMedianOfEachOpAndBatch) {
   const Swept swept(samples::swept());
   const Sweep& tiled = swept.of("conv/tiled");
@@ -139,14 +152,14 @@ TEST(Sweep, PointsWhoseIntervalsOverlapAreLevel) {
             "800.0\u00a0ms.");
 }
 
-TEST(Sweep, TooFewSamplesTellNothing) {
+TEST(Sweep, WithoutASpreadNothingIsTold) {
   mprof::Run run = sweep_over({"p", "", "1", {"1", "2"}}, {0.1, 0.3});
   for (Case& c : run.cases)
     samples::set_samples(c, "op_time", "layer1", {c.key.parameters.at("p") == "2" ? 0.3 : 0.1});
   const Swept swept(std::move(run));
   const SweepSeries& series = swept.all.at(0).ops.at(0).series.at(0);
   EXPECT_EQ(series.points[1].standing, Standing::unclear);
-  EXPECT_EQ(series.points[1].reason, "1 sample: too few for a 95 % interval (6 do)");
+  EXPECT_EQ(series.points[1].reason, "nothing is known of how it varies from one process to the next");
   EXPECT_NE(swept.view("conv/one")["sentences"][0].get<std::string>().find("the fastest measured"),
             std::string::npos);
 }
@@ -226,7 +239,7 @@ TEST(Sweep, OfOneBatchACurveShowsTimes) {
   const Swept swept(sweep_over({"p", "", "1", {"1", "2", "4"}}, {0.003, 0.002, 0.004}));
   const json chart = swept.view("conv/one")["charts"][0];
   EXPECT_EQ(chart["axis"]["y"], "Op time (ms)");
-  EXPECT_DOUBLE_EQ(chart["series"][0]["points"][0]["value"], 3);
+  EXPECT_NEAR(chart["series"][0]["points"][0]["value"], 3, 1e-5);
   EXPECT_EQ(swept.view("conv/one")["sentences"][0],
             "layer1 at batch 100: p=2 is best with 2.000\u00a0ms, 2.00× as fast as the slowest, p=4; the "
             "default, p=1, "
@@ -274,7 +287,9 @@ TEST(Sweep, SaysWhereTheBestDiffers) {
                 "The best value differs between batches: tile_width=8 at batch 1000, "
                 "tile_width=16 at batch 10000."),
             std::string::npos);
-  EXPECT_NE(sentences[1].get<std::string>().find("tile_width=32 is best at every batch."), std::string::npos);
+  EXPECT_NE(
+      sentences[1].get<std::string>().find("tile_width=32 is best, or level with the best, at every batch."),
+      std::string::npos);
   EXPECT_EQ(sentences[2], "At batch 10000, tile_width=16 is best, or level with the best, for every op.")
       << "it is level in layer2";
 }

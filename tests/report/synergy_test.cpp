@@ -92,5 +92,64 @@ TEST(Synergy, AmdahlSaysWhatAFasterOpCanDo) {
   EXPECT_FALSE(gains[0].copies.has_value()) << "there is no trace";
 }
 
+/// One traced execution of layer1, in s: kernels, of them alone, copying alone, and the whole.
+void trace_of(Case& c, double kernels, double alone, double copying, double group, double tracing = 0) {
+  PassResult& trace = samples::pass_of(c, Pass::trace);
+  trace.status = Status::ok;
+  for (const auto& [metric, value] : {std::pair{"gpu_time", kernels},
+                                      {"gpu_kernel_alone_time", alone},
+                                      {"gpu_copy_only_time", copying},
+                                      {"gpu_idle_tracing_time", tracing},
+                                      {"traced_group_time", group}})
+    trace.measurements.push_back(samples::measured(metric, "layer1", {value}));
+}
+
+TEST(Synergy, KernelsThatOverlapCopiesBoundTheGainByTheTimeTheyAreAlone) {
+  mprof::Run run = combined_run(0.032, 0.2, 0.08);
+  Case& c = run.cases[1];
+  samples::set_samples(c, "group_time", "layer1", samples::around(0.03627));
+  trace_of(c, 0.03217, 0.01292, 0.0015, 0.03627);
+  const RunAnalysis analysis = analyse(run);
+  const auto gains =
+      remaining_gains(analysis.families.front(), analysis.families.front().variants[1].cases.front());
+  EXPECT_TRUE(gains[0].traced);
+  EXPECT_NEAR(*gains[0].limit, 1.55, 0.01) << "and not 8.85, which the kernels' whole time would give";
+  EXPECT_NEAR(*gains[0].copies, 0.0414, 1e-3);
+}
+
+TEST(Synergy, SharesAreOfOnePassAndNeverPassTheWhole) {
+  mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  Case& c = run.cases[1];
+  // Untraced, the op takes 80 % of the time; traced, copies alone take 40 %.
+  samples::set_samples(c, "group_time", "layer1", {0.5});
+  trace_of(c, 0.45, 0.45, 0.4, 1.1, 0.1);
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  const auto gains = remaining_gains(family, family.variants[1].cases.front());
+  EXPECT_NEAR(*gains[0].share, 0.45, 1e-9) << "what tracing cost is not the case's";
+  EXPECT_NEAR(*gains[0].copies, 0.4, 1e-9);
+  EXPECT_NEAR(*gains[0].limit, 1 / 0.55, 1e-9);
+}
+
+TEST(Synergy, WithoutATraceNothingBoundsWhatOverlapsOrWorksElsewhere) {
+  mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  samples::set_samples(run.cases[1], "op_time", "layer1", samples::around(1e-6));
+  samples::set_samples(run.cases[1], "group_time", "layer1", samples::around(0.5));
+  samples::timing(run.cases[1]).measurements.push_back(samples::measured("gpu_time", "layer1", {0.4}));
+  Case& overlapping = run.cases[2];
+  for (const auto& [metric, value] :
+       {std::pair{"copy_overlap", 0.5}, {"copy_in_time", 0.1}, {"copy_out_time", 0.1}, {"gpu_time", 0.2}})
+    samples::timing(overlapping).measurements.push_back(samples::measured(metric, "layer1", {value}));
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  const RemainingGain elsewhere = remaining_gains(family, family.variants[1].cases.front()).front();
+  EXPECT_FALSE(elsewhere.share.has_value());
+  EXPECT_EQ(elsewhere.absent, "it works outside forward(), and no trace says how long its kernels ran alone");
+  const RemainingGain beside = remaining_gains(family, family.variants[2].cases.front()).front();
+  EXPECT_FALSE(beside.limit.has_value());
+  EXPECT_EQ(beside.absent, "copies run beside its kernels, and no trace says how long these ran alone");
+  EXPECT_FALSE(remaining_gain_of_whole(family, family.variants[2].cases.front()).has_value());
+}
+
 }  // namespace
 }  // namespace mprof

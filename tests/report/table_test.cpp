@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 
 Value value(double median) {
-  return {Estimate{median, Interval{median * 0.99, median * 1.01}, 20, Source::measured}, {}};
+  return {Estimate{.median = median, .interval = Interval{median * 0.99, median * 1.01}, .samples = 20}, {}};
 }
 
 TEST(Table, OnePrefixForAllNumbersOfAUnit) {
@@ -86,7 +86,7 @@ TEST(Table, FootnotesGoOnAfterZ) {
 TEST(Table, CellsBringTheNumberTheyAreSortedBy) {
   Table table("t", "Times");
   table.text("Variant").numbers("Time", Unit::second).numbers("Speed-up").numbers("Launches");
-  table.row({Cell::words("12"), Cell::value(value(0.0123456789)), Cell::speed_up({2.345, {}, ""}),
+  table.row({Cell::words("12"), Cell::value(value(0.0123456789)), Cell::speed_up({.factor = 2.345}),
              Cell::figure("1,234,567,890").valued(1234567890)});
   table.row({Cell::words("a"), Cell::missing("no clock"), Cell::words("baseline").valued(1), Cell::dash()});
   const json rows = table.view()["rows"];
@@ -129,6 +129,21 @@ TEST(TextTable, TheFirstColumnGivesWay) {
             "Case                   A\n"
             "conv/cpu…mm@10000   1.5\n"
             "conv/cpu…aive@100  12.25\n");
+}
+
+TEST(Cell, ADisturbedTimeHasANoteAndItsSpeedUpNoColour) {
+  Estimate slow{.median = 2, .samples = 9, .rounds = 5, .between = {1e-6, 40}, .clock = ClockSource::host};
+  slow.interval = Interval{1.99, 2.01};
+  Estimate fast = slow;
+  fast.median = 1;
+  fast.interval = Interval{0.99, 1.01};
+  EXPECT_EQ(Cell::value({slow, {}}).note, "");
+  EXPECT_EQ(Cell::speed_up(judge({slow, {}}, {fast, {}})).tone, Tone::good);
+  slow.disturbed = "the GPU throttled";
+  EXPECT_EQ(Cell::value({slow, {}}).note, "disturbed: the GPU throttled");
+  const Cell cell = Cell::speed_up(judge({slow, {}}, {fast, {}}));
+  EXPECT_EQ(cell.tone, Tone::plain);
+  EXPECT_EQ(cell.note, "the time before was disturbed: the GPU throttled");
 }
 
 }  // namespace

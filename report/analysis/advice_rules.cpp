@@ -1,0 +1,612 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/analysis/advice.hpp"
+
+/// The rules of the advice: what limits an op, and how much of its time is left without that limit.
+namespace mprof {
+namespace {
+namespace advising {  // so short names are those of other files as well
+
+using Number = std::optional<double>;
+using Of = const OpReadings&;
+
+// Sources. Facts are from there; the thresholds are ours.
+constexpr std::string_view profiling_guide =
+    "Nsight Compute documentation, Profiling Guide: metrics, warp stall reasons, Speed of Light";
+constexpr std::string_view volkov_latency =
+    "V. Volkov: Understanding Latency Hiding on GPUs, 2016: warps needed are latency times issue rate";
+constexpr std::string_view roofline_model =
+    "S. Williams, A. Waterman, D. Patterson: Roofline, CACM 52(4), 2009: bytes over bandwidth bound the time";
+constexpr std::string_view iron_law =
+    "J. Hennessy, D. Patterson: Computer Architecture, chapter 1: time is instructions times cycles per "
+    "instruction";
+constexpr std::string_view memory_guide = "CUDA C++ Best Practices Guide: memory optimizations";
+constexpr std::string_view launch_guide =
+    "CUDA C++ Best Practices Guide: execution configuration optimizations";
+constexpr std::string_view transfer_guide =
+    "CUDA C++ Best Practices Guide: data transfer between host and device";
+
+/// Schedulers that issue in fewer of their cycles have no warp ready too often; above it warps wait for each
+/// other.
+constexpr double busy_schedulers = 0.6;
+/// A warp that waits for a reason for less of its time gains next to nothing without it.
+constexpr double least_stall_share = 0.2;
+/// Speed of Light's threshold for what is bound by something, in %, and how far ahead the one that bounds is.
+constexpr double bound_throughput = 60;
+constexpr double clearly_ahead = 10;
+/// The DRAM is what keeps the memory system busy when it comes so near its throughput.
+constexpr double near_all = 0.9;
+/// Achieved occupancy that is so near the theoretical one is what a launch can reach.
+constexpr double near_theoretical = 0.9;
+constexpr double low_occupancy = 80;  // %
+constexpr double whole_sector = 32;   // B
+constexpr double used_sector = 0.8 * whole_sector;
+constexpr double lanes = 32;
+constexpr double all_of_it = 100;  // %
+
+Number number(Of op, std::string_view id) {
+  const Value& value = op.of(id).value;
+  return value ? Number(value->median) : std::nullopt;
+}
+
+const OpResult* timed_op(Of op) {
+  return op.result().find_op(op.info().name);
+}
+
+/// s; nullopt where most of the work happens outside forward(), so that the op time is not the kernels'.
+Number op_seconds(Of op) {
+  const OpResult* found = timed_op(op);
+  if (found == nullptr || found->outside_forward || !found->op_time) return std::nullopt;
+  return found->op_time->median > 0 ? Number(found->op_time->median) : std::nullopt;
+}
+
+/// The part of the op's time that its longest kernel takes, all its launches.
+Number share_of_longest(Of op) {
+  const KernelCounters* kernel = op.longest_kernel();
+  const Number time = op_seconds(op);
+  if (kernel == nullptr || !kernel->launches || !time || !(kernel->time() > 0)) return std::nullopt;
+  return std::min(1.0, kernel->time() / *time);
+}
+
+/// Likewise of all its kernels.
+Number share_of_kernels(Of op) {
+  const Number time = op_seconds(op);
+  if (op.kernels().empty() || !op.uncounted().empty() || !time) return std::nullopt;
+  double sum = 0;
+  for (const KernelCounters& kernel : op.kernels()) sum += kernel.time();
+  return sum > 0 ? Number(std::min(1.0, sum / *time)) : std::nullopt;
+}
+
+/// Amdahl's law for a part of the time that shrinks.
+double with_rest(Number share, double left_of_part) {
+  return 1 - share.value_or(0) * (1 - left_of_part);
+}
+
+Number sm_throughput(Of op) {
+  return number(op, counted_sm_throughput);
+}
+
+Number memory_system(Of op) {
+  return number(op, counted_memory_throughput);
+}
+
+Number dram(Of op) {
+  return number(op, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+}
+
+/// The busiest unit's share of its peak, from 0 to 1: nothing makes the same work faster than that.
+Number busiest(Of op) {
+  const Number sm = sm_throughput(op), memory = memory_system(op);
+  return sm && memory ? Number(std::max(*sm, *memory) / all_of_it) : std::nullopt;
+}
+
+Number warp_latency(Of op) {
+  return number(op, "smsp__average_warp_latency_per_inst_issued.ratio");
+}
+
+/// Share of the cycles in which a scheduler issued, of the longest kernel: warps it held over the cycles that
+/// each of them takes for an instruction.
+Number issue_use(Of op) {
+  const Number warps = number(op, "smsp__warps_active.avg.peak_sustained");
+  const Number held = number(op, "sm__warps_active.avg.pct_of_peak_sustained_active");
+  const Number latency = warp_latency(op);
+  if (!warps || !held || !latency || !(*latency > 0)) return std::nullopt;
+  return std::min(1.0, *warps * *held / all_of_it / *latency);
+}
+
+/// Whether the schedulers lack warps that are ready: what limits latency matters only then.
+bool lacks_warps(Of op) {
+  const Number use = issue_use(op);
+  return use && *use > 0 && *use < busy_schedulers && share_of_longest(op) && busiest(op);
+}
+
+// --- Instructions
+
+/// What the measured peaks allow, as a share of the op's time. In FP16 it is the bandwidth alone: nobody
+/// measured how fast that arithmetic can be, and a bound that is too low is none.
+Number possible(Of op) {
+  const OpResult* found = timed_op(op);
+  if (found == nullptr) return std::nullopt;
+  const bool in_half = std::ranges::any_of(
+      op.kernels(), [&](const KernelCounters& kernel) { return computes_in_half(kernel, op.info()); });
+  const Value& share = in_half ? found->memory_throughput : found->of_possible;
+  return share && share->median > 0 ? Number(std::min(1.0, share->median / all_of_it)) : std::nullopt;
+}
+
+Number instructions(Of op) {
+  return number(op, "smsp__inst_executed.sum");
+}
+
+bool is_bound_by_issuing(Of op) {
+  const Number use = issue_use(op), all = instructions(op);
+  return use && *use >= busy_schedulers && all && *all > 0 && share_of_kernels(op);
+}
+
+/// What is left without any instruction that the definition does not need: the bytes that go through DRAM
+/// stay.
+Number without_overhead(Of op) {
+  const Number peaks = possible(op), moving = number(op, "dram_time"), time = op_seconds(op);
+  return peaks && moving && time ? Number(std::min(1.0, std::max(*peaks, *moving / *time))) : std::nullopt;
+}
+
+Number fewest_instructions(Of op) {
+  const Number least = without_overhead(op);
+  return is_bound_by_issuing(op) && least ? Number(*instructions(op) * *least) : std::nullopt;
+}
+
+double left_by_instructions(Of op, double value) {
+  return with_rest(share_of_kernels(op), std::max(value / *instructions(op), *without_overhead(op)));
+}
+
+Number additions(Of op) {
+  return number(op, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum");
+}
+
+Number multiplications(Of op) {
+  return number(op, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum");
+}
+
+Number unfused(Of op) {
+  const Number adds = additions(op), products = multiplications(op);
+  return adds && products ? Number(*adds + *products) : std::nullopt;
+}
+
+/// Each pair can be one instruction.
+Number fewest_unfused(Of op) {
+  if (!unfused(op) || !is_bound_by_issuing(op)) return std::nullopt;
+  return *unfused(op) - 2 * std::min(*additions(op), *multiplications(op));
+}
+
+double left_by_fusing(Of op, double value) {
+  const double saved = (*unfused(op) - value) / 2 / lanes;
+  return with_rest(share_of_kernels(op), 1 - saved / *instructions(op));
+}
+
+// --- Warps
+
+Number issue_percent(Of op) {
+  const Number use = issue_use(op);
+  return use ? Number(all_of_it * *use) : std::nullopt;
+}
+
+/// Of what grows with the warps that are ready, up to what the busiest unit allows.
+double left_by_growth(Of op, double before, double after) {
+  return with_rest(share_of_longest(op), std::max(before / after, *busiest(op)));
+}
+
+Number achieved_occupancy(Of op) {
+  return number(op, "sm__warps_active.avg.pct_of_peak_sustained_active");
+}
+
+Number theoretical_occupancy(Of op) {
+  return number(op, "sm__maximum_warps_per_active_cycle_pct");
+}
+
+Number reachable_occupancy(Of op) {
+  const Number achieved = achieved_occupancy(op), theoretical = theoretical_occupancy(op);
+  if (!achieved || !theoretical || !(*achieved > 0) || !lacks_warps(op)) return std::nullopt;
+  return *achieved < near_theoretical * *theoretical ? theoretical : std::nullopt;
+}
+
+Number full_occupancy(Of op) {
+  const Number theoretical = theoretical_occupancy(op);
+  if (!theoretical || !(*theoretical > 0) || !lacks_warps(op)) return std::nullopt;
+  return *theoretical < low_occupancy ? Number(all_of_it) : std::nullopt;
+}
+
+Number whole_waves(Of op) {
+  const Number use = number(op, "wave_use");
+  return use && *use > 0 && share_of_longest(op) && busiest(op) ? Number(all_of_it) : std::nullopt;
+}
+
+// --- Stalls
+
+Number stall(Of op, std::string_view reason) {
+  return number(op, fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio", reason));
+}
+
+Number without_stall(Of op, std::string_view reason) {
+  const Number cycles = stall(op, reason), latency = warp_latency(op);
+  if (!cycles || !latency || !lacks_warps(op) || *cycles < least_stall_share * *latency) return std::nullopt;
+  return 0;
+}
+
+/// `floor`: what the schedulers, or the units that the reason has nothing to do with, allow.
+double left_by_stall(Of op, std::string_view reason, double value, double floor) {
+  const double latency = *warp_latency(op);
+  return with_rest(share_of_longest(op), std::max((latency - *stall(op, reason) + value) / latency, floor));
+}
+
+// --- Memory
+
+Number used_of_sector(Of op) {
+  return number(op, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio");
+}
+
+/// Of a warp's time, waiting for global and local memory or for room in its queue.
+Number waiting_for_memory(Of op) {
+  const Number loads = stall(op, "long_scoreboard"), queue = stall(op, "lg_throttle"), all = warp_latency(op);
+  return loads && queue && all && *all > 0 ? Number((*loads + *queue) / *all) : std::nullopt;
+}
+
+Number whole_sectors(Of op) {
+  const Number used = used_of_sector(op);
+  const bool known = waiting_for_memory(op) && issue_use(op) && share_of_longest(op);
+  return known && used && *used > 0 && *used < used_sector ? Number(whole_sector) : std::nullopt;
+}
+
+double left_by_sectors(Of op, double value) {
+  const double fewer = 1 - *used_of_sector(op) / value;
+  return with_rest(share_of_longest(op), std::max(1 - fewer * *waiting_for_memory(op), *issue_use(op)));
+}
+
+Number no_conflicts(Of op) {
+  return number(op, "conflict_share") && issue_use(op) && dram(op) && share_of_kernels(op) ? Number(0)
+                                                                                           : std::nullopt;
+}
+
+double left_by_conflicts(Of op, double value) {
+  const double lost = (*number(op, "conflict_share") - value) / all_of_it;
+  return with_rest(share_of_kernels(op), std::max({1 - lost, *issue_use(op), *dram(op) / all_of_it}));
+}
+
+/// Cycles in which the busiest part of the memory system worked, in all launches of the longest kernel.
+Number memory_cycles(Of op) {
+  const KernelCounters* kernel = op.longest_kernel();
+  const Number memory = memory_system(op);
+  if (kernel == nullptr || !kernel->launches || !memory) return std::nullopt;
+  const Value cycles = kernel->value("gpc__cycles_elapsed.max");
+  return cycles ? Number(*memory / all_of_it * cycles->median * *kernel->launches) : std::nullopt;
+}
+
+/// What the next busiest unit leaves.
+Number next_limit(Of op) {
+  const Number sm = sm_throughput(op), memory = memory_system(op), off_chip = dram(op);
+  if (!sm || !memory || !off_chip || !(*memory > 0)) return std::nullopt;
+  return std::max(*sm, *off_chip) / *memory;
+}
+
+Number fewest_memory_cycles(Of op) {
+  const Number cycles = memory_cycles(op), next = next_limit(op);
+  if (!cycles || !next || !share_of_longest(op)) return std::nullopt;
+  const double memory = *memory_system(op);
+  const bool caches_bound = memory >= bound_throughput && memory >= *sm_throughput(op) + clearly_ahead &&
+                            *dram(op) < near_all * memory;
+  return caches_bound ? Number(*cycles * *next) : std::nullopt;
+}
+
+double left_by_memory_cycles(Of op, double value) {
+  return with_rest(share_of_longest(op), std::max(value / *memory_cycles(op), *next_limit(op)));
+}
+
+Number full_bandwidth(Of op) {
+  const Number off_chip = dram(op), sm = sm_throughput(op);
+  if (!off_chip || !sm || !share_of_longest(op)) return std::nullopt;
+  return *off_chip >= bound_throughput && *off_chip > *sm ? Number(all_of_it) : std::nullopt;
+}
+
+double left_by_bandwidth(Of op, double value) {
+  return with_rest(share_of_longest(op), *dram(op) / value);
+}
+
+Number dram_bytes(Of op) {
+  return number(op, "dram__bytes.sum");
+}
+
+Number fewest_bytes(Of op) {
+  const Number bytes = dram_bytes(op);
+  const auto& bandwidth = op.family().speed_of_light.peak_bandwidth;
+  const bool known = bytes && bandwidth && *bandwidth > 0 && op_seconds(op);
+  return known && op.info().bytes > 0 && op.info().bytes < *bytes ? Number(op.info().bytes) : std::nullopt;
+}
+
+double left_by_bytes(Of op, double value) {
+  const double one_byte = 1 / *op.family().speed_of_light.peak_bandwidth / *op_seconds(op);
+  return std::max(1 - (*dram_bytes(op) - value) * one_byte, op.info().bytes * one_byte);
+}
+
+// --- Between kernels, and the op with its stages
+
+Number no_gaps(Of op) {
+  return number(op, "launch_gap") && op_seconds(op) ? Number(0) : std::nullopt;
+}
+
+double left_by_gaps(Of op, double value) {
+  return 1 - (*number(op, "launch_gap") - value) / *op_seconds(op);
+}
+
+Number group_seconds(Of op) {
+  const Number time = number(op, "traced_group_time");
+  return time && *time > 0 ? time : std::nullopt;
+}
+
+/// s, in which the GPU worked for the op, by what it did.
+struct GroupWork {
+  double kernels = 0;
+  double copying_only = 0;
+  double in = 0;
+  double out = 0;
+
+  /// What could go on beside the longest of the three.
+  [[nodiscard]] double could_hide() const { return kernels + in + out - std::max({kernels, in, out}); }
+  [[nodiscard]] double hidden() const { return std::clamp(in + out - copying_only, 0.0, could_hide()); }
+};
+
+std::optional<GroupWork> group_work(Of op) {
+  const Number kernels = number(op, "gpu_kernel_time"), only = number(op, "gpu_copy_only_time"),
+               in = number(op, "copy_in_time"), out = number(op, "copy_out_time");
+  if (!kernels || !only || !in || !out || !group_seconds(op)) return std::nullopt;
+  return GroupWork{*kernels, *only, *in, *out};
+}
+
+Number hidden_share(Of op) {
+  const auto work = group_work(op);
+  if (!work || !(work->could_hide() > 0)) return std::nullopt;
+  return all_of_it * work->hidden() / work->could_hide();
+}
+
+Number all_hidden(Of op) {
+  return hidden_share(op) ? Number(all_of_it) : std::nullopt;
+}
+
+double left_by_hiding(Of op, double value) {
+  const double more = (value - *hidden_share(op)) / all_of_it;
+  return 1 - group_work(op)->could_hide() * more / *group_seconds(op);
+}
+
+Number copy_rate(Of op) {
+  return number(op, "copy_rate");
+}
+
+/// As the quantity copy_rate, without reading anything else of the case.
+Number copy_rate_of(const CaseResult& result, const std::string& op) {
+  double bytes = 0, seconds = 0;
+  for (const char* way : {"copy_in", "copy_out"}) {
+    const Value moved = value_of(*result.source, fmt::format("{}_bytes", way), op);
+    const Value time = value_of(*result.source, fmt::format("{}_time", way), op);
+    if (!moved || !time) return std::nullopt;
+    bytes += moved->median;
+    seconds += time->median;
+  }
+  return seconds > 0 ? Number(bytes / seconds) : std::nullopt;
+}
+
+/// The highest that a case of the family reached for this op at this problem.
+Number best_copy_rate(Of op) {
+  if (!copy_rate(op) || !(*copy_rate(op) > 0) || !group_work(op)) return std::nullopt;
+  Number best;
+  for (const VariantResult& variant : op.family().variants) {
+    const CaseResult* other = variant.representative(op.result().key.problem);
+    if (other == nullptr || !other->ok() || other->find_op(op.info().name) == nullptr) continue;
+    const Number rate = copy_rate_of(*other, op.info().name);
+    if (rate && (!best || *rate > *best)) best = rate;
+  }
+  return best;
+}
+
+double left_by_copy_rate(Of op, double value) {
+  return 1 - group_work(op)->copying_only * (1 - *copy_rate(op) / value) / *group_seconds(op);
+}
+
+Number none_of(Of op, std::string_view idle) {
+  return number(op, idle) && group_seconds(op) ? Number(0) : std::nullopt;
+}
+
+double left_by_idle(Of op, std::string_view idle, double value) {
+  return 1 - (*number(op, idle) - value) / *group_seconds(op);
+}
+
+/// What counts differ by from one reading to the next.
+constexpr double of_counts = 0.05;
+/// Times of the host and of copies that one trace says: they differ by so much from one execution to the
+/// next.
+constexpr double of_one_trace = 0.25;
+
+constexpr std::string_view issuing = "schedulers issue in 60 % of their cycles or more";
+constexpr std::string_view starving = "schedulers issue in less than 60 % of their cycles";
+constexpr std::string_view starving_stall =
+    "schedulers issue in less than 60 % of their cycles, and it is 20 % of a warp's time or more";
+
+constexpr std::array all_advice_rules{
+    OpAdviceRule{
+        {"instructions", "Execute fewer instructions", "warp instructions", Unit::count, true, "op_time",
+         of_counts, issuing,
+         "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
+         iron_law},
+        instructions,
+        fewest_instructions,
+        left_by_instructions},
+    OpAdviceRule{{"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
+                  "FP32 additions and multiplications", Unit::count, true, "op_time", of_counts, issuing,
+                  "1 − (before − after) / 2 / 32 / warp instructions", profiling_guide},
+                 unfused,
+                 fewest_unfused,
+                 left_by_fusing},
+    OpAdviceRule{
+        {"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second, true,
+         "op_time", of_one_trace, "it was measured", "1 − (before − after) / op time", launch_guide},
+        [](Of op) { return number(op, "launch_gap"); },
+        no_gaps,
+        left_by_gaps},
+    OpAdviceRule{
+        {"partial_waves", "Launch blocks for whole waves", "use of waves", Unit::percent, false, "op_time",
+         of_counts, "it was measured", "max(before / after, busiest unit / its peak)", launch_guide},
+        [](Of op) { return number(op, "wave_use"); },
+        whole_waves,
+        [](Of op, double value) { return left_by_growth(op, *number(op, "wave_use"), value); }},
+    OpAdviceRule{{"theoretical_occupancy", "Let a multiprocessor hold more warps", "theoretical occupancy",
+                  Unit::percent, false, "op_time", of_counts,
+                  "it is below 80 %, and schedulers issue in less than 60 % of their cycles",
+                  "max(before / after, busiest unit / its peak)", volkov_latency},
+                 theoretical_occupancy,
+                 full_occupancy,
+                 [](Of op, double value) { return left_by_growth(op, *theoretical_occupancy(op), value); }},
+    OpAdviceRule{
+        {"achieved_occupancy", "Keep as many warps as a multiprocessor can hold", "achieved occupancy",
+         Unit::percent, false, "op_time", of_counts,
+         "it is below 90 % of the theoretical one, and schedulers issue in less than 60 % of their cycles",
+         "max(before / after, busiest unit / its peak)", volkov_latency},
+        achieved_occupancy,
+        reachable_occupancy,
+        [](Of op, double value) { return left_by_growth(op, *achieved_occupancy(op), value); }},
+    OpAdviceRule{{"issue_slots", "Have a warp ready in more cycles", "cycles in which a scheduler issued",
+                  Unit::percent, false, "op_time", of_counts, starving,
+                  "max(before / after, busiest unit / its peak)", profiling_guide},
+                 issue_percent,
+                 [](Of op) { return lacks_warps(op) ? Number(all_of_it) : std::nullopt; },
+                 [](Of op, double value) { return left_by_growth(op, *issue_percent(op), value); }},
+    OpAdviceRule{
+        {"long_scoreboard", "Wait less for global and local memory", "stalled cycles per issued instruction",
+         Unit::ratio, true, "op_time", of_counts, starving_stall,
+         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)", profiling_guide},
+        [](Of op) { return stall(op, "long_scoreboard"); },
+        [](Of op) { return without_stall(op, "long_scoreboard"); },
+        [](Of op, double value) { return left_by_stall(op, "long_scoreboard", value, *busiest(op)); }},
+    OpAdviceRule{
+        {"barrier", "Wait less at barriers", "stalled cycles per issued instruction", Unit::ratio, true,
+         "op_time", of_counts, starving_stall,
+         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)", profiling_guide},
+        [](Of op) { return stall(op, "barrier"); },
+        [](Of op) { return without_stall(op, "barrier"); },
+        [](Of op, double value) { return left_by_stall(op, "barrier", value, *busiest(op)); }},
+    OpAdviceRule{
+        {"short_scoreboard", "Wait less for shared memory, constants and special functions",
+         "stalled cycles per issued instruction", Unit::ratio, true, "op_time", of_counts, starving_stall,
+         "max((warp cycles − before + after) / warp cycles, issuing cycles)", profiling_guide},
+        [](Of op) { return stall(op, "short_scoreboard"); },
+        [](Of op) { return without_stall(op, "short_scoreboard"); },
+        [](Of op, double value) { return left_by_stall(op, "short_scoreboard", value, *issue_use(op)); }},
+    OpAdviceRule{
+        {"mio_throttle", "Ask less often for shared memory, constants and special functions",
+         "stalled cycles per issued instruction", Unit::ratio, true, "op_time", of_counts, starving_stall,
+         "max((warp cycles − before + after) / warp cycles, issuing cycles)", profiling_guide},
+        [](Of op) { return stall(op, "mio_throttle"); },
+        [](Of op) { return without_stall(op, "mio_throttle"); },
+        [](Of op, double value) { return left_by_stall(op, "mio_throttle", value, *issue_use(op)); }},
+    OpAdviceRule{
+        {"lg_throttle", "Ask less often for global and local memory", "stalled cycles per issued instruction",
+         Unit::ratio, true, "op_time", of_counts, starving_stall,
+         "max((warp cycles − before + after) / warp cycles, issuing cycles)", profiling_guide},
+        [](Of op) { return stall(op, "lg_throttle"); },
+        [](Of op) { return without_stall(op, "lg_throttle"); },
+        [](Of op, double value) { return left_by_stall(op, "lg_throttle", value, *issue_use(op)); }},
+    OpAdviceRule{
+        {"coalescing", "Let neighbouring threads load neighbouring bytes",
+         "bytes used of each 32-byte sector that global loads fetch", Unit::byte, false, "op_time", of_counts,
+         "it is below 25.6 B",
+         "max(1 − (1 − before / after) × (long scoreboard + LG throttle) / warp cycles, issuing cycles)",
+         memory_guide},
+        used_of_sector,
+        whole_sectors,
+        left_by_sectors},
+    OpAdviceRule{
+        {"bank_conflicts", "Let lanes meet in no bank of shared memory", "cycles lost to bank conflicts",
+         Unit::percent, true, "op_time", of_counts, "it was measured",
+         "max(1 − (before − after), issuing cycles, DRAM throughput)", memory_guide},
+        [](Of op) { return number(op, "conflict_share"); },
+        no_conflicts,
+        left_by_conflicts},
+    OpAdviceRule{
+        {"cache_bandwidth", "Move less through the caches", "busy cycles of the memory system", Unit::count,
+         true, "op_time", of_counts,
+         "memory throughput is 60 % or more and 10 points above SM throughput, and DRAM throughput is "
+         "below 90 % of it",
+         "max(after / before, next busiest unit / memory throughput)", roofline_model},
+        memory_cycles,
+        fewest_memory_cycles,
+        left_by_memory_cycles},
+    OpAdviceRule{{"dram_bandwidth", "Use more of the DRAM's bandwidth", "DRAM throughput", Unit::percent,
+                  false, "op_time", of_counts, "it is 60 % or more, and above SM throughput",
+                  "before / after", roofline_model},
+                 dram,
+                 full_bandwidth,
+                 left_by_bandwidth},
+    OpAdviceRule{{"dram_traffic", "Move fewer bytes through DRAM", "DRAM bytes", Unit::byte, true, "op_time",
+                  of_counts, "they are more than the op's definition needs",
+                  "max(1 − (before − after) / bandwidth / op time, needed bytes / bandwidth / op time)",
+                  roofline_model},
+                 dram_bytes,
+                 fewest_bytes,
+                 left_by_bytes},
+    OpAdviceRule{
+        {"serial_copies", "Copy while kernels run, and both ways at once",
+         "of the kernels and copies that could go on beside others, the share that does", Unit::percent,
+         false, "group_time", of_counts, "it was traced",
+         "1 − (after − before) × (kernels + copies in + copies out − the longest of them) / group time",
+         transfer_guide},
+        hidden_share,
+        all_hidden,
+        left_by_hiding},
+    OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "bytes copied over copy time",
+                  Unit::byte_per_second, false, "group_time", of_one_trace,
+                  "another variant of the run copied faster by a quarter",
+                  "1 − copying alone × (1 − before / after) / group time", transfer_guide},
+                 copy_rate,
+                 best_copy_rate,
+                 left_by_copy_rate},
+    OpAdviceRule{{"allocation", "Allocate and free memory once, outside of what is timed",
+                  "time in which the GPU was idle while the host did", Unit::second, true, "group_time",
+                  of_one_trace, "it was traced", "1 − (before − after) / group time", transfer_guide},
+                 [](Of op) { return number(op, "gpu_idle_allocation_time"); },
+                 [](Of op) { return none_of(op, "gpu_idle_allocation_time"); },
+                 [](Of op, double value) { return left_by_idle(op, "gpu_idle_allocation_time", value); }},
+    OpAdviceRule{
+        {"synchronization", "Let the host not wait for the GPU before it gives it work",
+         "time in which the GPU was idle while the host waited", Unit::second, true, "group_time",
+         of_one_trace, "it was traced", "1 − (before − after) / group time", launch_guide},
+        [](Of op) { return number(op, "gpu_idle_synchronization_time"); },
+        [](Of op) { return none_of(op, "gpu_idle_synchronization_time"); },
+        [](Of op, double value) { return left_by_idle(op, "gpu_idle_synchronization_time", value); }},
+    OpAdviceRule{{"host_code", "Give the GPU work while the host computes",
+                  "time in which the GPU was idle while the host ran its own code or other CUDA calls",
+                  Unit::second, true, "group_time", of_one_trace, "it was traced",
+                  "1 − (before − after) / group time", launch_guide},
+                 [](Of op) { return number(op, "host_time"); },
+                 [](Of op) { return none_of(op, "host_time"); },
+                 [](Of op, double value) { return left_by_idle(op, "host_time", value); }},
+};
+
+}  // namespace advising
+}  // namespace
+
+std::span<const OpAdviceRule> op_advice_rules() {
+  return advising::all_advice_rules;
+}
+
+std::string advice_rules_as_markdown() {
+  std::string text =
+      "\n| rule | advice | limit | fires where | share of the time that is left | of which time | source |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const AdviceRule* rule : advice_rules()) {
+    text += fmt::format("| `{}` | {} | {} ({}) | {} | {} | {} | {} |\n", rule->id, rule->advice, rule->limit,
+                        rule->lower ? "lower" : "higher", rule->fires, rule->formula,
+                        Words().time(rule->time), rule->source);
+  }
+  return text;
+}
+
+}  // namespace mprof

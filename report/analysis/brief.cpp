@@ -1,0 +1,123 @@
+#include "report/analysis/brief.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "report/analysis/explanations.hpp"
+#include "report/analysis/standings.hpp"
+#include "report/analysis/synergy.hpp"
+
+namespace mprof {
+namespace {
+
+/// The first baseline of most variants; of two with as many the one that stands first.
+const VariantResult* common_baseline(const FamilyResult& family) {
+  std::map<std::string, std::size_t> descendants;
+  for (const VariantResult& variant : family.variants) ++descendants[first_baseline(family, variant.info.id)];
+  const VariantResult* common = nullptr;
+  std::size_t most = 0;
+  for (const VariantResult& variant : family.variants) {
+    const auto found = descendants.find(variant.info.id);
+    if (found == descendants.end() || found->second <= most) continue;
+    most = found->second;
+    common = &variant;
+  }
+  return common;
+}
+
+/// Of the op that changed most; the explanations of the largest problem come first.
+std::string first_cause(const FamilyResult& family, const VariantResult& variant) {
+  const Explanations explanations = explain(family, variant);
+  const Explanation* telling = nullptr;
+  double most = 0;
+  for (const Explanation& one : explanations.of_ops) {
+    if (one.problem != explanations.of_ops.front().problem) break;
+    // Those that another variant contradicts come last: where the first one is, all are.
+    if (!is_change(one.change()) || one.reasons.empty() || !one.reasons.front().refuted_by.empty()) continue;
+    const double change = std::abs(std::log(*one.speed_up.factor));
+    if (change <= most) continue;
+    most = change;
+    telling = &one;
+  }
+  return telling == nullptr ? "" : telling->reasons.front().sentence;
+}
+
+/// nullptr where the case has no such time that stands for the work.
+const Value* comparable(const CaseResult& result, const std::string& op) {
+  if (op.empty()) return &result.total_time;
+  const OpResult* found = result.find_op(op);
+  return found == nullptr || found->outside_forward ? nullptr : &found->op_time;
+}
+
+/// The fastest of the rows that are, or are not, of a library.
+const BriefRow* fastest(const std::vector<BriefRow>& rows, const std::string& op, bool of_library) {
+  const BriefRow* best = nullptr;
+  double least = 0;
+  for (const BriefRow& row : rows) {
+    const Value* time = comparable(*row.result, op);
+    if (row.variant->info.library.empty() == of_library || time == nullptr || !*time) continue;
+    if (best != nullptr && (*time)->median >= least) continue;
+    best = &row;
+    least = (*time)->median;
+  }
+  return best;
+}
+
+std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief) {
+  std::vector<Leader> leaders;
+  const CaseResult* common = brief.common == nullptr ? nullptr : brief.common->representative(*brief.problem);
+  for (const Best& best : family.best) {
+    if (best.fastest == nullptr || best.problem != *brief.problem) continue;
+    Leader leader{&best, no_speed_up("the common baseline has no such time")};
+    const Value* before = common == nullptr || !common->ok() ? nullptr : comparable(*common, best.op);
+    const Value* after = comparable(*best.fastest, best.op);
+    if (best.fastest == common) {
+      leader.over = no_speed_up("it is the common baseline");
+    } else if (before != nullptr && after != nullptr) {
+      leader.over = judge(*before, *after);
+    }
+    leaders.push_back(std::move(leader));
+  }
+  return leaders;
+}
+
+std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<BriefRow>& rows) {
+  std::vector<RivalStep> steps;
+  const auto add = [&](const std::string& op) {
+    const BriefRow *own = fastest(rows, op, false), *rival = fastest(rows, op, true);
+    if (own == nullptr || rival == nullptr) return;
+    steps.push_back({op, own->result, rival->result, rival->variant->info.library,
+                     judge(*comparable(*rival->result, op), *comparable(*own->result, op))});
+  };
+  for (const OpInfo& op : family.ops) add(op.name);
+  add("");
+  return steps;
+}
+
+}  // namespace
+
+Brief brief_of(const FamilyResult& family) {
+  Brief brief{largest_measured(family), common_baseline(family), {}, {}, {}};
+  if (brief.problem == nullptr) return brief;
+  std::optional<double> common;
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = variant.representative(*brief.problem);
+    if (result == nullptr || !result->ok() || !result->total_time) continue;
+    BriefRow row{&variant, result, ops_time(*result), std::nullopt, first_cause(family, variant)};
+    if (&variant == brief.common) common = row.ops_time;
+    brief.rows.push_back(std::move(row));
+  }
+  for (BriefRow& row : brief.rows) {
+    if (common && row.ops_time) row.over = *common / *row.ops_time;
+  }
+  std::ranges::stable_sort(brief.rows, {}, [](const BriefRow& row) {
+    return std::tuple(!row.ops_time, row.ops_time.value_or(row.result->total_time->median));
+  });
+  brief.leaders = leaders_of(family, brief);
+  brief.rivals = rivals_of(family, brief.rows);
+  return brief;
+}
+
+}  // namespace mprof

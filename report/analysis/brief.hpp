@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/analysis/analysis.hpp"
+
+/// What is asked of a family first: how all of its variants stand at the largest problem, over one baseline,
+/// and against what libraries offer.
+namespace mprof {
+
+/// A variant with a right output at the problem of the brief.
+struct BriefRow {
+  const VariantResult* variant = nullptr;
+  const CaseResult* result = nullptr;
+  std::optional<double> ops_time{};  ///< s, its ops together; nullopt where one lies outside forward()
+  std::optional<double> over{};      ///< how many times as fast its ops together are as the common baseline's
+  /// The strongest reason of the op whose time changed most against its own baseline, by the rules; empty
+  /// where there is none.
+  std::string cause{};
+};
+
+/// The best of this project's own against the best of the libraries' for an op (empty: the whole).
+struct RivalStep {
+  std::string op;
+  const CaseResult* own = nullptr;
+  const CaseResult* rival = nullptr;
+  std::string library;  ///< "cuDNN"
+  SpeedUp speed_up;     ///< of the own one over the rival
+};
+
+/// The best in an op, or in the whole, at the problem of the brief.
+struct Leader {
+  const Best* best = nullptr;  ///< its `op` says in what; empty: the whole
+  SpeedUp over;                ///< over the common baseline; absent where that is it, or has no such time
+};
+
+struct Brief {
+  const Problem* problem = nullptr;       ///< the largest one with a verified time; nullptr: there is none
+  const VariantResult* common = nullptr;  ///< the baseline from which most variants come
+  std::vector<BriefRow> rows;             ///< fastest ops first, then those without such a time
+  std::vector<Leader> leaders;            ///< ops in order and then the whole, without those that have none
+  std::vector<RivalStep> rivals;          ///< likewise; none without a library
+};
+
+[[nodiscard]] Brief brief_of(const FamilyResult& family);
+
+}  // namespace mprof

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// Whether the times of two runs were taken under like conditions.
+namespace mprof {
+
+/// How runs differ beside their times, as sentences without a full stop: "GPU driver: 570.1 in A, 580.2 in
+/// B".
+struct Differences {
+  /// Times from both sides of these say nothing of the code: another machine (identifying_facts), other
+  /// conditions on it (condition_facts), inputs with other contents.
+  std::vector<std::string> unlike;
+  /// Worth knowing: versions of libraries and of mprof, a quick run, an unfinished one.
+  std::vector<std::string> named;
+};
+
+/// `name_a` and `name_b` are what the sentences call the runs. What only one of them knows is no difference
+/// in conditions.
+[[nodiscard]] Differences differences_between(const Run& a, const Run& b, const std::string& name_a = "A",
+                                              const std::string& name_b = "B");
+
+/// Throws Error(incomparable), and names each difference, unless the runs come from one machine, one build
+/// and the same inputs: otherwise their rounds are none of one thing. `names` are what the message calls the
+/// runs.
+void require_one_origin(const std::vector<Run>& runs, const std::vector<std::string>& names);
+
+}  // namespace mprof

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// Which cases of two runs belong together.
+namespace mprof {
+
+/// What a reader may say of it; nothing: cases of one key.
+struct Pairing {
+  std::map<std::string, std::string> renamed{};  ///< variants of A by id, and what each is called in B
+  /// Two variants by id, or two points of their parameters as ids of cases write them
+  /// ("map/tiled[width=16]"): cases of `of` in A with those of `with` in B at the same problem. Both or none;
+  /// a parameter that is not named is at its default.
+  std::string of{};
+  std::string with{};
+};
+
+struct CasePair {
+  const Case* a = nullptr;
+  const Case* b = nullptr;
+};
+
+/// The cases that take part. Nothing of them in `a` and `b` outlives the runs.
+struct PairedCases {
+  std::vector<CasePair> pairs;  ///< in the order of A
+  std::vector<const Case*> only_in_a;
+  std::vector<const Case*> only_in_b;
+};
+
+/// A renamed variant may have lost or gained parameters: what only one side has is left out of the key where
+/// A lacks it, at B's default. Throws Error(usage), with the nearest known names, when a variant or a point
+/// is in no case of its run.
+[[nodiscard]] PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing);
+
+}  // namespace mprof

@@ -1,0 +1,138 @@
+#include "report/analysis/series_findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+/// So many samples far out are worth a word; fewer are what any machine shows.
+constexpr double many_far_out = 0.05;
+
+/// A time that was sampled, and whose it is.
+struct SampledTime {
+  const FamilyResult* family = nullptr;
+  const CaseResult* result = nullptr;
+  const Measurement* row = nullptr;
+
+  /// "map/tiled@1000 op time of map", "map/tiled@1000 total time".
+  [[nodiscard]] std::string name() const {
+    const std::string of = row->op.empty() ? "" : " of " + format::one_line(row->op);
+    return fmt::format("{} {}{}", format::short_id(result->id), family->words.time(row->metric), of);
+  }
+};
+
+std::vector<SampledTime> sampled_times(const std::vector<FamilyResult>& families) {
+  std::vector<SampledTime> times;
+  for (const FamilyResult& family : families) {
+    for (const VariantResult& variant : family.variants) {
+      for (const CaseResult& result : variant.cases) {
+        const PassResult* timing = result.ok() ? find_pass(*result.source, Pass::timing) : nullptr;
+        if (timing == nullptr) continue;
+        for (const Measurement& row : timing->measurements) {
+          if (row.clock != ClockSource::none && row.samples.size() > 1)
+            times.push_back({&family, &result, &row});
+        }
+      }
+    }
+  }
+  return times;
+}
+
+/// The times for which `measure` is more than 0, and the one for which it is the largest.
+struct Found {
+  std::size_t count = 0;
+  double most = 0;
+  SampledTime where{};
+};
+
+template <class Measure>
+Found find(const std::vector<SampledTime>& times, Measure measure) {
+  Found found;
+  for (const SampledTime& time : times) {
+    const double value = measure(*time.row);
+    if (!(value > 0)) continue;
+    ++found.count;
+    if (value > found.most) {
+      found.most = value;
+      found.where = time;
+    }
+  }
+  return found;
+}
+
+double size_of(const SeriesStep& step) {
+  return std::abs(std::log(step.after / step.before));
+}
+
+double largest_step(const Measurement& row) {
+  double largest = 0;
+  for (const SeriesStep& step : row.series.steps) largest = std::max(largest, size_of(step));
+  return largest;
+}
+
+/// "176.0 ms for 25 samples, then 197.0 ms (round 2)"
+std::string step_text(const Measurement& row) {
+  const auto& steps = row.series.steps;
+  const auto step = std::ranges::max_element(steps, {}, size_of);
+  const bool follows = step != steps.begin() && (step - 1)->round == step->round;
+  const std::size_t since = step->at - (follows ? (step - 1)->at : 0);
+  return fmt::format("{} for {}, then {}{}", format::quantity(step->before, Unit::second),
+                     format::plural(since, "sample"), format::quantity(step->after, Unit::second),
+                     row.rounds.empty() ? "" : fmt::format(" (round {})", step->round + 1));
+}
+
+void add_steps(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const Found found = find(times, largest_step);
+  if (found.count == 0) return;
+  const std::string head =
+      found.count == 1 ? "A step within a round: "
+                       : fmt::format("{} of {} have a step within a round, the largest: ", found.count,
+                                     format::plural(times.size(), "time"));
+  findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median hangs on when the step came.",
+                                                     head, found.where.name(), step_text(*found.where.row))});
+}
+
+void add_alike(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const Found found = find(times, [](const Measurement& row) { return row.series.autocorrelation; });
+  if (found.count == 0) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("In {} of {} a sample is much like the one before (the most: {}, correlation {}): "
+                   "something drifts "
+                   "or swings for longer than a sample takes, and more samples do not average it out.",
+                   found.count, format::plural(times.size(), "time"), found.where.name(),
+                   format::fixed(found.most, 2))});
+}
+
+void add_far_out(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const Found found = find(times, [](const Measurement& row) {
+    const double share =
+        static_cast<double>(row.series.far_out.size()) / static_cast<double>(row.samples.size());
+    return share > many_far_out ? share : 0;
+  });
+  if (found.count == 0) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format(
+           "In {} of {} more than {} of the samples lie far out, beyond Tukey's outer fences (the most: {}, "
+           "{}). None was dropped.",
+           found.count, format::plural(times.size(), "time"), format::whole_percent(100 * many_far_out),
+           found.where.name(), format::whole_percent(100 * found.most))});
+}
+
+}  // namespace
+
+void add_series_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  const std::vector<SampledTime> times = sampled_times(families);
+  add_steps(times, findings);
+  add_alike(times, findings);
+  add_far_out(times, findings);
+}
+
+}  // namespace mprof

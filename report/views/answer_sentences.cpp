@@ -1,0 +1,131 @@
+#include "report/views/answer_sentences.hpp"
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+/// "map from 24.13 ms (map/threads) to 438.2 µs (map/vectors), 55.1× as fast"
+std::string step_text(const FamilyResult& family, const DeviceStep& step) {
+  const auto side = [](const Best& best) {
+    return fmt::format("{} ({})", format::quantity(best.time()->median, Unit::second),
+                       format::short_id(best.fastest->configuration));
+  };
+  const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
+  return fmt::format("{} from {} to {}, {} as fast{}", timed_name(family, step.cpu.op), side(step.cpu),
+                     side(step.gpu), format::times(*step.speed_up.factor),
+                     told ? "" : " (not sure: " + step.speed_up.reason + ")");
+}
+
+constexpr std::size_t most_named = 3;
+
+/// What was looked at while times were taken; empty where the record does not say it.
+std::string scrutiny_sentence(const Scrutiny& scrutiny) {
+  if (scrutiny.executions == 0) return {};
+  std::string text = fmt::format(" Each of {} was compared with it too",
+                                 format::plural(scrutiny.executions, "timed execution"));
+  if (scrutiny.orders > 1) text += fmt::format(" (inputs in up to {} orders)", scrutiny.orders);
+  if (scrutiny.unseen > 0)
+    text += fmt::format(", and {} on inputs drawn at random", format::plural(scrutiny.unseen, "execution"));
+  return text + ".";
+}
+
+}  // namespace
+
+bool is_cut(const std::vector<std::string>& names) {
+  return names.size() > most_named + 1;  // "1 other" is no shorter than its name
+}
+
+std::string timed_name(const FamilyResult& family, const std::string& op) {
+  return op.empty() ? "whole " + family.words.whole() : format::short_id(op);
+}
+
+std::string quality_sentence(const FamilyResult& family, const QualityRange& range) {
+  const Unit unit = range.info->unit;
+  const std::string values = range.lowest == range.highest
+                                 ? format::quality(range.lowest, unit)
+                                 : fmt::format("{} to {}", format::quality(range.lowest, unit),
+                                               format::quality(range.highest, unit));
+  return fmt::format("{} {}: {} {} over {}.", format::one_line(range.info->label),
+                     range.kept ? "is kept" : "is not kept", values, family.words.at(range.problem),
+                     format::plural(range.variants, "verified variant"));
+}
+
+std::string remainder_sentence(const FamilyResult& family) {
+  const auto fastest = fastest_ops(family);
+  if (!fastest) return {};
+  const Words& words = family.words;
+  const CaseResult& result = *fastest->result;
+  const bool one_op = family.ops.size() == 1;
+  const std::string level_with =
+      fastest->level == 0 ? "" : fmt::format(" (level with {})", format::plural(fastest->level, "other"));
+  const std::string rest = words.has_group() ? "the other " + words.groups() : "what else it does";
+  return fmt::format(
+      "{}: {} of the {} that the whole {} takes with it {} ({}). {} alone cannot save more than that: the "
+      "rest "
+      "is copies, allocation and {}.",
+      one_op
+          ? "The op of " + format::short_id(result.configuration) + " is the fastest" + level_with
+          : "The ops of " + format::short_id(result.configuration) + " are the fastest together" + level_with,
+      format::quantity(fastest->time, Unit::second),
+      format::quantity(result.total_time->median, Unit::second), words.whole(), words.at(result.key.problem),
+      format::percent(fastest->share), one_op ? "A faster op" : "Faster ops", rest);
+}
+
+std::string some_of(std::vector<std::string> names) {
+  if (!is_cut(names)) return format::list(names);
+  const std::size_t left = names.size() - most_named;
+  names.resize(most_named);
+  names.push_back(format::plural(left, "other"));
+  return format::list(names);
+}
+
+std::string unswept_sentence(const FamilyResult& family) {
+  std::string text;
+  for (const NamedList& list : unswept_lists(family)) {
+    if (!list.items.empty()) text += fmt::format("{}: {}. ", list.title, some_of(list.items));
+  }
+  return text.empty() ? text : text + "Other values may be faster.";
+}
+
+std::vector<NamedList> unswept_lists(const FamilyResult& family) {
+  NamedList usual{"Not swept, so at their defaults", {}}, chosen{"Not swept, at one value alone", {}};
+  for (const Unswept& one : unswept(family)) {
+    std::vector<std::string> values;
+    for (const auto& [name, value] : one.parameters) values.push_back(name + "=" + value);
+    (one.at_defaults ? usual : chosen)
+        .items.push_back(fmt::format("{} ({})", format::short_id(one.variant->info.id),
+                                     format::one_line(fmt::format("{}", fmt::join(values, ", ")))));
+  }
+  return {usual, chosen};
+}
+
+std::string verification_sentence(const FamilyResult& family) {
+  const VerificationSummary& sum = family.verified;
+  if (sum.outputs == 0) return "No output was verified.";
+  const bool right = sum.all_passed();
+  return fmt::format("Outputs are {}: {} of {} against the double-precision reference {}.",
+                     right ? "right" : "wrong", right ? sum.passed : sum.outputs - sum.passed,
+                     format::plural(sum.outputs, "verification"), right ? "passed" : "failed") +
+         scrutiny_sentence(family.scrutiny);
+}
+
+std::string device_sentence(const FamilyResult& family) {
+  std::vector<std::string> parts;
+  const Problem* largest = nullptr;
+  for (const DeviceStep& step : family.device_steps) {
+    if (largest == nullptr || *largest < step.cpu.problem) largest = &step.cpu.problem;
+  }
+  for (const DeviceStep& step : family.device_steps) {
+    if (step.cpu.problem == *largest && step.speed_up) parts.push_back(step_text(family, step));
+  }
+  if (parts.empty()) return {};
+  return fmt::format(
+      "From the CPU to the GPU, the best of each {}: {}. An op's time on the GPU holds no copy, that of the "
+      "whole {} holds them all.",
+      family.words.at(*largest), fmt::join(parts, "; "), family.words.whole());
+}
+
+}  // namespace mprof

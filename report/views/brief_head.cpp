@@ -1,0 +1,259 @@
+#include "report/views/brief_head.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/analysis/time_budget.hpp"
+#include "report/text/format.hpp"
+#include "report/views/answer_sentences.hpp"
+#include "report/views/time_budget_view.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+std::string id_of(const CaseResult& result) {
+  return format::short_id(result.configuration);
+}
+
+json head_line(const std::string& lead, const std::string& text) {
+  return {{"lead", lead}, {"text", text}};
+}
+
+// --- The best
+
+/// "15.5× as fast as map/baseline (95 %: 15.4–15.7×)"
+std::string over_text(const SpeedUp& over, const std::string& other) {
+  if (over.verdict == Verdict::same) return "level with " + other;
+  std::string text = fmt::format("{} as fast as {}", format::times(*over.factor), other);
+  if (!is_change(over.verdict)) return text + ", not to be told apart from it";
+  if (over.interval)
+    text += fmt::format(" (95\u00a0%: {})", format::times(over.interval->low, over.interval->high));
+  return text;
+}
+
+/// Against the other side of a step: a library where the best is own code, and the other way round.
+std::string rival_words(const RivalStep& step, const CaseResult& best) {
+  const bool is_own = step.own == &best || step.own->configuration == best.configuration;
+  const std::string library = format::one_line(step.library);
+  if (is_own)
+    return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, id_of(*step.rival))) : "";
+  return step.speed_up ? fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast", library,
+                                     id_of(*step.own), format::times(*step.speed_up.factor))
+                       : "";
+}
+
+const Value& time_of_step(const CaseResult& result, const std::string& op) {
+  return op.empty() ? result.total_time : result.find_op(op)->op_time;
+}
+
+/// "rows 1.2 ms (map/tiled) where cuBLAS takes 2.4 ms (map/cublas), 2.0× as fast"
+std::string rival_text(const FamilyResult& family, const RivalStep& step) {
+  const auto time = [&](const CaseResult& result) {
+    return format::quantity(time_of_step(result, step.op)->median, Unit::second);
+  };
+  const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
+  return fmt::format("{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
+                     id_of(*step.own), format::one_line(step.library), time(*step.rival), id_of(*step.rival),
+                     !step.speed_up ? ""
+                     : !told        ? ", not to be told apart"
+                                    : fmt::format(", {} as fast", format::times(*step.speed_up.factor)));
+}
+
+/// What holds up the op's longest kernel, as hardware counted it; empty where it did not.
+std::string kernel_limit(const FamilyResult& family, const Best& best) {
+  if (best.op.empty()) return {};
+  const OpReadings readings(family, *best.fastest, best.op);
+  const KernelCounters* kernel = readings.longest_kernel();
+  const auto bottleneck = kernel == nullptr ? std::nullopt : bottleneck_of(*kernel);
+  if (!bottleneck) return {};
+  const std::string both =
+      fmt::format("multiprocessors {}, caches and memory {}", format::whole_percent(bottleneck->compute),
+                  format::whole_percent(bottleneck->memory));
+  switch (bottleneck->bound) {
+    case Bound::latency:
+      return fmt::format(" No unit of its kernel is busy ({}): latency holds it up.", both);
+    case Bound::balanced:
+      return fmt::format(" Units of its kernel that are about as busy: {}.", both);
+    case Bound::compute:
+    case Bound::memory:
+      break;
+  }
+  return fmt::format(" Busiest unit of its kernel: {}.", bound_text(*bottleneck));
+}
+
+json leader_line(const FamilyResult& family, const Brief& brief, const Leader& leader) {
+  const Best& best = *leader.best;
+  const CaseResult& fastest = *best.fastest;
+  std::vector<std::string> parts{
+      fmt::format("{} in {}", id_of(fastest), format::quantity(best.time()->median, Unit::second))};
+  const bool is_level = std::ranges::any_of(
+      best.level, [&](const CaseResult* other) { return other->key.variant == brief.common->info.id; });
+  if (leader.over && !is_level) {
+    parts.push_back(over_text(leader.over, format::short_id(brief.common->info.id)));
+  } else if (fastest.key.variant == brief.common->info.id) {
+    parts.emplace_back("the common baseline itself");
+  }
+  for (const RivalStep& step : brief.rivals) {
+    if (step.op != best.op) continue;
+    if (std::string words = rival_words(step, fastest); !words.empty()) parts.push_back(std::move(words));
+  }
+  std::vector<std::string> level;
+  for (const CaseResult* other : best.level) level.push_back(id_of(*other));
+  if (!level.empty()) parts.push_back("level with " + some_of(std::move(level)));
+  return head_line(
+      best.op.empty() ? format::sentence_case(timed_name(family, best.op)) : timed_name(family, best.op),
+      fmt::format("{}.{}", fmt::join(parts, ", "), kernel_limit(family, best)));
+}
+
+/// The ops of one case together, of the whole: nullopt where there is one op, or they are no part of it.
+std::optional<json> together_line(const FamilyResult& family, const Brief& brief) {
+  const auto fastest = fastest_ops(family);
+  if (!fastest || family.ops.size() < 2 || fastest->result->key.problem != *brief.problem)
+    return std::nullopt;
+  const auto row = std::ranges::find(brief.rows, fastest->result, &BriefRow::result);
+  std::string text =
+      fmt::format("{} in {}", id_of(*fastest->result), format::quantity(fastest->time, Unit::second));
+  if (row != brief.rows.end() && row->over && row->variant != brief.common)
+    text +=
+        fmt::format(", {} as fast as {}", format::times(*row->over), format::short_id(brief.common->info.id));
+  if (fastest->level > 0) text += fmt::format(", level with {}", format::plural(fastest->level, "other"));
+  text +=
+      fmt::format(". That is {} of its whole {} ({}).", format::percent(fastest->share), family.words.whole(),
+                  format::quantity(fastest->result->total_time->median, Unit::second));
+  return head_line("The ops together", text);
+}
+
+// --- What comes next
+
+/// "What bounds it", by the traced execution of the fastest one that has a trace.
+json bound_line(const FamilyResult& family, const BudgetComparison& comparison) {
+  const std::string lead = "What bounds it now";
+  if (comparison.cases.empty())
+    return head_line(lead, fmt::format("Not known ({}).", format::one_line(comparison.absent)));
+  const CaseBudget& best = comparison.cases.back();
+  constexpr std::size_t most = 3;
+  const std::string name = id_of(*best.result);
+  return head_line(
+      lead, fmt::format("In {} ({}, traced) the largest parts are {}.",
+                        comparison.faster == nullptr ? fmt::format("{} of {}", family.words.timed(""), name)
+                                                     : fmt::format("{}, the fastest that was traced", name),
+                        format::quantity(best.budget->seconds(), Unit::second),
+                        format::list(largest_parts(*best.budget, most))));
+}
+
+/// The parts of its time that could be saved, the largest gain first.
+std::optional<json> next_line(const FamilyResult& family, const BudgetComparison& comparison,
+                              const PageContext& page) {
+  if (comparison.cases.empty() || page.advice == nullptr) return std::nullopt;
+  const CaseResult& best = *comparison.cases.back().result;
+  const VariantResult* variant = family.find_variant(best.key.variant);
+  const VariantAdvice* advice = variant == nullptr ? nullptr : page.advice->find_variant(*variant);
+  if (advice == nullptr || advice->result != &best || !advice->whole.missing.empty()) return std::nullopt;
+  constexpr std::size_t most = 2;
+  std::vector<std::string> gains;
+  for (const Advice& one : advice->whole.advice) {
+    if (gains.size() < most)
+      gains.push_back(fmt::format("{} ({})", one.rule->advice, format::up_to(one.gain)));
+  }
+  const std::string_view bound = gains.size() > 1 ? "Each alone, and at the most." : "At the most.";
+  return head_line("The next gain", gains.empty() ? "No single part of that time is worth 5\u00a0% or more."
+                                                  : fmt::format("{}. {}", fmt::join(gains, ". "), bound));
+}
+
+/// "Error is kept (0.9174 to 0.9175)."
+std::string quality_words(const QualityRange& range) {
+  const Unit unit = range.info->unit;
+  const std::string low = format::quality(range.lowest, unit), high = format::quality(range.highest, unit);
+  return fmt::format("{} {} ({}).", format::one_line(range.info->label),
+                     range.kept ? "is kept" : "is not kept", low == high ? low : low + " to " + high);
+}
+
+json right_line(const FamilyResult& family) {
+  std::vector<std::string> sentences{verification_sentence(family)};
+  if (std::string text = sanitizer_sentence(family.sanitizer); !text.empty())
+    sentences.push_back(std::move(text));
+  for (const QualityRange& range : quality_ranges(family)) sentences.push_back(quality_words(range));
+  return head_line("Is it right", fmt::format("{}", fmt::join(sentences, " ")));
+}
+
+// --- Below
+
+/// "At other sizes: map is fastest with map/waves at size 1024."
+std::string elsewhere_sentence(const FamilyResult& family, const Brief& brief) {
+  std::vector<std::string> parts;
+  for (const Leader& leader : brief.leaders) {
+    const Answers answers = answers_for(family, leader.best->op);
+    for (const Winner& winner : answers.winners) {
+      if (winner.configuration == leader.best->fastest->configuration) continue;
+      const bool is_level = std::ranges::any_of(answers.best, [&](const Best* best) {
+        return best->fastest->configuration == winner.configuration && !best->level.empty();
+      });
+      parts.push_back(fmt::format("{} with {} {}{}", timed_name(family, leader.best->op),
+                                  format::short_id(winner.configuration), family.words.at(winner.problems),
+                                  is_level ? " (level with others)" : ""));
+    }
+  }
+  if (parts.empty()) return {};
+  return fmt::format("Fastest at other {}: {}.", family.words.several(), fmt::join(parts, "; "));
+}
+
+/// "From the CPU to the GPU, the best of each: map 55.1×, whole transformation 0.494× as fast."
+std::string devices_sentence(const FamilyResult& family, const Brief& brief) {
+  std::vector<std::string> parts;
+  for (const DeviceStep& step : family.device_steps) {
+    if (step.cpu.problem == *brief.problem && step.speed_up)
+      parts.push_back(
+          fmt::format("{} {}", timed_name(family, step.cpu.op), format::times(*step.speed_up.factor)));
+  }
+  if (parts.empty()) return {};
+  return fmt::format(
+      "From the CPU to the GPU, the best of each: {} as fast. An op on the GPU is timed without its copies, "
+      "the whole {} with them.",
+      format::list(parts), family.words.whole());
+}
+
+}  // namespace
+
+json brief_best(const FamilyResult& family, const Brief& brief) {
+  json lines = json::array();
+  for (const Leader& leader : brief.leaders) {
+    if (leader.best->op.empty()) {
+      if (auto together = together_line(family, brief)) lines.push_back(*std::move(together));
+    }
+    lines.push_back(leader_line(family, brief, leader));
+  }
+  return lines;
+}
+
+json brief_outlook(const FamilyResult& family, const PageContext& page) {
+  const BudgetComparison comparison = compare_budgets(family, page.materials->evidence);
+  json lines = json::array({bound_line(family, comparison)});
+  if (auto next = next_line(family, comparison, page)) lines.push_back(*std::move(next));
+  return lines;
+}
+
+json brief_right(const FamilyResult& family) {
+  return json::array({right_line(family)});
+}
+
+std::string libraries_sentence(const FamilyResult& family, const Brief& brief) {
+  std::vector<std::string> rivals;
+  for (const RivalStep& step : brief.rivals) rivals.push_back(rival_text(family, step));
+  return rivals.empty() ? ""
+                        : fmt::format("Against the libraries {}: {}.", family.words.at(*brief.problem),
+                                      fmt::join(rivals, "; "));
+}
+
+json brief_notes(const FamilyResult& family, const Brief& brief) {
+  json notes = json::array();
+  for (const std::string& text :
+       {elsewhere_sentence(family, brief), devices_sentence(family, brief), unswept_sentence(family)}) {
+    if (!text.empty()) notes.push_back(text);
+  }
+  return notes;
+}
+
+}  // namespace mprof

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "report/analysis/brief.hpp"
+#include "report/views/page_plan.hpp"
+
+/// The first lines of the brief: what somebody who leads the work asks.
+namespace mprof {
+
+// Lines are [{ lead, text }].
+
+/// The best in each op, in the ops together and in the whole.
+[[nodiscard]] nlohmann::json brief_best(const FamilyResult& family, const Brief& brief);
+
+/// What bounds the whole now, and what could be gained next.
+[[nodiscard]] nlohmann::json brief_outlook(const FamilyResult& family, const PageContext& page);
+
+/// Whether outputs are right.
+[[nodiscard]] nlohmann::json brief_right(const FamilyResult& family);
+
+/// The fastest of own code against the fastest of the libraries; empty without one.
+[[nodiscard]] std::string libraries_sentence(const FamilyResult& family, const Brief& brief);
+
+/// [text]: what is worth a line below them.
+[[nodiscard]] nlohmann::json brief_notes(const FamilyResult& family, const Brief& brief);
+
+}  // namespace mprof

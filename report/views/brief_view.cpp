@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include "report/analysis/brief.hpp"
+#include "report/text/format.hpp"
+#include "report/views/brief_head.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/chart_parts.hpp"
+#include "report/views/variant_parts.hpp"
+
+/// The brief of a family: one table, one chart, a line a variant.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+/// Of a page about one family, the family's name goes without saying.
+std::string short_name(const CaseResult& result) {
+  const std::string& id = result.configuration;
+  return format::short_id(id.substr(std::min(id.find('/') + 1, id.size())));
+}
+
+Cell ops_cell(const BriefRow& row) {
+  if (!row.ops_time) return Cell::missing("its work is outside forward(), or an op has no time");
+  return Cell::bare(derived_value(*row.ops_time));
+}
+
+Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
+  Table table(page.anchor(family.id + " brief"),
+              fmt::format("All variants {}, the fastest ops first: over {}; the verdict is against the "
+                          "baseline that each declares",
+                          family.words.at(*brief.problem), format::one_line(brief.common->info.id)));
+  const std::size_t ops = family.ops.size();
+  const auto add_columns = [&](const std::string& head) {
+    for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
+  };
+  table.text("Variant");
+  add_columns("Op");
+  if (ops > 1) table.numbers("Together", Unit::second);
+  table.numbers("Over baseline");
+  if (family.words.has_group()) add_columns(format::sentence_case(family.words.group()));
+  table.numbers("Total", Unit::second);
+  if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
+  table.text("Verdict");
+  for (const BriefRow& row : brief.rows) {
+    const CaseResult& result = *row.result;
+    const auto anchor = page.variants.find(row.variant->info.id);
+    std::vector<Cell> cells{anchor == page.variants.end()
+                                ? Cell::words(short_name(result))
+                                : Cell::words_to(short_name(result), anchor->second)};
+    const auto add_ops = [&](Value OpResult::*time, bool needs_forward) {
+      for (const OpInfo& info : family.ops) {
+        const OpResult* op = result.find_op(info.name);
+        const bool says_little = op == nullptr || (needs_forward && op->outside_forward);
+        cells.push_back(says_little ? Cell::missing("its work is outside forward(), or an op has no time")
+                                    : Cell::bare(op->*time));
+      }
+    };
+    add_ops(&OpResult::op_time, true);
+    if (ops > 1) cells.push_back(ops_cell(row));
+    cells.push_back(row.over ? Cell::figure(format::times(*row.over)).valued(*row.over) : ops_cell(row));
+    if (family.words.has_group()) add_ops(&OpResult::group_time, false);
+    cells.push_back(Cell::bare(result.total_time));
+    if (!result.qualities.empty())
+      cells.push_back(Cell::quality(result.qualities.front().value, result.qualities.front().info->unit));
+    cells.push_back(Cell::words(short_verdict(result)));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+/// All variants of its device over the common baseline, on one ladder; those of libraries are marks of their
+/// own.
+json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& anchors) {
+  json labels = json::array(), own = json::array(), libraries = json::array();
+  std::size_t all = 0;
+  for (const BriefRow& row : brief.rows) {
+    const bool same_device = row.variant->info.device == brief.common->info.device;
+    if (!row.over || !same_device || ++all > most_chart_rows) continue;
+    (row.variant->info.library.empty() ? own : libraries)
+        .push_back({{"row", labels.size()},
+                    {"value", *row.over},
+                    {"low", *row.over},
+                    {"high", *row.over},
+                    {"text", fmt::format("{}, {}", format::times(*row.over),
+                                         format::quantity(*row.ops_time, Unit::second))}});
+    labels.push_back(row_label(*row.variant));
+  }
+  const std::string common = format::short_id(brief.common->info.id);
+  const ChartText text{
+      fmt::format("{} over {}, {}", family.ops.size() > 1 ? "The ops together" : "The op", common,
+                  family.words.at(*brief.problem)),
+      fmt::format("How many times as fast as {}, the fastest first; left of the line at 1 is slower. "
+                  "Logarithmic axis.{}",
+                  common, how_many_are_drawn(all)),
+      "Times as fast (×)"};
+  json chart = chart_view("dots", anchors.make(family.id + " ladder"), text);
+  chart["axis"]["log"] = true;
+  chart["axis"]["reference"] = 1;
+  chart["alt"] = fmt::format("Chart: {}. The table holds the numbers.", text.title);
+  chart["rows"] = labels;
+  chart["series"] = {{{"name", "own code"}, {"points", own}}};
+  if (!libraries.empty()) chart["series"].push_back({{"name", "libraries"}, {"points", libraries}});
+  return chart;
+}
+
+/// "1.87× in rows, 2.52× in columns"; a baseline's how near it comes to what the measured peaks allow.
+std::string standing_text(const CaseResult& result) {
+  std::vector<std::string> figures;
+  for (const OpResult& op : result.ops) {
+    const std::string name = format::short_id(op.info.name);
+    if (result.is_baseline && op.of_possible) {
+      figures.push_back(fmt::format("{} in {}", format::percent(op.of_possible->median / 100), name));
+    } else if (!result.is_baseline && op.speed_up) {
+      const bool open = op.speed_up.verdict == Verdict::inconclusive;
+      figures.push_back(
+          fmt::format("{} in {}{}", format::times(*op.speed_up.factor), name, open ? " (undecided)" : ""));
+    }
+  }
+  const std::string text = fmt::format("{}", fmt::join(figures, ", "));
+  if (!result.is_baseline) return figures.empty() ? "not compared" : text;
+  return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
+}
+
+/// The first part of a cause, which says what changed; what follows says more of it.
+std::string in_short(const std::string& cause) {
+  const std::size_t end = std::min(cause.find("; "), cause.find(". "));
+  return end == std::string::npos ? cause : cause.substr(0, end) + ".";
+}
+
+json lines_of(const Brief& brief, const PageContext& page) {
+  json lines = json::array();
+  for (const BriefRow& row : brief.rows) {
+    const auto anchor = page.variants.find(row.variant->info.id);
+    lines.push_back({{"id", short_name(*row.result)},
+                     {"anchor", anchor == page.variants.end() ? "" : anchor->second},
+                     {"text", standing_text(*row.result)},
+                     {"cause", in_short(format::one_line(row.cause))}});
+  }
+  return lines;
+}
+
+}  // namespace
+
+json brief_view(const FamilyResult& family, const PageContext& page) {
+  const Brief brief = brief_of(family);
+  if (brief.rows.empty() || brief.common == nullptr) return false;
+  json chart = ladder_chart(family, brief, page.plan->anchors);
+  return {{"at", family.words.at(*brief.problem)},
+          {"best", brief_best(family, brief)},
+          {"outlook", brief_outlook(family, page)},
+          {"right", brief_right(family)},
+          {"libraries", libraries_sentence(family, brief)},
+          {"notes", brief_notes(family, brief)},
+          {"table", standing_table(family, brief, page).view()},
+          {"chart", chart["rows"].size() > 1 ? page.plan->place(std::move(chart)) : json(false)},
+          {"lines", lines_of(brief, page)}};
+}
+
+}  // namespace mprof

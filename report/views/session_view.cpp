@@ -1,0 +1,75 @@
+#include "report/views/session_view.hpp"
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/json_parts.hpp"
+#include "report/views/table.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// How far a ratio lies from 1, with its interval.
+Cell change_cell(const std::optional<RatioTest>& test) {
+  if (!test) return Cell::dash();
+  return Cell::figure(format::signed_percent(test->ratio - 1),
+                      fmt::format("({} to {})", format::signed_percent(test->interval.low - 1),
+                                  format::signed_percent(test->interval.high - 1)));
+}
+
+ordered_json ratio_json(const std::optional<RatioTest>& test) {
+  if (!test) return nullptr;
+  return {{"ratio", test->ratio}, {"interval", {test->interval.low, test->interval.high}}, {"p", test->p}};
+}
+
+}  // namespace
+
+std::string render_session(const Session& session, const SessionSides& sides, const Words& words,
+                           std::size_t width) {
+  Table table("times", "Times");
+  table.text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
+  table.numbers("A against itself").text("Verdict");
+  for (const SessionTime& time : session.times) {
+    table.row({Cell::words(time_name(words, time.metric, time.op)), Cell::bare(time.a), Cell::bare(time.b),
+               change_cell(time.test), change_cell(time.control),
+               Cell::words(to_string(time.speed_up.verdict)).noted(time.speed_up.reason)});
+  }
+  const nlohmann::json view = table.view();
+  std::string text = fmt::format("A  {}\nB  {}\n{}\n\n{}\n", format::one_line(sides.a),
+                                 format::one_line(sides.b), sides.problem, text_table(view, width));
+  for (const nlohmann::json& note : view["notes"])
+    text += fmt::format("[{}] {}\n", note["mark"].get<std::string>(), note["text"].get<std::string>());
+  return text + fmt::format(
+                    "{} of {} rounds in {}. The intervals hold 99.4 %, so that all looks together are right "
+                    "95 times "
+                    "in 100.\n",
+                    format::plural(session.blocks, "block"), 3 * rounds_of_a_block,
+                    format::quantity(sides.seconds, Unit::second));
+}
+
+ordered_json session_json(const Session& session, const SessionSides& sides) {
+  ordered_json times = ordered_json::array();
+  for (const SessionTime& time : session.times) {
+    times.push_back({{"metric", time.metric},
+                     {"op", time.op},
+                     {"a", time.a ? ordered_json(time.a->median) : ordered_json(nullptr)},
+                     {"b", time.b ? ordered_json(time.b->median) : ordered_json(nullptr)},
+                     {"test", ratio_json(time.test)},
+                     {"control", ratio_json(time.control)},
+                     {"p", optional_json(time.speed_up.p)},
+                     {"verdict", to_string(time.speed_up.verdict)},
+                     {"reason", time.speed_up.reason}});
+  }
+  return {{"a", sides.a},
+          {"b", sides.b},
+          {"problem", sides.problem},
+          {"blocks", session.blocks},
+          {"seconds", sides.seconds},
+          {"told", session.told()},
+          {"times", times}};
+}
+
+}  // namespace mprof

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "report/analysis/time_budget.hpp"
+#include "report/views/views.hpp"
+
+namespace mprof {
+
+/// Where the time of the family's first baseline and of its best variant goes: { anchor, absent, in_short,
+/// sentences: [text], charts: [chart], table }; `absent` is the reason where there is none.
+[[nodiscard]] nlohmann::json time_budget_view(const FamilyResult& family, const Evidence& evidence,
+                                              PagePlan& plan);
+
+/// The largest parts of a budget with their shares, the largest first: "copies in 46.0 %".
+[[nodiscard]] std::vector<std::string> largest_parts(const TimeBudget& budget, std::size_t most);
+
+}  // namespace mprof

@@ -1,0 +1,593 @@
+#include "report/analysis/advice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "report/analysis/readings.hpp"
+#include "report/text/format.hpp"
+#include "report/views/advice_view.hpp"
+#include "system/files.hpp"
+#include "tests/report/fabricated_trace.hpp"
+#include "tests/report/sample_runs.hpp"
+
+namespace mprof {
+namespace {
+namespace advised {  // so short names are those of other files as well
+
+using test::FabricatedTrace;
+using test::to_device;
+using test::to_host;
+
+using Numbers = std::map<std::string, double>;
+
+std::string stalled(const std::string& reason) {
+  return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
+}
+std::string thread_instructions(const std::string& operation) {
+  return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
+}
+
+const std::string warp_instructions = "smsp__inst_executed.sum";
+const std::string latency = "smsp__average_warp_latency_per_inst_issued.ratio";
+const std::string held_warps = "sm__warps_active.avg.pct_of_peak_sustained_active";
+const std::string most_warps = "sm__maximum_warps_per_active_cycle_pct";
+const std::string of_sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+const std::string of_memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+const std::string of_dram = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
+const std::string elapsed = "gpc__cycles_elapsed.max";
+const std::string sector_use = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
+const std::string lost_rounds = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
+const std::string wave_count = "launch__waves_per_multiprocessor";
+const std::string blocks = "launch__grid_size";
+
+/// An op without any limit: as near the peaks as can be, its copies hidden. Names with "__" are of the
+/// kernel.
+const Numbers unlimited{{"op_time", 1e-3},
+                        {"group_time", 10e-3},
+                        {"gpu_time", 1e-3},
+                        {"kernel_count", 1},
+                        {"compute_throughput", 96},
+                        {"memory_throughput", 10},
+                        {"traced_group_time", 10e-3},
+                        {"gpu_kernel_time", 1e-3},
+                        {"gpu_copy_only_time", 3e-3},
+                        {"gpu_idle_allocation_time", 1e-4},
+                        {"gpu_idle_synchronization_time", 1e-4},
+                        {"gpu_idle_host_time", 1e-4},
+                        {"gpu_idle_api_time", 1e-4},
+                        {"copy_in_time", 4e-3},
+                        {"copy_out_time", 4e-3},
+                        {"copy_in_bytes", 4e7},
+                        {"copy_out_bytes", 4e7},
+                        {"gpu__time_duration.sum", 1e-3},
+                        {warp_instructions, 800e6},
+                        {elapsed, 2e6},
+                        {of_sm, 75},
+                        {of_memory, 70},
+                        {of_dram, 30},
+                        {"dram__bytes.sum", 1e8},
+                        {sector_use, 32},
+                        {held_warps, 80},
+                        {most_warps, 100},
+                        {"smsp__warps_active.avg.peak_sustained", 16},
+                        {wave_count, 10},
+                        {blocks, 132.0 * 8 * 10},
+                        {"launch__occupancy_limit_registers", 8},
+                        {"launch__occupancy_limit_shared_mem", 16},
+                        {"launch__occupancy_limit_warps", 9},
+                        {"launch__occupancy_limit_blocks", 32},
+                        {lost_rounds, 0},
+                        {latency, 20},
+                        {stalled("long_scoreboard"), 2},
+                        {stalled("short_scoreboard"), 2},
+                        {stalled("barrier"), 2},
+                        {stalled("mio_throttle"), 2},
+                        {stalled("lg_throttle"), 2},
+                        {thread_instructions("fadd"), 0},
+                        {thread_instructions("fmul"), 0}};
+
+const Numbers faster{{"op_time", 0.6e-3}, {"gpu_time", 0.6e-3}, {"group_time", 6e-3}};
+const Numbers slower{{"op_time", 2e-3}, {"gpu_time", 2e-3}, {"group_time", 20e-3}};
+
+Numbers with(Numbers numbers, const Numbers& changed) {
+  for (const auto& [metric, value] : changed) numbers[metric] = value;
+  return numbers;
+}
+
+constexpr std::uint64_t batch = 1000;
+
+Case advised_case(const VariantInfo& info, const Numbers& numbers) {
+  Case c = samples::timed_case(info, batch, 1, 1);
+  c.ops.resize(1);
+  c.ops[0].bytes = 1e8;
+  PassResult& timed = samples::timing(c);
+  timed.verification.resize(1);
+  std::erase_if(timed.measurements, [&](const Measurement& m) {
+    return m.op == "layer2" || (m.op == "layer1" && numbers.contains(m.metric));
+  });
+  PassResult counters;
+  counters.pass = Pass::counters;
+  PassResult traced;
+  traced.pass = Pass::trace;
+  counters.status = traced.status = Status::ok;
+  for (const auto& [metric, value] : numbers) {
+    if (metric.find("__") != std::string::npos) {
+      counters.measurements.push_back(samples::of_kernel(metric, "layer1", "scale", value));
+    } else {
+      const bool is_time = metric == "op_time" || metric == "group_time";
+      timed.measurements.push_back(
+          samples::measured(metric, "layer1", is_time ? samples::around(value) : std::vector{value}));
+    }
+  }
+  traced.measurements = {samples::of_kernel("kernel_instances", "layer1", "scale", 1)};
+  c.passes = {timed, counters, traced};
+  return c;
+}
+
+/// A baseline, and variants of it.
+Run advised_run(const Numbers& before, const std::vector<Numbers>& after,
+                const std::string& device = "cuda") {
+  mprof::Run run = samples::empty_run();
+  run.ceilings = {{"memory_bandwidth", "cuda", 1e12, "", ""}};
+  run.families = {samples::conv_family()};
+  VariantInfo base = samples::variant("conv/before");
+  base.device = device;
+  run.variants = {base};
+  run.cases = {advised_case(base, before)};
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    VariantInfo info = samples::variant("conv/after" + std::to_string(i), "conv/before");
+    info.device = device;
+    run.variants.push_back(info);
+    run.cases.push_back(advised_case(info, after[i]));
+  }
+  return run;
+}
+
+const Advice* find_advice(const std::vector<Advice>& advice, std::string_view rule) {
+  const auto found = std::ranges::find_if(advice, [&](const Advice& one) { return one.rule->id == rule; });
+  return found == advice.end() ? nullptr : &*found;
+}
+
+const AdviceRecord& record_of(const RunAdvice& advice, std::string_view rule) {
+  return *std::ranges::find_if(advice.records,
+                               [&](const AdviceRecord& record) { return record.rule->id == rule; });
+}
+
+/// A limit of the baseline that a variant removes, all or in part.
+struct Limited {
+  std::string rule;
+  Numbers before;
+  Numbers after;
+  double at_most = 1;
+  double predicted = 1;
+};
+
+const Evidence untraced{std::nullopt, "nothing was traced"};
+
+const Numbers starved{{latency, 40}, {of_sm, 30}, {of_memory, 30}};
+
+const std::vector<Limited> limited_ops{
+    {"instructions", {{"compute_throughput", 20}}, {{warp_instructions, 400e6}}, 5, 2},
+    {"unfused_arithmetic",
+     {{thread_instructions("fadd"), 4e9}, {thread_instructions("fmul"), 4e9}},
+     {},
+     1 / (1 - 8e9 / 2 / 32 / 800e6),
+     1 / (1 - 8e9 / 2 / 32 / 800e6)},
+    {"launch_gaps", {{"gpu_time", 0.8e-3}}, {}, 1.25, 1.25},
+    {"partial_waves", {{wave_count, 1.25}, {blocks, 132.0 * 8 * 1.25}}, {}, 1 / 0.75, 1 / 0.75},
+    {"theoretical_occupancy",
+     with(starved, {{most_warps, 50}, {held_warps, 50}}),
+     {{most_warps, 75}},
+     2,
+     1.5},
+    {"achieved_occupancy", with(starved, {{held_warps, 50}, {latency, 20}}), {{held_warps, 80}}, 2, 1.6},
+    {"issue_slots", starved, {{latency, 20}}, 1 / 0.32, 2},
+    {"long_scoreboard",
+     with(starved, {{stalled("long_scoreboard"), 20}}),
+     {{stalled("long_scoreboard"), 10}},
+     2,
+     1 / 0.75},
+    {"barrier", with(starved, {{stalled("barrier"), 20}}), {{stalled("barrier"), 10}}, 2, 1 / 0.75},
+    {"short_scoreboard",
+     with(starved, {{stalled("short_scoreboard"), 20}}),
+     {{stalled("short_scoreboard"), 10}},
+     2,
+     1 / 0.75},
+    {"mio_throttle",
+     with(starved, {{stalled("mio_throttle"), 20}}),
+     {{stalled("mio_throttle"), 10}},
+     2,
+     1 / 0.75},
+    {"lg_throttle",
+     with(starved, {{stalled("lg_throttle"), 20}}),
+     {{stalled("lg_throttle"), 10}},
+     2,
+     1 / 0.75},
+    {"coalescing", {{sector_use, 16}, {stalled("long_scoreboard"), 8}}, {}, 1 / 0.75, 1 / 0.75},
+    {"bank_conflicts", {{lost_rounds, 0.2 * 2e6 * 132}}, {}, 1.25, 1.25},
+    {"cache_bandwidth", {{of_memory, 90}, {of_sm, 60}}, {{of_memory, 60}}, 1.5, 1.5},
+    {"dram_bandwidth", {{of_dram, 70}, {of_memory, 72}, {of_sm, 50}}, {{of_dram, 84}}, 1 / 0.7, 1.2},
+    {"dram_traffic", {{"dram__bytes.sum", 5e8}}, {{"dram__bytes.sum", 3e8}}, 1 / 0.6, 1.25},
+    {"serial_copies", {{"gpu_copy_only_time", 8e-3}}, {{"gpu_copy_only_time", 5.5e-3}}, 2, 1 / 0.75},
+    {"copy_rate", {{"copy_in_bytes", 2e7}, {"copy_out_bytes", 2e7}}, {}, 1 / 0.85, 1 / 0.85},
+    {"allocation", {{"gpu_idle_allocation_time", 3e-3}}, {{"gpu_idle_allocation_time", 1e-3}}, 1 / 0.7, 1.25},
+    {"synchronization",
+     {{"gpu_idle_synchronization_time", 3e-3}},
+     {{"gpu_idle_synchronization_time", 1e-3}},
+     1 / 0.7,
+     1.25},
+    {"host_code", {{"gpu_idle_host_time", 2.9e-3}}, {{"gpu_idle_host_time", 0.9e-3}}, 1 / 0.7, 1.25},
+};
+
+/// The execution of a case, a hundredth of whose 1000 ns is each part that is not named.
+struct Execution {
+  std::map<BudgetPart, std::int64_t> parts{};
+  std::uint64_t bytes = 1000;  ///< of each copy
+};
+
+/// A trace of such executions, in which no part lies beside another one. Kernels beside copies come first.
+Evidence traced(const mprof::Run& run, const std::vector<Execution>& executions) {
+  using enum BudgetPart;
+  FabricatedTrace made;
+  for (std::size_t i = 0; i < executions.size(); ++i) {
+    const trace::CaseIndex in_case = made.add_case(run.cases.at(i).id);
+    std::int64_t now = 0;
+    const auto take = [&](BudgetPart part) {
+      const auto found = executions[i].parts.find(part);
+      const std::int64_t begin = now, length = found == executions[i].parts.end() ? 0 : found->second;
+      now += length;
+      return trace::Interval{begin, begin + length};
+    };
+    const trace::Interval beside = take(kernels_and_copies);
+    made.kernel(7, {beside.start, take(kernels).end}, in_case);
+    if (beside.length() > 0) made.transfer(8, beside, to_device, executions[i].bytes, in_case);
+    made.transfer(8, take(copies_in), to_device, executions[i].bytes, in_case);
+    made.transfer(8, take(copies_out), to_host, executions[i].bytes, in_case);
+    for (const auto& [part, call] : {std::pair{idle_waiting, "cudaDeviceSynchronize"},
+                                     {idle_allocation, "cudaMalloc"},
+                                     {idle_calls, "cudaLaunchKernel"}}) {
+      made.call(call, take(part));
+      made.trace.calls.back().in_case = in_case;
+    }
+    (void)take(idle_host);
+    made.range(trace::own_domain, run.cases.at(i).id, {0, now});
+    made.trace.ranges.back().in_case = in_case;
+  }
+  return {std::move(made.trace), {}};
+}
+
+/// A limit of a whole execution that a variant removes, all or in part.
+struct LimitedWhole {
+  std::string rule;
+  Execution before;
+  Execution after;
+  double at_most = 1;
+  double predicted = 1;
+};
+
+const std::vector<LimitedWhole> limited_wholes{
+    {"whole_kernels",
+     {{{BudgetPart::kernels, 800}, {BudgetPart::copies_in, 200}}},
+     {{{BudgetPart::kernels, 300}, {BudgetPart::copies_in, 200}}},
+     5,
+     2},
+    {"whole_serial_copies",
+     {{{BudgetPart::kernels, 500}, {BudgetPart::copies_in, 500}}},
+     {{{BudgetPart::kernels_and_copies, 250}, {BudgetPart::kernels, 250}, {BudgetPart::copies_in, 250}}},
+     2,
+     1 / 0.75},
+    {"whole_copy_rate",
+     {{{BudgetPart::copies_in, 400}, {BudgetPart::copies_out, 400}, {BudgetPart::idle_host, 200}}},
+     {{{BudgetPart::copies_in, 200}, {BudgetPart::copies_out, 200}, {BudgetPart::idle_host, 200}}},
+     1 / 0.6,
+     1 / 0.6},
+    {"whole_allocation",
+     {{{BudgetPart::idle_allocation, 500}, {BudgetPart::kernels, 500}}},
+     {{{BudgetPart::idle_allocation, 250}, {BudgetPart::kernels, 500}}},
+     2,
+     1 / 0.75},
+    {"whole_synchronization",
+     {{{BudgetPart::idle_waiting, 500}, {BudgetPart::kernels, 500}}},
+     {{{BudgetPart::idle_waiting, 250}, {BudgetPart::kernels, 500}}},
+     2,
+     1 / 0.75},
+    {"whole_calls",
+     {{{BudgetPart::idle_calls, 500}, {BudgetPart::kernels, 500}}},
+     {{{BudgetPart::idle_calls, 250}, {BudgetPart::kernels, 500}}},
+     2,
+     1 / 0.75},
+    {"whole_host_code",
+     {{{BudgetPart::idle_host, 500}, {BudgetPart::kernels, 500}}},
+     {{{BudgetPart::idle_host, 250}, {BudgetPart::kernels, 500}}},
+     2,
+     1 / 0.75},
+};
+
+/// A baseline and a variant that takes half of its total time.
+mprof::Run step_of_the_whole() {
+  mprof::Run run = advised_run(unlimited, {unlimited});
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    PassResult& timed = run.cases[i].passes.at(0);
+    std::erase_if(timed.measurements, [](const Measurement& m) { return m.metric == "total_time"; });
+    timed.measurements.push_back(samples::measured("total_time", "", samples::around(i == 0 ? 1.0 : 0.5)));
+  }
+  return run;
+}
+
+TEST(Advice, NamesEachLimitOfTheWholeAndWhatItIsWorth) {
+  for (const LimitedWhole& limited : limited_wholes) {
+    const mprof::Run run = step_of_the_whole();
+    const RunAnalysis analysis = analyse(run);
+    const RunAdvice advice = advise(analysis, traced(run, {limited.before, limited.after}));
+    const VariantAdvice& variant = advice.families.at(0).variants.at(0);
+    EXPECT_TRUE(variant.whole.missing.empty());
+    const Advice* found = find_advice(variant.whole.advice, limited.rule);
+    if (found == nullptr) {
+      ADD_FAILURE() << limited.rule << " does not fire";
+      continue;
+    }
+    EXPECT_NEAR(found->gain, limited.at_most, 1e-3) << limited.rule;
+    const std::vector<AdviceTry>& tries = advice.families[0].tries;
+    const auto tried = std::ranges::find_if(
+        tries, [&](const AdviceTry& one) { return one.advice.rule->id == limited.rule; });
+    if (tried == tries.end()) {
+      ADD_FAILURE() << limited.rule << " was not tried";
+      continue;
+    }
+    EXPECT_TRUE(tried->op.empty()) << limited.rule;
+    EXPECT_NEAR(tried->predicted, limited.predicted, 1e-3) << limited.rule;
+    EXPECT_NEAR(*tried->achieved.factor, 2, 0.02) << limited.rule << ": of the whole, not of an op";
+  }
+}
+
+TEST(Advice, OfTheWholeIsSilentWhereTheTraceLacksRecords) {
+  const mprof::Run run = step_of_the_whole();
+  const RunAnalysis analysis = analyse(run);
+  const Execution idle{{{BudgetPart::idle_host, 900}, {BudgetPart::kernels, 100}}};
+  Evidence evidence = traced(run, {idle, idle});
+  const RunAdvice complete = advise(analysis, evidence);
+  EXPECT_NE(find_advice(complete.families.at(0).variants.at(0).whole.advice, "whole_host_code"), nullptr);
+  evidence.profile->cases.at(0).counts.dropped = 1;
+  const RunAdvice lacking = advise(analysis, evidence);
+  EXPECT_TRUE(lacking.families.at(0).variants.at(0).whole.advice.empty())
+      << "what looks idle may have been work";
+  EXPECT_EQ(lacking.families.at(0).variants.at(0).whole.missing,
+            std::vector<std::string>{"its time budget (the trace lacks 1 record)"});
+}
+
+TEST(Advice, CountsNoCostOfTracingAsTimeOfTheWhole) {
+  const mprof::Run run = step_of_the_whole();
+  const RunAnalysis analysis = analyse(run);
+  const Execution half{
+      {{BudgetPart::idle_host, 500}, {BudgetPart::kernels, 250}, {BudgetPart::copies_in, 250}}};
+  Evidence evidence = traced(run, {half, half});
+  evidence.profile->overheads.push_back({.time = {500, 1000}});
+  const RunAdvice advice = advise(analysis, evidence);
+  const OpAdvice& whole = advice.families.at(0).variants.at(0).whole;
+  EXPECT_EQ(find_advice(whole.advice, "whole_host_code"), nullptr) << "all of it was tracing";
+  const Advice* kernels = find_advice(whole.advice, "whole_kernels");
+  ASSERT_NE(kernels, nullptr);
+  EXPECT_NEAR(kernels->gain, 2, 1e-3) << "half of what is left without tracing";
+}
+
+TEST(Advice, IsSilentWithoutALimit) {
+  const mprof::Run run = advised_run(unlimited, {with(unlimited, faster)});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  for (const VariantAdvice& variant : advice.families.at(0).variants) {
+    ASSERT_EQ(variant.ops.size(), 1U) << variant.absent;
+    EXPECT_TRUE(variant.ops[0].missing.empty());
+    for (const Advice& one : variant.ops[0].advice) ADD_FAILURE() << one.rule->id << " " << one.gain;
+  }
+  EXPECT_TRUE(advice.families.at(0).tries.empty());
+}
+
+TEST(Advice, NamesEachLimitAndWhatItIsWorth) {
+  for (const Limited& limited : limited_ops) {
+    const Numbers before = with(unlimited, limited.before);
+    const mprof::Run run = advised_run(before, {with(with(unlimited, faster), limited.after)});
+    const RunAnalysis analysis = analyse(run);
+    const RunAdvice advice = advise(analysis, untraced);
+    const Advice* found = find_advice(advice.families.at(0).variants.at(0).ops.at(0).advice, limited.rule);
+    if (found == nullptr) {
+      ADD_FAILURE() << limited.rule << " does not fire";
+      continue;
+    }
+    EXPECT_NEAR(found->gain, limited.at_most, 1e-3) << limited.rule;
+    const std::vector<AdviceTry>& tries = advice.families[0].tries;
+    const auto tried = std::ranges::find_if(
+        tries, [&](const AdviceTry& one) { return one.advice.rule->id == limited.rule; });
+    if (tried == tries.end()) {
+      ADD_FAILURE() << limited.rule << " was not tried";
+      continue;
+    }
+    EXPECT_NEAR(tried->predicted, limited.predicted, 1e-3) << limited.rule;
+    EXPECT_EQ(tried->outcome, AdviceOutcome::right) << limited.rule;
+    EXPECT_EQ(record_of(advice, limited.rule).right, 1U) << limited.rule;
+  }
+}
+
+TEST(Advice, HasASituationForEachRule) {
+  std::set<std::string_view> covered, ids;
+  for (const Limited& limited : limited_ops) covered.insert(limited.rule);
+  for (const LimitedWhole& limited : limited_wholes) covered.insert(limited.rule);
+  for (const AdviceRule* rule : advice_rules()) {
+    EXPECT_TRUE(covered.contains(rule->id)) << rule->id;
+    EXPECT_TRUE(ids.insert(rule->id).second) << rule->id;
+    EXPECT_FALSE(rule->source.empty()) << rule->id;
+  }
+  for (const AdviceRule& rule : op_advice_rules())
+    EXPECT_TRUE(rule.time == "op_time" || rule.time == "group_time") << rule.id;
+  for (const AdviceRule& rule : whole_advice_rules()) EXPECT_EQ(rule.time, "total_time") << rule.id;
+}
+
+TEST(Advice, LeavesTheRestOfTheOpAsItIs) {
+  const Numbers half{{"gpu__time_duration.sum", 0.5e-3}, {"compute_throughput", 20}, {"gpu_time", 1e-3}};
+  const mprof::Run run = advised_run(with(unlimited, half), {});
+  const RunAdvice advice = advise(analyse(run), untraced);
+  const Advice* found = find_advice(advice.families.at(0).variants.at(0).ops.at(0).advice, "instructions");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain, 1 / (1 - 0.5 * 0.8), 1e-3) << "Amdahl: half of the op time is no kernel's";
+}
+
+TEST(Advice, BoundsHalfPrecisionByTheBandwidthAlone) {
+  const Numbers half{{"compute_throughput", 40},
+                     {thread_instructions("hfma"), 2e10},
+                     {thread_instructions("hadd"), 0},
+                     {thread_instructions("hmul"), 0},
+                     {thread_instructions("ffma"), 0}};
+  const mprof::Run run = advised_run(with(unlimited, half), {});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  const Advice* found = find_advice(advice.families.at(0).variants.at(0).ops.at(0).advice, "instructions");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain, 10, 1e-3) << "the FP32 peak is no bound for it";
+}
+
+TEST(Advice, TakesNoGuessForACount) {
+  Numbers uncounted;
+  for (const auto& [metric, value] : unlimited) {
+    if (metric.find("__") == std::string::npos) uncounted[metric] = value;
+  }
+  uncounted["compute_throughput"] = 20;
+  uncounted.erase("traced_group_time");
+  const mprof::Run run = advised_run(uncounted, {});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  const OpAdvice& of_op = advice.families.at(0).variants.at(0).ops.at(0);
+  EXPECT_TRUE(of_op.advice.empty());
+  EXPECT_EQ(of_op.missing.size(), 2U) << "neither counters nor trace";
+}
+
+TEST(Advice, IsAboutGpus) {
+  const mprof::Run run = advised_run(with(unlimited, {{"compute_throughput", 20}}), {}, "cpu");
+  const RunAdvice advice = advise(analyse(run), untraced);
+  EXPECT_EQ(advice.families.at(0).variants.at(0).absent, "the rules are about GPUs");
+}
+
+TEST(Advice, TakesReadingsThatHardlyDifferForNoMove) {
+  const Numbers before = with(unlimited, {{"copy_in_bytes", 2e7}, {"copy_out_bytes", 2e7}});
+  const Numbers other = with(with(unlimited, slower), {{"copy_in_bytes", 2.4e7}, {"copy_out_bytes", 2.4e7}});
+  const mprof::Run run = advised_run(before, {other, with(unlimited, faster)});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  EXPECT_NE(find_advice(advice.families.at(0).variants.at(0).ops.at(0).advice, "copy_rate"), nullptr);
+  EXPECT_EQ(record_of(advice, "copy_rate").tries, 1U) << "a fifth is what copies differ by anyway";
+}
+
+const Numbers much_overhead = with(unlimited, {{"compute_throughput", 20}});
+const Numbers fewer_and_faster =
+    with(with(much_overhead, faster), {{warp_instructions, 400e6}, {"compute_throughput", 96}});
+const Numbers fewer_and_slower =
+    with(with(much_overhead, slower), {{warp_instructions, 400e6}, {"compute_throughput", 96}});
+
+TEST(AdviceRecord, CountsHitsOverAllTries) {
+  const mprof::Run run =
+      advised_run(much_overhead, {fewer_and_faster, fewer_and_slower, fewer_and_faster, much_overhead});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  const AdviceRecord& record = record_of(advice, "instructions");
+  EXPECT_EQ(record.tries, 3U) << "the last one did not take the advice";
+  EXPECT_EQ(record.right, 2U);
+  EXPECT_EQ(record.wrong, 1U);
+  EXPECT_EQ(record.leading, 3U);
+  EXPECT_EQ(record.leading_right, 2U);
+  ASSERT_TRUE(record.hit_rate().has_value());
+  EXPECT_NEAR(*record.hit_rate(), 2.0 / 3, 1e-9);
+  ASSERT_TRUE(record.achieved_over_predicted.has_value());
+  EXPECT_NEAR(*record.achieved_over_predicted, std::cbrt(1 / 0.6 / 2 * 0.5 / 2 / 0.6 / 2), 1e-2);
+  EXPECT_FALSE(record.silenced());
+  EXPECT_FALSE(record_of(advice, "barrier").hit_rate().has_value()) << "never tried is no rate of 0";
+}
+
+TEST(AdviceRecord, SilencesARuleThatMisleads) {
+  const mprof::Run run = advised_run(much_overhead, {fewer_and_slower, fewer_and_faster});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  EXPECT_TRUE(record_of(advice, "instructions").silenced()) << "one of two went the wrong way";
+  const OpAdvice& of_op = advice.families.at(0).variants.at(0).ops.at(0);
+  EXPECT_EQ(find_advice(of_op.advice, "instructions"), nullptr);
+  ASSERT_EQ(of_op.left.size(), 1U);
+  EXPECT_EQ(of_op.left[0]->id, "instructions");
+}
+
+TEST(AdviceRecord, SilencesNoRuleForASingleTry) {
+  const mprof::Run run = advised_run(much_overhead, {fewer_and_slower});
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  EXPECT_EQ(record_of(advice, "instructions").wrong, 1U);
+  EXPECT_FALSE(record_of(advice, "instructions").silenced());
+}
+
+nlohmann::json words_of_page(const mprof::Run& run, std::size_t variant, bool tried) {
+  const RunAnalysis analysis = analyse(run);
+  const RunAdvice advice = advise(analysis, untraced);
+  PagePlan plan;
+  PageContext page;
+  page.plan = &plan;
+  page.advice = &advice;
+  const FamilyResult& family = analysis.families.at(0);
+  return tried ? tried_advice_view(family, page) : advice_view(family, family.variants.at(variant), page);
+}
+
+TEST(AdviceView, SaysWhatToDoAndHowThatDid) {
+  const nlohmann::json view = words_of_page(advised_run(much_overhead, {fewer_and_faster}), 0, false);
+  const nlohmann::json& item = view["items"].at(0)["list"].at(0);
+  EXPECT_EQ(item["gain"], "up to 5.0×");
+  EXPECT_EQ(item["rule"], "instructions");
+  EXPECT_EQ(item["record"], "tried once in this run, faster");
+  EXPECT_TRUE(item["text"].get<std::string>().starts_with("Execute fewer instructions: warp instructions"));
+}
+
+TEST(AdviceView, SaysWhatItSilenced) {
+  const mprof::Run run = advised_run(much_overhead, {fewer_and_slower, fewer_and_slower});
+  const nlohmann::json view = words_of_page(run, 0, false);
+  EXPECT_TRUE(view["items"].at(0)["list"].empty());
+  EXPECT_NE(view["items"].at(0)["silenced"].get<std::string>().find("instructions (2 of 2)"),
+            std::string::npos);
+  const nlohmann::json tried = words_of_page(run, 0, true);
+  EXPECT_NE(tried["sentences"].at(0).get<std::string>().find("Silenced in this report"), std::string::npos);
+  ASSERT_EQ(tried["tables"].size(), 2U);
+  EXPECT_EQ(tried["tables"][0]["rows"].size(), 2U) << "both tries stay in the table";
+}
+
+TEST(AdviceView, IsNotThereForTheCpu) {
+  const mprof::Run run = advised_run(much_overhead, {}, "cpu");
+  EXPECT_EQ(words_of_page(run, 0, false), nlohmann::json(false));
+  EXPECT_EQ(words_of_page(run, 0, true), nlohmann::json(false));
+}
+
+TEST(AdviceView, WritesABoundByItsOrder) {
+  EXPECT_EQ(format::up_to(1.16), "up to 1.16×");
+  EXPECT_EQ(format::up_to(1.84), "up to 1.8×");
+  EXPECT_EQ(format::up_to(17.4), "up to 17×");
+}
+
+TEST(AdviceTable, IsWhatTheDocumentShows) {
+  const std::filesystem::path file = std::filesystem::path(MPROF_SOURCE_DIR) / "docs/advice.md";
+  const std::string document = read_file(file),
+                    mark = "<!-- made from report/analysis/advice_rules.cpp -->\n";
+  const std::size_t place = document.find(mark);
+  ASSERT_NE(place, std::string::npos);
+  const std::string expected = document.substr(0, place + mark.size()) + advice_rules_as_markdown();
+  const char* update = std::getenv("MPROF_UPDATE_GOLDEN");
+  if (update != nullptr && std::string(update) == "1" && expected != document) {
+    write_file(file, expected);
+    std::printf("updated %s\n", file.c_str());
+    return;
+  }
+  EXPECT_EQ(document, expected) << "approve the new table with MPROF_UPDATE_GOLDEN=1";
+}
+
+}  // namespace advised
+}  // namespace
+}  // namespace mprof

@@ -1,0 +1,163 @@
+#include "report/analysis/brief.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/page/report.hpp"
+#include "report/views/views.hpp"
+#include "system/files.hpp"
+#include "tests/report/sample_runs.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+/// A baseline, two that build on it of which one calls a library, and one with a root of its own.
+mprof::Run ladder() {
+  mprof::Run run = samples::empty_run();
+  run.variants = {samples::variant("conv/slow"), samples::variant("conv/alone"),
+                  samples::variant("conv/better", "conv/slow"), samples::variant("conv/rival", "conv/slow")};
+  run.variants[3].library = "cuBLAS";
+  run.cases = {
+      samples::timed_case(run.variants[0], 100, 4, 8), samples::timed_case(run.variants[1], 100, 5, 9),
+      samples::timed_case(run.variants[2], 100, 1, 2), samples::timed_case(run.variants[3], 100, 2, 1.5)};
+  return run;
+}
+
+TEST(Brief, OrdersByTheOpsTogetherOverTheBaselineOfMost) {
+  const mprof::Run run = ladder();
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_NE(brief.common, nullptr);
+  EXPECT_EQ(brief.common->info.id, "conv/slow");
+  ASSERT_EQ(brief.rows.size(), 4U);
+  std::vector<std::string> ids;
+  for (const BriefRow& row : brief.rows) ids.push_back(row.variant->info.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"conv/better", "conv/rival", "conv/slow", "conv/alone"}));
+  EXPECT_NEAR(*brief.rows[0].ops_time, 3, 0.01);
+  EXPECT_NEAR(*brief.rows[0].over, 4, 0.02);
+  EXPECT_NEAR(*brief.rows[2].over, 1, 1e-9);
+  EXPECT_LT(*brief.rows[3].over, 1) << "a root of its own is held against the same baseline";
+}
+
+TEST(Brief, HoldsTheOwnBestAgainstTheBestOfTheLibraries) {
+  const mprof::Run run = ladder();
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_EQ(brief.rivals.size(), 3U) << "two ops and the whole";
+  EXPECT_EQ(brief.rivals[0].library, "cuBLAS");
+  EXPECT_EQ(brief.rivals[0].own->key.variant, "conv/better");
+  EXPECT_EQ(brief.rivals[0].rival->key.variant, "conv/rival");
+  EXPECT_NEAR(*brief.rivals[0].speed_up.factor, 2, 0.02);
+  EXPECT_LT(*brief.rivals[1].speed_up.factor, 1) << "where the library is faster, it is said";
+  mprof::Run without = ladder();
+  without.variants[3].library.clear();
+  const RunAnalysis own_alone = analyse(without);
+  EXPECT_TRUE(brief_of(own_alone.families.front()).rivals.empty());
+}
+
+TEST(Brief, HoldsTheBestAgainstTheBaselineOfMost) {
+  const mprof::Run run = ladder();
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_EQ(brief.leaders.size(), 3U) << "two ops and the whole";
+  EXPECT_EQ(brief.leaders[0].best->fastest->key.variant, "conv/better");
+  EXPECT_NEAR(*brief.leaders[0].over.factor, 4, 0.02);
+  EXPECT_EQ(brief.leaders[1].best->fastest->key.variant, "conv/rival");
+  EXPECT_TRUE(brief.leaders[2].best->op.empty());
+  mprof::Run alone = ladder();
+  alone.variants.resize(1);
+  alone.cases.resize(1);
+  const RunAnalysis of_one = analyse(alone);
+  EXPECT_FALSE(brief_of(of_one.families.front()).leaders.at(0).over) << "it is the baseline itself";
+}
+
+nlohmann::json view_of(const mprof::Run& run) {
+  const RunAnalysis analysis = analyse(run);
+  const Materials materials{.evidence = {std::nullopt, "nothing was traced"}};
+  PagePlan plan;
+  PageContext page;
+  page.materials = &materials;
+  page.plan = &plan;
+  return brief_view(analysis.families.front(), page);
+}
+
+/// No-break spaces are typed as spaces here.
+std::string said(const nlohmann::json& line) {
+  std::string text = line["text"];
+  for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
+  return text;
+}
+
+TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
+  const nlohmann::json view = view_of(ladder());
+  std::vector<std::string> leads;
+  for (const char* part : {"best", "outlook", "right"}) {
+    for (const nlohmann::json& line : view[part]) leads.push_back(line["lead"]);
+  }
+  EXPECT_EQ(leads, (std::vector<std::string>{"layer1", "layer2", "The ops together", "Whole execution",
+                                             "What bounds it now", "Is it right"}));
+  const std::string rows = said(view["best"][0]), columns = said(view["best"][1]);
+  EXPECT_TRUE(rows.starts_with("conv/better in 1.000 s, 4.00× as fast as conv/slow (95 %: ")) << rows;
+  EXPECT_NE(rows.find(", 2.00× as fast as cuBLAS (conv/rival) (95 %: "), std::string::npos) << rows;
+  EXPECT_NE(columns.find("it is cuBLAS's, and the fastest of own code, conv/better, is 0.75"),
+            std::string::npos)
+      << columns;
+  EXPECT_EQ(said(view["outlook"][0]), "Not known (nothing was traced).");
+}
+
+TEST(BriefView, WhatIsLevelIsSaidAsLevel) {
+  mprof::Run run = ladder();
+  run.cases[2] = samples::timed_case(run.variants[2], 100, 4, 8);
+  run.variants[3].library.clear();
+  run.cases[3] = samples::timed_case(run.variants[3], 100, 4, 8);
+  const nlohmann::json view = view_of(run);
+  EXPECT_NE(said(view["best"][0]).find("level with "), std::string::npos) << said(view["best"][0]);
+  EXPECT_EQ(said(view["best"][0]).find("× as fast"), std::string::npos)
+      << "nothing is said to be faster than what it is level with";
+}
+
+TEST(Brief, AWrongVariantHasNoPlaceInIt) {
+  mprof::Run run = ladder();
+  samples::timing(run.cases[2]).status = Status::wrong;
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_EQ(brief.rows.size(), 3U);
+  EXPECT_EQ(brief.rows[0].variant->info.id, "conv/rival");
+}
+
+TEST(Brief, OfARunWithoutTimesThereIsNone) {
+  mprof::Run run = ladder();
+  for (Case& c : run.cases) samples::timing(c).status = Status::failed;
+  const RunAnalysis analysis = analyse(run);
+  EXPECT_EQ(brief_of(analysis.families.front()).problem, nullptr);
+}
+
+TEST(Brief, WorkOutsideForwardIsNoFastOp) {
+  const mprof::Run run = samples::gpu();
+  const RunAnalysis analysis = analyse(run);
+  for (const BriefRow& row : brief_of(analysis.families.front()).rows)
+    EXPECT_EQ(row.ops_time.has_value(), row.variant->info.id != "conv/streams") << row.variant->info.id;
+}
+
+/// Each length leads to the others, and what one links to in another is there.
+TEST(ReportLengths, LeadToEachOther) {
+  const test::TemporaryDirectory directory;
+  write_report(samples::two_families(), {{"md"}, directory.path(), {}});
+  const auto text = [&](const char* name) { return read_file(directory.path() / name); };
+  for (const char* name : {"brief.md", "milestone.md", "evidence.md"}) {
+    const std::string page = text(name);
+    for (const char* file : {"", "brief.md", "milestone.md", "evidence.md"}) {
+      const std::string target = *file == '\0' ? page : text(file), lead = std::string("](") + file + "#";
+      for (std::size_t at = page.find(lead); at != std::string::npos; at = page.find(lead, at + 1)) {
+        const std::size_t begin = at + lead.size();
+        const std::string anchor = page.substr(begin, page.find(')', begin) - begin);
+        EXPECT_NE(target.find("<a id=\"" + anchor + "\"></a>"), std::string::npos)
+            << name << " leads to " << file << "#" << anchor;
+      }
+    }
+  }
+  EXPECT_NE(text("brief.md").find("](milestone.md)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mprof
