@@ -48,6 +48,7 @@ std::string values_on(const std::vector<Problem>& problems, const std::string& a
 std::string axis_meaning(const Family& family, const AxisInfo& axis, AxisUse use) {
   const std::string meaning = fmt::format("{}: {}", family.info().id, axis.meaning);
   if (use == AxisUse::single) return meaning + "; without it the smallest of the run";
+  if (use == AxisUse::one) return meaning + "; without it the largest of a quick run";
   const std::string usual = values_on(family.default_problems(false), axis.name);
   const std::string quick = values_on(family.default_problems(true), axis.name);
   return fmt::format("{}; without it {}{}", meaning, usual, quick == usual ? "" : ", with --quick " + quick);

@@ -11,8 +11,9 @@ namespace mprof::cli {
 
 /// What the values of an axis are for.
 enum class AxisUse {
-  sweep,  ///< a list of values; without it the family's own problems
-  single  ///< one value; without it that of the smallest problem of a run
+  sweep,   ///< a list of values; without it the family's own problems
+  single,  ///< one value; without it that of the smallest problem of a run
+  one      ///< one value; without it that of the largest problem of a quick run
 };
 
 /// Adds --problem, and an option for each axis. One whose name is an option already has --problem alone.

@@ -93,6 +93,7 @@ void print_variant(const RegisteredVariant& variant) {
   fmt::print("{}\n    {}\n", info.id, info.title);
   fmt::print("    baseline   {}\n", info.baseline.empty() ? "none: it is the baseline" : info.baseline);
   if (!info.combines.empty()) fmt::print("    combines   {}\n", fmt::join(info.combines, ", "));
+  if (!info.library.empty()) fmt::print("    library    {}\n", info.library);
   for (const ParameterInfo& parameter : info.parameters)
     fmt::print("    parameter  {}\n", described(parameter));
   const auto reason = unavailable(variant, Devices::instance());

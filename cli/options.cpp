@@ -8,6 +8,7 @@
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
+#include "report/text/format.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
 
@@ -15,6 +16,7 @@ namespace mprof::cli {
 namespace {
 
 namespace po = boost::program_options;
+using format::wrapped;
 
 constexpr std::size_t markdown_width = 120;
 
@@ -25,7 +27,7 @@ struct ExitRow {
 
 constexpr std::array exit_rows{
     ExitRow{ExitCode::success, "success"},
-    ExitRow{ExitCode::regression, "compare found a regression"},
+    ExitRow{ExitCode::regression, "compare, ab or run --baseline found a regression"},
     ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
     ExitRow{
         ExitCode::wrong_output,
@@ -36,20 +38,9 @@ constexpr std::array exit_rows{
     ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM); finished cases are on disk"},
 };
 
-/// The text in lines of at most `width` columns, those behind the first indented.
-std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0) {
-  std::string out;
-  std::size_t column = indent;  // the caller has written as much
-  bool first = true;
-  for (const std::string& word : split(text, ' ')) {
-    const bool fits = first || column + 1 + word.size() <= width;
-    if (!fits) out += "\n" + std::string(indent, ' ');
-    if (fits && !first) out += ' ';
-    column = (fits ? column + (first ? 0 : 1) : indent) + word.size();
-    out += word;
-    first = false;
-  }
-  return out;
+/// Whether a word of a verb's positional arguments stands for any number of them.
+bool takes_many(std::string_view positional) {
+  return positional.ends_with("...");
 }
 
 po::options_description described(const Verb& verb, unsigned width) {
@@ -60,8 +51,8 @@ po::options_description described(const Verb& verb, unsigned width) {
       continue;
     }
     if (option.repeatable) {
-      auto* value =
-          po::value<std::vector<std::string>>()->multitoken()->composing()->value_name(option.argument);
+      auto* value = po::value<std::vector<std::string>>()->composing()->value_name(option.argument);
+      if (!verb.sides && !takes_many(verb.positional)) value->multitoken();  // it would take those as well
       out.add_options()(option.name.c_str(), value, option.meaning.c_str());
       continue;
     }
@@ -113,13 +104,8 @@ void require_lists(const Verb& verb, const Arguments& arguments) {
   }
 }
 
-po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words) {
-  po::options_description all = described(verb, 80);
-  po::positional_options_description positional;
-  for (const std::string& name : split(verb.positional, ' ')) {
-    all.add_options()(name.c_str(), po::value<std::string>());
-    positional.add(name.c_str(), 1);
-  }
+po::variables_map stored(const std::vector<std::string>& words, const po::options_description& all,
+                         const po::positional_options_description& positional) {
   namespace style = po::command_line_style;
   po::variables_map values;
   po::store(po::command_line_parser(with_numbers_attached(words))
@@ -130,6 +116,54 @@ po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words
             values);
   po::notify(values);
   return values;
+}
+
+/// "a1 a2 -- b1 b2", or "a b": the lists A and B. Options may stand on either side.
+po::variables_map parsed_sides(const Verb& verb, std::vector<std::string> words) {
+  using Words = std::vector<std::string>;
+  po::options_description all = described(verb, 80);
+  po::positional_options_description positional;
+  all.add_options()("A", po::value<Words>());
+  positional.add("A", -1);
+  const auto given = [](const po::variables_map& values) {
+    return values.count("A") > 0 ? values["A"].as<Words>() : Words{};
+  };
+  const auto between = std::ranges::find(words, "--");
+  const bool separated = between != words.end();
+  std::size_t before = 1;
+  if (separated) {
+    before = given(stored({words.begin(), between}, all, positional)).size();
+    words.erase(between);
+  }
+  po::variables_map values = stored(words, all, positional);
+  Words side = given(values);
+  if (!separated && side.size() > 2) {
+    fail(verb, fmt::format("mprof {} takes {}, and was given more: put -- between several of each.",
+                           verb.name, verb.positional));
+  }
+  if (before == 0) values.erase("A");
+  if (side.size() <= before) return values;
+  values.insert({"B", po::variable_value(
+                          Words(side.begin() + static_cast<std::ptrdiff_t>(before), side.end()), false)});
+  side.resize(before);
+  if (before > 0) values.at("A").value() = side;
+  return values;
+}
+
+po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words) {
+  if (verb.sides) return parsed_sides(verb, words);
+  po::options_description all = described(verb, 80);
+  po::positional_options_description positional;
+  for (const std::string& name : split(verb.positional, ' ')) {
+    if (takes_many(name)) {
+      all.add_options()(name.c_str(), po::value<std::vector<std::string>>());
+      positional.add(name.c_str(), -1);
+    } else {
+      all.add_options()(name.c_str(), po::value<std::string>());
+      positional.add(name.c_str(), 1);
+    }
+  }
+  return stored(words, all, positional);
 }
 
 }  // namespace
@@ -167,6 +201,7 @@ Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) 
     Arguments arguments(parsed(verb, words), command_line, verb.options);
     if (arguments.flag("help")) return arguments;
     for (const std::string& name : split(verb.positional, ' ')) {
+      if (verb.sides && name == "B") continue;
       if (!arguments.given(name)) fail(verb, fmt::format("mprof {}: {} is missing.", verb.name, name));
     }
     require_lists(verb, arguments);

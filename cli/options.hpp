@@ -48,12 +48,15 @@ class Arguments {
 
 struct Verb {
   std::string name;
-  std::string positional;   ///< "DIR", "A B", or empty; each word is an argument that must be given
+  std::string positional;   ///< "DIR", "A B", or empty; each word must be given, "DIR..." once or more
   std::string summary;      ///< one line
   std::string description;  ///< sentences, on one line: help and docs/cli.md break it
   std::vector<Option> options;
   std::function<int(const Arguments&)> run;
   bool hidden = false;
+  /// Its two arguments are lists, "--" between them; without it, one word each. B may be missing: what it
+  /// means then is the verb's.
+  bool sides = false;
 };
 
 /// One per verb, each in its own file.
@@ -62,6 +65,8 @@ struct Verb {
 [[nodiscard]] Verb sanitize_verb();
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
+[[nodiscard]] Verb ab_verb();
+[[nodiscard]] Verb history_verb();
 [[nodiscard]] Verb stats_verb();
 [[nodiscard]] Verb export_verb();
 [[nodiscard]] Verb doctor_verb();

@@ -52,6 +52,14 @@ class Counted : public Progress {
       work_done_ += work_of(c);
     }
   }
+  void case_is_added(const Case& c) override {
+    ++steps_;
+    work_ += work_of(c);
+  }
+  void case_is_left_out(const Case& c) override {
+    --steps_;
+    work_ -= work_of(c);
+  }
 
  protected:
   [[nodiscard]] std::string counter() const { return fmt::format("{}/{}", done_, steps_); }

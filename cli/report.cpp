@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "kernels/sources.hpp"
 #include "model/run_file.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
@@ -31,6 +32,7 @@ int report(const Arguments& arguments) {
   options.directory = directory;
   options.text = {arguments.text("title"), arguments.text("author")};
   options.selection = {split(arguments.text("only")), arguments.text("baseline")};
+  options.own_sources = source_text;
   options.dump_view = arguments.flag("dump-view");
   options.written = [](const std::filesystem::path& file) { fmt::print("{}\n", file.string()); };
   write_report(read_run(directory), options);
@@ -45,11 +47,14 @@ Verb report_verb() {
       .positional = "DIR",
       .summary = "write the milestone report of a run",
       .description =
-          "Turns the result directory DIR into the milestone report: milestone.md with SVG charts beside "
-          "it, "
-          "and milestone.html, one file that needs no network. Needs no GPU; the same run gives the same "
-          "bytes. "
-          "For milestone.pdf, the same page on paper, Chromium must be installed, or CHROMIUM name one.",
+          "Turns the result directory DIR into a report of three lengths: brief.md answers on two pages, "
+          "milestone.md has each variant on a page, evidence.md every table, with SVG charts beside them; "
+          "and "
+          "milestone.html, one file that holds all of it and needs no network. Needs no GPU; the same run "
+          "gives "
+          "the same bytes. For milestone.pdf, the same page on paper, Chromium must be installed, or "
+          "CHROMIUM "
+          "name one.",
       .options = {{"format", "LIST", "md,html", "What to write: md, html, pdf."},
                   {"out", "DIR", "", "Where to write; without it into the result directory itself."},
                   {"title", "TEXT", "", "The report's title; without it the workload and the machine."},

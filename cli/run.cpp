@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/compare.hpp"
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
@@ -15,8 +16,10 @@
 #include "collectors/collector.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
+#include "model/derive/derive.hpp"
 #include "model/facts.hpp"
 #include "model/metric_presets.hpp"
+#include "model/run_file.hpp"
 #include "model/version.hpp"
 #include "report/views/summary.hpp"
 #include "runner/coordinator.hpp"
@@ -113,6 +116,14 @@ std::optional<std::uint64_t> parse_seed(const std::string& text) {
   return seed;
 }
 
+std::uint32_t parse_rounds(const std::string& text) {
+  constexpr std::uint64_t most = 1000;
+  const std::optional<std::uint64_t> rounds = parse_whole(text);
+  if (!rounds || *rounds < 1 || *rounds > most)
+    throw Error(ExitCode::usage, fmt::format("--rounds {}: give a whole number from 1 to {}.", text, most));
+  return static_cast<std::uint32_t>(*rounds);
+}
+
 /// What the command line says; of an option that it does not have, nothing.
 RunRequest parse_given(const Arguments& arguments) {
   RunRequest request;
@@ -127,6 +138,7 @@ RunRequest parse_given(const Arguments& arguments) {
   if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
   request.quick = arguments.flag("quick");
   request.hot = arguments.flag("hot");
+  if (arguments.given("rounds")) request.rounds = parse_rounds(arguments.text("rounds"));
   if (arguments.given("seed")) request.seed = parse_seed(arguments.text("seed"));
   if (arguments.given("sampling-time"))
     request.max_seconds = parse_seconds("sampling-time", arguments.text("sampling-time"));
@@ -225,6 +237,7 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory) {
   Run run = directory.load();
   refuse_other_build(run, directory);
   refuse_other_plan(arguments, run, directory);
+  if (arguments.given("rounds")) run.plan.rounds = parse_rounds(arguments.text("rounds"));
   refuse_other_machine(run, directory);
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());
   renew_inputs(run);
@@ -259,11 +272,20 @@ ExitCode exit_code_of(const Run& run) {
   return any ? ExitCode::wrong_output : ExitCode::success;
 }
 
-int execute(Run& run, ResultDirectory& directory, const Arguments& arguments) {
+/// A run to compare with, read before anything is measured: a wrong name shall not cost an hour.
+std::optional<Run> baseline_of(const Arguments& arguments) {
+  if (!arguments.given("baseline")) return std::nullopt;
+  return read_run(arguments.text("baseline"));
+}
+
+int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
+            const std::optional<Run>& baseline) {
   const Interrupts interrupts;
   const auto progress = make_progress(style_of(arguments), steady_clock());
   const std::string program = fs::read_symlink("/proc/self/exe").string();
-  coordinate(run, {{program, "worker"}, directory, steady_clock(), *progress, interrupts.fd()});
+  const bool adds_rounds = !arguments.given("rounds");  // whoever says how many gets so many
+  coordinate(run, {{program, "worker"}, directory, steady_clock(), *progress, interrupts.fd(), adds_rounds});
+  derive(run, directory.path());
   if (!arguments.flag("quiet")) std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
   const ExitCode code = exit_code_of(run);
   const std::string path = directory.path().string();
@@ -273,17 +295,20 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments) {
   } else {
     fmt::print("Result: {}. Next: mprof report {}\n", path, path);
   }
-  return static_cast<int>(code);
+  if (!baseline || code == ExitCode::interrupted) return static_cast<int>(code);
+  const int compared = compare_with_baseline(*baseline, arguments.text("baseline"), path);
+  return compared == 0 ? static_cast<int>(code) : compared;
 }
 
 int run(const Arguments& arguments) {
   const ResultDirectory::Mode mode = mode_of(arguments);
+  const std::optional<Run> baseline = baseline_of(arguments);
   if (mode == ResultDirectory::Mode::resume) {
     ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory);
     directory.save_sources(
         record.variants);  // of the same revision; the first attempt may not have come so far
-    return execute(record, directory, arguments);
+    return execute(record, directory, arguments, baseline);
   }
   // Everything that can be wrong with the request is found before a directory is made.
   Run record = new_run(arguments);
@@ -293,7 +318,7 @@ int run(const Arguments& arguments) {
   ResultDirectory directory(out, mode);
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record.variants);
-  return execute(record, directory, arguments);
+  return execute(record, directory, arguments, baseline);
 }
 
 }  // namespace
@@ -321,10 +346,19 @@ Verb run_verb() {
        "harm."},
       {"overwrite", "", "", "Replace the run in --out."},
       {"seed", "N", "random", "Seed of the order in which cases run; it is kept in the record."},
+      {"rounds", "N", "",
+       "Fresh processes in which each case is timed: intervals and verdicts speak of the next run, which one "
+       "process "
+       "cannot know. Without it 5, and up to 10 for a case whose interval they make narrow enough; with "
+       "--quick 1. With "
+       "--resume, more rounds than the run has are added."},
       {"sampling-time", "S", "",
-       "Longest that the samples of a case are taken, in seconds; without it 15, with --quick 1.5. What is "
-       "slower than that keeps one sample."},
+       "Longest that the samples of a case are taken, over all rounds, in seconds; without it 15, with "
+       "--quick 1.5. What "
+       "is slower than its share of that keeps one sample a round."},
       {"timeout", "S", "600", "Time limit of a case in one pass, in seconds, from when it begins."},
+      {"baseline", "DIR", "",
+       "Then compare the run in DIR with this one, as `mprof compare` does with its defaults, and exit so."},
       {"quiet", "", "", "Print only what goes wrong, and where the result is."},
   };
   add_axis_options(options, Registry::instance(), AxisUse::sweep);

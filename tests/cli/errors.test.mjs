@@ -65,6 +65,10 @@ const bad_usage = {
   "compare with three": [["compare", "a", "b", "c"], /given more/],
   "an unknown comparison format": [["compare", "a", "b", "--format", "htm"], /Did you mean html\?/],
   "a bad threshold": [["compare", "a", "b", "--threshold", "lots"], /give a percentage/],
+  "a history of nothing": [["history"], /DIR\.\.\. is missing/],
+  "a history of one run": [["history", join(source, "tests", "golden", "run_a")], /two runs or more/],
+  "a history of an empty directory": [["history", join(source, "tests", "golden", "run_a"), "."], /\. holds no run.json/],
+  "an unknown format of a history": [["history", "a", "b", "--format", "htm"], /Did you mean html\?/],
   "report of an empty directory": [["report", "."], /holds no run.json/],
   "compare of empty directories": [["compare", ".", "."], /holds no run.json/],
 };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { digest, head_of_brief, made_from, pictures, sample, shown_brief } from "../../scripts/readme_pictures.mjs";
 import { mprof, source } from "./support.mjs";
 
 const readme = readFileSync(join(source, "README.md"), "utf8");
@@ -42,4 +43,15 @@ test("it names every verb", () => {
   const shown = [...overview.matchAll(/^mprof ([a-z]+)/gm)].map((match) => match[1]);
   const verbs = [...mprof(["--help"]).out.matchAll(/^  mprof ([a-z]+)/gm)].map((match) => match[1]);
   assert.deepEqual(shown.sort(), verbs.sort());
+});
+
+test("it shows the sample report as it is", () => {
+  const again = "run node scripts/readme_pictures.mjs";
+  assert.equal(shown_brief(readme), head_of_brief(), again);
+  assert.equal(readFileSync(made_from, "utf8").trim(), digest(join(sample, "milestone.html")), again);
+  for (const [, file] of readme.matchAll(/(?:src|srcset)="([^"]+)"|!\[[^\]]*\]\(([^)]+)\)/g)) {
+    if (file) assert.ok(existsSync(join(source, file)), file);
+  }
+  for (const scheme of ["light", "dark"])
+    assert.equal(readFileSync(join(pictures, `report-${scheme}.png`)).subarray(1, 4).toString(), "PNG");
 });

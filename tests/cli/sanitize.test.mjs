@@ -34,7 +34,7 @@ test("CPU variants are skipped with the reason, and exit code 5 says that nothin
   assert.equal(read_record(run).results.length, 10, "what is not asked for stays");
 
   assert.equal(mprof(["report", run]).code, 0);
-  assert.match(readFileSync(join(run, "milestone.md"), "utf8"), /## Compute Sanitizer\n\nNo variant was run under compute-sanitizer: compute-sanitizer reads CUDA code only\./);
+  assert.match(readFileSync(join(run, "evidence.md"), "utf8"), /## Compute Sanitizer\n\nNo variant was run under compute-sanitizer: compute-sanitizer reads CUDA code only\./);
 });
 
 test("what cannot be asked for is refused before anything is written", (t) => {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Options that the verbs share which hold runs against each other.
+namespace mprof::cli {
+
+/// --threshold in percent, as a ratio; throws Error(usage) for any other text.
+[[nodiscard]] double parse_threshold(const std::string& text);
+
+/// --format: text, md, html or json; throws Error(usage) with the nearest of them. `what` is what has that
+/// format.
+[[nodiscard]] std::string parse_comparison_format(const std::string& text, std::string_view what);
+
+}  // namespace mprof::cli

@@ -1,0 +1,40 @@
+// Two variants side by side, as a user runs them.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, temporary } from "./support.mjs";
+
+const quickly = ["--size", "256", "--iterations", "1", "--sampling-time", "0.05", "--budget", "15"];
+
+test("what is far apart is told by three blocks, and leaves three records that compare", (t) => {
+  const out = join(temporary(t), "ab");
+  const { code, out: text, err } = mprof(["ab", "elementwise/cpu_naive", "elementwise/cpu_threads", ...quickly, "--out", out, "--format", "json"]);
+  assert.ok(code === 0 || code === 1, err);
+  const session = JSON.parse(text);
+  assert.ok(session.blocks >= 3);
+  assert.deepEqual(session.times.map((time) => time.metric), ["op_time", "total_time"]);
+  for (const time of session.times) assert.ok(time.test.interval[0] <= time.test.ratio && time.test.ratio <= time.test.interval[1]);
+  assert.match(err, /block 3, \d+ s: \d of 2 times told/);
+  for (const side of ["A", "B", "A-again"]) {
+    const run = JSON.parse(readFileSync(join(out, side, "run.json"), "utf8"));
+    assert.equal(run.plan.rounds, 2 * session.blocks);
+    assert.equal(run.state, "complete");
+  }
+  assert.equal(mprof(["compare", join(out, "A"), join(out, "A-again"), "--threshold", "99"]).code, 0);
+});
+
+test("what cannot be put side by side is refused before a directory is made", (t) => {
+  const out = join(temporary(t), "ab");
+  const refused = (words, code, message) => {
+    const result = mprof(["ab", ...words, "--out", out]);
+    assert.equal(result.code, code, result.err);
+    assert.match(result.err, message);
+    assert.ok(!existsSync(out));
+  };
+  refused(["conv/cpu_threds", "conv/cpu_naive"], 2, /neither a variant nor another build.*cpu_threads/s);
+  refused(["elementwise/cpu_naive", "conv/cpu_naive"], 4, /different families/);
+  refused(["elementwise/cpu_naive[x=1]", "elementwise/cpu_naive"], 2, /x/);
+  refused(["elementwise/cpu_naive", "elementwise/cpu_threads", "--size", "256,512"], 2, /one value|whole number/);
+  refused(["/bin/true", "elementwise/cpu_naive"], 2, /--variant ID/);
+});
