@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/advice.hpp"
+#include "report/analysis/literature.hpp"
 
 /// The rules of the advice: what limits an op, and how much of its time is left without that limit.
 namespace mprof {
@@ -15,20 +16,6 @@ using Number = std::optional<double>;
 using Of = const OpReadings&;
 
 // Sources. Facts are from there; the thresholds are ours.
-constexpr std::string_view profiling_guide =
-    "Nsight Compute documentation, Profiling Guide: metrics, warp stall reasons, Speed of Light";
-constexpr std::string_view volkov_latency =
-    "V. Volkov: Understanding Latency Hiding on GPUs, 2016: warps needed are latency times issue rate";
-constexpr std::string_view roofline_model =
-    "S. Williams, A. Waterman, D. Patterson: Roofline, CACM 52(4), 2009: bytes over bandwidth bound the time";
-constexpr std::string_view iron_law =
-    "J. Hennessy, D. Patterson: Computer Architecture, chapter 1: time is instructions times cycles per "
-    "instruction";
-constexpr std::string_view memory_guide = "CUDA C++ Best Practices Guide: memory optimizations";
-constexpr std::string_view launch_guide =
-    "CUDA C++ Best Practices Guide: execution configuration optimizations";
-constexpr std::string_view transfer_guide =
-    "CUDA C++ Best Practices Guide: data transfer between host and device";
 
 /// Schedulers that issue in fewer of their cycles have no warp ready too often; above it warps wait for each
 /// other.
@@ -57,10 +44,10 @@ const OpResult* timed_op(Of op) {
   return op.result().find_op(op.info().name);
 }
 
-/// s; nullopt where most of the work happens outside forward(), so that the op time is not the kernels'.
+/// s; nullopt where the op time is not the kernels'.
 Number op_seconds(Of op) {
   const OpResult* found = timed_op(op);
-  if (found == nullptr || found->outside_forward || !found->op_time) return std::nullopt;
+  if (found == nullptr || !found->flaw.empty() || !found->op_time) return std::nullopt;
   return found->op_time->median > 0 ? Number(found->op_time->median) : std::nullopt;
 }
 
@@ -436,32 +423,32 @@ constexpr std::array all_advice_rules{
         {"instructions", "Execute fewer instructions", "warp instructions", Unit::count, true, "op_time",
          of_counts, issuing,
          "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
-         iron_law},
+         literature::time_equation},
         instructions,
         fewest_instructions,
         left_by_instructions},
     OpAdviceRule{{"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
                   "FP32 additions and multiplications", Unit::count, true, "op_time", of_counts, issuing,
-                  "1 − (before − after) / 2 / 32 / warp instructions", profiling_guide},
+                  "1 − (before − after) / 2 / 32 / warp instructions", literature::profiling_guide},
                  unfused,
                  fewest_unfused,
                  left_by_fusing},
-    OpAdviceRule{
-        {"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second, true,
-         "op_time", of_one_trace, "it was measured", "1 − (before − after) / op time", launch_guide},
-        [](Of op) { return number(op, "launch_gap"); },
-        no_gaps,
-        left_by_gaps},
-    OpAdviceRule{
-        {"partial_waves", "Launch blocks for whole waves", "use of waves", Unit::percent, false, "op_time",
-         of_counts, "it was measured", "max(before / after, busiest unit / its peak)", launch_guide},
-        [](Of op) { return number(op, "wave_use"); },
-        whole_waves,
-        [](Of op, double value) { return left_by_growth(op, *number(op, "wave_use"), value); }},
+    OpAdviceRule{{"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second,
+                  true, "op_time", of_one_trace, "it was measured", "1 − (before − after) / op time",
+                  literature::execution_configuration},
+                 [](Of op) { return number(op, "launch_gap"); },
+                 no_gaps,
+                 left_by_gaps},
+    OpAdviceRule{{"partial_waves", "Launch blocks for whole waves", "use of waves", Unit::percent, false,
+                  "op_time", of_counts, "it was measured", "max(before / after, busiest unit / its peak)",
+                  literature::execution_configuration},
+                 [](Of op) { return number(op, "wave_use"); },
+                 whole_waves,
+                 [](Of op, double value) { return left_by_growth(op, *number(op, "wave_use"), value); }},
     OpAdviceRule{{"theoretical_occupancy", "Let a multiprocessor hold more warps", "theoretical occupancy",
                   Unit::percent, false, "op_time", of_counts,
                   "it is below 80 %, and schedulers issue in less than 60 % of their cycles",
-                  "max(before / after, busiest unit / its peak)", volkov_latency},
+                  "max(before / after, busiest unit / its peak)", literature::latency_hiding},
                  theoretical_occupancy,
                  full_occupancy,
                  [](Of op, double value) { return left_by_growth(op, *theoretical_occupancy(op), value); }},
@@ -469,48 +456,49 @@ constexpr std::array all_advice_rules{
         {"achieved_occupancy", "Keep as many warps as a multiprocessor can hold", "achieved occupancy",
          Unit::percent, false, "op_time", of_counts,
          "it is below 90 % of the theoretical one, and schedulers issue in less than 60 % of their cycles",
-         "max(before / after, busiest unit / its peak)", volkov_latency},
+         "max(before / after, busiest unit / its peak)", literature::latency_hiding},
         achieved_occupancy,
         reachable_occupancy,
         [](Of op, double value) { return left_by_growth(op, *achieved_occupancy(op), value); }},
     OpAdviceRule{{"issue_slots", "Have a warp ready in more cycles", "cycles in which a scheduler issued",
                   Unit::percent, false, "op_time", of_counts, starving,
-                  "max(before / after, busiest unit / its peak)", profiling_guide},
+                  "max(before / after, busiest unit / its peak)", literature::profiling_guide},
                  issue_percent,
                  [](Of op) { return lacks_warps(op) ? Number(all_of_it) : std::nullopt; },
                  [](Of op, double value) { return left_by_growth(op, *issue_percent(op), value); }},
     OpAdviceRule{
         {"long_scoreboard", "Wait less for global and local memory", "stalled cycles per issued instruction",
          Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)", profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)",
+         literature::profiling_guide},
         [](Of op) { return stall(op, "long_scoreboard"); },
         [](Of op) { return without_stall(op, "long_scoreboard"); },
         [](Of op, double value) { return left_by_stall(op, "long_scoreboard", value, *busiest(op)); }},
-    OpAdviceRule{
-        {"barrier", "Wait less at barriers", "stalled cycles per issued instruction", Unit::ratio, true,
-         "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)", profiling_guide},
-        [](Of op) { return stall(op, "barrier"); },
-        [](Of op) { return without_stall(op, "barrier"); },
-        [](Of op, double value) { return left_by_stall(op, "barrier", value, *busiest(op)); }},
+    OpAdviceRule{{"barrier", "Wait less at barriers", "stalled cycles per issued instruction", Unit::ratio,
+                  true, "op_time", of_counts, starving_stall,
+                  "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)",
+                  literature::profiling_guide},
+                 [](Of op) { return stall(op, "barrier"); },
+                 [](Of op) { return without_stall(op, "barrier"); },
+                 [](Of op, double value) { return left_by_stall(op, "barrier", value, *busiest(op)); }},
     OpAdviceRule{
         {"short_scoreboard", "Wait less for shared memory, constants and special functions",
          "stalled cycles per issued instruction", Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, issuing cycles)", profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, issuing cycles)", literature::profiling_guide},
         [](Of op) { return stall(op, "short_scoreboard"); },
         [](Of op) { return without_stall(op, "short_scoreboard"); },
         [](Of op, double value) { return left_by_stall(op, "short_scoreboard", value, *issue_use(op)); }},
     OpAdviceRule{
         {"mio_throttle", "Ask less often for shared memory, constants and special functions",
          "stalled cycles per issued instruction", Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, issuing cycles)", profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, issuing cycles)", literature::profiling_guide},
         [](Of op) { return stall(op, "mio_throttle"); },
         [](Of op) { return without_stall(op, "mio_throttle"); },
         [](Of op, double value) { return left_by_stall(op, "mio_throttle", value, *issue_use(op)); }},
     OpAdviceRule{
         {"lg_throttle", "Ask less often for global and local memory", "stalled cycles per issued instruction",
          Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, issuing cycles)", profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, issuing cycles)", literature::profiling_guide},
         [](Of op) { return stall(op, "lg_throttle"); },
         [](Of op) { return without_stall(op, "lg_throttle"); },
         [](Of op, double value) { return left_by_stall(op, "lg_throttle", value, *issue_use(op)); }},
@@ -519,14 +507,14 @@ constexpr std::array all_advice_rules{
          "bytes used of each 32-byte sector that global loads fetch", Unit::byte, false, "op_time", of_counts,
          "it is below 25.6 B",
          "max(1 − (1 − before / after) × (long scoreboard + LG throttle) / warp cycles, issuing cycles)",
-         memory_guide},
+         literature::memory_optimizations},
         used_of_sector,
         whole_sectors,
         left_by_sectors},
     OpAdviceRule{
         {"bank_conflicts", "Let lanes meet in no bank of shared memory", "cycles lost to bank conflicts",
          Unit::percent, true, "op_time", of_counts, "it was measured",
-         "max(1 − (before − after), issuing cycles, DRAM throughput)", memory_guide},
+         "max(1 − (before − after), issuing cycles, DRAM throughput)", literature::memory_optimizations},
         [](Of op) { return number(op, "conflict_share"); },
         no_conflicts,
         left_by_conflicts},
@@ -535,20 +523,20 @@ constexpr std::array all_advice_rules{
          true, "op_time", of_counts,
          "memory throughput is 60 % or more and 10 points above SM throughput, and DRAM throughput is "
          "below 90 % of it",
-         "max(after / before, next busiest unit / memory throughput)", roofline_model},
+         "max(after / before, next busiest unit / memory throughput)", literature::roofline},
         memory_cycles,
         fewest_memory_cycles,
         left_by_memory_cycles},
     OpAdviceRule{{"dram_bandwidth", "Use more of the DRAM's bandwidth", "DRAM throughput", Unit::percent,
                   false, "op_time", of_counts, "it is 60 % or more, and above SM throughput",
-                  "before / after", roofline_model},
+                  "before / after", literature::roofline},
                  dram,
                  full_bandwidth,
                  left_by_bandwidth},
     OpAdviceRule{{"dram_traffic", "Move fewer bytes through DRAM", "DRAM bytes", Unit::byte, true, "op_time",
                   of_counts, "they are more than the op's definition needs",
                   "max(1 − (before − after) / bandwidth / op time, needed bytes / bandwidth / op time)",
-                  roofline_model},
+                  literature::roofline},
                  dram_bytes,
                  fewest_bytes,
                  left_by_bytes},
@@ -557,34 +545,36 @@ constexpr std::array all_advice_rules{
          "of the kernels and copies that could go on beside others, the share that does", Unit::percent,
          false, "group_time", of_counts, "it was traced",
          "1 − (after − before) × (kernels + copies in + copies out − the longest of them) / group time",
-         transfer_guide},
+         literature::data_transfer},
         hidden_share,
         all_hidden,
         left_by_hiding},
     OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "bytes copied over copy time",
                   Unit::byte_per_second, false, "group_time", of_one_trace,
                   "another variant of the run copied faster by a quarter",
-                  "1 − copying alone × (1 − before / after) / group time", transfer_guide},
+                  "1 − copying alone × (1 − before / after) / group time", literature::data_transfer},
                  copy_rate,
                  best_copy_rate,
                  left_by_copy_rate},
-    OpAdviceRule{{"allocation", "Allocate and free memory once, outside of what is timed",
-                  "time in which the GPU was idle while the host did", Unit::second, true, "group_time",
-                  of_one_trace, "it was traced", "1 − (before − after) / group time", transfer_guide},
-                 [](Of op) { return number(op, "gpu_idle_allocation_time"); },
-                 [](Of op) { return none_of(op, "gpu_idle_allocation_time"); },
-                 [](Of op, double value) { return left_by_idle(op, "gpu_idle_allocation_time", value); }},
+    OpAdviceRule{
+        {"allocation", "Allocate and free memory once, outside of what is timed",
+         "time in which the GPU was idle while the host did", Unit::second, true, "group_time", of_one_trace,
+         "it was traced", "1 − (before − after) / group time", literature::data_transfer},
+        [](Of op) { return number(op, "gpu_idle_allocation_time"); },
+        [](Of op) { return none_of(op, "gpu_idle_allocation_time"); },
+        [](Of op, double value) { return left_by_idle(op, "gpu_idle_allocation_time", value); }},
     OpAdviceRule{
         {"synchronization", "Let the host not wait for the GPU before it gives it work",
          "time in which the GPU was idle while the host waited", Unit::second, true, "group_time",
-         of_one_trace, "it was traced", "1 − (before − after) / group time", launch_guide},
+         of_one_trace, "it was traced", "1 − (before − after) / group time",
+         literature::execution_configuration},
         [](Of op) { return number(op, "gpu_idle_synchronization_time"); },
         [](Of op) { return none_of(op, "gpu_idle_synchronization_time"); },
         [](Of op, double value) { return left_by_idle(op, "gpu_idle_synchronization_time", value); }},
     OpAdviceRule{{"host_code", "Give the GPU work while the host computes",
                   "time in which the GPU was idle while the host ran its own code or other CUDA calls",
                   Unit::second, true, "group_time", of_one_trace, "it was traced",
-                  "1 − (before − after) / group time", launch_guide},
+                  "1 − (before − after) / group time", literature::execution_configuration},
                  [](Of op) { return number(op, "host_time"); },
                  [](Of op) { return none_of(op, "host_time"); },
                  [](Of op, double value) { return left_by_idle(op, "host_time", value); }},

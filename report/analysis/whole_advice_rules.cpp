@@ -2,6 +2,7 @@
 #include <array>
 
 #include "report/analysis/advice.hpp"
+#include "report/analysis/literature.hpp"
 
 /// The rules of the advice for a whole execution: what its time budget shows, and how much of the time is
 /// left without it.
@@ -13,12 +14,6 @@ using enum BudgetPart;
 
 using Number = std::optional<double>;
 using Of = const WholeReadings&;
-
-constexpr std::string_view amdahls_law = "G. Amdahl: Validity of the single processor approach, AFIPS 1967";
-constexpr std::string_view data_transfer =
-    "CUDA C++ Best Practices Guide: data transfer between host and device";
-constexpr std::string_view ordered_allocation = "CUDA C++ Programming Guide: stream ordered memory allocator";
-constexpr std::string_view asynchronous = "CUDA C++ Programming Guide: asynchronous concurrent execution";
 
 constexpr double seconds_in_a_ns = 1e-9;
 constexpr double all_parts = 100;  // %
@@ -99,7 +94,7 @@ constexpr std::string_view less_of_it = "1 − (before − after) / whole";
 constexpr std::array rules_of_the_whole{
     WholeAdviceRule{{"whole_kernels", "Make the kernels take less time",
                      "time in which kernels ran and no copy beside them", Unit::second, true, "total_time",
-                     of_a_trace, was_traced, less_of_it, amdahls_law},
+                     of_a_trace, was_traced, less_of_it, literature::amdahl},
                     time_in<kernels>,
                     nothing_left,
                     left_without<kernels>},
@@ -109,38 +104,38 @@ constexpr std::array rules_of_the_whole{
          false, "total_time", of_a_trace, was_traced,
          "1 − (after − before) × (hidden + kernels alone + copies in alone + copies out alone − the "
          "longest of these three) / whole",
-         data_transfer},
+         literature::data_transfer},
         hidden_percent,
         hidden_at_best,
         left_if_hidden},
     WholeAdviceRule{{"whole_copy_rate", "Copy at a higher rate, from pinned memory",
                      "bytes copied over copy time", Unit::byte_per_second, false, "total_time", of_a_trace,
                      "another variant of the run copied faster by a quarter",
-                     "1 − copies without a kernel × (1 − before / after) / whole", data_transfer},
+                     "1 − copies without a kernel × (1 − before / after) / whole", literature::data_transfer},
                     rate_of_copies,
                     [](Of whole) { return whole.best_copy_rate; },
                     left_at_rate},
     WholeAdviceRule{{"whole_allocation", "Allocate, pin and free memory less often",
                      "time in which the GPU was idle while the host did", Unit::second, true, "total_time",
-                     of_a_trace, was_traced, less_of_it, ordered_allocation},
+                     of_a_trace, was_traced, less_of_it, literature::ordered_allocation},
                     time_in<idle_allocation>,
                     nothing_left,
                     left_without<idle_allocation>},
     WholeAdviceRule{{"whole_synchronization", "Let the host not wait for the GPU before it gives it work",
                      "time in which the GPU was idle while the host waited", Unit::second, true, "total_time",
-                     of_a_trace, was_traced, less_of_it, asynchronous},
+                     of_a_trace, was_traced, less_of_it, literature::asynchronous},
                     time_in<idle_waiting>,
                     nothing_left,
                     left_without<idle_waiting>},
     WholeAdviceRule{{"whole_calls", "Make fewer CUDA calls, or make them while the GPU works",
                      "time in which the GPU was idle while the host was in other CUDA calls", Unit::second,
-                     true, "total_time", of_a_trace, was_traced, less_of_it, asynchronous},
+                     true, "total_time", of_a_trace, was_traced, less_of_it, literature::asynchronous},
                     time_in<idle_calls>,
                     nothing_left,
                     left_without<idle_calls>},
     WholeAdviceRule{{"whole_host_code", "Give the GPU work while the host computes, or compute less there",
                      "time in which the GPU was idle while the host ran its own code", Unit::second, true,
-                     "total_time", of_a_trace, was_traced, less_of_it, amdahls_law},
+                     "total_time", of_a_trace, was_traced, less_of_it, literature::amdahl},
                     time_in<idle_host>,
                     nothing_left,
                     left_without<idle_host>},

@@ -16,10 +16,12 @@
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
 #include "system/files.hpp"
+#include "tests/report/counters.hpp"
 #include "tests/report/fabricated_trace.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
+namespace counter = test::counter;
 namespace {
 namespace advised {  // so short names are those of other files as well
 
@@ -29,25 +31,8 @@ using test::to_host;
 
 using Numbers = std::map<std::string, double>;
 
-std::string stalled(const std::string& reason) {
-  return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
-}
-std::string thread_instructions(const std::string& operation) {
-  return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
-}
-
-const std::string warp_instructions = "smsp__inst_executed.sum";
 const std::string latency = "smsp__average_warp_latency_per_inst_issued.ratio";
-const std::string held_warps = "sm__warps_active.avg.pct_of_peak_sustained_active";
 const std::string most_warps = "sm__maximum_warps_per_active_cycle_pct";
-const std::string of_sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
-const std::string of_memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
-const std::string of_dram = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
-const std::string elapsed = "gpc__cycles_elapsed.max";
-const std::string sector_use = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
-const std::string lost_rounds = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
-const std::string wave_count = "launch__waves_per_multiprocessor";
-const std::string blocks = "launch__grid_size";
 
 /// An op without any limit: as near the peaks as can be, its copies hidden. Names with "__" are of the
 /// kernel.
@@ -69,31 +54,31 @@ const Numbers unlimited{{"op_time", 1e-3},
                         {"copy_in_bytes", 4e7},
                         {"copy_out_bytes", 4e7},
                         {"gpu__time_duration.sum", 1e-3},
-                        {warp_instructions, 800e6},
-                        {elapsed, 2e6},
-                        {of_sm, 75},
-                        {of_memory, 70},
-                        {of_dram, 30},
+                        {counter::instructions, 800e6},
+                        {counter::cycles, 2e6},
+                        {counter::sm_throughput, 75},
+                        {counter::memory_throughput, 70},
+                        {counter::dram_throughput, 30},
                         {"dram__bytes.sum", 1e8},
-                        {sector_use, 32},
-                        {held_warps, 80},
+                        {counter::bytes_per_loaded_sector, 32},
+                        {counter::occupancy, 80},
                         {most_warps, 100},
                         {"smsp__warps_active.avg.peak_sustained", 16},
-                        {wave_count, 10},
-                        {blocks, 132.0 * 8 * 10},
+                        {counter::waves, 10},
+                        {counter::grid, 132.0 * 8 * 10},
                         {"launch__occupancy_limit_registers", 8},
                         {"launch__occupancy_limit_shared_mem", 16},
                         {"launch__occupancy_limit_warps", 9},
                         {"launch__occupancy_limit_blocks", 32},
-                        {lost_rounds, 0},
+                        {counter::bank_conflicts, 0},
                         {latency, 20},
-                        {stalled("long_scoreboard"), 2},
-                        {stalled("short_scoreboard"), 2},
-                        {stalled("barrier"), 2},
-                        {stalled("mio_throttle"), 2},
-                        {stalled("lg_throttle"), 2},
-                        {thread_instructions("fadd"), 0},
-                        {thread_instructions("fmul"), 0}};
+                        {counter::stall("long_scoreboard"), 2},
+                        {counter::stall("short_scoreboard"), 2},
+                        {counter::stall("barrier"), 2},
+                        {counter::stall("mio_throttle"), 2},
+                        {counter::stall("lg_throttle"), 2},
+                        {counter::executed("fadd"), 0},
+                        {counter::executed("fmul"), 0}};
 
 const Numbers faster{{"op_time", 0.6e-3}, {"gpu_time", 0.6e-3}, {"group_time", 6e-3}};
 const Numbers slower{{"op_time", 2e-3}, {"gpu_time", 2e-3}, {"group_time", 20e-3}};
@@ -173,49 +158,69 @@ struct Limited {
 
 const Evidence untraced{std::nullopt, "nothing was traced"};
 
-const Numbers starved{{latency, 40}, {of_sm, 30}, {of_memory, 30}};
+const Numbers starved{{latency, 40}, {counter::sm_throughput, 30}, {counter::memory_throughput, 30}};
 
 const std::vector<Limited> limited_ops{
-    {"instructions", {{"compute_throughput", 20}}, {{warp_instructions, 400e6}}, 5, 2},
+    {"instructions", {{"compute_throughput", 20}}, {{counter::instructions, 400e6}}, 5, 2},
     {"unfused_arithmetic",
-     {{thread_instructions("fadd"), 4e9}, {thread_instructions("fmul"), 4e9}},
+     {{counter::executed("fadd"), 4e9}, {counter::executed("fmul"), 4e9}},
      {},
      1 / (1 - 8e9 / 2 / 32 / 800e6),
      1 / (1 - 8e9 / 2 / 32 / 800e6)},
     {"launch_gaps", {{"gpu_time", 0.8e-3}}, {}, 1.25, 1.25},
-    {"partial_waves", {{wave_count, 1.25}, {blocks, 132.0 * 8 * 1.25}}, {}, 1 / 0.75, 1 / 0.75},
+    {"partial_waves", {{counter::waves, 1.25}, {counter::grid, 132.0 * 8 * 1.25}}, {}, 1 / 0.75, 1 / 0.75},
     {"theoretical_occupancy",
-     with(starved, {{most_warps, 50}, {held_warps, 50}}),
+     with(starved, {{most_warps, 50}, {counter::occupancy, 50}}),
      {{most_warps, 75}},
      2,
      1.5},
-    {"achieved_occupancy", with(starved, {{held_warps, 50}, {latency, 20}}), {{held_warps, 80}}, 2, 1.6},
+    {"achieved_occupancy",
+     with(starved, {{counter::occupancy, 50}, {latency, 20}}),
+     {{counter::occupancy, 80}},
+     2,
+     1.6},
     {"issue_slots", starved, {{latency, 20}}, 1 / 0.32, 2},
     {"long_scoreboard",
-     with(starved, {{stalled("long_scoreboard"), 20}}),
-     {{stalled("long_scoreboard"), 10}},
+     with(starved, {{counter::stall("long_scoreboard"), 20}}),
+     {{counter::stall("long_scoreboard"), 10}},
      2,
      1 / 0.75},
-    {"barrier", with(starved, {{stalled("barrier"), 20}}), {{stalled("barrier"), 10}}, 2, 1 / 0.75},
+    {"barrier",
+     with(starved, {{counter::stall("barrier"), 20}}),
+     {{counter::stall("barrier"), 10}},
+     2,
+     1 / 0.75},
     {"short_scoreboard",
-     with(starved, {{stalled("short_scoreboard"), 20}}),
-     {{stalled("short_scoreboard"), 10}},
+     with(starved, {{counter::stall("short_scoreboard"), 20}}),
+     {{counter::stall("short_scoreboard"), 10}},
      2,
      1 / 0.75},
     {"mio_throttle",
-     with(starved, {{stalled("mio_throttle"), 20}}),
-     {{stalled("mio_throttle"), 10}},
+     with(starved, {{counter::stall("mio_throttle"), 20}}),
+     {{counter::stall("mio_throttle"), 10}},
      2,
      1 / 0.75},
     {"lg_throttle",
-     with(starved, {{stalled("lg_throttle"), 20}}),
-     {{stalled("lg_throttle"), 10}},
+     with(starved, {{counter::stall("lg_throttle"), 20}}),
+     {{counter::stall("lg_throttle"), 10}},
      2,
      1 / 0.75},
-    {"coalescing", {{sector_use, 16}, {stalled("long_scoreboard"), 8}}, {}, 1 / 0.75, 1 / 0.75},
-    {"bank_conflicts", {{lost_rounds, 0.2 * 2e6 * 132}}, {}, 1.25, 1.25},
-    {"cache_bandwidth", {{of_memory, 90}, {of_sm, 60}}, {{of_memory, 60}}, 1.5, 1.5},
-    {"dram_bandwidth", {{of_dram, 70}, {of_memory, 72}, {of_sm, 50}}, {{of_dram, 84}}, 1 / 0.7, 1.2},
+    {"coalescing",
+     {{counter::bytes_per_loaded_sector, 16}, {counter::stall("long_scoreboard"), 8}},
+     {},
+     1 / 0.75,
+     1 / 0.75},
+    {"bank_conflicts", {{counter::bank_conflicts, 0.2 * 2e6 * 132}}, {}, 1.25, 1.25},
+    {"cache_bandwidth",
+     {{counter::memory_throughput, 90}, {counter::sm_throughput, 60}},
+     {{counter::memory_throughput, 60}},
+     1.5,
+     1.5},
+    {"dram_bandwidth",
+     {{counter::dram_throughput, 70}, {counter::memory_throughput, 72}, {counter::sm_throughput, 50}},
+     {{counter::dram_throughput, 84}},
+     1 / 0.7,
+     1.2},
     {"dram_traffic", {{"dram__bytes.sum", 5e8}}, {{"dram__bytes.sum", 3e8}}, 1 / 0.6, 1.25},
     {"serial_copies", {{"gpu_copy_only_time", 8e-3}}, {{"gpu_copy_only_time", 5.5e-3}}, 2, 1 / 0.75},
     {"copy_rate", {{"copy_in_bytes", 2e7}, {"copy_out_bytes", 2e7}}, {}, 1 / 0.85, 1 / 0.85},
@@ -441,10 +446,10 @@ TEST(Advice, LeavesTheRestOfTheOpAsItIs) {
 
 TEST(Advice, BoundsHalfPrecisionByTheBandwidthAlone) {
   const Numbers half{{"compute_throughput", 40},
-                     {thread_instructions("hfma"), 2e10},
-                     {thread_instructions("hadd"), 0},
-                     {thread_instructions("hmul"), 0},
-                     {thread_instructions("ffma"), 0}};
+                     {counter::executed("hfma"), 2e10},
+                     {counter::executed("hadd"), 0},
+                     {counter::executed("hmul"), 0},
+                     {counter::executed("ffma"), 0}};
   const mprof::Run run = advised_run(with(unlimited, half), {});
   const RunAnalysis analysis = analyse(run);
   const RunAdvice advice = advise(analysis, untraced);
@@ -486,9 +491,9 @@ TEST(Advice, TakesReadingsThatHardlyDifferForNoMove) {
 
 const Numbers much_overhead = with(unlimited, {{"compute_throughput", 20}});
 const Numbers fewer_and_faster =
-    with(with(much_overhead, faster), {{warp_instructions, 400e6}, {"compute_throughput", 96}});
+    with(with(much_overhead, faster), {{counter::instructions, 400e6}, {"compute_throughput", 96}});
 const Numbers fewer_and_slower =
-    with(with(much_overhead, slower), {{warp_instructions, 400e6}, {"compute_throughput", 96}});
+    with(with(much_overhead, slower), {{counter::instructions, 400e6}, {"compute_throughput", 96}});
 
 TEST(AdviceRecord, CountsHitsOverAllTries) {
   const mprof::Run run =

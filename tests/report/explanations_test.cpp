@@ -18,35 +18,21 @@
 #include "report/analysis/readings.hpp"
 #include "report/views/views.hpp"
 #include "system/files.hpp"
+#include "tests/report/counters.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
+namespace counter = test::counter;
 namespace {
 
 using Values = std::map<std::string, double>;
 
-std::string stall(const std::string& reason) {
-  return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
-}
-std::string executed(const std::string& operation) {
-  return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
-}
-
-const std::string instructions = "smsp__inst_executed.sum";
-const std::string cycles = "gpc__cycles_elapsed.max";
-const std::string sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
-const std::string memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
 const std::string l1 = "l1tex__throughput.avg.pct_of_peak_sustained_active";
 const std::string pipes = "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed";
 const std::string dram = "dram__bytes.sum";
 const std::string l1_hits = "l1tex__t_sector_hit_rate.pct";
 const std::string l2_hits = "lts__t_sector_hit_rate.pct";
-const std::string loaded = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
 const std::string stored = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
-const std::string occupancy = "sm__warps_active.avg.pct_of_peak_sustained_active";
-const std::string waves = "launch__waves_per_multiprocessor";
-const std::string grid = "launch__grid_size";
-const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
 const std::string tensor = "sm__ops_path_tensor_src_tf32_dst_fp32.sum";
 const std::string shared = "launch__shared_mem_per_block_static";
 const std::string local_loads = "smsp__sass_inst_executed_op_local_ld.sum";
@@ -76,46 +62,46 @@ const Values plain_gpu{{"op_time", 1e-3},
                        {"system_time", 0.002},
                        {"minor_page_faults", 100},
                        {"gpu__time_duration.sum", 1e-3},
-                       {instructions, 792e6},
-                       {cycles, 2e6},
-                       {sm, 75},
-                       {memory, 70},
+                       {counter::instructions, 792e6},
+                       {counter::cycles, 2e6},
+                       {counter::sm_throughput, 75},
+                       {counter::memory_throughput, 70},
                        {l1, 45},
                        {pipes, 40},
                        {dram, 1e8},
                        {"dram__bytes_write.sum", 4e7},
                        {l1_hits, 80},
                        {l2_hits, 80},
-                       {loaded, 20},
+                       {counter::bytes_per_loaded_sector, 20},
                        {stored, 20},
-                       {occupancy, 80},
+                       {counter::occupancy, 80},
                        {"sm__maximum_warps_per_active_cycle_pct", 100},
                        {"launch__registers_per_thread", 32},
-                       {waves, 10},
-                       {grid, 132.0 * 8 * 10},
+                       {counter::waves, 10},
+                       {counter::grid, 132.0 * 8 * 10},
                        {"launch__occupancy_limit_registers", 8},
                        {"launch__occupancy_limit_shared_mem", 16},
                        {"launch__occupancy_limit_warps", 9},
                        {"launch__occupancy_limit_blocks", 32},
                        {shared, 1024},
                        {"launch__shared_mem_per_block_dynamic", 0},
-                       {conflicts, 0},
+                       {counter::bank_conflicts, 0},
                        {"smsp__average_warp_latency_per_inst_issued.ratio", 20},
-                       {stall("long_scoreboard"), 2},
-                       {stall("short_scoreboard"), 2},
-                       {stall("barrier"), 2},
-                       {stall("mio_throttle"), 2},
-                       {stall("lg_throttle"), 2},
-                       {stall("math_pipe_throttle"), 2},
-                       {executed("fadd"), 0},
-                       {executed("fmul"), 0},
-                       {executed("ffma"), 2.5e9},
-                       {executed("dadd"), 0},
-                       {executed("dmul"), 0},
-                       {executed("dfma"), 0},
-                       {executed("hadd"), 0},
-                       {executed("hmul"), 0},
-                       {executed("hfma"), 0},
+                       {counter::stall("long_scoreboard"), 2},
+                       {counter::stall("short_scoreboard"), 2},
+                       {counter::stall("barrier"), 2},
+                       {counter::stall("mio_throttle"), 2},
+                       {counter::stall("lg_throttle"), 2},
+                       {counter::stall("math_pipe_throttle"), 2},
+                       {counter::executed("fadd"), 0},
+                       {counter::executed("fmul"), 0},
+                       {counter::executed("ffma"), 2.5e9},
+                       {counter::executed("dadd"), 0},
+                       {counter::executed("dmul"), 0},
+                       {counter::executed("dfma"), 0},
+                       {counter::executed("hadd"), 0},
+                       {counter::executed("hmul"), 0},
+                       {counter::executed("hfma"), 0},
                        {tensor, 0},
                        {local_loads, 0},
                        {"smsp__sass_inst_executed_op_local_st.sum", 0}};
@@ -241,10 +227,10 @@ std::string plain_spaces(std::string text) {
 const std::vector<Situation> situations{
     {"tensor_cores_used",
      {},
-     {{tensor, 1e9}, {executed("ffma"), 0}},
+     {{tensor, 1e9}, {counter::executed("ffma"), 0}},
      "Tensor cores do the arithmetic: 100.0 % of it, 0.0 % before."},
     {"tensor_cores_dropped",
-     {{tensor, 1e9}, {executed("ffma"), 0}},
+     {{tensor, 1e9}, {counter::executed("ffma"), 0}},
      {},
      "Tensor cores no longer do the arithmetic: 0.0 % of it, 100.0 % before."},
     {"tensor_cores_unused",
@@ -254,21 +240,21 @@ const std::vector<Situation> situations{
      On::gpu,
      "my_gemm"},
     {"less_arithmetic",
-     {{executed("ffma"), 8e9}},
+     {{counter::executed("ffma"), 8e9}},
      {},
      "It computes less: 16 → 5 GFLOP (−68.8 %) in floating point, where the op's definition has 2.51 GFLOP."},
     {"more_arithmetic",
      {},
-     {{executed("ffma"), 8e9}},
+     {{counter::executed("ffma"), 8e9}},
      "It computes more than it must, for padded tiles or by doing things again: 5 → 16 GFLOP (3.20×) in "
      "floating point, where the op's definition has 2.51 GFLOP."},
     {"packed_halves",
-     {{executed("ffma"), 0}, {executed("hfma"), 2.4e9}},
-     {{executed("ffma"), 0}, {executed("hfma"), 1.2e9}},
+     {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},
+     {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 1.2e9}},
      "FP16 in pairs: 2,400 → 1,200 million (−50.0 %) multiply-add instructions do the same arithmetic."},
     {"single_halves",
      {},
-     {{executed("ffma"), 0}, {executed("hfma"), 2.4e9}},
+     {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},
      "100.0 % of the multiply-adds are in FP16, one at a time, and they are no fewer: 2,500 → 2,400 million "
      "(−4.0 %). Arithmetic in FP16 pays only in pairs or on tensor cores."},
     {"other_kernels_more",
@@ -281,30 +267,30 @@ const std::vector<Situation> situations{
      "The kernels beside the main one take less, 400 → 0 µs: helper → none."},
     {"fewer_instructions",
      {},
-     {{instructions, 396e6}},
+     {{counter::instructions, 396e6}},
      "Fewer instructions: 792 → 396 million (−50.0 %) warp instructions."},
     {"more_instructions",
      {},
-     {{instructions, 1584e6}},
+     {{counter::instructions, 1584e6}},
      "More instructions: 792 → 1,584 million (2.00×) warp instructions."},
     {"more_work_per_instruction",
      {},
-     {{instructions, 396e6}},
+     {{counter::instructions, 396e6}},
      "More of the instructions are the work itself, not loads and index arithmetic: multiply-adds are 9.9 → "
      "19.7 % of them."},
     {"less_work_per_instruction",
-     {{instructions, 396e6}},
+     {{counter::instructions, 396e6}},
      {},
      "Fewer of the instructions are the work itself, and more are loads and index arithmetic: multiply-adds "
      "are 19.7 → 9.9 % of them."},
     {"issue_rate_higher",
      {},
-     {{cycles, 1.5e6}, {sm, 90}},
+     {{counter::cycles, 1.5e6}, {counter::sm_throughput, 90}},
      "Instructions are issued faster: 3 → 4 (+33.3 %) of the 4 that a multiprocessor can issue in a cycle; "
      "SM throughput 75.0 → 90.0 %."},
     {"issue_rate_lower",
      {},
-     {{cycles, 3e6}},
+     {{counter::cycles, 3e6}},
      "Instructions are issued more slowly: 3 → 2 (−33.3 %) of the 4 that a multiprocessor can issue in a "
      "cycle."},
     {"dram_less",
@@ -340,10 +326,10 @@ const std::vector<Situation> situations{
      {{"op_time", 20e-6}, {"gpu_time", 15e-6}},
      "The kernels have become so short that launching them counts: in 0.0 → 25.0 % of the op time no kernel "
      "ran (5 µs of 20 µs)."},
-    {"under_one_wave", {}, {{waves, 0.4}}, "The grid no longer fills the GPU: 10.0 → 0.400 waves."},
+    {"under_one_wave", {}, {{counter::waves, 0.4}}, "The grid no longer fills the GPU: 10.0 → 0.400 waves."},
     {"tail_effect",
      {},
-     {{waves, 1.1}},
+     {{counter::waves, 1.1}},
      "The last wave leaves multiprocessors idle: 10.0 → 1.10 waves, so that at the best 100.0 → 55.0 % of "
      "the "
      "GPU works."},
@@ -354,20 +340,20 @@ const std::vector<Situation> situations{
      "the L1 cache 45.0 → 45.0 %."},
     {"bank_conflicts_more",
      {},
-     {{conflicts, 40e6}},
+     {{counter::bank_conflicts, 40e6}},
      "Shared loads meet in banks: conflicts take 0.0 → 15.2 % of the multiprocessors' cycles."},
     {"bank_conflicts_less",
-     {{conflicts, 40e6}},
+     {{counter::bank_conflicts, 40e6}},
      {},
      "Fewer shared loads meet in banks: conflicts take 15.2 → 0.0 % of the multiprocessors' cycles."},
     {"loads_coalesced_better",
      {},
-     {{loaded, 32}},
+     {{counter::bytes_per_loaded_sector, 32}},
      "Global loads are better coalesced: threads use 20 → 32 B (+60.0 %) of each 32-byte sector; memory "
      "throughput was 70.0 %."},
     {"loads_coalesced_worse",
      {},
-     {{loaded, 4}},
+     {{counter::bytes_per_loaded_sector, 4}},
      "Global loads are less coalesced: threads use 20 → 4 B (−80.0 %) of each 32-byte sector; memory "
      "throughput is 70.0 %."},
     {"stores_coalesced_better",
@@ -399,113 +385,113 @@ const std::vector<Situation> situations{
      {{dram, 2e9}, {l2_hits, 20}},
      "The L2 cache serves less, so that more comes from DRAM: hit rate 80.0 → 20.0 % (−60.0 points)."},
     {"l1_hits_more",
-     {{l1_hits, 20}, {stall("long_scoreboard"), 8}},
+     {{l1_hits, 20}, {counter::stall("long_scoreboard"), 8}},
      {},
      "The L1 cache serves more, and warps wait less for memory: hit rate 20.0 → 80.0 % (+60.0 points)."},
     {"l1_hits_less",
      {},
-     {{l1_hits, 20}, {stall("long_scoreboard"), 8}},
+     {{l1_hits, 20}, {counter::stall("long_scoreboard"), 8}},
      "The L1 cache serves less, and warps wait more for memory: hit rate 80.0 → 20.0 % (−60.0 points)."},
     {"latency_bound",
      {},
-     {{sm, 30}, {memory, 40}},
+     {{counter::sm_throughput, 30}, {counter::memory_throughput, 40}},
      "It has become latency-bound, with neither arithmetic nor memory busy: SM throughput 75.0 → 30.0 %, "
      "memory throughput 70.0 → 40.0 %."},
     {"no_longer_latency_bound",
-     {{sm, 30}, {memory, 40}},
+     {{counter::sm_throughput, 30}, {counter::memory_throughput, 40}},
      {},
      "It is no longer latency-bound: SM throughput 30.0 → 75.0 %, memory throughput 40.0 → 70.0 %."},
     {"memory_to_compute_bound",
-     {{sm, 50}, {memory, 90}},
-     {{sm, 80}, {memory, 40}},
+     {{counter::sm_throughput, 50}, {counter::memory_throughput, 90}},
+     {{counter::sm_throughput, 80}, {counter::memory_throughput, 40}},
      "The bottleneck moved from memory 90 % to compute 80 %: memory throughput 90.0 → 40.0 %, SM throughput "
      "50.0 → 80.0 %."},
     {"compute_to_memory_bound",
-     {{sm, 80}, {memory, 40}},
-     {{sm, 50}, {memory, 90}},
+     {{counter::sm_throughput, 80}, {counter::memory_throughput, 40}},
+     {{counter::sm_throughput, 50}, {counter::memory_throughput, 90}},
      "The bottleneck moved from compute 80 % to memory 90 %: memory throughput 40.0 → 90.0 %, SM throughput "
      "80.0 → 50.0 %."},
     {"occupancy_higher",
-     {{occupancy, 30}},
-     {{cycles, 1.5e6}},
+     {{counter::occupancy, 30}},
+     {{counter::cycles, 1.5e6}},
      "More warps hide each other's waiting: achieved occupancy 30.0 → 80.0 % (+50.0 points)."},
     {"occupancy_lower",
      {},
-     {{occupancy, 30},
+     {{counter::occupancy, 30},
       {"sm__maximum_warps_per_active_cycle_pct", 37.5},
       {"launch__registers_per_thread", 80},
-      {cycles, 3e6}},
+      {counter::cycles, 3e6}},
      "Fewer warps are there to hide each other's waiting: achieved occupancy 80.0 → 30.0 % (−50.0 points), "
      "37.5 % in theory, limited by registers; 32 → 80 registers a thread."},
     {"occupancy_lower_harmless",
      {},
-     {{occupancy, 30}, {"launch__registers_per_thread", 80}},
+     {{counter::occupancy, 30}, {"launch__registers_per_thread", 80}},
      "Occupancy fell without harm, 80.0 → 30.0 % (−50.0 points), limited by registers (32 → 80 registers a "
      "thread): each warp has enough independent work to issue 3 → 3 instructions a cycle and "
      "multiprocessor."},
     {"occupancy_higher_useless",
-     {{occupancy, 30}},
+     {{counter::occupancy, 30}},
      {},
      "Occupancy rose without use, 30.0 → 80.0 % (+50.0 points): 3 → 3 instructions are issued a cycle and "
      "multiprocessor."},
     {"long_scoreboard_less",
-     {{stall("long_scoreboard"), 8}},
+     {{counter::stall("long_scoreboard"), 8}},
      {},
      "Warps wait less for global memory (long scoreboard): 40.0 → 10.0 % of their time."},
     {"long_scoreboard_more",
      {},
-     {{stall("long_scoreboard"), 8}},
+     {{counter::stall("long_scoreboard"), 8}},
      "Warps wait more for global memory (long scoreboard): 10.0 → 40.0 % of their time."},
     {"barrier_less",
-     {{stall("barrier"), 8}},
+     {{counter::stall("barrier"), 8}},
      {},
      "Warps wait less at barriers: 40.0 → 10.0 % of their time."},
     {"barrier_more",
      {},
-     {{stall("barrier"), 8}},
+     {{counter::stall("barrier"), 8}},
      "Warps wait more at barriers: 10.0 → 40.0 % of their time."},
     {"short_scoreboard_less",
-     {{stall("short_scoreboard"), 8}},
+     {{counter::stall("short_scoreboard"), 8}},
      {},
      "Warps wait less for shared memory, indexed constants or special functions (short scoreboard): 40.0 → "
      "10.0 % of their time."},
     {"constant_loads_wait",
      {{shared, 0}},
-     {{shared, 0}, {stall("short_scoreboard"), 8}},
+     {{shared, 0}, {counter::stall("short_scoreboard"), 8}},
      "Warps wait for constants whose address is computed, or for special functions (short scoreboard; the "
      "kernel has 0 B of shared memory): 10.0 → 40.0 % of their time."},
     {"short_scoreboard_more",
      {},
-     {{stall("short_scoreboard"), 8}},
+     {{counter::stall("short_scoreboard"), 8}},
      "Warps wait more for shared memory, indexed constants or special functions (short scoreboard): 10.0 → "
      "40.0 % of their time."},
     {"mio_throttle_less",
-     {{stall("mio_throttle"), 8}},
+     {{counter::stall("mio_throttle"), 8}},
      {},
      "The queue for shared memory and indexed constants is full less often (MIO throttle): 40.0 → 10.0 % of "
      "the warps' time."},
     {"mio_throttle_more",
      {},
-     {{stall("mio_throttle"), 8}},
+     {{counter::stall("mio_throttle"), 8}},
      "The queue for shared memory and indexed constants is full more often (MIO throttle): 10.0 → 40.0 % of "
      "the warps' time."},
     {"lg_throttle_less",
-     {{stall("lg_throttle"), 8}},
+     {{counter::stall("lg_throttle"), 8}},
      {},
      "The queue for global and local memory is full less often (LG throttle): 40.0 → 10.0 % of the warps' "
      "time."},
     {"lg_throttle_more",
      {},
-     {{stall("lg_throttle"), 8}},
+     {{counter::stall("lg_throttle"), 8}},
      "The queue for global and local memory is full more often (LG throttle): 10.0 → 40.0 % of the warps' "
      "time."},
     {"math_pipe_throttle_less",
-     {{stall("math_pipe_throttle"), 8}},
+     {{counter::stall("math_pipe_throttle"), 8}},
      {},
      "Arithmetic pipes hold warps up less (math pipe throttle): 40.0 → 10.0 % of their time."},
     {"math_pipe_throttle_more",
      {},
-     {{stall("math_pipe_throttle"), 8}},
+     {{counter::stall("math_pipe_throttle"), 8}},
      "Arithmetic pipes are what warps wait for more now (math pipe throttle): 10.0 → 40.0 % of their time."},
     {"copies_hide_the_gain",
      {},
@@ -752,13 +738,18 @@ TEST(ExplanationTable, IsWhatTheDocumentShows) {
 // --- Thresholds
 
 TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
-  EXPECT_TRUE(fires({"fewer_instructions", {{instructions, 100e6}}, {{instructions, 94.9e6}}, ""}));
-  EXPECT_FALSE(fires({"fewer_instructions", {{instructions, 100e6}}, {{instructions, 95.1e6}}, ""}));
-  EXPECT_TRUE(fires({"barrier_more", {{stall("barrier"), 2}}, {{stall("barrier"), 3.01}}, ""}));
-  EXPECT_FALSE(fires({"barrier_more", {{stall("barrier"), 2}}, {{stall("barrier"), 2.99}}, ""}));
-  EXPECT_TRUE(fires({"under_one_wave", {}, {{waves, 0.89}}, ""}));
-  EXPECT_FALSE(fires({"under_one_wave", {}, {{waves, 0.91}}, ""}));
-  EXPECT_FALSE(fires({"under_one_wave", {{waves, 0.9}}, {{waves, 0.5}}, ""})) << "it never filled the GPU";
+  EXPECT_TRUE(
+      fires({"fewer_instructions", {{counter::instructions, 100e6}}, {{counter::instructions, 94.9e6}}, ""}));
+  EXPECT_FALSE(
+      fires({"fewer_instructions", {{counter::instructions, 100e6}}, {{counter::instructions, 95.1e6}}, ""}));
+  EXPECT_TRUE(
+      fires({"barrier_more", {{counter::stall("barrier"), 2}}, {{counter::stall("barrier"), 3.01}}, ""}));
+  EXPECT_FALSE(
+      fires({"barrier_more", {{counter::stall("barrier"), 2}}, {{counter::stall("barrier"), 2.99}}, ""}));
+  EXPECT_TRUE(fires({"under_one_wave", {}, {{counter::waves, 0.89}}, ""}));
+  EXPECT_FALSE(fires({"under_one_wave", {}, {{counter::waves, 0.91}}, ""}));
+  EXPECT_FALSE(fires({"under_one_wave", {{counter::waves, 0.9}}, {{counter::waves, 0.5}}, ""}))
+      << "it never filled the GPU";
   // 5 % of the longer time, and a fifth less.
   EXPECT_TRUE(fires({"dram_less", {{dram, 2e8}}, {{dram, 1.4e8}}, ""}));
   EXPECT_FALSE(fires({"dram_less", {{dram, 2e7}}, {{dram, 1e6}}, ""})) << "the time of 19 MB is nothing here";
@@ -777,10 +768,10 @@ TEST(ExplanationThresholds, ACacheServesNoDataThatIsGone) {
 TEST(ExplanationKernels, ANumberOfAllKernelsIsNotSaidToBeOfTheLongest) {
   Situation s{"issue_rate_higher",
               {},
-              {{cycles, 1.5e6}, {"other:gpu__time_duration.sum", 1e-4}, {"kernel_count", 2}},
+              {{counter::cycles, 1.5e6}, {"other:gpu__time_duration.sum", 1e-4}, {"kernel_count", 2}},
               ""};
-  s.after["other:" + instructions] = 1e6;
-  s.after["other:" + cycles] = 1e4;
+  s.after["other:" + counter::instructions] = 1e6;
+  s.after["other:" + counter::cycles] = 1e4;
   const std::vector<Reason> reasons = all_reasons(explanation_of(s));
   const Reason* reason = find(reasons, s.rule);
   ASSERT_NE(reason, nullptr);
@@ -800,10 +791,11 @@ TEST(ExplanationThresholds, NothingFiresOfWhatDidNotChange) {
 
 TEST(ExplanationParts, ABottleneckIsCalledByThePartThatIsBusy) {
   const std::string dram_busy = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
-  const Explanation explanation = explanation_of({"",
-                                                  {{memory, 56.6}, {l1, 57}, {dram_busy, 3}},
-                                                  {{memory, 98}, {sm, 84}, {l1, 98.1}, {dram_busy, 6}},
-                                                  ""});
+  const Explanation explanation = explanation_of(
+      {"",
+       {{counter::memory_throughput, 56.6}, {l1, 57}, {dram_busy, 3}},
+       {{counter::memory_throughput, 98}, {counter::sm_throughput, 84}, {l1, 98.1}, {dram_busy, 6}},
+       ""});
   const Reason* moved = find(explanation.context, "compute_to_memory_bound");
   ASSERT_NE(moved, nullptr);
   EXPECT_EQ(
@@ -815,8 +807,10 @@ TEST(ExplanationParts, ABottleneckIsCalledByThePartThatIsBusy) {
 // --- Evidence
 
 TEST(ExplanationEvidence, CountersThatAddUpNeedToKnowEveryLaunch) {
-  const Situation s{
-      "fewer_instructions", {{instructions, 2e9}}, {{instructions, 1e9}, {"op_time", 0.6e-3}}, ""};
+  const Situation s{"fewer_instructions",
+                    {{counter::instructions, 2e9}},
+                    {{counter::instructions, 1e9}, {"op_time", 0.6e-3}},
+                    ""};
   EXPECT_TRUE(fires(s));
   mprof::Run run = run_of(s);
   std::erase_if(samples::pass_of(run.cases.back(), Pass::trace).measurements,
@@ -849,7 +843,10 @@ TEST(ExplanationEvidence, TheCpusCoresExplainNoKernel) {
 
 TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
   const Explanation explanation = explanation_of(
-      {"", {}, {{"op_time", 2e-3}, {instructions, 396e6}, {cycles, 4e6}, {"gpu_time", 2e-3}}, ""});
+      {"",
+       {},
+       {{"op_time", 2e-3}, {counter::instructions, 396e6}, {counter::cycles, 4e6}, {"gpu_time", 2e-3}},
+       ""});
   EXPECT_EQ(explanation.change(), Verdict::slower);
   EXPECT_NE(find(explanation.reasons, "issue_rate_lower"), nullptr);
   EXPECT_NE(find(explanation.against, "fewer_instructions"), nullptr);
@@ -857,14 +854,14 @@ TEST(ExplanationVerdict, WhatDisagreesSpeaksAgainst) {
 }
 
 TEST(ExplanationVerdict, NothingIsClaimedOfATimeThatCannotBeToldApart) {
-  const Explanation explanation = explanation_of({"", {}, {{instructions, 396e6}}, ""});
+  const Explanation explanation = explanation_of({"", {}, {{counter::instructions, 396e6}}, ""});
   EXPECT_FALSE(is_change(explanation.change()));
   EXPECT_NE(find(explanation.reasons, "fewer_instructions"), nullptr);
   EXPECT_TRUE(explanation.against.empty());
 }
 
 TEST(ExplanationVerdict, AWrongOutputIsNotExplained) {
-  mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}, {instructions, 396e6}}, ""});
+  mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}, {counter::instructions, 396e6}}, ""});
   samples::timing(run.cases.back()).status = Status::wrong;
   const Explanations all = explanations_of(run);
   EXPECT_EQ(all.absent, "the output is wrong");
@@ -888,8 +885,8 @@ TEST(ExplanationRanking, TheLargestPartOfTheTimeComesFirst) {
                                                   {},
                                                   {{"op_time", 0.25e-3},
                                                    {"gpu_time", 0.25e-3},
-                                                   {instructions, 198e6},
-                                                   {cycles, 0.45e6},
+                                                   {counter::instructions, 198e6},
+                                                   {counter::cycles, 0.45e6},
                                                    {dram, 2e7},
                                                    {"gpu__time_duration.sum", 0.25e-3}},
                                                   ""});
@@ -900,7 +897,8 @@ TEST(ExplanationRanking, TheLargestPartOfTheTimeComesFirst) {
 }
 
 TEST(ExplanationRanking, NoReasonCountsForMoreThanTheWholeChange) {
-  const Explanation explanation = explanation_of({"", {}, {{"op_time", 0.8e-3}, {instructions, 100e6}}, ""});
+  const Explanation explanation =
+      explanation_of({"", {}, {{"op_time", 0.8e-3}, {counter::instructions, 100e6}}, ""});
   const Reason* reason = find(explanation.reasons, "fewer_instructions");
   ASSERT_NE(reason, nullptr);
   EXPECT_NEAR(reason->strength, std::log(1 / 0.8), 1e-9);
@@ -908,11 +906,14 @@ TEST(ExplanationRanking, NoReasonCountsForMoreThanTheWholeChange) {
 
 TEST(ExplanationRanking, AStallAccountsForNoMoreThanTheRateChanged) {
   // Barriers take 40 points more of the warps' time, and yet the rate falls by a tenth only.
-  const Explanation explanation = explanation_of(
-      {"",
-       {},
-       {{"op_time", 2e-3}, {"gpu_time", 2e-3}, {instructions, 1426e6}, {cycles, 4e6}, {stall("barrier"), 10}},
-       ""});
+  const Explanation explanation = explanation_of({"",
+                                                  {},
+                                                  {{"op_time", 2e-3},
+                                                   {"gpu_time", 2e-3},
+                                                   {counter::instructions, 1426e6},
+                                                   {counter::cycles, 4e6},
+                                                   {counter::stall("barrier"), 10}},
+                                                  ""});
   EXPECT_EQ(explanation.reasons[0].rule->id, "more_instructions");
   const Reason* rate = find(explanation.reasons, "issue_rate_lower");
   const Reason* barrier = find(explanation.reasons, "barrier_more");
@@ -921,11 +922,12 @@ TEST(ExplanationRanking, AStallAccountsForNoMoreThanTheRateChanged) {
 }
 
 TEST(ExplanationRanking, TheLongestKernelSpeaksForItsShareAlone) {
-  const Values stalled{{"op_time", 2e-3}, {"gpu_time", 2e-3}, {cycles, 4e6}, {stall("barrier"), 6}};
+  const Values stalled{
+      {"op_time", 2e-3}, {"gpu_time", 2e-3}, {counter::cycles, 4e6}, {counter::stall("barrier"), 6}};
   Values half = stalled;
   half["other:gpu__time_duration.sum"] = 1e-3;
-  half["other:" + instructions] = 1;
-  half["other:" + cycles] = 1;
+  half["other:" + counter::instructions] = 1;
+  half["other:" + counter::cycles] = 1;
   half["kernel_count"] = 2;
   const Reason alone = *find(explanation_of({"", {}, stalled, ""}).reasons, "barrier_more");
   const Explanation shared_time = explanation_of({"", {}, half, ""});
@@ -943,7 +945,8 @@ Run at_two_batches(const Situation& large, const Situation& small) {
 }
 
 TEST(ExplanationBatches, TheSmallestIsToldWhereLaunchingMatters) {
-  const Situation large{"", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {instructions, 396e6}}, ""};
+  const Situation large{
+      "", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {counter::instructions, 396e6}}, ""};
   Situation small = large;
   EXPECT_EQ(explanations_of(at_two_batches(large, small)).of_ops.size(), 1U);
   small.after["gpu_time"] = 0.3e-3;
@@ -1093,8 +1096,9 @@ TEST(ExplanationOthers, AVariantThatWasNotReadAsCompletelyContradictsNothing) {
 }
 
 TEST(ExplanationOthers, AFactorOfTheTimeIsContradictedByNoVariant) {
-  const Situation fewer{"", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {instructions, 400e6}}, ""};
-  const Values no_faster{{instructions, 400e6}};
+  const Situation fewer{
+      "", {}, {{"op_time", 0.5e-3}, {"gpu_time", 0.5e-3}, {counter::instructions, 400e6}}, ""};
+  const Values no_faster{{counter::instructions, 400e6}};
   const auto explanations = explanations_of(run_beside(fewer, no_faster));
   const Reason* reason = find(explanations.of_ops.front().reasons, "fewer_instructions");
   ASSERT_NE(reason, nullptr);
@@ -1104,9 +1108,10 @@ TEST(ExplanationOthers, AFactorOfTheTimeIsContradictedByNoVariant) {
 // --- The view
 
 TEST(ExplanationView, CountsWhatItDoesNotShow) {
-  Values worse{{"op_time", 4e-3}, {"gpu_time", 4e-3}, {cycles, 16e6}, {dram, 2e9}, {occupancy, 60}};
+  Values worse{
+      {"op_time", 4e-3}, {"gpu_time", 4e-3}, {counter::cycles, 16e6}, {dram, 2e9}, {counter::occupancy, 60}};
   for (const char* reason : {"barrier", "long_scoreboard", "mio_throttle", "lg_throttle"})
-    worse[stall(reason)] = 4;
+    worse[counter::stall(reason)] = 4;
   const mprof::Run run = run_of({"", {}, worse, ""});
   const RunAnalysis analysis = analyse(run);
   Anchors anchors;
@@ -1123,7 +1128,8 @@ TEST(ExplanationView, CountsWhatItDoesNotShow) {
 
 TEST(ExplanationView, HostileNamesStayShortAndOnOneLine) {
   const std::string hostile = "<script>\n|`" + std::string(2000, 'k');
-  const mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}, {instructions, 396e6}}, "", On::gpu, hostile});
+  const mprof::Run run =
+      run_of({"", {}, {{"op_time", 0.5e-3}, {counter::instructions, 396e6}}, "", On::gpu, hostile});
   const RunAnalysis analysis = analyse(run);
   Anchors anchors;
   const nlohmann::json view =
@@ -1134,7 +1140,7 @@ TEST(ExplanationView, HostileNamesStayShortAndOnOneLine) {
 }
 
 TEST(ExplanationView, TooFewSamplesGiveNoVerdict) {
-  mprof::Run run = run_of({"", {}, {{instructions, 396e6}}, ""});
+  mprof::Run run = run_of({"", {}, {{counter::instructions, 396e6}}, ""});
   for (Case& c : run.cases) samples::set_samples(c, "op_time", "layer1", {1e-3, 1.1e-3});
   const RunAnalysis analysis = analyse(run);
   Anchors anchors;
