@@ -1,18 +1,15 @@
 #include "device/device.hpp"
 
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "cuda/ceilings.hpp"
 #include "cuda/cold_cache.hpp"
 #include "cuda/cupti.hpp"
+#include "cuda/event_timer.hpp"
 #include "cuda/gpu.hpp"
-#include "cuda/handles.hpp"
 #include "cuda/nvml.hpp"
-#include "cuda/stream_hold.hpp"
+#include "cuda/persisting_cache.hpp"
 #include "model/facts.hpp"
-#include "model/statistics/median.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -23,49 +20,6 @@ constexpr int oldest_minor = 5;
 
 std::string version_text(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
-}
-
-class EventTimer final : public DeviceTimer {
- public:
-  EventTimer() {  // the first launch of a kernel loads it
-    hold_.begin();
-    hold_.release();
-    check(cudaDeviceSynchronize());
-  }
-  void start(bool hold) override {
-    is_holding_ = hold;
-    if (hold) hold_.begin();
-    start_.record();
-  }
-  void stop() override {
-    stop_.record();
-    if (is_holding_) hold_.release();
-  }
-  [[nodiscard]] double seconds() override {
-    stop_.synchronize();
-    return stop_.seconds_since(start_);
-  }
-  [[nodiscard]] bool can_hold() const override { return true; }
-  [[nodiscard]] bool was_held() const override { return is_holding_ && hold_.has_lasted(); }
-
- private:
-  StreamHold hold_;
-  bool is_holding_ = false;
-  Event start_;
-  Event stop_;
-};
-
-/// What the timer reads around nothing, s: the least that an op can be said to take.
-double time_of_an_empty_op() {
-  constexpr int repeats = 31;
-  EventTimer timer;
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    timer.start(true);
-    timer.stop();
-    times.push_back(timer.seconds());
-  }
-  return median(times);
 }
 
 std::optional<std::string> find_obstacle() {
@@ -122,7 +76,7 @@ class CudaDevice final : public Device {
     facts["CUDA driver API"] = version_text(driver);
     facts["CUDA runtime"] = version_text(runtime);
     facts["CUPTI"] = cupti_fact();
-    facts[fact::gpu_empty_op.name] = time_of_an_empty_op();
+    facts[fact::gpu_empty_op.name] = EventTimer().overhead();
     return {{fact::gpu, std::move(facts)}};
   }
 
@@ -138,7 +92,10 @@ class CudaDevice final : public Device {
 
   void synchronize() const override { check(cudaDeviceSynchronize()); }
 
-  void flush_cache() const override { clean_cache(); }
+  void flush_cache() const override {
+    release_persisting_cache();
+    clean_cache();
+  }
 
  private:
   /// Opening CUPTI here is harmless: a survey has a process of its own.

@@ -25,6 +25,14 @@ const Driver& driver() {
     library.import(d.kernel_attribute, "cuKernelGetAttribute");
     library.import(d.launch_kernel, "cuLaunchKernel");
     library.import(d.synchronize_context, "cuCtxSynchronize");
+    library.import(d.create_event, "cuEventCreate");
+    library.import(d.destroy_event, "cuEventDestroy_v2");
+    library.import(d.record_event, "cuEventRecord");
+    library.import(d.synchronize_event, "cuEventSynchronize");
+    library.import(d.elapsed_time, "cuEventElapsedTime");
+    library.import(d.wait_in_stream, "cuStreamWaitEvent");
+    library.import(d.record_context, "cuCtxRecordEvent");
+    library.import(d.wait_in_context, "cuCtxWaitEvent");
     return d;
   }();
   return functions;

@@ -2,8 +2,9 @@
 
 #include <cuda.h>
 
-/// The few functions of the driver that the runtime has no counterpart of, opened when first needed: mprof
-/// also runs where there is no driver.
+/// The few functions of the driver that the runtime has no counterpart of, and those that times are taken by,
+/// which no symbol of a variant can replace so. Opened when first needed: mprof also runs where there is no
+/// driver.
 namespace mprof::cuda {
 
 struct Driver {
@@ -13,6 +14,14 @@ struct Driver {
   decltype(::cuKernelGetAttribute)* kernel_attribute = nullptr;
   decltype(::cuLaunchKernel)* launch_kernel = nullptr;
   decltype(::cuCtxSynchronize)* synchronize_context = nullptr;
+  decltype(::cuEventCreate)* create_event = nullptr;
+  decltype(::cuEventDestroy)* destroy_event = nullptr;
+  decltype(::cuEventRecord)* record_event = nullptr;
+  decltype(::cuEventSynchronize)* synchronize_event = nullptr;
+  decltype(::cuEventElapsedTime)* elapsed_time = nullptr;
+  decltype(::cuStreamWaitEvent)* wait_in_stream = nullptr;
+  decltype(::cuCtxRecordEvent)* record_context = nullptr;
+  decltype(::cuCtxWaitEvent)* wait_in_context = nullptr;
 
   /// Throws Error when `result` is not CUDA_SUCCESS.
   void check(CUresult result, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const;

@@ -26,6 +26,8 @@ class DeviceTimer {
   /// Whether the last work was held until stop(): not when it waited for the device itself, or took too long
   /// to be given. Only after seconds(), which then says nothing.
   [[nodiscard]] virtual bool was_held() const { return false; }
+  /// What it reads around nothing, s, which seconds() leaves out: measured when it was made.
+  [[nodiscard]] virtual double overhead() const { return 0; }
 };
 
 /// What ops run on and are timed by. Everything here except unavailable() may create a device context, so the

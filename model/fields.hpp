@@ -48,7 +48,6 @@ void fields(Archive& a, S& s) {
   a.optional_field("references", s.references);
   a.optional_field("combines", s.combines);
   a.optional_field("library", s.library);
-  a.optional_field("works_outside_forward", s.works_outside_forward);
   a.optional_field("source_file", s.source_file);
 }
 

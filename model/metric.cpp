@@ -12,10 +12,13 @@ constexpr std::array catalogue{
     Metric{"op_time", "Op time", Unit::second, Better::lower, Combine::sum,
            "Device time of forward() of one op: by the host clock on the CPU device; on a GPU by its events, "
            "around work that "
-           "the GPU begins once it has been given all of it, where that can be done."},
+           "the GPU begins once it has been given all of it, where that can be done, less the timer overhead "
+           "where the run has that row."},
     Metric{"launched_op_time", "Op time as launched", Unit::second, Better::lower, Combine::sum,
            "Op time of the forward() that the host times hold: unlike the op time with the gaps that "
            "launching leaves."},
+    Metric{"timer_overhead", "Timer overhead", Unit::second, Better::neither, Combine::never,
+           "What the timer of a GPU reads around nothing, measured in each process; no op time holds it."},
     Metric{"group_time", "Group time", Unit::second, Better::lower, Combine::sum,
            "Host time of prepare() + forward() + finish() of one op: allocation, copies in, kernels, copies "
            "out, "
@@ -114,6 +117,10 @@ constexpr std::array catalogue{
            "devices (trace)."},
     Metric{"copy_device_bytes", "Bytes copied on the device", Unit::byte, Better::lower, Combine::sum,
            "Bytes of these copies (trace)."},
+    Metric{
+        "forward_copy_time", "Copy time in forward", Unit::second, Better::lower, Combine::sum,
+        "Time in which the GPU copied from or to the host for the op's forward(): part of its op time, which "
+        "others' op times do not hold (trace)."},
     Metric{"memset_time", "Memset time", Unit::second, Better::lower, Combine::sum,
            "Time in which the GPU set memory for the op (trace)."},
     Metric{"memset_bytes", "Bytes set", Unit::byte, Better::lower, Combine::sum,

@@ -81,7 +81,6 @@ struct VariantInfo {
   std::vector<std::string> references{};
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
   std::string library{};                ///< whose routines do the work: "cuDNN"; empty: its own code does
-  bool works_outside_forward = false;   ///< its work is in prepare() or finish(), so that no op time holds it
   std::string source_file{};            ///< below kernels/
   bool operator==(const VariantInfo&) const = default;
 };

@@ -38,9 +38,6 @@ struct Declaration {
   /// What is to be known of the libraries that the variant calls, for the run's environment. The first one
   /// is the library whose routines do the work.
   std::vector<LibraryFact> libraries{};
-  /// Whether its kernels run in prepare() or finish(), as a pipeline of copies and kernels must. It is then
-  /// compared by its group time. Undeclared, such a variant is suspect.
-  bool works_outside_forward = false;
   /// Variables that a library reads when it is loaded. Processes that run variants find them set, to these
   /// values where the user has not set them.
   std::function<std::map<std::string, std::string>()> environment{};
@@ -85,18 +82,16 @@ class Register {
  public:
   explicit Register(Declaration<Op> declaration, const char* file = __builtin_FILE()) {
     const std::string library = declaration.libraries.empty() ? "" : declaration.libraries.front().name;
-    const std::string id =
-        detail::register_variant({.title = declaration.title,
-                                  .idea = declaration.idea,
-                                  .device = declaration.device,
-                                  .baseline = declaration.baseline,
-                                  .parameters = declaration.parameters,
-                                  .expectations = declaration.expectations,
-                                  .references = declaration.references,
-                                  .combines = declaration.combines,
-                                  .library = library,
-                                  .works_outside_forward = declaration.works_outside_forward},
-                                 file, declaration.unavailable);
+    const std::string id = detail::register_variant({.title = declaration.title,
+                                                     .idea = declaration.idea,
+                                                     .device = declaration.device,
+                                                     .baseline = declaration.baseline,
+                                                     .parameters = declaration.parameters,
+                                                     .expectations = declaration.expectations,
+                                                     .references = declaration.references,
+                                                     .combines = declaration.combines,
+                                                     .library = library},
+                                                    file, declaration.unavailable);
     detail::register_libraries(declaration.libraries);
     if (declaration.environment) detail::register_environment(declaration.environment);
     detail::declarations<Op>().emplace(id, std::move(declaration));

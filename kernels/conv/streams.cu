@@ -13,10 +13,9 @@
 //             the caller's memory, while the GPU works for the other streams. One thread makes all CUDA
 //             calls.
 //
-//             Where that happens: in finish(), all of it. forward() has nothing to launch, since a
-//             chunk's kernel cannot wait for forward() without stopping the pipeline. An op time of
-//             nearly zero is the consequence, and no merit: compare this variant by its layer time and
-//             its GPU time.
+//             Where that happens: in forward(), all of it, since a chunk's kernel cannot wait for all of the
+//             copies without stopping the pipeline. So its op time holds the copies, which those of others
+//             do not: compare this variant by its layer time and its GPU time.
 //
 // Cost        An extra copy in host memory, each way, on up to 8 threads. Page-locked memory is made in
 //             the first prepare() and kept as long as the object lives, since locking pages costs about
@@ -110,9 +109,7 @@ class Streams final : public Convolution {
     cuda::check(cudaDeviceSynchronize());
   }
 
-  void forward() override {}
-
-  void finish() override {
+  void forward() override {
     std::size_t next = 0;
     for (std::size_t first = 0; first < shape_.batch; first += chunk_) {
       Lane& lane = lanes_[next++ % lanes_.size()];
@@ -120,10 +117,17 @@ class Streams final : public Convolution {
       start(lane, first, std::min(chunk_, shape_.batch - first));
     }
     for (std::size_t i = 0; i < lanes_.size(); ++i) collect(lanes_[next++ % lanes_.size()]);  // oldest first
-    release();
   }
 
-  /// All places that finish() copies a result from.
+  void finish() override {
+    for (Lane& lane : lanes_) {
+      lane.input = {};
+      lane.output = {};
+    }
+    mask_ = {};
+  }
+
+  /// All places that a result is copied from.
   void poison_output(std::uint32_t pattern) override {
     for (Lane& lane : lanes_) {
       cuda::fill(lane.output.data(), lane.output.size(), pattern);
@@ -167,14 +171,6 @@ class Streams final : public Convolution {
     lane.count = 0;
   }
 
-  void release() {
-    for (Lane& lane : lanes_) {
-      lane.input = {};
-      lane.output = {};
-    }
-    mask_ = {};
-  }
-
   Shape shape_;
   const float* host_input_ = nullptr;
   float* host_output_ = nullptr;
@@ -187,7 +183,7 @@ const Register registered{Declaration{
     .title = "Chunks over several streams",
     .idea = "Cut the batch into chunks and let the copies of some overlap the kernels of others. Only "
             "page-locked memory can be copied so, and the host copies each chunk to and from it. All of it "
-            "happens in finish(): compare layer time and GPU time, not op time.",
+            "happens in forward(): compare layer time and GPU time, not op time.",
     .device = "cuda",
     .baseline = "conv/baseline",
     .parameters = {{.name = "streams",
@@ -217,7 +213,6 @@ const Register registered{Declaration{
          {.metric = "total_time", .because = "The layers' times are most of it."}},
     .references = {"CUDA C++ Programming Guide, section on asynchronous concurrent execution",
                    "M. Harris: How to Overlap Data Transfers in CUDA C/C++, NVIDIA Technical Blog, 2012"},
-    .works_outside_forward = true,
     .make =
         [](const Parameters& parameters) {
           return std::make_unique<Streams>(std::stoul(parameters.at("streams")));

@@ -44,9 +44,9 @@ std::string beyond_the_device(const Case& subject, const std::string& op) {
 
 }  // namespace
 
-std::string contradiction(const Case& subject, const VariantInfo& variant) {
+std::string contradiction(const Case& subject) {
   const auto timing = std::ranges::find(subject.passes, Pass::timing, &PassResult::pass);
-  if (timing == subject.passes.end() || !timing->scrutiny || variant.works_outside_forward) return {};
+  if (timing == subject.passes.end() || !timing->scrutiny) return {};
   for (const OpInfo& op : subject.ops) {
     const auto op_time = median_of(subject, "op_time", op.name);
     if (!op_time) continue;

@@ -221,6 +221,10 @@ class OpMetrics {
     for (const auto& [way, name] : ways) {
       add_transfers(name, [&, way = way](const Transfer& t) { return copies(t) && way_of(t.kind) == way; });
     }
+    add("forward_copy_time", seconds(when(case_.transfers, [&](const Transfer& t) {
+                                       return copies(t) && way_of(t.kind) != Way::other &&
+                                              case_.trace.places[t.place].part == part::op;
+                                     }).length()));
     add_transfers("memset", [&](const Transfer& t) { return is_here(t.place) && t.is_set(); });
 
     const IntervalSet copying = when(case_.transfers, copies);

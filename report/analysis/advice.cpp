@@ -50,12 +50,12 @@ std::vector<Advice> advice_by_all(std::span<const LimitRule<Readings>> rules, co
   return all;
 }
 
-/// Of the time that the rule speaks of. No verdict where an op works outside forward() on one side: its op
-/// times are no two of a kind.
+/// Of the time that the rule speaks of. No verdict where an op time says little on one side: they are no two
+/// of a kind.
 SpeedUp achieved_by(const AdviceRule& rule, const OpResult& before, const OpResult& after) {
   if (rule.time == "group_time") return judge(before.group_time, after.group_time);
-  if (before.outside_forward || after.outside_forward)
-    return no_speed_up("one of the two works outside forward()");
+  if (!before.flaw.empty() || !after.flaw.empty())
+    return no_speed_up("the op time of one of the two says little");
   return judge(before.op_time, after.op_time);
 }
 
@@ -172,9 +172,8 @@ std::vector<std::string> not_judged(const CaseResult& result, const OpReadings& 
   if (op.kernels().empty()) {
     missing.push_back(fmt::format("its kernels ({})", why_not_counted(*result.source)));
   } else if (const OpResult* found = result.find_op(op.info().name);
-             found != nullptr && found->outside_forward) {
-    missing.emplace_back(
-        "its kernels (most of their work happens outside forward(), so its op time is not theirs)");
+             found != nullptr && !found->flaw.empty()) {
+    missing.push_back(fmt::format("its kernels (it {}, so its op time is not theirs)", found->flaw));
   }
   const Value& traced = op.of("traced_group_time").value;
   if (!traced) missing.push_back(fmt::format("its copies and what the host did ({})", traced.absent));

@@ -26,10 +26,10 @@ Value cores_busy(const Case& c, const Value& total_time) {
   return derived_value((user->median + system->median) / total_time->median);
 }
 
-/// The percentage of the peak that allows no less time. Work outside forward() is not in its op time.
+/// The percentage of the peak that allows no less time, where the op time is that of the work.
 void find_limit(OpResult& op) {
-  if (op.outside_forward) {
-    op.of_possible = absent_value("it works outside forward(), so its op time says little");
+  if (!op.flaw.empty()) {
+    op.of_possible = absent_value(fmt::format("it {}, so its op time says little", op.flaw));
     return;
   }
   std::vector<std::pair<Limit, const Value*>> limits{{Limit::compute, &op.compute_throughput},
@@ -73,8 +73,8 @@ OpResult op_result(const Case& c, const OpInfo& info) {
   result.special_throughput = value_of(c, "special_throughput", info.name);
   result.byte_rate = value_of(c, "byte_rate", info.name);
   result.special_rate = value_of(c, "special_rate", info.name);
-  result.compared_by = comparable_time(c, info.name);
-  result.outside_forward = result.compared_by == "group_time";
+  result.flaw = op_time_flaw(c, info.name);
+  result.compared_by = result.flaw.empty() ? "op_time" : "group_time";
   if (uses_tensor_cores(c, info.name))
     result.compute_throughput = absent_value("it computes on tensor cores, whose peak was not measured");
   find_limit(result);
@@ -167,7 +167,7 @@ void compare_op(OpResult& op, const CaseResult& baseline) {
     op.speed_up = no_speed_up("its baseline has no such op");
     return;
   }
-  if (before->outside_forward) op.compared_by = "group_time";
+  if (!before->flaw.empty()) op.compared_by = "group_time";
   op.gpu_speed_up = judge(before->gpu_time, op.gpu_time);
   op.speed_up =
       judge(op.compared_by == "group_time" ? before->group_time : before->op_time, op.compared_time());
@@ -210,7 +210,7 @@ Best best_of(const FamilyResult& family, const std::string& op, const Problem& p
       const CaseResult& result = variant.cases[place];
       if (!result.ok() || !time_of(result, op)) continue;
       const OpResult* timed = result.find_op(op);
-      (timed != nullptr && timed->outside_forward ? best.left_out : candidates).push_back(&result);
+      (timed != nullptr && !timed->flaw.empty() ? best.left_out : candidates).push_back(&result);
     }
   }
   if (candidates.empty()) return best;
@@ -382,8 +382,7 @@ std::optional<double> CaseResult::compared_time() const {
 
 bool gpu_time_exceeds_op_time(const OpResult& op) {
   constexpr double visibly = 1.002;  // in four digits
-  return op.gpu_time && op.op_time && !op.outside_forward &&
-         op.gpu_time->median > visibly * op.op_time->median;
+  return op.gpu_time && op.op_time && op.flaw.empty() && op.gpu_time->median > visibly * op.op_time->median;
 }
 
 NearestLimit nearest_limit(const OpResult& op) {

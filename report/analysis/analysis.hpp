@@ -40,8 +40,8 @@ struct OpResult {
   std::optional<Limit> limit{};  ///< what allows no less time; absent like `of_possible`
   Value gpu_time;                ///< by the trace
   SpeedUp gpu_speed_up;
-  bool outside_forward = false;  ///< most of the work happens outside forward(), so op_time says little
-  std::string compared_by;       ///< the metric behind `speed_up`: op_time, or group_time (comparable_time())
+  std::string_view flaw{};  ///< why op_time says little (op_time_flaw()); empty: it does not
+  std::string compared_by;  ///< the metric behind `speed_up`: op_time, or group_time (comparable_time())
   SpeedUp speed_up;
   std::optional<Verification> verification;
 
@@ -151,7 +151,7 @@ struct Best {
   Problem problem;
   const CaseResult* fastest = nullptr;      ///< nullptr: no case gave a verified time
   std::vector<const CaseResult*> level;     ///< others that it is not faster than beyond doubt
-  std::vector<const CaseResult*> left_out;  ///< those that work outside forward()
+  std::vector<const CaseResult*> left_out;  ///< those whose op time says little
 
   [[nodiscard]] const Value& time() const;
   [[nodiscard]] const SpeedUp& speed_up() const;

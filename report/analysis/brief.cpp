@@ -48,7 +48,7 @@ std::string first_cause(const FamilyResult& family, const VariantResult& variant
 const Value* comparable(const CaseResult& result, const std::string& op) {
   if (op.empty()) return &result.total_time;
   const OpResult* found = result.find_op(op);
-  return found == nullptr || found->outside_forward ? nullptr : &found->op_time;
+  return found == nullptr || !found->flaw.empty() ? nullptr : &found->op_time;
 }
 
 /// The fastest of the rows that are, or are not, of a library.

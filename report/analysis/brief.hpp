@@ -14,7 +14,7 @@ namespace mprof {
 struct BriefRow {
   const VariantResult* variant = nullptr;
   const CaseResult* result = nullptr;
-  std::optional<double> ops_time{};  ///< s, its ops together; nullopt where one lies outside forward()
+  std::optional<double> ops_time{};  ///< s, its ops together; nullopt where the op time of one says little
   std::optional<double> over{};      ///< how many times as fast its ops together are as the common baseline's
   /// The strongest reason of the op whose time changed most against its own baseline, by the rules; empty
   /// where there is none.

@@ -73,14 +73,22 @@ std::string_view one_round() {
   return "one round: by how much the next process will differ is assumed, not measured (--rounds)";
 }
 
-std::string_view comparable_time(const Case& c, std::string_view op) {
+std::string_view op_time_flaw(const Case& c, std::string_view op) {
+  constexpr std::string_view elsewhere = "works outside forward()", copies = "copies in forward()", none;
+  constexpr double noticeable_copies = 0.2;
   const Value op_time = value_of(c, "op_time", op);
   const Value gpu_time = value_of(c, "gpu_time", op);
-  if (op_time && gpu_time) return gpu_time->median > 2 * op_time->median ? "group_time" : "op_time";
+  const Value copying = value_of(c, "forward_copy_time", op);
+  if (op_time && copying && copying->median > noticeable_copies * op_time->median) return copies;
+  if (op_time && gpu_time) return gpu_time->median > 2 * op_time->median ? elsewhere : none;
   // Without a trace: nothing moves an op's bytes at many times the memory's bandwidth, caches included.
   constexpr double beyond_any_cache = 1000;  // %
   const Value throughput = value_of(c, "memory_throughput", op);
-  return throughput && throughput->median > beyond_any_cache ? "group_time" : "op_time";
+  return throughput && throughput->median > beyond_any_cache ? elsewhere : none;
+}
+
+std::string_view comparable_time(const Case& c, std::string_view op) {
+  return op_time_flaw(c, op).empty() ? "op_time" : "group_time";
 }
 
 std::string_view comparable_time(const Case& a, const Case& b, std::string_view op) {

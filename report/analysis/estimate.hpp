@@ -61,9 +61,13 @@ struct Value {
 /// What must be said beside a host time of one round.
 [[nodiscard]] std::string_view one_round();
 
-/// The name of the time by which an op is compared: "op_time", or "group_time" when the op's work happens
-/// outside forward(): its kernels, by the trace, ran at least twice as long as its op_time; or, without a
-/// trace, its bytes would have moved at more than ten times the measured bandwidth.
+/// Why an op's op_time is no measure of its kernels, as a predicate; empty when it is one. "works outside
+/// forward()": its kernels, by the trace, ran at least twice as long; or, without a trace, its bytes would
+/// have moved at more than ten times the measured bandwidth. "copies in forward()": a fifth of it or more are
+/// copies from and to the host, which other op times do not hold.
+[[nodiscard]] std::string_view op_time_flaw(const Case& c, std::string_view op);
+
+/// The name of the time by which an op is compared: "op_time", or "group_time" where that one has a flaw.
 [[nodiscard]] std::string_view comparable_time(const Case& c, std::string_view op);
 
 /// Of two cases: "group_time" as soon as one of them is compared so.

@@ -15,16 +15,16 @@ namespace {
 /// A hardware counter is read once, so it has no interval: what differs by less is taken for the same.
 constexpr double unsure_reading = 0.02;
 
-bool works_outside_forward(const CaseResult& result, const std::string& op) {
+bool op_time_says_little(const CaseResult& result, const std::string& op) {
   return std::any_of(result.ops.begin(), result.ops.end(), [&](const OpResult& found) {
-    return found.outside_forward && (op.empty() || found.info.name == op);
+    return !found.flaw.empty() && (op.empty() || found.info.name == op);
   });
 }
 
-/// The op time of a variant that works outside forward() would meet any expectation.
+/// The op time of a variant that works elsewhere would meet any expectation, one that holds copies none.
 bool needs_group_time(const Expectation& expectation, const CaseResult& before, const CaseResult& after) {
   return expectation.metric == "op_time" &&
-         (works_outside_forward(before, expectation.op) || works_outside_forward(after, expectation.op));
+         (op_time_says_little(before, expectation.op) || op_time_says_little(after, expectation.op));
 }
 
 /// What is next to nothing however large a part of the baseline's next to nothing it is: a hundredth of a
@@ -102,7 +102,7 @@ ExpectationAt judge_at(const Expectation& expectation, const CaseResult& result,
   judged.before = before.value;
   judged.after = after.value;
   judged.before_evidence =
-      by_group_time ? family.words.time("group_time") + ", for one of the two works outside forward()"
+      by_group_time ? family.words.time("group_time") + ", for the op time of one of the two says little"
                     : before.evidence;
   judged.after_evidence = by_group_time ? judged.before_evidence : after.evidence;
   if (!judged.before || !judged.after) {

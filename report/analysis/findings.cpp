@@ -232,20 +232,25 @@ void add_slow_downs(const std::vector<FamilyResult>& families, std::vector<Findi
   }
 }
 
-bool works_outside_forward(const VariantResult& variant) {
-  return std::ranges::any_of(variant.cases, [](const CaseResult& result) {
-    return std::ranges::any_of(result.ops, &OpResult::outside_forward);
-  });
+/// Why the op times of a variant say little, as a predicate; empty when they do not.
+std::string_view flaw_of(const VariantResult& variant) {
+  for (const CaseResult& result : variant.cases) {
+    for (const OpResult& op : result.ops) {
+      if (!op.flaw.empty()) return op.flaw;
+    }
+  }
+  return {};
 }
 
-void add_work_outside_forward(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+void add_flawed_op_times(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   for (const FamilyResult& family : families) {
     for (const VariantResult& variant : family.variants) {
-      if (!works_outside_forward(variant)) continue;
-      findings.push_back({Severity::caution,
-                          fmt::format("{} works outside forward(), so its op time says little: it is "
-                                      "compared by {}.",
-                                      format::short_id(variant.info.id), family.words.time("group_time"))});
+      const std::string_view flaw = flaw_of(variant);
+      if (flaw.empty()) continue;
+      findings.push_back(
+          {Severity::caution,
+           fmt::format("{} {}, so its op time says little: it is compared by {}.",
+                       format::short_id(variant.info.id), flaw, family.words.time("group_time"))});
     }
   }
 }
@@ -433,7 +438,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_missing_ceilings(run, findings);
   add_left_out(families, findings);
   add_slow_downs(families, findings);
-  add_work_outside_forward(families, findings);
+  add_flawed_op_times(families, findings);
   add_disturbances(families, findings);
   add_series_findings(families, findings);
   add_noise(run, families, findings);

@@ -60,7 +60,7 @@ std::vector<OtherCase> others_that_did_not(const Explanation& explanation, const
     const CaseResult* result = variant.representative(explanation.problem);
     if (result == nullptr || !result->ok() || result->baseline != before.result->id) continue;
     const OpResult* op = result->find_op(explanation.op);
-    if (op == nullptr || (explanation.time == "op_time" && op->outside_forward)) continue;
+    if (op == nullptr || (explanation.time == "op_time" && !op->flaw.empty())) continue;
     SpeedUp speed_up = judge(explanation.before, explained_time(*op, explanation.time));
     if (speed_up.verdict == Verdict::inconclusive || speed_up.verdict == explanation.change()) continue;
     others.push_back({result, OpReadings(*after.family, *result, explanation.op), std::move(speed_up)});

@@ -53,7 +53,7 @@ Interval ops_interval(const CaseResult& result) {
 std::optional<double> ops_time(const CaseResult& result) {
   double sum = 0;
   for (const OpResult& op : result.ops) {
-    if (!op.op_time || op.outside_forward) return std::nullopt;
+    if (!op.op_time || !op.flaw.empty()) return std::nullopt;
     sum += op.op_time->median;
   }
   return sum > 0 ? std::optional(sum) : std::nullopt;

@@ -46,7 +46,7 @@ struct QualityRange {
 /// Each quality of the family at the largest problem at which one was recorded of a right output.
 [[nodiscard]] std::vector<QualityRange> quality_ranges(const FamilyResult& family);
 
-/// s, all ops of a case; nullopt where one is missing or works outside forward().
+/// s, all ops of a case; nullopt where one is missing or says little.
 [[nodiscard]] std::optional<double> ops_time(const CaseResult& result);
 
 /// The case whose ops together are the fastest at the largest problem, and what the rest leaves to win.

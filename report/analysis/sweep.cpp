@@ -228,7 +228,7 @@ SweepSeries series_of(const Sweep& sweep, const OpSweep& op, const Problem& prob
   return series;
 }
 
-/// Points are only comparable by one time: where a single one works outside forward(), the group time.
+/// Points are only comparable by one time: where the op time of a single one says little, the group time.
 std::string time_that_compares(const VariantResult& variant, const std::string& op) {
   const bool elsewhere = std::any_of(variant.cases.begin(), variant.cases.end(), [&](const CaseResult& c) {
     const OpResult* found = c.find_op(op);

@@ -68,7 +68,7 @@ struct SweepSeries {
 
 struct OpSweep {
   OpInfo op;                ///< without a name: the whole of a family that has no ops
-  std::string compared_by;  ///< op_time; group_time when some point works outside forward(); or total_time
+  std::string compared_by;  ///< op_time; group_time when that of some point says little; or total_time
   std::vector<SweepSeries> series;  ///< problems ascending
 
   /// The largest problem at which some point gave a verified time; nullptr when none did.

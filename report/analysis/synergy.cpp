@@ -81,8 +81,8 @@ void add_timed_share(RemainingGain& gain, const OpReadings& op, const OpResult& 
   const Value& beside = op.of("hidden_copy_time").value;
   const Value& launched = op.of("launched_op_time").value;
   const Value& op_time = launched ? launched : measured.op_time;
-  if (measured.outside_forward) {
-    gain.absent = "it works outside forward(), and no trace says how long its kernels ran alone";
+  if (!measured.flaw.empty()) {
+    gain.absent = fmt::format("it {}, and no trace says how long its kernels ran alone", measured.flaw);
   } else if (beside && beside->median > 0) {
     gain.absent = "copies run beside its kernels, and no trace says how long these ran alone";
   } else if (!op_time || !gain.group_time) {
@@ -99,7 +99,7 @@ SpeedUp speed_up_between(const CaseResult& before, const CaseResult& after, cons
   const OpResult* first = before.find_op(op);
   const OpResult* second = after.find_op(op);
   if (first == nullptr || second == nullptr) return no_speed_up("one of them has no such op");
-  const bool by_group = first->outside_forward || second->outside_forward;
+  const bool by_group = !first->flaw.empty() || !second->flaw.empty();
   return by_group ? judge(first->group_time, second->group_time) : judge(first->op_time, second->op_time);
 }
 

@@ -11,7 +11,7 @@
 namespace mprof {
 
 /// How many times as fast an op is in one case as in another, by op_time, or by group_time where one of the
-/// two works outside forward().
+/// two has an op time that says little.
 [[nodiscard]] SpeedUp speed_up_between(const CaseResult& before, const CaseResult& after,
                                        const std::string& op);
 

@@ -213,7 +213,7 @@ fs::path write_ops(const ExportScope& scope, const fs::path& path) {
       add_key(table, scope, *result);
       table.text(op.info.name).text(to_string(result->status));
       for (const Value* time : {&op.op_time, &op.group_time, &op.gpu_time}) add_value(table, *time);
-      table.flag(op.outside_forward).text(op.compared_by).text(result->baseline);
+      table.flag(!op.flaw.empty()).text(op.compared_by).text(result->baseline);
       add_speed_up(table, op.speed_up);
       add_speed_up(table, gpu_speed_up_of(op));
       add_verification(table, op.verification);

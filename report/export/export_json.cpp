@@ -75,7 +75,7 @@ ordered_json op_json(const OpResult& op) {
           {"special_rate", metric_json(op.special_rate, "special_rate")},
           {"special_throughput", metric_json(op.special_throughput, "special_throughput")},
           {"of_possible", value_json(op.of_possible, unit_symbol(Unit::percent))},
-          {"outside_forward", op.outside_forward},
+          {"outside_forward", !op.flaw.empty()},
           {"compared_by", op.compared_by},
           {"speed_up", speed_up_json(op.speed_up)},
           {"gpu_speed_up", speed_up_json(gpu_speed_up_of(op))},

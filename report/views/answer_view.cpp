@@ -137,7 +137,7 @@ std::string winner_note(const Best& best) {
     notes.push_back("level with it, not told apart by more than noise or " + thresholds_text() + ": " +
                     names_of(best.level));
   if (!best.left_out.empty())
-    notes.push_back("left out for working outside forward(): " + names_of(best.left_out));
+    notes.push_back("left out, since their op times say little: " + names_of(best.left_out));
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 

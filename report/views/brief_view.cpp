@@ -20,7 +20,7 @@ std::string short_name(const CaseResult& result) {
 }
 
 Cell ops_cell(const BriefRow& row) {
-  if (!row.ops_time) return Cell::missing("its work is outside forward(), or an op has no time");
+  if (!row.ops_time) return Cell::missing("its op time says little, or an op has none");
   return Cell::bare(derived_value(*row.ops_time));
 }
 
@@ -50,8 +50,8 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
     const auto add_ops = [&](Value OpResult::*time, bool needs_forward) {
       for (const OpInfo& info : family.ops) {
         const OpResult* op = result.find_op(info.name);
-        const bool says_little = op == nullptr || (needs_forward && op->outside_forward);
-        cells.push_back(says_little ? Cell::missing("its work is outside forward(), or an op has no time")
+        const bool says_little = op == nullptr || (needs_forward && !op->flaw.empty());
+        cells.push_back(says_little ? Cell::missing("its op time says little, or an op has none")
                                     : Cell::bare(op->*time));
       }
     };

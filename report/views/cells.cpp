@@ -66,9 +66,9 @@ Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const Op
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = judged(Cell::value(found->*time), result);
-  const bool says_little = found->outside_forward && time == &OpResult::op_time && cell.note.empty();
+  const bool says_little = !found->flaw.empty() && time == &OpResult::op_time && cell.note.empty();
   if (says_little)
-    cell.note = "it works outside forward(), so it is compared by " + family.words.time("group_time");
+    cell.note = fmt::format("it {}, so it is compared by {}", found->flaw, family.words.time("group_time"));
   return cell;
 }
 

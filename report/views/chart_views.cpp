@@ -189,21 +189,21 @@ std::string with_interval(const std::string& text, const Estimate& estimate) {
   return width ? fmt::format("{} {}", text, format::plus_minus(*width)) : text;
 }
 
-bool works_outside(const CaseResult& result, const std::string& op) {
+bool says_little(const CaseResult& result, const std::string& op) {
   const OpResult* found = result.find_op(op);
-  return found != nullptr && found->outside_forward;
+  return found != nullptr && !found->flaw.empty();
 }
 
-/// An op time near zero beside real ones would look like a triumph.
+/// An op time near zero beside real ones would look like a triumph, one with copies like a failure.
 std::string left_out(const FamilyResult& family, const std::string& op) {
   std::vector<std::string> names;
   for (const VariantResult& variant : family.variants) {
-    const bool outside = std::any_of(variant.cases.begin(), variant.cases.end(),
-                                     [&](const CaseResult& result) { return works_outside(result, op); });
-    if (outside) names.push_back(row_label(variant));
+    const bool any = std::any_of(variant.cases.begin(), variant.cases.end(),
+                                 [&](const CaseResult& result) { return says_little(result, op); });
+    if (any) names.push_back(row_label(variant));
   }
   return names.empty() ? ""
-                       : fmt::format(" Left out for working outside forward(): {}.", format::list(names));
+                       : fmt::format(" Left out, since their op times say little: {}.", format::list(names));
 }
 
 json time_chart(const FamilyResult& family, Anchors& anchors, const std::string& op,
@@ -218,7 +218,7 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
   json chart =
       dots(family, anchors, name, text, Better::lower, [&](const CaseResult& result) -> std::optional<Mark> {
         const Value* time = time_of(result, op);
-        if (time == nullptr || !*time || !((*time)->median > 0) || works_outside(result, op))
+        if (time == nullptr || !*time || !((*time)->median > 0) || says_little(result, op))
           return std::nullopt;
         const Estimate& estimate = **time;
         Mark mark{estimate.median / scale.divisor, std::nullopt,
@@ -267,7 +267,7 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
   for (const VariantResult& variant : family.variants) {
     const CaseResult* result = variant.representative(problem);
     const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
-    if (found == nullptr || found->outside_forward) continue;
+    if (found == nullptr || !found->flaw.empty()) continue;
     if (!found->compute_throughput && !found->memory_throughput) continue;
     if (++all > most_chart_rows) continue;
     if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));

@@ -82,7 +82,7 @@ std::vector<const Value*> times_to_mark(const FamilyResult& family, const CaseRe
   std::vector<const Value*> op_times, group_times;
   for (const OpInfo& info : family.ops) {
     const OpResult* op = result.ok() ? result.find_op(info.name) : nullptr;
-    op_times.push_back(op != nullptr && !op->outside_forward ? &op->op_time : nullptr);
+    op_times.push_back(op != nullptr && op->flaw.empty() ? &op->op_time : nullptr);
     group_times.push_back(op != nullptr ? &op->group_time : nullptr);
   }
   if (family.words.has_group()) op_times.insert(op_times.end(), group_times.begin(), group_times.end());
@@ -215,7 +215,7 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
     for (const OpResult& op : result.ops) {
       // An op time that holds next to nothing of the work would make a throughput out of thin air.
       const auto cell = [&](const Value& value) {
-        return op.outside_forward ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
+        return !op.flaw.empty() ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
       };
       std::vector<Cell> cells{Cell::words_to(result.configuration, anchor)};
       add_problem(cells, family.words, result.key.problem);

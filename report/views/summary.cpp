@@ -70,12 +70,12 @@ std::string skipped(const FamilyResult& family) {
 std::string remarks(const FamilyResult& family) {
   std::string out;
   for (const VariantResult& variant : family.variants) {
-    const bool elsewhere = std::ranges::any_of(variant.cases, [](const CaseResult& result) {
-      return std::ranges::any_of(result.ops, &OpResult::outside_forward);
-    });
-    if (elsewhere) {
-      out += fmt::format("{} works outside forward(): compare its {}, not its op time.\n", variant.info.id,
+    for (const CaseResult& result : variant.cases) {
+      const auto op = std::ranges::find_if(result.ops, [](const OpResult& o) { return !o.flaw.empty(); });
+      if (op == result.ops.end()) continue;
+      out += fmt::format("{} {}: compare its {}, not its op time.\n", variant.info.id, op->flaw,
                          family.words.time("group_time"));
+      break;
     }
   }
   return out;

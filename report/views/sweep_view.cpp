@@ -238,10 +238,8 @@ std::string reading_text(const Sweep& sweep) {
     if (op.compared_by == "group_time") by_group_time.push_back(op_name(sweep, op));
   }
   if (!by_group_time.empty()) {
-    text += fmt::format(
-        "It works outside forward(), so the points of {} are judged by {}, not by op "
-        "time. ",
-        format::list(by_group_time), sweep.words->time("group_time"));
+    text += fmt::format("Its op time says little, so the points of {} are judged by {}. ",
+                        format::list(by_group_time), sweep.words->time("group_time"));
   }
   if (sweep.axes.size() > 2) {
     text += fmt::format(

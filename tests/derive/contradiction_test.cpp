@@ -23,33 +23,26 @@ Case traced(double op_time, double gpu_time) {
 }
 
 TEST(Contradiction, OfTheTimerByTheTrace) {
-  const VariantInfo variant{.id = "f/v", .device = "cuda"};
-  EXPECT_EQ(contradiction(traced(100e-6, 104e-6), variant), "");
-  EXPECT_EQ(contradiction(traced(2e-6, 7e-6), variant), "") << "kernels begin and end outside the events";
-  EXPECT_THAT(contradiction(traced(1.3e-6, 100e-6), variant),
+  EXPECT_EQ(contradiction(traced(100e-6, 104e-6)), "");
+  EXPECT_EQ(contradiction(traced(2e-6, 7e-6)), "") << "kernels begin and end outside the events";
+  EXPECT_THAT(contradiction(traced(1.3e-6, 100e-6)),
               HasSubstr("in the trace the GPU works 0.0001 s for op1, and its op time is 1.3e-06 s"));
-}
-
-TEST(Contradiction, IsNoneWhereTheVariantSaysSo) {
-  const VariantInfo pipelined{.id = "f/v", .device = "cuda", .works_outside_forward = true};
-  EXPECT_EQ(contradiction(traced(1.3e-6, 100e-6), pipelined), "");
 }
 
 TEST(Contradiction, IsNoneInRecordsThatCouldNotSaySo) {
   Case old = traced(1.3e-6, 100e-6);
   old.passes[0].scrutiny.reset();
-  EXPECT_EQ(contradiction(old, {.id = "f/v", .device = "cuda"}), "");
+  EXPECT_EQ(contradiction(old), "");
 }
 
 TEST(Contradiction, OfWhatTheDeviceCanDo) {
-  const VariantInfo variant{.id = "f/v", .device = "cpu"};
   Case fast = traced(1e-3, 0);
   fast.passes[0].measurements.push_back(one("memory_throughput", 900));
-  EXPECT_EQ(contradiction(fast, variant), "") << "a cache may give as much";
+  EXPECT_EQ(contradiction(fast), "") << "a cache may give as much";
   fast.passes[0].measurements.back() = one("memory_throughput", 5100);
-  EXPECT_THAT(contradiction(fast, variant), HasSubstr("at 51 times the measured memory bandwidth"));
+  EXPECT_THAT(contradiction(fast), HasSubstr("at 51 times the measured memory bandwidth"));
   fast.passes[0].measurements.back() = one("compute_throughput", 32000);
-  EXPECT_THAT(contradiction(fast, variant), HasSubstr("at 320 times the measured FP32 peak"));
+  EXPECT_THAT(contradiction(fast), HasSubstr("at 320 times the measured FP32 peak"));
 }
 
 }  // namespace

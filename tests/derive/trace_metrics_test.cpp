@@ -62,6 +62,16 @@ TEST_F(TraceMetricsTest, CopiesHaveTimeBytesAndTheShareUnderKernels) {
   EXPECT_EQ(row_of(rows, "copy_overlap", "layer2").absent, "the op copies nothing");
 }
 
+TEST_F(TraceMetricsTest, CopiesOfForwardCountByThemselves) {
+  EXPECT_EQ(nanoseconds(row_of(trace_metrics(traced, 0, ops), "forward_copy_time", "layer1")), 0);
+  for (trace::Place& place : traced.places) {
+    if (place.op == "layer1" && place.part == trace::part::prepare) place.part = trace::part::op;
+  }
+  const auto rows = trace_metrics(traced, 0, ops);
+  EXPECT_NEAR(nanoseconds(row_of(rows, "forward_copy_time", "layer1")),
+              nanoseconds(row_of(rows, "copy_in_time", "layer1")), 1e-6);
+}
+
 TEST_F(TraceMetricsTest, CallsCountOnceWhateverIsNestedInThem) {
   const auto rows = trace_metrics(traced, 0, ops);
   EXPECT_EQ(row_of(rows, "api_call_count", "layer1").samples.at(0), 9);

@@ -183,7 +183,7 @@ TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
   const CaseResult& streams = result_of(analysis, "conv/streams@10000");
-  EXPECT_TRUE(streams.ops[0].outside_forward);
+  EXPECT_EQ(streams.ops[0].flaw, "works outside forward()");
   EXPECT_EQ(streams.ops[0].compared_by, "group_time");
   EXPECT_NEAR(*streams.ops[0].speed_up.factor, 0.176 / 0.101, 1e-9);
   const Best& best = best_of(analysis.families[0], "layer1", 10000);
@@ -192,6 +192,22 @@ TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   EXPECT_TRUE(says(analysis, Severity::caution, "conv/streams works outside forward()"));
   EXPECT_EQ(analysis.families.size(), 2U);
   EXPECT_EQ(analysis.families[1].ops.size(), 1U);
+}
+
+TEST(Analysis, AnOpTimeThatHoldsCopiesIsNotComparedWithOnesThatDoNot) {
+  for (const auto& [share, flaw] : {std::pair{0.1, ""}, {0.5, "copies in forward()"}}) {
+    mprof::Run run = samples::gpu();
+    Case& copying = run.cases[0];
+    const double op_time = find_measurement(copying, "op_time", "layer1")->samples.front();
+    samples::pass_of(copying, Pass::trace)
+        .measurements.push_back({"forward_copy_time", "layer1", "", Source::measured, {share * op_time}, ""});
+    const RunAnalysis analysis = analyse(run);
+    const OpResult& op = result_of(analysis, copying.id).ops[0];
+    const bool has_flaw = !std::string_view(flaw).empty();
+    EXPECT_EQ(op.flaw, flaw);
+    EXPECT_EQ(op.compared_by, has_flaw ? "group_time" : "op_time");
+    EXPECT_EQ(says(analysis, Severity::caution, "copies in forward(), so its op time says little"), has_flaw);
+  }
 }
 
 TEST(Analysis, AGpuTimeAboveTheOpTimeIsSeenAndSoIsTracingWithinNoise) {

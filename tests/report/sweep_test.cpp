@@ -253,8 +253,8 @@ TEST(Sweep, WorkOutsideForwardIsJudgedByLayerTime) {
   EXPECT_EQ(best_name(streams, 0, 10000), "streams=6");
   const json view = swept.view("conv/streams");
   EXPECT_EQ(view["reading"],
-            "It works outside forward(), so the points of layer1 and layer2 are judged by layer "
-            "time, not by op time.");
+            "Its op time says little, so the points of layer1 and layer2 are judged by layer "
+            "time.");
   EXPECT_EQ(view["charts"][0]["axis"]["y"], "Layer time (ms)");
 }
 
