@@ -2,19 +2,27 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "collectors/collector.hpp"
 #include "collectors/sample_growth.hpp"
+#include "model/statistics/median.hpp"
 
 namespace mprof {
 namespace {
 
 /// An op whose work could not be held so often is not held any more.
 constexpr int most_unheld = 3;
+/// A first forward() may be longer than the next by so much: address translations are not cached yet, and
+/// libraries make what they keep.
+constexpr double first_factor = 1.5;
+constexpr double first_allowance = 3e-6;  // s
 
 struct OpTimes {
   std::string name{};
@@ -22,6 +30,7 @@ struct OpTimes {
   int forwards = 0;                        ///< of this sample, so far
   int unheld = 0;                          ///< forwards whose work the device did not hold back
   std::vector<double> held{};              ///< one a forward behind held work
+  std::vector<double> first_held{};        ///< those of them that were the first after prepare()
   std::vector<double> launched{};          ///< one a forward that nothing held
   std::vector<double> group_time{};        ///< one a sample
 
@@ -91,8 +100,23 @@ class Times final : public Collector {
     return series;
   }
 
+  [[nodiscard]] std::optional<std::string> suspicion() const override {
+    for (const OpTimes& op : ops_) {
+      if (op.first_held.empty() || op.held.size() == op.first_held.size()) continue;
+      const double first = median(op.first_held), all = median(op.held);
+      if (first > first_factor * all + first_allowance)
+        return fmt::format(
+            "{} takes {:.4g} s for the first time after prepare(), and {:.4g} s when the same inputs are "
+            "given "
+            "again: it may have kept an output",
+            op.name, first, all);
+    }
+    return std::nullopt;
+  }
+
   void finish(std::vector<Measurement>& measurements) override {
     for (const OpTimes& op : ops_) add(measurements, "op_time", op.name, op_time(op));
+    if (timer_->overhead() > 0) add(measurements, "timer_overhead", "", {timer_->overhead()});
     if (timer_->can_hold() && forwards_ > 1) {
       for (const OpTimes& op : ops_) add_launched(measurements, op);
     }
@@ -117,6 +141,7 @@ class Times final : public Collector {
       op->launched.push_back(seconds);
     } else if (timer_->was_held()) {
       op->held.push_back(seconds);
+      if (op->forwards == 1) op->first_held.push_back(seconds);
     } else {
       ++op->unheld;
     }

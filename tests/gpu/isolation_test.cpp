@@ -4,13 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/registry.hpp"
-#include "model/run_file.hpp"
-#include "runner/coordinator.hpp"
-#include "runner/plan.hpp"
-#include "tests/gpu/paths.hpp"
+#include "tests/gpu/coordinated.hpp"
 #include "tests/kernels/lenet_support.hpp"
-#include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
 namespace {
@@ -21,41 +16,11 @@ class Isolation : public ::testing::Test {
   /// `bad` to be ok.
   PassResult said_of(const std::string& variant, std::uint64_t bad,
                      const std::vector<std::uint64_t>& batches) {
-    mprof::Run run;
-    run.plan.variants = {variant, "conv/baseline"};
-    for (const std::uint64_t batch : batches)
-      run.plan.problems["conv"].push_back(conv::test::batch_of(batch));
-    run.plan.passes = {Pass::timing};
-    run.plan.seed = 1;
-    run.plan.timeout = 20;
-    run.plan.stopping = {.min_samples = 1, .max_samples = 2, .max_seconds = 1, .relative_half_width = 0.5};
-    run.plan.inputs = conv::test::input_paths();
-    run.environment["cpu"]["model"] = "known already";  // no survey
-    const Family& family = *Registry::instance().family("conv");
-    run.families = {family.info()};
-    for (const Problem& problem : run.plan.problems["conv"]) {
-      run.families[0].problems.push_back({problem, family.ops(problem)});
-    }
-    for (const std::string& id : run.plan.variants) {
-      run.variants.push_back({.id = id, .family = "conv", .title = id, .idea = "none", .device = "cuda"});
-      if (id == "conv/baseline") run.variants.back() = Registry::instance().variant(id)->info;
-      Parameters parameters;
-      for (const ParameterInfo& parameter : run.variants.back().parameters) {
-        parameters[parameter.name] = parameter.default_value;
-      }
-      for (const ProblemInfo& problem : run.families[0].problems) {
-        Case c;
-        c.key = {id, parameters, problem.problem};
-        c.id = case_id(c.key, run.variants.back());
-        c.ops = problem.ops;
-        c.passes = {{.pass = Pass::timing}};
-        run.cases.push_back(c);
-      }
-    }
-    const test::TemporaryDirectory temporary;
-    ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
-    Progress silent;
-    coordinate(run, {{test::program("mprof_gpu_test_worker")}, directory, steady_clock(), silent, -1});
+    std::vector<Problem> problems;
+    for (const std::uint64_t batch : batches) problems.push_back(conv::test::batch_of(batch));
+    const mprof::Run run =
+        test::coordinated("conv", {variant, "conv/baseline"}, problems, {Pass::timing},
+                          {.min_samples = 1, .max_samples = 2, .max_seconds = 1, .relative_half_width = 0.5});
     EXPECT_EQ(run.state, RunState::complete);
     PassResult said;
     for (const Case& c : run.cases) {

@@ -96,7 +96,27 @@ TEST_F(Measure, RepeatsForwardWhereTheDeviceAsksForIt) {
   EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(7 * 3, 2.0));
   EXPECT_EQ(samples(result, "group_time", "op1"), std::vector<double>(7, 7.0));  // as if it had run once
   EXPECT_EQ(samples(result, "total_time"), std::vector<double>(7, 7.0));
-  EXPECT_EQ(device.flushes, 1 + (7 + 1) * 3);  // the verified execution runs it once
+  EXPECT_EQ(device.flushes,
+            1 + 7 * 3 + 2);  // the verified execution runs it once, that on unseen inputs twice
+}
+
+/// The inputs are the same each time that forward() is called: an output that was kept is right.
+TEST_F(Measure, AnOpThatComputesForTheFirstCallOnlyIsSuspect) {
+  device.forwards = 5;
+  device.can_hold = true;
+  bool is_first = true;
+  for (const auto& [later, status] :
+       {std::pair{2.0, Status::ok}, {1.9, Status::ok}, {0.5, Status::suspect}}) {
+    const PassResult result = timing({.on_stage = [&](Stage stage) {
+      clock.advance(stage != Stage::forward ? 1 : is_first ? 2 : later);
+      is_first = stage != Stage::forward;
+    }});
+    EXPECT_EQ(result.status, status) << later << ": " << result.reason;
+    if (status != Status::suspect) continue;
+    EXPECT_EQ(result.reason,
+              "op1 takes 2 s for the first time after prepare(), and 0.5 s when the same inputs are given "
+              "again: it may have kept an output");
+  }
 }
 
 TEST_F(Measure, AnOpIsTimedBehindAHeldDeviceAndTheHostWithoutIt) {
