@@ -11,11 +11,16 @@ namespace {
 
 constexpr double upper_tail = 0.025;  // on each side: 95 % in all
 constexpr std::size_t most_rounds = 1000;
+constexpr double of_normal = 1.959963984540054;  // its quantile there
 /// Beyond it Student's t is the normal distribution to more digits than are printed.
 constexpr double many = 1e6;
 
-boost::math::students_t student(double dof) {
-  return boost::math::students_t(std::min(dof, many));
+/// Not reckoned in long double: fifteen digits are enough, and it is asked thousands of times.
+using Student = boost::math::students_t_distribution<
+    double, boost::math::policies::policy<boost::math::policies::promote_double<false>>>;
+
+Student student(double dof) {
+  return Student(std::min(dof, many));
 }
 
 double quantile_95(double dof) {
@@ -98,6 +103,7 @@ std::size_t rounds_for(const Rounds& before, const Rounds& after, double relativ
   for (std::size_t rounds = 2; rounds < most_rounds; ++rounds) {
     const auto count = static_cast<double>(rounds);
     const Sum error = error_of_difference(before, count, after, count, apart);
+    if (of_normal * std::sqrt(error.value()) > std::log1p(relative)) continue;  // nor is Student's t less
     if (reach(error, least_dof(before, after)) <= std::log1p(relative)) return rounds;
   }
   return most_rounds;

@@ -12,8 +12,11 @@ constexpr std::size_t fewest_for_a_step = 8;
 constexpr std::size_t fewest_for_quartiles = 4;
 constexpr double outer_fence = 3;
 
-int sign(double value) {
-  return value > 0 ? 1 : value < 0 ? -1 : 0;
+/// How many of the series are below the value, less how many are above it.
+double standing(double value, std::span<const double> sorted) {
+  const auto below = std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
+  const auto above = sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), value);
+  return static_cast<double>(below - above);
 }
 
 /// Pettitt's approximation, of the largest |U| among `count` samples.
@@ -85,11 +88,13 @@ double quantile(std::span<const double> sorted, double part) {
 std::optional<LevelStep> most_likely_step(std::span<const double> series) {
   const std::size_t count = series.size();
   if (count < fewest_for_a_step) return std::nullopt;
-  // U(t) = sum over i <= t < j of sign(x(i) - x(j)), from U(t - 1) in one pass over the series.
+  // U(t) = sum over i <= t < j of sign(x(i) - x(j)), from U(t - 1).
+  std::vector<double> sorted(series.begin(), series.end());
+  std::ranges::sort(sorted);
   double u = 0, largest = -1;
   std::size_t at = 1;
   for (std::size_t t = 0; t + 1 < count; ++t) {
-    for (std::size_t j = 0; j < count; ++j) u += sign(series[t] - series[j]);
+    u += standing(series[t], sorted);
     if (std::abs(u) > largest) {
       largest = std::abs(u);
       at = t + 1;
