@@ -48,6 +48,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("references", s.references);
   a.optional_field("combines", s.combines);
   a.optional_field("library", s.library);
+  a.optional_field("arithmetic", s.arithmetic);
   a.optional_field("source_file", s.source_file);
 }
 

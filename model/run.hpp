@@ -81,7 +81,9 @@ struct VariantInfo {
   std::vector<std::string> references{};
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
   std::string library{};                ///< whose routines do the work: "cuDNN"; empty: its own code does
-  std::string source_file{};            ///< below kernels/
+  std::optional<double>
+      arithmetic{};           ///< share of an op's FLOPs that its algorithm needs, where less than all
+  std::string source_file{};  ///< below kernels/
   bool operator==(const VariantInfo&) const = default;
 };
 

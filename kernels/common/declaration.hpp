@@ -38,6 +38,10 @@ struct Declaration {
   /// What is to be known of the libraries that the variant calls, for the run's environment. The first one
   /// is the library whose routines do the work.
   std::vector<LibraryFact> libraries{};
+  /// The share of an op's FLOPs that its algorithm executes at the least, where that is less than the op's
+  /// definition needs: Winograd's F(2x2, 3x3) has 1 / 2.25 of a convolution's multiplications. What executes
+  /// much less than it says is suspect.
+  std::optional<double> arithmetic{};
   /// Variables that a library reads when it is loaded. Processes that run variants find them set, to these
   /// values where the user has not set them.
   std::function<std::map<std::string, std::string>()> environment{};
@@ -90,7 +94,8 @@ class Register {
                                                      .expectations = declaration.expectations,
                                                      .references = declaration.references,
                                                      .combines = declaration.combines,
-                                                     .library = library},
+                                                     .library = library,
+                                                     .arithmetic = declaration.arithmetic},
                                                     file, declaration.unavailable);
     detail::register_libraries(declaration.libraries);
     if (declaration.environment) detail::register_environment(declaration.environment);

@@ -440,6 +440,7 @@ const Register registered{Declaration{
           return math == "fp32" ? 1e-5 : math == "tf32" ? 2e-3 : 5e-3;
         },
     .libraries = {{"cuDNN", version}},
+    .arithmetic = 1 / 2.25,  // it may take Winograd's
     .make = make,
 }};
 

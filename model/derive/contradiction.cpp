@@ -1,4 +1,9 @@
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +20,10 @@ constexpr double trace_allowance = 5e-6;  // s
 /// Percent of the peak, of what no cache and no tensor core explains.
 constexpr double beyond_any_cache = 1000;
 constexpr double beyond_any_unit = 3000;
+/// Counters read one launch in place of all, and a library may leave out what falls in the padding.
+constexpr double much_less = 0.5;
+/// Bytes of which no last-level cache keeps a good part.
+constexpr double beyond_any_cache_size = 1e9;
 
 std::optional<double> median_of(const Case& subject, std::string_view metric, std::string_view op) {
   const Measurement* found = find_measurement(subject, metric, op);
@@ -42,9 +51,78 @@ std::string beyond_the_device(const Case& subject, const std::string& op) {
   return {};
 }
 
+using KernelCounts = std::map<std::string, double, std::less<>>;
+
+/// What the counters pass read of each kernel of an op.
+std::map<std::string, KernelCounts> counted_kernels(const Case& subject, const std::string& op) {
+  std::map<std::string, KernelCounts> kernels;
+  const auto pass = std::ranges::find(subject.passes, Pass::counters, &PassResult::pass);
+  if (pass == subject.passes.end()) return kernels;
+  for (const Measurement& m : pass->measurements) {
+    if (m.op == op && !m.kernel.empty() && !m.samples.empty())
+      kernels[m.kernel][m.metric] = median(m.samples);
+  }
+  return kernels;
+}
+
+/// FLOP that a launch executed at the most: instructions on halves are taken for pairs. nullopt: not read.
+std::optional<double> most_flops(const KernelCounts& counts) {
+  double flops = 0;
+  for (const auto& [precision, values] : {std::pair{'f', 1}, {'d', 1}, {'h', 2}}) {
+    for (const auto& [operation, operations] : {std::pair{"add", 1}, {"mul", 1}, {"fma", 2}}) {
+      const auto found = counts.find(
+          fmt::format("smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum", precision, operation));
+      if (found == counts.end()) return std::nullopt;
+      flops += found->second * values * operations;
+    }
+  }
+  for (const char* path : {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__ops_path_tensor_src_fp16.sum"}) {
+    const auto found = counts.find(path);
+    if (found == counts.end()) return std::nullopt;
+    flops += found->second;
+  }
+  return flops;
+}
+
+std::optional<double> dram_bytes(const KernelCounts& counts) {
+  const auto found = counts.find("dram__bytes.sum");
+  return found == counts.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Of all launches of the op's kernels; nullopt where it is not known of each.
+std::optional<double> over_launches(const Case& subject, const std::string& op,
+                                    std::optional<double> (*of_a_launch)(const KernelCounts&)) {
+  const auto trace = std::ranges::find(subject.passes, Pass::trace, &PassResult::pass);
+  if (trace == subject.passes.end()) return std::nullopt;
+  const std::map<std::string, KernelCounts> kernels = counted_kernels(subject, op);
+  std::optional<double> sum;
+  for (const Measurement& m : trace->measurements) {
+    if (m.metric != "kernel_instances" || m.op != op || m.samples.empty()) continue;
+    const auto counts = kernels.find(m.kernel);
+    const auto once = counts == kernels.end() ? std::nullopt : of_a_launch(counts->second);
+    if (!once) return std::nullopt;
+    sum = sum.value_or(0) + *once * m.samples.front();
+  }
+  return sum;
+}
+
+std::string less_than_the_op_needs(const Case& subject, const VariantInfo& variant, const OpInfo& op) {
+  const double needed = op.flops * variant.arithmetic.value_or(1);
+  const auto flops = over_launches(subject, op.name, most_flops);
+  if (flops && *flops < much_less * needed)
+    return fmt::format("{} executed {:.4g} FLOP at the most, where its definition{} {:.4g}", op.name, *flops,
+                       variant.arithmetic ? " and the algorithm that the variant declares need" : " needs",
+                       needed);
+  const auto bytes = over_launches(subject, op.name, dram_bytes);
+  if (bytes && op.bytes > beyond_any_cache_size && *bytes < much_less * op.bytes)
+    return fmt::format("{} moved {:.4g} bytes from and to DRAM, where its definition needs {:.4g}", op.name,
+                       *bytes, op.bytes);
+  return {};
+}
+
 }  // namespace
 
-std::string contradiction(const Case& subject) {
+std::string contradiction(const Case& subject, const VariantInfo& variant) {
   const auto timing = std::ranges::find(subject.passes, Pass::timing, &PassResult::pass);
   if (timing == subject.passes.end() || !timing->scrutiny) return {};
   for (const OpInfo& op : subject.ops) {
@@ -52,6 +130,7 @@ std::string contradiction(const Case& subject) {
     if (!op_time) continue;
     std::string reason = unseen_by_timer(subject, op.name, *op_time);
     if (reason.empty()) reason = beyond_the_device(subject, op.name);
+    if (reason.empty()) reason = less_than_the_op_needs(subject, variant, op);
     if (!reason.empty()) return reason;
   }
   return {};

@@ -62,8 +62,9 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
 void derive_suspicion(Run& run) {
   for (Case& subject : run.cases) {
     PassResult* const timing = find_pass(subject, Pass::timing);
-    if (timing == nullptr || timing->status != Status::ok) continue;
-    timing->reason = contradiction(subject);
+    const VariantInfo* const variant = find_variant(run, subject.key.variant);
+    if (timing == nullptr || variant == nullptr || timing->status != Status::ok) continue;
+    timing->reason = contradiction(subject, *variant);
     if (!timing->reason.empty()) timing->status = Status::suspect;
   }
 }

@@ -27,10 +27,11 @@ namespace mprof {
 /// the time by a GPU's clock, 3 % by the host's.
 [[nodiscard]] SeriesNotes series_notes(const Measurement& time);
 
-/// Why an op time of the case cannot be the time of that op's work, by what its passes say of each other and
-/// by what the device can do at the best; empty: nothing speaks against it. Of records whose timed executions
-/// were looked at only (PassResult::scrutiny): earlier ones do not say which variants work outside forward().
-[[nodiscard]] std::string contradiction(const Case& subject);
+/// Why an op time of the case cannot be the time of that op's work, by what its passes say of each other, of
+/// what the op needs by its definition and the variant's declaration, and by what the device can do at the
+/// best; empty: nothing speaks against it. Of records whose timed executions were looked at only
+/// (PassResult::scrutiny): in earlier ones honest variants worked outside forward().
+[[nodiscard]] std::string contradiction(const Case& subject, const VariantInfo& variant);
 
 /// The case's group time in its trace, which `traced` has, over that in its timing pass.
 [[nodiscard]] Measurement trace_overhead(const Case& subject, std::span<const Measurement> traced);

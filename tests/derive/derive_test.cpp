@@ -225,5 +225,24 @@ TEST(DeriveOfARecordedRun, GivesWhatTheRunStored) {
   }
 }
 
+/// Looked at as if their executions had been compared: of what libraries, FP16 and tensor cores do nothing is
+/// said. conv/streams worked outside forward() when that was recorded.
+TEST(DeriveOfARecordedRun, FindsOneTimeOnlyThatIsNotOfItsWork) {
+  mprof::Run run = recorded_run();
+  for (Case& subject : run.cases) {
+    for (PassResult& pass : subject.passes) {
+      if (pass.pass == Pass::timing) pass.scrutiny = Scrutiny{.executions = 7, .orders = 8, .unseen = 1};
+    }
+  }
+  derive(run, recorded);
+  std::set<std::string> suspects;
+  for (const Case& subject : run.cases) {
+    const PassResult& timing = *find_pass(subject, Pass::timing);
+    if (timing.status == Status::suspect)
+      suspects.insert(subject.key.variant + ": " + timing.reason.substr(0, 27));
+  }
+  EXPECT_EQ(suspects, std::set<std::string>{"conv/streams: in the trace the GPU works "});
+}
+
 }  // namespace
 }  // namespace mprof
