@@ -21,8 +21,8 @@ namespace {
 constexpr int most_unheld = 3;
 /// A first forward() may be longer than the next by so much: address translations are not cached yet, and
 /// libraries make what they keep.
-constexpr double first_factor = 1.5;
-constexpr double first_allowance = 3e-6;  // s
+constexpr double first_factor = 1.25;
+constexpr double first_allowance = 1e-6;  // s
 
 struct OpTimes {
   std::string name{};

@@ -49,7 +49,9 @@ void EventTimer::stop() {
 }
 
 double EventTimer::seconds() {
-  return std::max(0.0, between_events() - overhead_);
+  constexpr double resolution = 1e-9;  // far below that of an event: nothing but rounding is left
+  const double seconds = between_events() - overhead_;
+  return seconds < resolution ? 0 : seconds;
 }
 
 double EventTimer::between_events() const {

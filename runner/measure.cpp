@@ -285,9 +285,9 @@ void take_hot_samples(const MeasureContext& context, Execution& execution, const
   stages.finish(result.measurements);
 }
 
-/// Nine of ten samples are not above it.
-double high_quantile(std::vector<double> samples) {
-  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * 9 / 10);
+/// Three of four samples are not above it: what a busy host disturbed does not count.
+double upper_quartile(std::vector<double> samples) {
+  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * 3 / 4);
   std::ranges::nth_element(samples, place);
   return *place;
 }
@@ -301,7 +301,7 @@ double unseen_ratio(const std::vector<Measurement>& unseen, const std::vector<Me
     const auto same = std::ranges::find_if(
         seen, [&](const Measurement& other) { return other.metric == m.metric && other.op == m.op; });
     if (same == seen.end() || same->samples.size() < fewest_seen) continue;
-    const double usual = high_quantile(same->samples);
+    const double usual = upper_quartile(same->samples);
     const double longer = median(m.samples) - usual;
     const bool held = std::ranges::any_of(seen, [&](const Measurement& other) {
       return other.metric == "launched_op_time" && other.op == m.op && !other.samples.empty();

@@ -192,16 +192,16 @@ class ReturnsBeforeItsThread final : public Honest {
 
  private:
   void launch() override {
-    join();
-    thread_ = std::thread([this] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    threads_.emplace_back([this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
       compute(output());
     });
   }
   void join() {
-    if (thread_.joinable()) thread_.join();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 class OverwritesItsInput final : public Honest {

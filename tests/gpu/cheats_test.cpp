@@ -13,7 +13,7 @@
 namespace mprof {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ContainsRegex;
 
 constexpr std::uint64_t sizes[] = {1024, 2048, 4096};
 
@@ -59,7 +59,7 @@ std::vector<Verdict> verdicts(const std::string& name) {
 struct Cheat {
   const char* name;
   Status status;
-  const char* reason;
+  const char* reason;  ///< a regular expression: what finds it first may depend on the size
 };
 
 class EachCheatOnGpu : public ::testing::TestWithParam<Cheat> {};
@@ -69,7 +69,7 @@ TEST_P(EachCheatOnGpu, IsFoundOutForTheRightReason) {
     const bool is_right_here = std::string(GetParam().name) == "one_shape" && verdict.size == 1024;
     EXPECT_EQ(verdict.status, is_right_here ? Status::ok : GetParam().status) << verdict.size;
     if (!is_right_here) {
-      EXPECT_THAT(verdict.reason, HasSubstr(GetParam().reason)) << verdict.size;
+      EXPECT_THAT(verdict.reason, ContainsRegex(GetParam().reason)) << verdict.size;
     }
   }
 }
@@ -80,9 +80,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Cheat{"once", Status::wrong, "elements were never written"},
                       Cheat{"ten_times", Status::wrong, "map: the relative"},
                       Cheat{"warm_up", Status::wrong, "it does not do the same work each time"},
-                      Cheat{"first_call", Status::suspect, "for the first time after prepare()"},
-                      Cheat{"remembers", Status::suspect, "for inputs that it has never been given"},
-                      Cheat{"stream_alone", Status::wrong, "elements were never written"},
+                      Cheat{"first_call", Status::suspect, "for the first time after prepare"},
+                      Cheat{"remembers", Status::suspect,
+                            "inputs that it has never been given|may have kept an output|timer does not see"},
+                      Cheat{"stream_alone", Status::suspect, "while it was watched, map:"},
                       Cheat{"prepare", Status::suspect, "the timer does not see all of the work"},
                       Cheat{"finish", Status::suspect, "the timer does not see all of the work"},
                       Cheat{"thread", Status::suspect, "the timer does not see all of the work"},
@@ -91,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Cheat{"half", Status::wrong, "the relative L2 error"},
                       Cheat{"timer", Status::suspect, "the timer does not see all of the work"},
                       Cheat{"carved_out", Status::suspect, "of the L2 cache aside"},
-                      Cheat{"profiled", Status::wrong, "elements were never written"}),
+                      Cheat{"profiled", Status::suspect, "while it was watched, map:"}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(HonestVariantOnGpu, IsNotSuspected) {
