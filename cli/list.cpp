@@ -94,6 +94,9 @@ void print_variant(const RegisteredVariant& variant) {
   fmt::print("    baseline   {}\n", info.baseline.empty() ? "none: it is the baseline" : info.baseline);
   if (!info.combines.empty()) fmt::print("    combines   {}\n", fmt::join(info.combines, ", "));
   if (!info.library.empty()) fmt::print("    library    {}\n", info.library);
+  if (info.arithmetic)
+    fmt::print("    arithmetic {:.2g} of the FLOPs that the op's definition needs, by its algorithm\n",
+               *info.arithmetic);
   for (const ParameterInfo& parameter : info.parameters)
     fmt::print("    parameter  {}\n", described(parameter));
   const auto reason = unavailable(variant, Devices::instance());
@@ -108,8 +111,10 @@ void print_text(const std::vector<const RegisteredVariant*>& variants) {
       if (variant->info.family == family->info().id) print_variant(*variant);
     }
   }
-  fmt::print("{} variants in {} {}. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n",
-             variants.size(), families.size(), families.size() == 1 ? "family" : "families");
+  fmt::print(
+      "{} variants in {} {}. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n"
+      "The output of each timed execution is compared with the reference: docs/honesty.md.\n",
+      variants.size(), families.size(), families.size() == 1 ? "family" : "families");
 }
 
 void print_metrics_json() {
