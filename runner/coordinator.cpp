@@ -309,7 +309,23 @@ class Coordinator {
     context_.directory.save(c);
   }
 
+  /// A variant has the rights of its user. What it did to the record is not believed, nor is anything else of
+  /// the case.
+  void disown_what_was_changed() {
+    for (Case& c : run_.cases) {
+      if (!context_.directory.was_changed(c)) continue;
+      for (PassResult& pass : c.passes) {
+        if (pass.status != Status::ok) continue;
+        pass.status = Status::suspect;
+        pass.reason =
+            "something changed the file of this case while the run went on; it is again as it was measured";
+      }
+      context_.directory.save(c);
+    }
+  }
+
   void finish(RunState state) {
+    disown_what_was_changed();
     run_.state = state;
     run_.finished = utc_now();
     context_.directory.save(run_);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <functional>
 #include <system_error>
 
 #include <fcntl.h>
@@ -123,8 +124,19 @@ void ResultDirectory::save(const Run& run) {
   keep_results(run);
 }
 
-void ResultDirectory::save(const Case& c) const {
+void ResultDirectory::save(const Case& c) {
   write_case(c, stamp_, path_);
+  written_[c.id] = std::hash<std::string>()(case_to_json(c, stamp_));
+}
+
+bool ResultDirectory::was_changed(const Case& c) const {
+  const auto written = written_.find(c.id);
+  if (written == written_.end()) return false;
+  try {
+    return std::hash<std::string>()(read_file_within(path_, path_ / case_file(c.id))) != written->second;
+  } catch (const Error&) {
+    return true;  // it is gone, or cannot be read any more
+  }
 }
 
 /// Until it is done, the old case files are no danger: they carry the stamp of their run.
@@ -135,7 +147,7 @@ void ResultDirectory::remove_replaced_run() const {
     fs::remove(path_ / file, ignored);
 }
 
-void ResultDirectory::keep_results(const Run& run) const {
+void ResultDirectory::keep_results(const Run& run) {
   std::error_code error;
   for (const Case& c : run.cases) {
     if (has_results(c) && !fs::exists(path_ / case_file(c.id), error)) save(c);

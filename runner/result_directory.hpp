@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,16 +38,20 @@ class ResultDirectory {
   /// already.
   void save(const Run& run);
   /// The results of one case of the run that was saved, as durable.
-  void save(const Case& c) const;
+  void save(const Case& c);
+  /// Whether the file of a case that was saved is no longer what was written: something else, such as what a
+  /// variant left running, has changed it.
+  [[nodiscard]] bool was_changed(const Case& c) const;
 
  private:
   void lock();
   void remove_replaced_run() const;
-  void keep_results(const Run& run) const;
+  void keep_results(const Run& run);
 
   std::filesystem::path path_;
   Mode mode_;
-  std::string stamp_;  ///< of the run that was saved; empty: none was yet
+  std::string stamp_;                           ///< of the run that was saved; empty: none was yet
+  std::map<std::string, std::size_t> written_;  ///< a hash of each case's file, by id
   int lock_fd_ = -1;
 };
 

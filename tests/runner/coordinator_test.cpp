@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "fake_workload.hpp"
+#include "model/case_file.hpp"
 #include "model/rounds.hpp"
 #include "model/run_file.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/sanitizer.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -290,6 +293,42 @@ TEST_F(CoordinatorTest, AForgedResultIsNoResult) {
   EXPECT_EQ(said.status, Status::crashed);
   EXPECT_NE(said.reason.find("does not hold the token that this worker was given"), std::string::npos)
       << said.reason;
+}
+
+/// Changes the file of the first case that ended, as what a variant left running could, when the next one
+/// begins.
+class Tamperer final : public Progress {
+ public:
+  explicit Tamperer(fs::path directory) : directory_(std::move(directory)) {}
+  void case_ends(const Case& c, const PassResult& /*result*/) override {
+    if (changed.empty()) changed = c.id;
+  }
+  void case_begins(const Case& /*c*/, Pass /*pass*/) override {
+    if (changed.empty() || std::exchange(is_done_, true)) return;
+    const fs::path file = directory_ / case_file(changed);
+    std::string text = read_file(file);
+    text.replace(text.find("\"ok\""), 4, "\"no\"");
+    write_file(file, text);
+  }
+  std::string changed;
+
+ private:
+  fs::path directory_;
+  bool is_done_ = false;
+};
+
+TEST_F(CoordinatorTest, ARecordThatSomethingElseChangedIsNotBelieved) {
+  mprof::Run run = run_of({"fake/right"});
+  Tamperer tamperer(directory.path());
+  go(run, test_worker, &tamperer);
+  ASSERT_FALSE(tamperer.changed.empty());
+  for (const Case& c : run.cases) {
+    EXPECT_EQ(case_status(c), c.id == tamperer.changed ? Status::suspect : Status::ok) << c.id;
+    EXPECT_EQ(case_reason(c), c.id == tamperer.changed
+                                  ? "something changed the file of this case while the run "
+                                    "went on; it is again as it was measured"
+                                  : "");
+  }
 }
 
 TEST_F(CoordinatorTest, AWorkerThatEndsAtOnceIsNoEndlessLoop) {

@@ -107,7 +107,7 @@ TEST_F(Measure, AnOpThatComputesForTheFirstCallOnlyIsSuspect) {
   bool is_first = true;
   for (const auto& [later, status] :
        {std::pair{2.0, Status::ok}, {1.9, Status::ok}, {0.5, Status::suspect}}) {
-    const PassResult result = timing({.on_stage = [&](Stage stage) {
+    const PassResult result = timing({.on_stage = [&, later = later](Stage stage) {
       clock.advance(stage != Stage::forward ? 1 : is_first ? 2 : later);
       is_first = stage != Stage::forward;
     }});
