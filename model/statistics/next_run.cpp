@@ -15,12 +15,8 @@ constexpr double of_normal = 1.959963984540054;  // its quantile there
 /// Beyond it Student's t is the normal distribution to more digits than are printed.
 constexpr double many = 1e6;
 
-/// Not reckoned in long double: fifteen digits are enough, and it is asked thousands of times.
-using Student = boost::math::students_t_distribution<
-    double, boost::math::policies::policy<boost::math::policies::promote_double<false>>>;
-
-Student student(double dof) {
-  return Student(std::min(dof, many));
+boost::math::students_t student(double dof) {
+  return boost::math::students_t(std::min(dof, many));
 }
 
 double quantile_95(double dof) {

@@ -119,6 +119,17 @@ TEST_F(Measure, AnOpThatComputesForTheFirstCallOnlyIsSuspect) {
   }
 }
 
+/// What is slow for inputs that nobody has seen is as slow for known ones, just then.
+TEST_F(Measure, AHostThatGetsBusyAfterTheSamplesMakesNothingSuspect) {
+  int forwards = 0;
+  const PassResult result = timing({.on_stage = [&](Stage stage) {
+    if (stage == Stage::forward) ++forwards;
+    clock.advance(stage != Stage::forward ? 1 : forwards <= 1 + 1 + 7 ? 2 : 20);
+  }});
+  EXPECT_EQ(result.status, Status::ok) << result.reason;
+  EXPECT_EQ(executions, 1 + 1 + 7 + 2) << "one on unseen inputs, and one beside it";
+}
+
 TEST_F(Measure, AnOpIsTimedBehindAHeldDeviceAndTheHostWithoutIt) {
   device.forwards = 3;
   device.can_hold = true;
