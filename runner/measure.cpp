@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -292,34 +293,6 @@ double upper_quartile(std::vector<double> samples) {
   return *place;
 }
 
-const Measurement* op_time_of(const std::vector<Measurement>& times, const std::string& op) {
-  const auto found =
-      std::ranges::find_if(times, [&](const Measurement& m) { return m.metric == "op_time" && m.op == op; });
-  return found == times.end() || found->samples.empty() ? nullptr : &*found;
-}
-
-/// How many times as long as its slower samples, and as in an execution `beside` it, the op whose times
-/// differ most takes for inputs that it has never been given; 0: no op has all these times.
-double unseen_ratio(const std::vector<Measurement>& unseen, const std::vector<Measurement>& seen,
-                    const std::vector<Measurement>* beside) {
-  double largest = 0;
-  for (const Measurement& m : unseen) {
-    if (m.metric != "op_time" || m.samples.empty()) continue;
-    const Measurement* const same = op_time_of(seen, m.op);
-    const Measurement* const then = beside == nullptr ? same : op_time_of(*beside, m.op);
-    if (same == nullptr || then == nullptr || same->samples.size() < fewest_seen) continue;
-    double usual = upper_quartile(same->samples);
-    if (beside != nullptr) usual = std::max(usual, median(then->samples));
-    const double longer = median(m.samples) - usual;
-    const bool held = std::ranges::any_of(seen, [&](const Measurement& other) {
-      return other.metric == "launched_op_time" && other.op == m.op && !other.samples.empty();
-    });
-    if (longer > (held ? unseen_allowance_held : unseen_allowance))
-      largest = std::max(largest, 1 + longer / usual);
-  }
-  return largest;
-}
-
 /// Whether another execution is cheap. What is slow has gained nothing from what it may have learnt.
 bool is_quick(const MeasureContext& context, const PassResult& result) {
   const auto total = std::ranges::find(result.measurements, "total_time", &Measurement::metric);
@@ -344,31 +317,66 @@ std::vector<Measurement> another_execution(const MeasureContext& context, Execut
   return times;
 }
 
-/// How many times as long an execution on inputs drawn at random takes: what was learnt of others is worth
-/// nothing there. Where it takes longer, one on known inputs says whether everything does just then, since
-/// something else is busy.
-double unseen_execution(const MeasureContext& context, Execution& execution, Trials& trials,
-                        PassResult& result) {
-  const auto times = another_execution(context, execution, trials.unseen(), result);
-  ++result.scrutiny->unseen;
-  const double ratio = unseen_ratio(times, result.measurements, nullptr);
-  if (result.status != Status::ok || ratio <= unseen_limit) return ratio;
-  const auto beside = another_execution(context, execution, trials.next(Proof::as_before), result);
-  return unseen_ratio(times, result.measurements, &beside);
+/// What an op took at the least for inputs that it had never been given, and at the most for known ones, s.
+struct OfAnOp {
+  double unseen = std::numeric_limits<double>::infinity();
+  double known = 0;
+  double allowance = unseen_allowance;
+
+  [[nodiscard]] double ratio() const { return unseen - known > allowance ? unseen / known : 1; }
+};
+
+using ByOp = std::map<std::string, OfAnOp>;
+
+/// The ops that were timed often enough to say what they usually take.
+ByOp known_times(const std::vector<Measurement>& seen) {
+  ByOp ops;
+  for (const Measurement& m : seen) {
+    if (m.metric == "op_time" && m.samples.size() >= fewest_seen) ops[m.op].known = upper_quartile(m.samples);
+  }
+  for (const Measurement& m : seen) {
+    const bool was_held = m.metric == "launched_op_time" && !m.samples.empty();
+    if (was_held && ops.contains(m.op)) ops[m.op].allowance = unseen_allowance_held;
+  }
+  return ops;
 }
 
+/// Adds the times of an execution.
+void add(const std::vector<Measurement>& times, bool unseen, ByOp& ops) {
+  for (const Measurement& m : times) {
+    const auto op = ops.find(m.op);
+    if (m.metric != "op_time" || m.samples.empty() || op == ops.end()) continue;
+    if (unseen)
+      op->second.unseen = std::min(op->second.unseen, median(m.samples));
+    else
+      op->second.known = std::max(op->second.known, median(m.samples));
+  }
+}
+
+double largest_ratio(const ByOp& ops) {
+  double largest = 1;
+  for (const auto& [name, op] : ops) largest = std::max(largest, op.ratio());
+  return largest;
+}
+
+/// What was learnt of other inputs is worth nothing on ones that are drawn at random. Where an op takes
+/// longer for them, further executions on such and on known inputs, one after the other, say whether it
+/// always does, or whether something else was busy just then.
 void try_unseen_inputs(const MeasureContext& context, Execution& execution, Trials& trials,
                        PassResult& result) {
-  double least = 0;
-  do {
-    const double ratio = unseen_execution(context, execution, trials, result);
-    least = result.scrutiny->unseen == 1 ? ratio : std::min(least, ratio);
-  } while (result.status == Status::ok && least > unseen_limit && result.scrutiny->unseen < most_unseen);
-  if (result.status != Status::ok || least <= unseen_limit) return;
+  ByOp ops = known_times(result.measurements);
+  while (result.status == Status::ok && result.scrutiny->unseen < most_unseen) {
+    add(another_execution(context, execution, trials.unseen(), result), true, ops);
+    ++result.scrutiny->unseen;
+    if (result.status != Status::ok || largest_ratio(ops) <= unseen_limit) return;
+    add(another_execution(context, execution, trials.next(Proof::as_before), result), false, ops);
+    if (largest_ratio(ops) <= unseen_limit) return;
+  }
+  if (result.status != Status::ok) return;
   result.status = Status::suspect;
   result.reason = fmt::format(
       "an op takes {:.3g} times as long for inputs that it has never been given as for those that are timed",
-      least);
+      largest_ratio(ops));
 }
 
 const double* value_of(const std::vector<QualityValue>& qualities, std::string_view metric) {
