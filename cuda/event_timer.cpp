@@ -1,6 +1,5 @@
 #include "cuda/event_timer.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "cuda/check.hpp"
@@ -8,6 +7,7 @@
 #include "model/statistics/median.hpp"
 
 namespace mprof::cuda {
+
 EventTimer::EventTimer() {
   constexpr int empty_ops = 31;
   hold_.begin();  // the first launch of a kernel loads it

@@ -11,7 +11,7 @@ namespace mprof::cuda {
 /// context, and the second one waits for them all, whichever they are: work on a stream of a variant's own is
 /// measured as any other. What the events take around nothing is left out.
 ///
-/// The driver is called by the addresses that it gave before any variant ran.
+/// The driver is called by the addresses of its own library, whatever symbols a variant defines.
 class EventTimer final : public DeviceTimer {
  public:
   /// Throws Error when the GPU cannot be used. Measures the time of an empty op, and so takes some
