@@ -339,7 +339,8 @@ Verb run_verb() {
       {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
       {"metrics", "LIST", "default",
        "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
-       "tensor; default is these six; scheduler, compute; all) and Nsight Compute's metric names."},
+       "tensor, scheduler, compute, instructions; default is all of them) and Nsight Compute's metric "
+       "names."},
       {"out", "DIR", "results/<UTC time>-<device>", "The result directory."},
       {"resume", "", "",
        "Go on with the run in --out: what is finished stays. Options that say the same as its plan do no "

@@ -12,6 +12,7 @@
 
 #include "collectors/collector.hpp"
 #include "collectors/sample_growth.hpp"
+#include "model/seconds.hpp"
 #include "model/statistics/median.hpp"
 
 namespace mprof {
@@ -106,10 +107,9 @@ class Times final : public Collector {
       const double first = median(op.first_held), all = median(op.held);
       if (first > first_factor * all + first_allowance)
         return fmt::format(
-            "{} takes {:.4g} s for the first time after prepare(), and {:.4g} s when the same inputs are "
-            "given "
-            "again: it may have kept an output",
-            op.name, first, all);
+            "{} takes {} for the first time after prepare(), and {} when the same inputs are given again: it "
+            "may have kept an output",
+            op.name, seconds_text(first), seconds_text(all));
     }
     return std::nullopt;
   }

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "cuda/ceiling_timing.hpp"
 #include "cuda/ceilings.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/tensor_ceilings.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -61,27 +63,6 @@ __global__ void special_chains(float* result) {
 #pragma unroll
   for (unsigned i = 0; i < chains; ++i) sum += x[i];
   if (sum == -1.0F) result[threadIdx.x] = sum;  // never, but the compiler cannot know
-}
-
-/// The shortest of as many rounds as fit into `seconds`, and of three at the least. The first is left out: it
-/// loads the kernel and wakes the clocks.
-double shortest(double seconds, const std::function<void()>& work) {
-  constexpr int least = 3;
-  const Event start;
-  const Event stop;
-  double best = 0;
-  double spent = 0;
-  for (int round = -1; round < least || spent < seconds; ++round) {
-    start.record();
-    work();
-    stop.record();
-    stop.synchronize();
-    const double time = stop.seconds_since(start);
-    if (round < 0) continue;
-    best = round == 0 ? time : std::min(best, time);
-    spent += time;
-  }
-  return best;
 }
 
 Ceiling ceiling(std::string id, std::string method, const std::function<double()>& measure) {
@@ -155,7 +136,7 @@ double copy_bandwidth(double seconds, void* host, std::size_t bytes, cudaMemcpyK
 
 std::vector<Ceiling> measure_ceilings(double seconds) {
   constexpr std::size_t copied = std::size_t{256} << 20;
-  const double share = seconds / 7;
+  const double share = seconds / 9;
   std::vector<Ceiling> ceilings;
   ceilings.push_back(ceiling(
       "fp32_flop_rate", "independent chains of FFMA on every multiprocessor; shortest of several launches",
@@ -164,6 +145,16 @@ std::vector<Ceiling> measure_ceilings(double seconds) {
                              "independent chains of exponentials and logarithms (MUFU) on every "
                              "multiprocessor; shortest of several launches",
                              [&] { return special_function_rate(share); }));
+  ceilings.push_back(ceiling("tf32_tensor_flop_rate",
+                             "the faster of independent chains of mma.sync (TF32, FP32 sums) on every "
+                             "multiprocessor and a product of large matrices by cuBLAS, both of one constant "
+                             "value; shortest of several launches",
+                             [&] { return tf32_tensor_flop_rate(share); }));
+  ceilings.push_back(ceiling("fp16_tensor_flop_rate",
+                             "the faster of independent chains of mma.sync (FP16, FP32 sums) on every "
+                             "multiprocessor and a product of large matrices by cuBLAS, both of one constant "
+                             "value; shortest of several launches",
+                             [&] { return fp16_tensor_flop_rate(share); }));
   ceilings.push_back(ceiling("memory_bandwidth",
                              "a kernel copies 2 GiB by 16 bytes a thread, bytes read and written counted; "
                              "shortest of several launches",

@@ -7,8 +7,9 @@
 namespace mprof::cuda {
 
 /// What the current GPU reaches at the best, in about `seconds` at the most: device-memory bandwidth, FP32
-/// multiply-adds, evaluations of special functions, and copies between host and device from pinned and from
-/// pageable memory, each way. One that cannot be measured is absent with the reason.
+/// multiply-adds, products of tensor cores, evaluations of special functions, and copies between host and
+/// device from pinned and from pageable memory, each way. One that cannot be measured is absent with the
+/// reason.
 [[nodiscard]] std::vector<Ceiling> measure_ceilings(double seconds);
 
 }  // namespace mprof::cuda

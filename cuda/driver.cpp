@@ -23,6 +23,7 @@ const Driver& driver() {
     library.import(d.current_context, "cuCtxGetCurrent");
     library.import(d.function_attribute, "cuFuncGetAttribute");
     library.import(d.kernel_attribute, "cuKernelGetAttribute");
+    library.import(d.kernel_name, "cuKernelGetName");
     library.import(d.launch_kernel, "cuLaunchKernel");
     library.import(d.synchronize_context, "cuCtxSynchronize");
     library.import(d.create_event, "cuEventCreate");

@@ -12,6 +12,7 @@ struct Driver {
   decltype(::cuCtxGetCurrent)* current_context = nullptr;
   decltype(::cuFuncGetAttribute)* function_attribute = nullptr;
   decltype(::cuKernelGetAttribute)* kernel_attribute = nullptr;
+  decltype(::cuKernelGetName)* kernel_name = nullptr;
   decltype(::cuLaunchKernel)* launch_kernel = nullptr;
   decltype(::cuCtxSynchronize)* synchronize_context = nullptr;
   decltype(::cuEventCreate)* create_event = nullptr;

@@ -90,6 +90,9 @@ constexpr std::array catalogue{
            "Other processes that had a context on the GPU when the samples ended, busy or not (NVML)."},
     Metric{"other_gpu_share", "Multiprocessors used by others", Unit::percent, Better::lower, Combine::never,
            "Share of the multiprocessors' time that these processes had while the case was sampled (NVML)."},
+    Metric{"own_launches", "Launches by own code", Unit::count, Better::neither, Combine::sum,
+           "How often the variant's own code launched one kernel in an execution, counted at CUDA's runtime "
+           "without a profiler; libraries' launches are not."},
     // From the trace.
     Metric{"gpu_time", "GPU time", Unit::second, Better::lower, Combine::sum,
            "Union of the op's kernel intervals in the trace: what the GPU really worked, whoever launched it "
@@ -125,6 +128,10 @@ constexpr std::array catalogue{
            "Time in which the GPU set memory for the op (trace)."},
     Metric{"memset_bytes", "Bytes set", Unit::byte, Better::lower, Combine::sum,
            "Bytes of device memory set for the op (trace)."},
+    Metric{
+        "gpu_memory", "GPU memory", Unit::byte, Better::lower, Combine::max,
+        "Memory of the GPU that the execution had allocated at its most, beyond what was allocated when it "
+        "began (trace)."},
     Metric{"copy_overlap", "Copies under kernels", Unit::ratio, Better::higher, Combine::never,
            "Share of the op's copy time in which a kernel ran as well (trace)."},
     Metric{"api_call_count", "CUDA calls", Unit::count, Better::lower, Combine::sum,

@@ -227,6 +227,39 @@ constexpr std::array metrics{
     Metric{"smsp__thread_inst_executed_per_inst_executed.ratio", "Active threads per warp instruction",
            Unit::ratio, Better::higher, Combine::never,
            "Threads of a warp that take part in an average instruction; 32 where none diverges."},
+    Metric{"idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed", "Constant port", Unit::percent,
+           Better::neither, Combine::never,
+           "Cycles in which the cache of indexed constants took requests, of all cycles."},
+    Metric{"sm__inst_executed_pipe_fma.sum", "Instructions: FMA", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the pipes of FP32 arithmetic (FP16 pairs and integer multiply-adds too)."},
+    Metric{"sm__inst_executed_pipe_alu.sum", "Instructions: ALU", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the pipe of integer, logic and comparison."},
+    Metric{"sm__inst_executed_pipe_fp64.sum", "Instructions: FP64", Unit::count, Better::neither,
+           Combine::sum, "Warp instructions of the pipe of FP64 arithmetic."},
+    Metric{"sm__inst_executed_pipe_lsu.sum", "Instructions: LSU", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the load and store unit: global, local and shared memory."},
+    Metric{"sm__inst_executed_pipe_adu.sum", "Instructions: ADU", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the address divergence unit: branches to addresses, indexed constants."},
+    Metric{"sm__inst_executed_pipe_cbu.sum", "Instructions: CBU", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the convergence barrier unit: branches and barriers."},
+    Metric{"sm__inst_executed_pipe_xu.sum", "Instructions: XU", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the unit for special functions and conversions."},
+    Metric{"sm__inst_executed_pipe_uniform.sum", "Instructions: uniform", Unit::count, Better::neither,
+           Combine::sum, "Instructions of the uniform datapath: once for all threads of a warp."},
+    Metric{"sm__inst_executed_pipe_tex.sum", "Instructions: TEX", Unit::count, Better::neither, Combine::sum,
+           "Warp instructions of the texture unit."},
+    Metric{"l1tex__t_bytes.sum", "L1/TEX bytes", Unit::byte, Better::lower, Combine::sum,
+           "Bytes of the sectors that the L1 caches looked up."},
+    Metric{"l1tex__t_bytes.sum.peak_sustained", "Peak L1/TEX bytes per cycle", Unit::ratio, Better::neither,
+           Combine::never, "Bytes that all L1 caches together can look up a cycle."},
+    Metric{"l1tex__cycles_elapsed.avg.per_second", "L1/TEX frequency", Unit::hertz, Better::neither,
+           Combine::never, "The clock of the L1 caches while the kernel ran."},
+    Metric{"lts__t_bytes.sum", "L2 bytes", Unit::byte, Better::lower, Combine::sum,
+           "Bytes of the sectors that the L2 cache looked up."},
+    Metric{"lts__t_bytes.sum.peak_sustained", "Peak L2 bytes per cycle", Unit::ratio, Better::neither,
+           Combine::never, "Bytes that the L2 cache can look up a cycle."},
+    Metric{"lts__cycles_elapsed.avg.per_second", "L2 frequency", Unit::hertz, Better::neither, Combine::never,
+           "The clock of the L2 cache while the kernel ran."},
     Metric{"smsp__inst_issued.sum", "Warp instructions issued", Unit::count, Better::lower, Combine::sum,
            "Warp instructions issued, those issued again included."},
 };
@@ -300,7 +333,7 @@ constexpr std::array<std::string_view, 22> stalls{
     "smsp__thread_inst_executed_per_inst_executed.ratio",
 };
 
-constexpr std::array<std::string_view, 17> roofline{
+constexpr std::array<std::string_view, 23> roofline{
     "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
     "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
@@ -318,6 +351,12 @@ constexpr std::array<std::string_view, 17> roofline{
     "smsp__cycles_elapsed.avg.per_second",
     "dram__bytes.sum.peak_sustained",
     "dram__cycles_elapsed.avg.per_second",
+    "l1tex__t_bytes.sum",
+    "l1tex__t_bytes.sum.peak_sustained",
+    "l1tex__cycles_elapsed.avg.per_second",
+    "lts__t_bytes.sum",
+    "lts__t_bytes.sum.peak_sustained",
+    "lts__cycles_elapsed.avg.per_second",
 };
 
 constexpr std::array<std::string_view, 4> tensor{
@@ -335,7 +374,7 @@ constexpr std::array<std::string_view, 5> scheduler{
     "smsp__issue_inst0.avg.pct_of_peak_sustained_active",
 };
 
-constexpr std::array<std::string_view, 11> compute{
+constexpr std::array<std::string_view, 12> compute{
     "sm__inst_executed.avg.per_cycle_elapsed",
     "sm__inst_executed.avg.per_cycle_active",
     "sm__inst_issued.avg.per_cycle_active",
@@ -345,8 +384,17 @@ constexpr std::array<std::string_view, 11> compute{
     "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed",
     "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
     "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed",
+    "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed",
     "smsp__inst_executed.sum",
     "smsp__inst_issued.sum",
+};
+
+constexpr std::array<std::string_view, 10> instructions{
+    "sm__inst_executed_pipe_fma.sum",     "sm__inst_executed_pipe_tensor.sum",
+    "sm__inst_executed_pipe_alu.sum",     "sm__inst_executed_pipe_fp64.sum",
+    "sm__inst_executed_pipe_lsu.sum",     "sm__inst_executed_pipe_adu.sum",
+    "sm__inst_executed_pipe_cbu.sum",     "sm__inst_executed_pipe_xu.sum",
+    "sm__inst_executed_pipe_uniform.sum", "sm__inst_executed_pipe_tex.sum",
 };
 
 constexpr std::array presets{
@@ -358,10 +406,8 @@ constexpr std::array presets{
     MetricPreset{"tensor", "Tensor cores", tensor},
     MetricPreset{"scheduler", "Schedulers", scheduler},
     MetricPreset{"compute", "Compute workload", compute},
+    MetricPreset{"instructions", "Instruction mix", instructions},
 };
-
-/// How many of the presets, from the first, are in "default".
-constexpr std::size_t default_presets = 6;
 
 bool is_listed(std::string_view id) {
   return std::ranges::any_of(metrics, [&](const Metric& metric) { return metric.id == id; });
@@ -390,8 +436,7 @@ std::vector<std::string> preset_names() {
 std::vector<std::string> preset_metrics(std::string_view preset) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < presets.size(); ++i) {
-    const bool wanted =
-        preset == presets[i].name || preset == "all" || (preset == "default" && i < default_presets);
+    const bool wanted = preset == presets[i].name || preset == "all" || preset == "default";
     if (!wanted) continue;
     for (const std::string_view id : presets[i].metrics) {
       if (std::ranges::find(names, id) == names.end()) names.emplace_back(id);

@@ -26,7 +26,8 @@ struct MetricPreset {
 [[nodiscard]] bool is_launch_metric(std::string_view id);
 
 /// The presets that are sections of a report: sol, occupancy, memory, stalls, roofline, tensor, scheduler,
-/// compute. Beside these `expand_metrics` takes "default" (the first six) and "all".
+/// compute, instructions. Beside these `expand_metrics` takes "default" and "all", which are all of them: the
+/// last three take two more passes than the others alone.
 [[nodiscard]] std::span<const MetricPreset> metric_presets();
 
 /// What `--metrics` takes by name, for help and suggestions: all presets, "default" and "all" among them.

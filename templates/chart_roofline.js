@@ -9,6 +9,7 @@ function mprof_roofline_extent(view) {
   if (view.roof) {
     xs.push(view.roof.peak / view.roof.slope);
     ys.push(view.roof.peak);
+    view.roof.others.forEach(function (roof) { if (roof.kind === 'level') ys.push(roof.value); });
   }
   function low(values) { return Math.log10(Math.min.apply(null, values)) - 0.25; }
   function high(values) { return Math.log10(Math.max.apply(null, values)) + 0.25; }
@@ -41,6 +42,24 @@ function mprof_roof_line(view, theme, extent) {
     lineStyle: { color: theme.muted, width: 1.5, type: 'solid' }, itemStyle: { color: theme.muted },
     data: [[start, start + slope], named([middle, middle + slope], view.roof.slope_text),
            named([knee, peak], view.roof.peak_text), [extent.x.max, peak]]
+  };
+}
+
+// Caches slope as memory does, up to the level of FP32; tensor cores are level, from where memory allows it. Their names
+// stand on them where the line enters and where it ends.
+function mprof_other_roof(view, roof, theme, extent) {
+  var value = Math.log10(roof.value), slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak);
+  var is_level = roof.kind === 'level', start = Math.max(extent.x.min, extent.y.min - value);
+  var from = is_level ? [value - slope, value] : [start, start + value];
+  var to = is_level ? [extent.x.max, value] : [peak - value, peak];
+  if (from[0] >= to[0]) return null;
+  var at = is_level ? from : [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+  var named = { value: at, label: { show: true, position: 'left', distance: 8, offset: [0, -8], formatter: roof.text,
+                                    color: theme.muted, fontSize: 11 } };
+  return {
+    type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
+    lineStyle: { color: theme.muted, width: 1, type: 'dashed' }, itemStyle: { color: theme.muted },
+    data: is_level ? [named, to] : [from, named, to]
   };
 }
 
@@ -128,7 +147,13 @@ function mprof_roofline(view, theme, width) {
   option.series = view.series.map(function (series, index) {
     return mprof_roofline_marks(series, theme, index, labels[index]);
   });
-  if (view.roof) option.series.push(mprof_roof_line(view, theme, extent));
+  if (view.roof) {
+    option.series.push(mprof_roof_line(view, theme, extent));
+    view.roof.others.forEach(function (roof) {
+      var line = mprof_other_roof(view, roof, theme, extent);
+      if (line) option.series.push(line);
+    });
+  }
   return option;
 }
 

@@ -25,6 +25,7 @@ constexpr CUpti_ActivityKind recorded_kinds[] = {
     CUPTI_ACTIVITY_KIND_MARKER,
     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
     CUPTI_ACTIVITY_KIND_OVERHEAD,
+    CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
 /// CUPTI's functions, by their names in its headers.

@@ -113,6 +113,8 @@ void CuptiRecords::add(CUpti_Activity& record) {
       return add_synchronization(reinterpret_cast<CUpti_ActivitySynchronization2&>(record));
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return add_overhead(reinterpret_cast<CUpti_ActivityOverhead3&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return add_allocation(reinterpret_cast<CUpti_ActivityMemory4&>(record));
     default:
       return;
   }
@@ -276,6 +278,20 @@ void CuptiRecords::add_overhead(CUpti_ActivityOverhead3& record) {
        .kind = overhead_kind(static_cast<std::uint32_t>(record.overheadKind))});
 }
 
+void CuptiRecords::add_allocation(const CUpti_ActivityMemory4& record) {
+  const Interval moment{nanoseconds(record.timestamp), nanoseconds(record.timestamp)};
+  if (!is_usable(moment)) return;
+  const bool is_release = record.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+  if (!is_release && record.memoryOperationType != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION) return;
+  recording_.trace.allocations.push_back({.time = moment,
+                                          .correlation = record.correlationId,
+                                          .address = record.address,
+                                          .bytes = record.bytes,
+                                          .queue = queue(record),
+                                          .kind = memory_kind(record.memoryKind),
+                                          .is_release = is_release});
+}
+
 /// A copy has the correlation ids of a driver and of a runtime call. It keeps the one that has a call's
 /// record: whoever joins them expects it to.
 void CuptiRecords::choose_copies_correlations() {
@@ -327,6 +343,7 @@ trace::Recording CuptiRecords::take(Interval window, const ApiName& api_name) {
   keep_inside(window, trace.calls, call_ids_);
   keep_inside(window, trace.synchronizations);
   keep_inside(window, trace.overheads);
+  keep_inside(window, trace.allocations);
   keep_inside(window, trace.ranges);
   name_calls(api_name);
   trace.cases[0].window = window;

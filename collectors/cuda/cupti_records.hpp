@@ -51,6 +51,7 @@ class CuptiRecords {
   void add_marker(const CUpti_ActivityMarker2& record);
   void add_synchronization(const CUpti_ActivitySynchronization2& record);
   void add_overhead(CUpti_ActivityOverhead3& record);
+  void add_allocation(const CUpti_ActivityMemory4& record);
 
   /// Counts a bad time; false for one.
   bool is_usable(const trace::Interval& time);

@@ -15,6 +15,7 @@
 
 #include "collectors/collector.hpp"
 #include "collectors/cuda/cupti_recorder.hpp"
+#include "collectors/cuda/own_launches.hpp"
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
@@ -159,12 +160,13 @@ trace::Gpu gpu_facts() {
       .copy_engines = static_cast<std::uint32_t>(gpu.asyncEngineCount)};
 }
 
-/// The trace of one execution into trace.sqlite: ranges mprof / CASE / OP / PART, and records. Measures
-/// nothing: what follows from the trace is derived when the run is read.
+/// The trace of one execution into trace.sqlite: ranges mprof / CASE / OP / PART, and records. What follows
+/// from the trace is derived when the run is read; the launches alone are measured here, without CUPTI.
 class TraceCollector final : public Collector {
  public:
   explicit TraceCollector(const CaseContext& context)
       : case_id_(context.subject.id),
+        ops_(context.subject.ops),
         device_(context.device),
         file_(context.trace_file),
         recorder_(CuptiRecorder::instance()),
@@ -194,18 +196,21 @@ class TraceCollector final : public Collector {
       op_ = op;
       ranges_.push(op_, {op_, trace::part::between});
     }
+    OwnLaunches::begin_stage();
     ranges_.push(part_of(stage), {op_, part_of(stage)});
   }
 
-  void end_stage(std::string_view /*op*/, Stage stage) override {
+  void end_stage(std::string_view op, Stage stage) override {
     ranges_.pop();
+    launches_.end_stage(op, stage);
     if (stage == Stage::finish) leave_op();
   }
 
   void pause() override { ranges_.push(trace::part::pause, {"", trace::part::pause}); }
   void resume() override { ranges_.pop(); }
 
-  void finish(std::vector<Measurement>& /*measurements*/) override {
+  void finish(std::vector<Measurement>& measurements) override {
+    launches_.finish(ops_, measurements);
     if (file_.empty() || recording_.trace.cases.empty()) return;
     recording_.trace.gpus = {gpu_facts()};
     trace::write_trace(file_, recording_.trace);
@@ -219,11 +224,13 @@ class TraceCollector final : public Collector {
   }
 
   const std::string& case_id_;
+  const std::vector<OpInfo>& ops_;
   const Device& device_;
   std::filesystem::path file_;
   CuptiRecorder& recorder_;
   Ranges ranges_;
   std::string op_;  ///< whose range is open; "" when none is
+  OwnLaunches launches_;
   trace::Interval window_;
   trace::Recording recording_;
 };

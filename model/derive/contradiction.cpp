@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/derive/subjects.hpp"
+#include "model/seconds.hpp"
 #include "model/statistics/median.hpp"
 
 namespace mprof {
@@ -35,9 +36,39 @@ std::string unseen_by_timer(const Case& subject, const std::string& op, double o
   const auto gpu_time = median_of(subject, "gpu_time", op);
   if (!gpu_time || *gpu_time <= trace_factor * op_time + trace_allowance) return {};
   return fmt::format(
-      "in the trace the GPU works {:.4g} s for {}, and its op time is {:.4g} s: the timer does "
-      "not see all of the work",
-      *gpu_time, op, op_time);
+      "in the trace the GPU works {} for {}, and its op time is {}: the timer does not see all of the work",
+      seconds_text(*gpu_time), op, seconds_text(op_time));
+}
+
+std::map<std::string, double> own_launches(const Case& subject, Pass in, const std::string& op) {
+  std::map<std::string, double> launches;
+  const auto pass = std::ranges::find(subject.passes, in, &PassResult::pass);
+  if (pass == subject.passes.end()) return launches;
+  for (const Measurement& m : pass->measurements) {
+    if (m.metric == "own_launches" && m.op == op && !m.samples.empty()) launches[m.kernel] = m.samples.back();
+  }
+  return launches;
+}
+
+/// "first (1) and second (3)"
+std::string listed(const std::map<std::string, double>& launches) {
+  std::string list;
+  std::size_t left = launches.size();
+  for (const auto& [kernel, times] : launches) {
+    --left;
+    list += fmt::format("{} ({:.0f}){}", kernel, times, left > 1 ? ", " : left == 1 ? " and " : "");
+  }
+  return list.empty() ? "nothing" : list;
+}
+
+/// Counted in the same way in both passes: what differs is the variant's doing.
+std::string other_kernels_when_traced(const Case& subject, const std::string& op) {
+  const auto trace = std::ranges::find(subject.passes, Pass::trace, &PassResult::pass);
+  if (trace == subject.passes.end() || trace->status != Status::ok) return {};
+  const auto timed = own_launches(subject, Pass::timing, op), traced = own_launches(subject, Pass::trace, op);
+  if (timed == traced) return {};
+  return fmt::format("{} launches other kernels when it is timed than when it is traced: {}, and not {}", op,
+                     listed(timed), listed(traced));
 }
 
 std::string beyond_the_device(const Case& subject, const std::string& op) {
@@ -129,6 +160,7 @@ std::string contradiction(const Case& subject, const VariantInfo& variant) {
     const auto op_time = median_of(subject, "op_time", op.name);
     if (!op_time) continue;
     std::string reason = unseen_by_timer(subject, op.name, *op_time);
+    if (reason.empty()) reason = other_kernels_when_traced(subject, op.name);
     if (reason.empty()) reason = beyond_the_device(subject, op.name);
     if (reason.empty()) reason = less_than_the_op_needs(subject, variant, op);
     if (!reason.empty()) return reason;

@@ -91,7 +91,8 @@ void derive(Run& run, const std::filesystem::path& directory) {
                                                               .calls = true,
                                                               .ranges = true,
                                                               .synchronizations = true,
-                                                              .overheads = true},
+                                                              .overheads = true,
+                                                              .allocations = true},
                                                     .with_pauses = true}));
   }
   derive_suspicion(run);

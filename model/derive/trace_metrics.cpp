@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,7 +43,8 @@ struct CaseRows {
         calls(of_case(of.calls, index)),
         ranges(of_case(of.ranges, index)),
         synchronizations(of_case(of.synchronizations, index)),
-        overheads(of_case(of.overheads, index)) {}
+        overheads(of_case(of.overheads, index)),
+        allocations(of_case(of.allocations, index)) {}
 
   const Trace& trace;
   const CaseInfo& info;
@@ -52,6 +54,7 @@ struct CaseRows {
   std::span<const Range> ranges;
   std::span<const Synchronization> synchronizations;
   std::span<const Overhead> overheads;
+  std::span<const Allocation> allocations;
 };
 
 /// The moments of all rows that `keep` keeps.
@@ -296,6 +299,45 @@ class OpMetrics {
   std::vector<Measurement> rows_;
 };
 
+/// Memory of the GPU that an execution was given and had not given back, at its most: in all, and while each
+/// op was given some. What the runner allocates between two stages is not the variant's.
+class MemoryUse {
+ public:
+  explicit MemoryUse(const CaseRows& rows) : is_known_(!rows.allocations.empty()) {
+    std::unordered_map<std::uint64_t, std::uint64_t> held;
+    std::uint64_t sum = 0;
+    for (const Allocation& a : rows.allocations) {
+      const Place& place = rows.trace.places[a.place];
+      if (!a.is_on_gpu() || place.part == part::pause) continue;
+      if (a.is_release) {
+        const auto given = held.find(a.address);
+        if (given == held.end()) continue;  // it was there before
+        sum -= given->second;
+        held.erase(given);
+      } else {
+        held[a.address] = a.bytes;
+        sum += a.bytes;
+        most_ = std::max(most_, sum);
+        std::uint64_t& of_op = most_of_op_[place.op];
+        of_op = std::max(of_op, sum);
+      }
+    }
+  }
+
+  [[nodiscard]] Measurement of(const std::string& op) const {
+    if (!is_known_)
+      return absent("gpu_memory", op, "the trace has no allocation: none was made, or it is an older one");
+    const auto found = most_of_op_.find(op);
+    const std::uint64_t of_op = found == most_of_op_.end() ? 0 : found->second;
+    return row("gpu_memory", op, static_cast<double>(op.empty() ? most_ : of_op));
+  }
+
+ private:
+  bool is_known_;
+  std::uint64_t most_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> most_of_op_;
+};
+
 }  // namespace
 
 std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex index,
@@ -303,9 +345,12 @@ std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex inde
   const CaseRows of_the_case(trace, index);
   const Activity activity(of_the_case);
   std::vector<Measurement> rows;
+  const MemoryUse memory(of_the_case);
   for (const OpInfo& op : ops) {
+    rows.push_back(memory.of(op.name));
     for (Measurement& r : OpMetrics(of_the_case, activity, op.name).rows()) rows.push_back(std::move(r));
   }
+  rows.push_back(memory.of(""));
   const Counts& counts = of_the_case.info.counts;
   const std::pair<const char*, std::uint64_t> of_case[] = {
       {"dropped_records", counts.dropped},

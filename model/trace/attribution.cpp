@@ -65,6 +65,7 @@ class Attribution {
     for (const auto& [correlation, call] : calls_) compare(correlation, *call);
     for (Call& call : trace_.calls) call.place = place(call.correlation);
     for (Synchronization& row : trace_.synchronizations) row.place = place(row.correlation);
+    for (Allocation& row : trace_.allocations) row.place = place(row.correlation);
     for (Kernel& kernel : trace_.kernels) fill(kernel);
     for (Transfer& transfer : trace_.transfers) fill(transfer);
   }

@@ -80,6 +80,14 @@ inline constexpr std::array memory_kind_rows{
 };
 inline constexpr Enumeration memory_kinds{"ENUM_CUDA_MEM_KIND", memory_kind_rows};
 
+inline constexpr int memory_allocation = 0;
+inline constexpr int memory_release = 1;
+inline constexpr std::array memory_operation_rows{
+    EnumRow{memory_allocation, "CUDA_DEV_MEM_EVENT_OPR_ALLOCATION", "Allocation"},
+    EnumRow{memory_release, "CUDA_DEV_MEM_EVENT_OPR_DEALLOCATION", "Deallocation"},
+};
+inline constexpr Enumeration memory_operations{"ENUM_CUDA_DEV_MEM_EVENT_OPER", memory_operation_rows};
+
 inline constexpr std::array synchronization_kind_rows{
     EnumRow{0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", "Unknown"},
     EnumRow{1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", "Event sync"},

@@ -234,6 +234,7 @@ class Reader {
     if (parts.ranges) read_ranges();
     if (parts.synchronizations) read_synchronizations();
     if (parts.overheads) read_overheads();
+    if (parts.allocations) read_allocations();
     bring_cases_together(trace_.kernels);
     bring_cases_together(trace_.transfers);
     bring_cases_together(trace_.calls);
@@ -241,6 +242,7 @@ class Reader {
     bring_cases_together(trace_.pauses);
     bring_cases_together(trace_.synchronizations);
     bring_cases_together(trace_.overheads);
+    bring_cases_together(trace_.allocations);
     return std::move(trace_);
   }
 
@@ -498,6 +500,25 @@ class Reader {
     }
   }
 
+  void read_allocations() {
+    Rows rows(database_, tables::allocations.name,
+              {"start", "start", "bytes", "memoryOperationType", "virtualAddress", "memKind"},
+              {"correlationId", "deviceId", "contextId", "streamId"});
+    while (rows.next()) {
+      const auto home = wanted(rows.integer(6));
+      if (!home) continue;
+      trace_.allocations.push_back({.time = rows.interval(),
+                                    .correlation = rows.integer(6),
+                                    .address = rows.count(4),
+                                    .bytes = rows.count(2),
+                                    .in_case = home->in_case,
+                                    .place = home->place,
+                                    .queue = rows.queue(7),
+                                    .kind = memory(rows, 5).value_or(MemoryKind::unknown),
+                                    .is_release = rows.integer(3) == nsys::memory_release});
+    }
+  }
+
   /// mprof's own ranges of its own cases, from the table that knows their places.
   void read_own_ranges() {
     Rows rows(database_, tables::own_ranges.name,
@@ -592,6 +613,7 @@ Parts& Parts::operator|=(const Parts& other) {
   ranges |= other.ranges;
   synchronizations |= other.synchronizations;
   overheads |= other.overheads;
+  allocations |= other.allocations;
   return *this;
 }
 

@@ -19,6 +19,7 @@ struct Parts {
   bool ranges = false;
   bool synchronizations = false;
   bool overheads = false;
+  bool allocations = false;
 
   Parts& operator|=(const Parts& other);
 };

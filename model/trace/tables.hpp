@@ -55,6 +55,14 @@ inline constexpr Table overheads{
     "CUPTI_ACTIVITY_KIND_OVERHEAD",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER, correlationId "
     "INTEGER, nameId INTEGER NOT NULL, overheadType INTEGER NOT NULL"};
+inline constexpr Table allocations{
+    "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT "
+    "NULL, virtualAddress INTEGER NOT NULL, bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, "
+    "memoryOperationType INTEGER NOT NULL, name TEXT, correlationId INTEGER, streamId INTEGER, "
+    "localMemoryPoolAddress INTEGER, localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, "
+    "localMemoryPoolUtilizedSize INTEGER, importedMemoryPoolAddress INTEGER, importedMemoryPoolProcessId "
+    "INTEGER"};
 inline constexpr Table system_calls{"OSRT_API", ""};  // read alone: mprof records none
 inline constexpr Table ranges{
     "NVTX_EVENTS",

@@ -191,6 +191,23 @@ struct Synchronization {
   bool operator==(const Synchronization&) const = default;
 };
 
+/// Memory that a program was given by CUDA, or that it gave back.
+struct Allocation {
+  Interval time{};  ///< a moment: it ends when it starts
+  std::int64_t correlation = 0;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  Queue queue{};
+  MemoryKind kind = MemoryKind::unknown;
+  bool is_release = false;
+  [[nodiscard]] bool is_on_gpu() const {
+    return kind == MemoryKind::device || kind == MemoryKind::array || kind == MemoryKind::managed;
+  }
+  bool operator==(const Allocation&) const = default;
+};
+
 /// Time that tracing and lazy loading took on the host.
 struct Overhead {
   Interval time{};
@@ -281,6 +298,7 @@ struct Trace {
   std::vector<Pause> pauses{};  ///< read with the ranges, whether or not the pauses themselves are read
   std::vector<Synchronization> synchronizations{};
   std::vector<Overhead> overheads{};
+  std::vector<Allocation> allocations{};
   std::vector<Gpu> gpus{};
   /// As the file names the numbers; it may know more than nsys_schema.hpp, which has the rest.
   std::unordered_map<std::uint8_t, std::string> transfer_labels{};

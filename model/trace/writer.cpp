@@ -28,8 +28,8 @@ using sqlite::Statement;
 using namespace nsys;
 
 /// The tables whose rows belong to a case by their correlation id.
-constexpr std::array correlated{tables::kernels,          tables::calls,    tables::copies, tables::sets,
-                                tables::synchronizations, tables::overheads};
+constexpr std::array correlated{tables::kernels,          tables::calls,     tables::copies,     tables::sets,
+                                tables::synchronizations, tables::overheads, tables::allocations};
 
 void create(Database& database, const tables::Table& table) {
   database.execute(fmt::format("CREATE TABLE IF NOT EXISTS {} ({})", table.name, table.columns));
@@ -106,6 +106,7 @@ void for_each_correlation(const Trace& trace, const Visit& visit) {
   for (const Transfer& transfer : trace.transfers) visit(transfer.correlation, transfer.place);
   for (const Call& call : trace.calls) visit(call.correlation, call.place);
   for (const Synchronization& row : trace.synchronizations) visit(row.correlation, row.place);
+  for (const Allocation& row : trace.allocations) visit(row.correlation, row.place);
 }
 
 /// Writes one trace; everything in the transaction of its caller.
@@ -125,6 +126,7 @@ class Writer {
     write_calls();
     write_synchronizations();
     write_overheads();
+    write_allocations();
     write_ranges();
     write_attribution();
     drop_empty_tables();
@@ -297,6 +299,19 @@ class Writer {
       const std::string_view label = row == overhead_kinds.rows.end() ? "Unknown" : row->label;
       insert.run(time(o.time.start), time(o.time.end), nullptr, o.thread, correlation(o.correlation),
                  strings_.id(std::string(label)), o.kind);
+    }
+  }
+
+  void write_allocations() {
+    if (trace_.allocations.empty()) return;
+    write_enumeration(database_, memory_kinds);
+    write_enumeration(database_, memory_operations);
+    Statement insert = insert_into(database_, tables::allocations);
+    for (const Allocation& a : trace_.allocations) {
+      insert.run(time(a.time.start), of_.process, a.queue.device, a.queue.context, a.address, a.bytes,
+                 number(a.kind), a.is_release ? memory_release : memory_allocation, nullptr,
+                 correlation(a.correlation), a.queue.stream, nullptr, nullptr, nullptr, nullptr, nullptr,
+                 nullptr);
     }
   }
 

@@ -47,12 +47,25 @@ void find_limit(OpResult& op) {
   }
 }
 
-/// Whether hardware counted work of tensor cores, which the measured FP32 peak says nothing about.
-bool uses_tensor_cores(const Case& c, std::string_view op) {
-  const std::vector<KernelCounters> kernels = kernels_of(c);
-  return std::any_of(kernels.begin(), kernels.end(), [&](const KernelCounters& kernel) {
-    return kernel.op == op && tensor_operations(kernel) > 0;
-  });
+/// The ceiling of the tensor cores that did an op, where hardware counted work of theirs, which the measured
+/// FP32 peak says nothing about: of the kernel that had most of it. Empty without any.
+std::string_view tensor_ceiling_of(const Case& c, std::string_view op) {
+  std::string_view ceiling;
+  double most = 0;
+  for (const KernelCounters& kernel : kernels_of(c)) {
+    const double operations = kernel.op == op ? tensor_operations(kernel) : 0;
+    if (operations <= most) continue;
+    most = operations;
+    ceiling = tensor_ceiling(kernel);
+  }
+  return ceiling;
+}
+
+/// What an op computed a second, of what tensor cores were measured to.
+Value of_tensor_peak(const Value& rate, std::optional<double> peak) {
+  if (!peak) return absent_value("it computes on tensor cores, whose peak was not measured");
+  if (!rate) return rate;
+  return derived_value(100 * rate->median / *peak);
 }
 
 /// What only a trace tells.
@@ -62,7 +75,7 @@ Value traced_value(const Case& c, std::string_view metric, std::string_view op =
   return value;
 }
 
-OpResult op_result(const Case& c, const OpInfo& info) {
+OpResult op_result(const Run& run, const Case& c, const OpInfo& info) {
   OpResult result;
   result.info = info;
   result.op_time = value_of(c, "op_time", info.name);
@@ -75,8 +88,8 @@ OpResult op_result(const Case& c, const OpInfo& info) {
   result.special_rate = value_of(c, "special_rate", info.name);
   result.flaw = op_time_flaw(c, info.name);
   result.compared_by = result.flaw.empty() ? "op_time" : "group_time";
-  if (uses_tensor_cores(c, info.name))
-    result.compute_throughput = absent_value("it computes on tensor cores, whose peak was not measured");
+  if (const std::string_view ceiling = tensor_ceiling_of(c, info.name); !ceiling.empty())
+    result.compute_throughput = of_tensor_peak(result.flop_rate, measured_peak(run, ceiling));
   find_limit(result);
   result.gpu_time = traced_value(c, "gpu_time", info.name);
   if (const Verification* found = find_verification(c, info.name)) result.verification = *found;
@@ -97,7 +110,7 @@ bool is_within_noise(const CaseResult& result) {
   return traced >= low && traced <= high;
 }
 
-CaseResult case_result(const Case& c, const FamilyInfo* family) {
+CaseResult case_result(const Run& run, const Case& c, const FamilyInfo* family) {
   CaseResult result;
   result.id = c.id;
   result.configuration = c.id.substr(0, c.id.rfind('@'));
@@ -105,7 +118,7 @@ CaseResult case_result(const Case& c, const FamilyInfo* family) {
   result.status = case_status(c);
   result.reason = case_reason(c);
   result.source = &c;
-  for (const OpInfo& op : c.ops) result.ops.push_back(op_result(c, op));
+  for (const OpInfo& op : c.ops) result.ops.push_back(op_result(run, c, op));
   result.total_time = value_of(c, "total_time");
   if (family != nullptr) {
     for (const QualityInfo& quality : family->qualities)
@@ -260,7 +273,7 @@ class Sorting {
     problems_[family.id].insert(c.key.problem);
     VariantResult& variant = family.variants[variants_.at(c.key.variant).second];
     variant.at[c.key.problem].push_back(variant.cases.size());
-    variant.cases.push_back(case_result(c, find_family(run_, family.id)));
+    variant.cases.push_back(case_result(run_, c, find_family(run_, family.id)));
   }
 
   /// Variants and cases stand in plan order, problems ascending.
@@ -447,7 +460,7 @@ const VariantResult* FamilyResult::find_variant(std::string_view variant_id) con
 }
 
 CaseResult result_of(const Run& run, const Case& c) {
-  return case_result(c, find_family(run, family_of(c.key.variant)));
+  return case_result(run, c, find_family(run, family_of(c.key.variant)));
 }
 
 FamilyResult outline_of(const Run& run, const std::string& family) {
@@ -476,6 +489,7 @@ RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer, const Run*
     judge_family(family);
     family.measured = variants_in(recorded == nullptr ? run : *recorded, family.id);
     family.speed_of_light = speed_of_light(run, family);
+    family.gpu_memory = gpu_memory(run, family);
     family.sanitizer = summarize_sanitizer(sanitizer, family, run);
   }
   analysis.findings = find_what_to_know(run, analysis.families);

@@ -8,6 +8,7 @@
 
 #include "model/run.hpp"
 #include "report/analysis/estimate.hpp"
+#include "report/analysis/gpu_memory.hpp"
 #include "report/analysis/judgement.hpp"
 #include "report/analysis/sanitizer_summary.hpp"
 #include "report/analysis/speed_of_light.hpp"
@@ -175,6 +176,7 @@ struct FamilyResult {
   std::vector<Best> best;    ///< ops in order and then the whole, problems ascending
   std::vector<DeviceStep> device_steps;  ///< likewise
   SpeedOfLight speed_of_light;
+  std::vector<GpuMemory> gpu_memory{};
   VerificationSummary verified;
   Scrutiny scrutiny{};  ///< of all cases together, the most orders; all 0 in records of earlier versions
   SanitizerSummary sanitizer{};

@@ -48,6 +48,10 @@ constexpr std::array<Part, 8> compute_parts{{
     {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", "LSU pipe"},
     {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", "XU pipe"},
 }};
+constexpr std::string_view tf32_operations = "sm__ops_path_tensor_src_tf32_dst_fp32.sum";
+constexpr std::string_view fp16_operations = "sm__ops_path_tensor_src_fp16.sum";
+constexpr std::string_view tf32_tensor_ceiling = "tf32_tensor_flop_rate";
+constexpr std::string_view fp16_tensor_ceiling = "fp16_tensor_flop_rate";
 constexpr std::string_view dram_throughput = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr std::array<Part, 3> memory_parts{{
     {dram_throughput, "DRAM"},
@@ -101,6 +105,39 @@ std::vector<Stall> stalls_of(const KernelCounters& kernel) {
   return stalls;
 }
 
+std::vector<PipeShare> mix_of(const KernelCounters& kernel) {
+  constexpr std::string_view label_head = "Instructions: ";
+  std::vector<PipeShare> mix;
+  for (const Metric& metric : hardware_metrics()) {
+    const bool is_tensor = metric.id == "sm__inst_executed_pipe_tensor.sum";
+    if (!metric.label.starts_with(label_head) && !is_tensor) continue;
+    const Value executed = kernel.value(metric.id);
+    if (!executed) continue;
+    mix.push_back(
+        {is_tensor ? "tensor" : std::string(metric.label.substr(label_head.size())), executed->median});
+  }
+  // Where pipes were not asked for, the tensor pipe alone is no mix.
+  return mix.size() > 1 ? mix : std::vector<PipeShare>{};
+}
+
+/// Bytes a second that a cache can move at the most: what it can a cycle, at the clock that it had.
+std::optional<double> cache_bandwidth(const KernelCounters& kernel, std::string_view cache) {
+  const Value a_cycle = kernel.value(fmt::format("{}__t_bytes.sum.peak_sustained", cache)),
+              clock = kernel.value(fmt::format("{}__cycles_elapsed.avg.per_second", cache));
+  if (!a_cycle || !clock) return std::nullopt;
+  return a_cycle->median * clock->median;
+}
+
+std::optional<CacheTraffic> traffic_through(std::string_view cache, const KernelCounters& kernel,
+                                            double flops, double time) {
+  const Value bytes = kernel.value(fmt::format("{}__t_bytes.sum", cache));
+  if (!bytes || !(bytes->median > 0)) return std::nullopt;
+  CacheTraffic traffic{bytes->median, flops / bytes->median, {}};
+  const auto bandwidth = cache_bandwidth(kernel, cache);
+  if (bandwidth && *bandwidth > 0) traffic.of_peak = bytes->median / time / *bandwidth;
+  return traffic;
+}
+
 /// Additions and multiplications are one operation, a multiply-add is two; nullopt where one is unknown.
 std::optional<double> flops_in(const KernelCounters& kernel, char precision) {
   double flops = 0;
@@ -112,6 +149,13 @@ std::optional<double> flops_in(const KernelCounters& kernel, char precision) {
     flops += weight * executed->median;
   }
   return flops;
+}
+
+/// The measured roof that a kernel's arithmetic is under.
+std::optional<double> peak_for(const KernelCounters& kernel, const SpeedOfLight& roofs) {
+  const std::string_view tensor = tensor_ceiling(kernel);
+  if (tensor.empty()) return roofs.peak_flop_rate;
+  return tensor == fp16_tensor_ceiling ? roofs.peak_fp16_rate : roofs.peak_tf32_rate;
 }
 
 std::optional<RooflinePoint> roofline_of(const KernelCounters& kernel, const OpInfo& op,
@@ -126,9 +170,11 @@ std::optional<RooflinePoint> roofline_of(const KernelCounters& kernel, const OpI
   point.intensity = *flops / bytes->median;
   point.rate = *flops / time->median;
   point.tensor_cores = tensor_operations(kernel) > 0;
-  if (roofs.peak_flop_rate && roofs.peak_bandwidth && !point.tensor_cores) {
-    point.of_roof = point.rate / std::min(*roofs.peak_flop_rate, point.intensity * *roofs.peak_bandwidth);
-  }
+  point.l1 = traffic_through("l1tex", kernel, *flops, time->median);
+  point.l2 = traffic_through("lts", kernel, *flops, time->median);
+  const std::optional<double> peak = peak_for(kernel, roofs);
+  if (peak && roofs.peak_bandwidth)
+    point.of_roof = point.rate / std::min(*peak, point.intensity * *roofs.peak_bandwidth);
   return point;
 }
 
@@ -161,6 +207,10 @@ std::vector<KernelResult> kernels_of_case(const VariantResult& variant, const Ca
     kernel.bottleneck = bottleneck_of(counters);
     kernel.limited_by = occupancy_limits_of(counters);
     kernel.stalls = stalls_of(counters);
+    kernel.pipes = counted_parts(counters, compute_parts);
+    if (kernel.bottleneck && kernel.bottleneck->issue_slots)
+      kernel.pipes.insert(kernel.pipes.begin(), BusyPart{issuing, *kernel.bottleneck->issue_slots});
+    kernel.mix = mix_of(counters);
     const OpResult* op = result.find_op(counters.op);
     kernel.roofline = roofline_of(counters, op == nullptr ? OpInfo{} : op->info, roofs);
     kernel.counters = std::move(counters);
@@ -268,12 +318,18 @@ std::vector<std::string> occupancy_limits_of(const KernelCounters& kernel) {
 
 double tensor_operations(const KernelCounters& kernel) {
   double operations = 0;
-  for (const char* metric :
-       {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__ops_path_tensor_src_fp16.sum"}) {
+  for (const std::string_view metric : {tf32_operations, fp16_operations}) {
     const Value counted = kernel.value(metric);
     operations += counted ? counted->median : 0;
   }
   return operations;
+}
+
+std::string_view tensor_ceiling(const KernelCounters& kernel) {
+  const Value tf32 = kernel.value(tf32_operations), fp16 = kernel.value(fp16_operations);
+  const double single = tf32 ? tf32->median : 0, half = fp16 ? fp16->median : 0;
+  if (single + half == 0) return {};
+  return half > single ? fp16_tensor_ceiling : tf32_tensor_ceiling;
 }
 
 bool computes_in_half(const KernelCounters& kernel, const OpInfo& op) {
@@ -385,6 +441,8 @@ SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
   SpeedOfLight sol;
   sol.peak_flop_rate = measured_peak(run, "fp32_flop_rate");
   sol.peak_bandwidth = measured_peak(run, "memory_bandwidth");
+  sol.peak_tf32_rate = measured_peak(run, tf32_tensor_ceiling);
+  sol.peak_fp16_rate = measured_peak(run, fp16_tensor_ceiling);
   const std::optional<Problem> problem = best_counted_problem(family);
   if (!problem) {
     sol.absent = why_none(run, family);
@@ -400,6 +458,10 @@ SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
     }
     for (KernelResult& kernel : kernels_of_case(variant, *result, sol))
       sol.kernels.push_back(std::move(kernel));
+  }
+  for (const KernelResult& kernel : sol.kernels) {
+    if (!sol.l1_bandwidth) sol.l1_bandwidth = cache_bandwidth(kernel.counters, "l1tex");
+    if (!sol.l2_bandwidth) sol.l2_bandwidth = cache_bandwidth(kernel.counters, "lts");
   }
   compare_with_baselines(sol.kernels);
   return sol;

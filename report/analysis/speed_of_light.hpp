@@ -74,6 +74,10 @@ struct BoundWords {
 /// What the tensor cores executed in a launch.
 [[nodiscard]] double tensor_operations(const KernelCounters& kernel);
 
+/// The ceiling of what most of these operations were of: "tf32_tensor_flop_rate" or "fp16_tensor_flop_rate";
+/// empty without any.
+[[nodiscard]] std::string_view tensor_ceiling(const KernelCounters& kernel);
+
 /// Whether FP16 is what the kernel computes with. The compiler also moves constants with FP16 instructions,
 /// so that these count only in a kernel that has more of them than of FP32 ones, and enough to do a good part
 /// of the op with.
@@ -97,16 +101,30 @@ struct Stall {
   double cycles = 0;
 };
 
+/// Warp instructions that a pipe executed.
+struct PipeShare {
+  std::string pipe;  ///< as the catalogue's label names it: "FMA"
+  double instructions = 0;
+};
+
+/// A level of the memory system that bytes of a kernel went through, beside DRAM.
+struct CacheTraffic {
+  double bytes = 0;
+  double intensity = 0;           ///< FLOP/B
+  std::optional<double> of_peak;  ///< share of what the cache can do, by its bytes a cycle and its clock
+};
+
 /// A kernel's place under the measured roofs.
 struct RooflinePoint {
   double flops = 0;      ///< FLOP that a launch executed
   double bytes = 0;      ///< B that it moved through DRAM
   double intensity = 0;  ///< FLOP/B
   double rate = 0;       ///< FLOP/s
-  /// Share of what the lower roof allows; nullopt with tensor cores, which the FP32 roof is not made for, and
-  /// without roofs.
+  /// Share of what the lower roof allows, with tensor cores under theirs; nullopt without roofs.
   std::optional<double> of_roof;
   bool tensor_cores = false;
+  std::optional<CacheTraffic> l1{};
+  std::optional<CacheTraffic> l2{};
 };
 
 /// One kernel of one op, at the problem of the section.
@@ -120,6 +138,8 @@ struct KernelResult {
   std::optional<KernelBefore> before;
   std::vector<std::string> limited_by;  ///< what limits the theoretical occupancy: "registers", "warps", ...
   std::vector<Stall> stalls;            ///< the longest first, without the issuing itself
+  std::vector<BusyPart> pipes;          ///< in the order of the multiprocessor's parts
+  std::vector<PipeShare> mix;           ///< in the order of the catalogue
   std::optional<RooflinePoint> roofline;
 };
 
@@ -135,7 +155,11 @@ struct SpeedOfLight {
   std::vector<Uncounted> uncounted;   ///< variants for the GPU without counters at this problem
   std::optional<double> peak_flop_rate;  ///< FLOP/s, measured FP32 roof
   std::optional<double> peak_bandwidth;  ///< B/s, measured memory roof
-  std::string absent;                    ///< why there is no kernel
+  std::optional<double> peak_tf32_rate;  ///< FLOP/s, measured roofs of the tensor cores
+  std::optional<double> peak_fp16_rate;
+  std::optional<double> l1_bandwidth;  ///< B/s, what the caches can do at the clock of the counted kernels
+  std::optional<double> l2_bandwidth;
+  std::string absent;  ///< why there is no kernel
 };
 
 /// `family` must outlive the result, which points into it.

@@ -62,6 +62,8 @@ void set_subject(nlohmann::json& chart, const std::string& op, const Problem* pr
                                                      const std::string& id);
 [[nodiscard]] nlohmann::json stall_chart(const FamilyResult& family, const std::string& op,
                                          const std::string& id);
+[[nodiscard]] nlohmann::json instruction_chart(const FamilyResult& family, const std::string& op,
+                                               const std::string& id);
 [[nodiscard]] nlohmann::json roofline_chart(const FamilyResult& family, const std::string& op,
                                             const std::string& id);
 

@@ -256,6 +256,41 @@ Table resource_table(const FamilyResult& family, const std::vector<std::string>&
   return table;
 }
 
+/// What each variant allocates of the GPU, and what would fill it.
+Table memory_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                   Anchors& anchors) {
+  Table table(anchors.make(family.id + " gpu memory"),
+              "GPU memory of one " + family.words.whole() + ", and what would fill the GPU");
+  table.text("Variant");
+  add_problem_columns(table, family.words);
+  table.numbers("Allocated", Unit::byte).numbers("Of the GPU", Unit::percent);
+  const Nouns& nouns = family.info.nouns;
+  const bool counts_items = !nouns.items.empty();
+  if (counts_items) {
+    table.numbers("Each further " + nouns.item, Unit::byte);
+    table.numbers(format::sentence_case(nouns.items) + " that fit");
+  }
+  for (const GpuMemory& need : family.gpu_memory) {
+    const auto index = static_cast<std::size_t>(need.variant - family.variants.data());
+    std::vector<Cell> cells{Cell::words_to(need.result->configuration, variant_anchors[index])};
+    add_problem(cells, family.words, need.result->key.problem);
+    cells.push_back(Cell::bare(derived_value(need.bytes)));
+    cells.push_back(need.of_gpu
+                        ? Cell::figure(format::significant(100 * *need.of_gpu, 3)).valued(*need.of_gpu)
+                        : Cell::missing("the GPU's memory is not known"));
+    if (counts_items) {
+      const std::string unknown = "it takes traces of two problems, of which the larger one needs more";
+      cells.push_back(need.per_item ? Cell::bare(derived_value(*need.per_item)) : Cell::missing(unknown));
+      cells.push_back(
+          need.items_that_fit
+              ? Cell::figure(format::about(*need.items_that_fit, Unit::count)).valued(*need.items_that_fit)
+              : Cell::missing(unknown));
+    }
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
 constexpr std::array counter_metrics{"cycles", "instructions", "cache_misses"};
 
 Table counter_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
@@ -435,6 +470,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), *page.plan)},
       {"tried_advice", tried_advice_view(family, page)},
+      {"gpu_memory", view_unless_empty(memory_table(family, variant_anchors, anchors))},
       {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
       {"counters", has_cpu_variant(family)
                        ? view_unless_empty(counter_table(family, variant_anchors, anchors))

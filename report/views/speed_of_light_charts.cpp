@@ -131,6 +131,26 @@ json stall_point(std::size_t row, double cycles, const StallSum& sum) {
                                 format::percent(sum.all > 0 ? cycles / sum.all : 0))}};
 }
 
+// --- Instructions
+
+/// As with stalls: each pipe has its place, and so its colour.
+constexpr std::array<std::string_view, 10> pipe_places{"FMA", "LSU", "ALU", "tensor",  "XU",
+                                                       "ADU", "CBU", "TEX", "uniform", "FP64"};
+
+double all_instructions(const KernelResult& kernel) {
+  double all = 0;
+  for (const PipeShare& share : kernel.mix) all += share.instructions;
+  return all;
+}
+
+json instruction_point(std::size_t row, double share, double instructions) {
+  return {{"row", row},
+          {"value", 100 * share},
+          {"text", format::whole_percent(100 * share)},
+          {"hover", fmt::format("{}, {} warp instructions", format::percent(share),
+                                format::significant(instructions, 3))}};
+}
+
 // --- Roofline
 
 std::string roofline_words(const KernelResult& kernel) {
@@ -139,6 +159,12 @@ std::string roofline_words(const KernelResult& kernel) {
                                  fmt::format("{} FLOP/B", format::significant(point.intensity, 3)),
                                  fmt::format("{} through DRAM", format::quantity(point.bytes, Unit::byte))};
   if (point.of_roof) parts.push_back(fmt::format("{} of its roof", format::percent(*point.of_roof)));
+  for (const auto& [name, traffic] : {std::pair{"L2", &point.l2}, {"L1/TEX", &point.l1}}) {
+    if (!*traffic) continue;
+    parts.push_back(fmt::format(
+        "{} FLOP/B of {}{}", format::significant((*traffic)->intensity, 3), name,
+        (*traffic)->of_peak ? fmt::format(" ({} of its peak)", format::percent(*(*traffic)->of_peak)) : ""));
+  }
   if (point.tensor_cores) parts.emplace_back("on tensor cores");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -150,13 +176,31 @@ Place place_of(const KernelResult& kernel) {
   return kernel.longest ? Place::longest : Place::other;
 }
 
-json roof_view(const SpeedOfLight& sol, const format::Scale& scale) {
+/// The roofs beside those of FP32 and DRAM: caches slope like DRAM, tensor cores are level like FP32.
+json other_roofs(const SpeedOfLight& sol, const format::Scale& scale, bool with_tensor_cores) {
+  json roofs = json::array();
+  const auto add = [&](const char* kind, const char* name, const std::optional<double>& value, Unit unit) {
+    if (!value) return;
+    roofs.push_back({{"kind", kind},
+                     {"value", *value / scale.divisor},
+                     {"text", fmt::format("{}, {}", name, format::about(*value, unit))}});
+  };
+  add("slope", "L2", sol.l2_bandwidth, Unit::byte_per_second);
+  add("slope", "L1/TEX", sol.l1_bandwidth, Unit::byte_per_second);
+  if (!with_tensor_cores) return roofs;
+  add("level", "TF32 tensor cores", sol.peak_tf32_rate, Unit::flop_per_second);
+  add("level", "FP16 tensor cores", sol.peak_fp16_rate, Unit::flop_per_second);
+  return roofs;
+}
+
+json roof_view(const SpeedOfLight& sol, const format::Scale& scale, bool with_tensor_cores) {
   if (!sol.peak_flop_rate || !sol.peak_bandwidth) return false;
   return {
       {"peak", *sol.peak_flop_rate / scale.divisor},
       {"slope", *sol.peak_bandwidth / scale.divisor},
       {"peak_text", fmt::format("FP32, {}", format::about(*sol.peak_flop_rate, Unit::flop_per_second))},
-      {"slope_text", fmt::format("memory, {}", format::about(*sol.peak_bandwidth, Unit::byte_per_second))}};
+      {"slope_text", fmt::format("memory, {}", format::about(*sol.peak_bandwidth, Unit::byte_per_second))},
+      {"others", other_roofs(sol, scale, with_tensor_cores)}};
 }
 
 }  // namespace
@@ -236,6 +280,42 @@ json stall_chart(const FamilyResult& family, const std::string& op, const std::s
   return chart;
 }
 
+json instruction_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
+  const SpeedOfLight& sol = family.speed_of_light;
+  std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
+  std::erase_if(kernels, [](const KernelResult* kernel) { return !(all_instructions(*kernel) > 0); });
+  const std::string how_many = how_many_are_drawn(kernels.size());
+  kernels = shortest(std::move(kernels));
+  if (kernels.empty()) return json::object();
+  json rows = json::array(), series = json::array();
+  for (const KernelResult* kernel : kernels) rows.push_back(row_label(*kernel->variant));
+  for (std::size_t place = 0; place < pipe_places.size(); ++place) {
+    json points = json::array();
+    for (std::size_t row = 0; row < kernels.size(); ++row) {
+      const auto share = std::ranges::find(kernels[row]->mix, pipe_places[place], &PipeShare::pipe);
+      if (share == kernels[row]->mix.end() || !(share->instructions > 0)) continue;
+      points.push_back(
+          instruction_point(row, share->instructions / all_instructions(*kernels[row]), share->instructions));
+    }
+    if (!points.empty())
+      series.push_back({{"name", pipe_places[place]}, {"place", place}, {"points", points}});
+  }
+  const ChartText text{
+      fmt::format("Instructions of {} {} by pipe", format::one_line(op), family.words.at(sol.problem)),
+      "Counted by hardware: warp instructions by the pipe that executed them, in the kernel that takes the "
+      "longest. FMA: FP32 arithmetic; LSU: loads and stores; ALU: integers and logic; XU: special functions; "
+      "ADU: indexed constants; CBU: branches and barriers; uniform: once for a whole warp." +
+          how_many,
+      "% of the instructions of these pipes"};
+  json chart = chart_view("stacked_bars", id, text);
+  set_subject(chart, op, &sol.problem);
+  chart["alt"] = alternative(text.title, rows);
+  chart["rows"] = rows;
+  chart["series"] = series;
+  chart["longest"] = 100;
+  return chart;
+}
+
 json roofline_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
   const SpeedOfLight& sol = family.speed_of_light;
   std::vector<double> rates;
@@ -257,8 +337,9 @@ json roofline_chart(const FamilyResult& family, const std::string& op, const std
   }
   const ChartText text{
       fmt::format("Roofline of {} {}", format::one_line(op), family.words.at(sol.problem)),
-      "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs are "
-      "what this GPU was measured to reach; tensor cores may pass the FP32 roof. Logarithmic axes.",
+      "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs of "
+      "memory, FP32 and tensor cores are what this GPU was measured to reach; those of the caches, dashed, "
+      "are what they can move at their clock, for whoever divides by bytes of a cache. Logarithmic axes.",
       "FLOP per byte of DRAM traffic"};
   json chart = chart_view("roofline", id, text);
   set_subject(chart, op, &sol.problem);
@@ -266,7 +347,7 @@ json roofline_chart(const FamilyResult& family, const std::string& op, const std
   chart["alt"] = fmt::format("Chart: {}, {}. The table holds the numbers.", text.title,
                              format::plural(rates.size(), "kernel"));
   chart["rows"] = json::array();
-  chart["roof"] = roof_view(sol, scale);
+  chart["roof"] = roof_view(sol, scale, !points[static_cast<std::size_t>(Place::tensor)].empty());
   chart["series"] = json::array();
   const std::array names{"longest kernel of the op", "other kernels", "on tensor cores"};
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -219,6 +219,62 @@ json occupancy_part(const Section& section) {
   return part;
 }
 
+// --- Pipes and instructions
+
+/// "78.3" of a part, by its name.
+Cell pipe_cell(const KernelResult& kernel, std::string_view name) {
+  const auto part = std::ranges::find(kernel.pipes, name, &BusyPart::name);
+  if (part == kernel.pipes.end()) return Cell::missing("it was not counted");
+  return Cell::figure(format::fixed(part->percent, 1)).valued(part->percent);
+}
+
+Table pipe_table(const Section& section) {
+  Table table = section.table("pipes table", "Pipes, as percentages of what each can do, and schedulers");
+  table.text("Variant").text("Op").text("Kernel");
+  std::vector<std::string_view> names;
+  for (const KernelResult& kernel : section.sol.kernels) {
+    for (const BusyPart& part : kernel.pipes) {
+      if (std::ranges::find(names, part.name) == names.end()) names.push_back(part.name);
+    }
+  }
+  if (names.empty()) return table;
+  for (const std::string_view name : names)
+    table.numbers(format::sentence_case(std::string(name)), Unit::percent);
+  table.numbers("Eligible warps").numbers("Threads of a warp");
+  const auto figure = [](const KernelResult& kernel, std::string_view metric) {
+    const Value value = kernel.counters.value(metric);
+    return value ? Cell::figure(format::significant(value->median, 3)).valued(value->median)
+                 : Cell::missing(value.absent);
+  };
+  for (const KernelResult& kernel : section.sol.kernels) {
+    std::vector<Cell> cells{section.variant_cell(kernel), Cell::words(kernel.counters.op),
+                            kernel_cell(kernel)};
+    for (const std::string_view name : names) cells.push_back(pipe_cell(kernel, name));
+    cells.push_back(figure(kernel, "smsp__warps_eligible.avg.per_cycle_active"));
+    cells.push_back(figure(kernel, "smsp__thread_inst_executed_per_inst_executed.ratio"));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+json pipe_part(const Section& section) {
+  json part = part_view(
+      section, "Pipes and instructions",
+      "What the multiprocessors were busy with: how much of what it can do each pipe did, and which pipe "
+      "executed the instructions. Eligible warps: how many of a scheduler's warps could have issued, on "
+      "average; below 1 it had nothing to issue in many cycles. Threads of a warp: that took part in an "
+      "average instruction, of 32.");
+  for (const OpInfo& op : section.family.ops) {
+    add_chart(section, part,
+              instruction_chart(
+                  section.family, op.name,
+                  section.plan.anchors.make(fmt::format("{} instructions {}", section.family.id, op.name))));
+  }
+  add_table(part, pipe_table(section));
+  part["folded"] = true;
+  return part;
+}
+
 // --- Stall reasons and roofline
 
 Cell stall_cell(const KernelResult& kernel, std::size_t rank) {
@@ -257,17 +313,24 @@ json stall_part(const Section& section) {
 
 Cell of_roof_cell(const RooflinePoint& point) {
   if (point.of_roof) return Cell::figure(format::percent(*point.of_roof)).valued(*point.of_roof);
-  return Cell::missing(point.tensor_cores ? "tensor cores have a roof of their own, which was not measured"
+  return Cell::missing(point.tensor_cores ? "the tensor cores' roof was not measured"
                                           : "the roofs were not measured");
 }
 
+Cell intensity_cell(const std::optional<CacheTraffic>& traffic) {
+  if (!traffic) return Cell::missing("bytes through this cache were not counted");
+  return Cell::figure(format::significant(traffic->intensity, 3)).valued(traffic->intensity);
+}
+
 json roofline_part(const Section& section) {
-  json part =
-      part_view(section, "Roofline",
-                "What a launch executed, padding and index arithmetic in floating point included: additions, "
-                "multiplications and multiply-adds (2 FLOP) of FP32 and FP64, and operations of the tensor "
-                "cores. FP16 counts where it is the work of a kernel, since compilers also move constants "
-                "with it; a packed pair counts once, so that its rate may be twice as high.");
+  json part = part_view(
+      section, "Roofline",
+      "What a launch executed, padding and index arithmetic in floating point included: additions, "
+      "multiplications and multiply-adds (2 FLOP) of FP32 and FP64, and operations of the tensor "
+      "cores. FP16 counts where it is the work of a kernel, since compilers also move constants "
+      "with it; a packed pair counts once, so that its rate may be twice as high. FLOP per byte: of "
+      "DRAM, and of the bytes that the L2 and the L1/TEX caches looked up. A kernel on tensor cores is "
+      "held against the peak measured of them at its precision.");
   for (const OpInfo& op : section.family.ops) {
     add_chart(
         section, part,
@@ -280,14 +343,16 @@ json roofline_part(const Section& section) {
       .text("Kernel")
       .numbers("Executed", Unit::flop)
       .numbers("DRAM bytes", Unit::byte);
-  table.numbers("FLOP per byte").numbers("Rate", Unit::flop_per_second).numbers("Of its roof");
+  table.numbers("FLOP per byte").numbers("Of L2").numbers("Of L1/TEX");
+  table.numbers("Rate", Unit::flop_per_second).numbers("Of its roof");
   for (const KernelResult& kernel : section.sol.kernels) {
     if (!kernel.roofline) continue;
     const RooflinePoint& point = *kernel.roofline;
     table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
                Cell::bare(derived_value(point.flops)), Cell::bare(derived_value(point.bytes)),
                Cell::figure(format::significant(point.intensity, 3)).valued(point.intensity),
-               Cell::bare(derived_value(point.rate)), of_roof_cell(point)});
+               intensity_cell(point.l2), intensity_cell(point.l1), Cell::bare(derived_value(point.rate)),
+               of_roof_cell(point)});
   }
   add_table(part, table);
   part["folded"] = true;
@@ -339,8 +404,8 @@ json speed_of_light_view(const FamilyResult& family, const std::vector<std::stri
   const SpeedOfLight& sol = family.speed_of_light;
   json parts = json::array();
   if (!sol.kernels.empty()) {
-    parts = {throughput_part(section), memory_part(section), occupancy_part(section), stall_part(section),
-             roofline_part(section)};
+    parts = {throughput_part(section), pipe_part(section),  memory_part(section),
+             occupancy_part(section),  stall_part(section), roofline_part(section)};
   }
   if (!modelled.empty()) parts.push_back(modelled_part(section, modelled));
   const json uncounted = uncounted_views(sol);

@@ -77,7 +77,7 @@ TEST_F(ProfilerHostTest, NeedsAsManyPassesAsMeasured) {
     std::ranges::copy(counted(preset_metrics(preset)), std::back_inserter(four));
   }
   EXPECT_EQ(passes_of(four), 17U);
-  EXPECT_EQ(passes_of(counted(preset_metrics("default"))), 20U);
+  EXPECT_EQ(passes_of(counted(preset_metrics("default"))), 22U);
 }
 
 TEST_F(ProfilerHostTest, NeedsOnePassForARangeWithoutReplay) {

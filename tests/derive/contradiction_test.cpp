@@ -76,7 +76,27 @@ TEST(Contradiction, OfTheTimerByTheTrace) {
   EXPECT_EQ(contradiction(traced(100e-6, 104e-6), variant), "");
   EXPECT_EQ(contradiction(traced(2e-6, 7e-6), variant), "") << "kernels begin and end outside the events";
   EXPECT_THAT(contradiction(traced(1.3e-6, 100e-6), variant),
-              HasSubstr("in the trace the GPU works 0.0001 s for op1, and its op time is 1.3e-06 s"));
+              HasSubstr("in the trace the GPU works 100 µs for op1, and its op time is 1.3 µs"));
+}
+
+TEST(Contradiction, OfTheKernelsThatAreTimedByThoseThatAreTraced) {
+  Case c = traced(100e-6, 100e-6);
+  const auto launch = [&](std::size_t pass, const char* kernel, double times) {
+    c.passes[pass].measurements.push_back({"own_launches", "op1", kernel, Source::measured, {times}, ""});
+  };
+  launch(0, "convert", 2);
+  launch(0, "fast", 1);
+  launch(1, "fast", 1);
+  launch(1, "convert", 2);
+  EXPECT_EQ(contradiction(c, variant), "");
+  c.passes[1].measurements.pop_back();
+  launch(1, "slow", 1);
+  EXPECT_EQ(
+      contradiction(c, variant),
+      "op1 launches other kernels when it is timed than when it is traced: convert (2) and fast (1), and "
+      "not fast (1) and slow (1)");
+  c.passes[1].status = Status::skipped;
+  EXPECT_EQ(contradiction(c, variant), "") << "there is nothing to hold them against";
 }
 
 TEST(Contradiction, IsNoneInRecordsThatCouldNotSaySo) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/derive/subjects.hpp"
@@ -70,6 +71,37 @@ TEST_F(TraceMetricsTest, CopiesOfForwardCountByThemselves) {
   const auto rows = trace_metrics(traced, 0, ops);
   EXPECT_NEAR(nanoseconds(row_of(rows, "forward_copy_time", "layer1")),
               nanoseconds(row_of(rows, "copy_in_time", "layer1")), 1e-6);
+}
+
+TEST_F(TraceMetricsTest, GpuMemoryIsWhatWasHeldAtTheMost) {
+  EXPECT_THAT(row_of(trace_metrics(traced, 0, ops), "gpu_memory").absent,
+              testing::HasSubstr("the trace has no allocation"));
+  const auto place_of = [&](const char* op, const char* part) { return traced.index_of({op, part}); };
+  std::uint64_t address = 0;
+  std::int64_t now = 0;
+  const auto add = [&](trace::PlaceIndex place, std::uint64_t bytes, trace::MemoryKind kind) {
+    traced.allocations.push_back(
+        {.time = {++now, now}, .address = ++address, .bytes = bytes, .place = place, .kind = kind});
+  };
+  const auto release = [&](std::uint64_t of, const char* op) {
+    traced.allocations.push_back({.time = {++now, now},
+                                  .address = of,
+                                  .place = place_of(op, trace::part::finish),
+                                  .kind = trace::MemoryKind::device,
+                                  .is_release = true});
+  };
+  using enum trace::MemoryKind;
+  release(99, "layer1");                                        // from before the execution
+  add(place_of("layer1", trace::part::prepare), 1000, device);  // 1
+  add(place_of("layer1", trace::part::prepare), 500, pinned);   // 2: the host's
+  add(place_of("", trace::part::pause), 7000, device);          // 3: the runner's
+  add(place_of("layer1", trace::part::op), 200, managed);       // 4
+  release(1, "layer1");
+  add(place_of("layer2", trace::part::prepare), 300, device);  // 5: beside 4
+  const auto rows = trace_metrics(traced, 0, ops);
+  EXPECT_EQ(row_of(rows, "gpu_memory").samples.at(0), 1200);
+  EXPECT_EQ(row_of(rows, "gpu_memory", "layer1").samples.at(0), 1200);
+  EXPECT_EQ(row_of(rows, "gpu_memory", "layer2").samples.at(0), 500);
 }
 
 TEST_F(TraceMetricsTest, CallsCountOnceWhateverIsNestedInThem) {

@@ -28,6 +28,12 @@ __global__ void map_rows(const float* input, float* output, unsigned size, unsig
   output[element] = transform(column, input[element], iterations);
 }
 
+/// The first row, once more.
+__global__ void map_row_again(const float* input, float* output, unsigned size, unsigned iterations) {
+  const unsigned column = blockIdx.x * block + threadIdx.x;
+  if (column < size) output[column] = transform(column, input[column], iterations);
+}
+
 __global__ void round_to_half(float* values, std::size_t count) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * block + threadIdx.x;
   if (i < count) values[i] = __half2float(__float2half(values[i]));
@@ -252,14 +258,25 @@ class CarvesOutTheCache final : public Honest {
   }
 };
 
+bool is_profiled() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("libcupti") != std::string::npos) return true;
+  }
+  return false;
+}
+
 /// Leaves rows out where it sees a profiler, for better counters.
 class TakesAnotherPathUnderAProfiler final : public Honest {
+  void launch() override { compute(output(), is_profiled() ? 4 : 1); }
+};
+
+/// Shows a profiler another kernel: both are right.
+class ShowsAnotherKernelToAProfiler final : public Honest {
   void launch() override {
-    std::ifstream maps("/proc/self/maps");
-    bool is_profiled = false;
-    for (std::string line; std::getline(maps, line);)
-      is_profiled = is_profiled || line.find("libcupti") != std::string::npos;
-    compute(output(), is_profiled ? 4 : 1);
+    compute(output());
+    const dim3 row(static_cast<unsigned>(blocks_for(size(), block)), 1);
+    if (is_profiled()) map_row_again<<<row, block>>>(input(), output(), size(), matrix().iterations);
   }
 };
 
@@ -294,6 +311,7 @@ const Register all[] = {
     cheat<PatchesTheTimer>("timer"),
     cheat<CarvesOutTheCache>("carved_out"),
     cheat<TakesAnotherPathUnderAProfiler>("profiled"),
+    cheat<ShowsAnotherKernelToAProfiler>("other_kernel"),
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(CudaDevice, IsPreferredAndKnown) {
 
 TEST(CudaDevice, MeasuresAllItsCeilings) {
   const std::vector<Ceiling> ceilings = Devices::instance().find("cuda")->measure_ceilings(0.5);
-  EXPECT_EQ(ceilings.size(), 7U);
+  EXPECT_EQ(ceilings.size(), 9U);
   for (const Ceiling& ceiling : ceilings) {
     ASSERT_TRUE(ceiling.value.has_value()) << ceiling.id << ": " << ceiling.absent;
     EXPECT_GT(*ceiling.value, 1e9) << ceiling.id;

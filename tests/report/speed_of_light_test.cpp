@@ -1,11 +1,14 @@
 #include "report/analysis/speed_of_light.hpp"
 
 #include <algorithm>
+#include <map>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "report/analysis/analysis.hpp"
 #include "report/views/views.hpp"
+#include "tests/report/counters.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -105,6 +108,95 @@ KernelCounters with_parts(std::initializer_list<std::pair<const char*, double>> 
   KernelCounters kernel;
   for (const auto& [metric, value] : values) kernel.values.emplace(metric, derived_value(value));
   return kernel;
+}
+
+/// A kernel of 2 GFLOP on tensor cores in 1 ms, of which 10 MB come from DRAM, 20 from L2 and 100 from L1.
+mprof::Run tensor_run() {
+  mprof::Run run = counted_run();
+  std::vector<Measurement>& rows = samples::pass_of(run.cases[1], Pass::counters).measurements;
+  std::erase_if(rows, [](const Measurement& row) { return row.kernel == "product"; });
+  const std::vector<std::pair<std::string, double>> counts{
+      {"gpu__time_duration.sum", 1e-3},
+      {"dram__bytes.sum", 10e6},
+      {"lts__t_bytes.sum", 20e6},
+      {"lts__t_bytes.sum.peak_sustained", 5000},
+      {"lts__cycles_elapsed.avg.per_second", 1e9},
+      {"l1tex__t_bytes.sum", 100e6},
+      {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", 1.8e9},
+      {"sm__ops_path_tensor_src_fp16.sum", 0.2e9},
+      {"sm__inst_executed_pipe_fma.sum", 100},
+      {"sm__inst_executed_pipe_tensor.sum", 300},
+      {"sm__inst_executed_pipe_lsu.sum", 600},
+      {"idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed", 12}};
+  for (const auto& [metric, value] : counts)
+    rows.push_back(samples::of_kernel(metric, "layer1", "product", value));
+  for (const char* precision : {"f", "d", "h"}) {
+    for (const char* operation : {"add", "mul", "fma"})
+      rows.push_back(samples::of_kernel(test::counter::executed(std::string(precision) + operation), "layer1",
+                                        "product", 0));
+  }
+  run.ceilings = {{.id = "fp32_flop_rate", .device = "cuda", .value = 1e12},
+                  {.id = "memory_bandwidth", .device = "cuda", .value = 1e12},
+                  {.id = "tf32_tensor_flop_rate", .device = "cuda", .value = 8e12},
+                  {.id = "fp16_tensor_flop_rate", .device = "cuda", .value = 16e12}};
+  return run;
+}
+
+const KernelResult& product_of(const RunAnalysis& analysis) {
+  for (const KernelResult& kernel : analysis.families[0].speed_of_light.kernels) {
+    if (kernel.counters.kernel == "product") return kernel;
+  }
+  throw std::logic_error("there is no such kernel");
+}
+
+TEST(SpeedOfLight, TensorCoresHaveTheRoofOfTheirPrecision) {
+  mprof::Run run = tensor_run();
+  EXPECT_EQ(tensor_ceiling(product_of(analyse(run)).counters), "tf32_tensor_flop_rate");
+  const RooflinePoint point = *product_of(analyse(run)).roofline;
+  EXPECT_DOUBLE_EQ(point.rate, 2e12);
+  EXPECT_DOUBLE_EQ(*point.of_roof, 2e12 / 8e12) << "200 FLOP a byte are beyond the knee";
+  run.ceilings.resize(2);
+  EXPECT_FALSE(product_of(analyse(run)).roofline->of_roof) << "the FP32 roof is not theirs";
+}
+
+TEST(SpeedOfLight, OpsOnTensorCoresAreHeldAgainstTheirPeak) {
+  mprof::Run run = tensor_run();
+  const auto throughput = [&] {
+    return analyse(run).families[0].variants[1].cases[0].ops[0].compute_throughput;
+  };
+  const Value rate = analyse(run).families[0].variants[1].cases[0].ops[0].flop_rate;
+  ASSERT_TRUE(rate) << rate.absent;
+  EXPECT_DOUBLE_EQ(throughput()->median, 100 * rate->median / 8e12);
+  run.ceilings.resize(2);
+  EXPECT_EQ(throughput().absent, "it computes on tensor cores, whose peak was not measured");
+}
+
+TEST(SpeedOfLight, CachesHaveIntensitiesAndRoofsOfTheirOwn) {
+  const RunAnalysis analysis = analyse(tensor_run());
+  const RooflinePoint& point = *product_of(analysis).roofline;
+  EXPECT_DOUBLE_EQ(point.intensity, 200);
+  EXPECT_DOUBLE_EQ(point.l2->intensity, 100);
+  EXPECT_DOUBLE_EQ(*point.l2->of_peak, 20e6 / 1e-3 / 5e12);
+  EXPECT_DOUBLE_EQ(point.l1->intensity, 20);
+  EXPECT_FALSE(point.l1->of_peak) << "its peak was not read";
+  EXPECT_DOUBLE_EQ(*analysis.families[0].speed_of_light.l2_bandwidth, 5e12);
+  EXPECT_FALSE(analysis.families[0].speed_of_light.l1_bandwidth);
+}
+
+TEST(SpeedOfLight, InstructionsAreByPipe) {
+  const RunAnalysis analysis = analyse(tensor_run());
+  const KernelResult& product = product_of(analysis);
+  double all = 0;
+  std::map<std::string, double> mix;
+  for (const PipeShare& share : product.mix) {
+    all += share.instructions;
+    mix[share.pipe] = share.instructions;
+  }
+  EXPECT_EQ(mix, (std::map<std::string, double>{{"FMA", 100}, {"LSU", 600}, {"tensor", 300}}));
+  EXPECT_DOUBLE_EQ(all, 1000);
+  ASSERT_EQ(product.pipes.size(), 1U);
+  EXPECT_EQ(product.pipes[0].name, "constant port");
+  EXPECT_TRUE(analysis.families[0].speed_of_light.kernels[0].mix.empty()) << "nobody counted";
 }
 
 TEST(SpeedOfLight, NamesThePartThatIsBusyWhereItWasCounted) {

@@ -78,6 +78,7 @@ Trace numbered_like(Trace trace, const Trace& other) {
   order(trace.ranges);
   order(trace.synchronizations);
   order(trace.overheads);
+  order(trace.allocations);
   return trace;
 }
 
@@ -158,6 +159,42 @@ TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
                 [](const trace::Range& range) { return range.style == trace::RangeStyle::mark; });
   expect_same(read, sample);
   EXPECT_EQ(trace::read_trace(file).cases.size(), 2U);
+}
+
+/// In the table of Nsight Systems, which has them where it was asked for memory usage.
+TEST_F(TraceFile, KeepsWhatWasAllocated) {
+  ASSERT_FALSE(sample.calls.empty());
+  const std::int64_t correlation = sample.calls[0].correlation;
+  const trace::PlaceIndex place = sample.calls[0].place;
+  const std::int64_t moment = sample.calls[0].time.start;
+  const auto allocation = [&](std::int64_t later, std::uint64_t bytes, trace::MemoryKind kind, bool release) {
+    return trace::Allocation{.time = {moment + later, moment + later},
+                             .correlation = correlation,
+                             .address = 0x7f00'0000'0000,
+                             .bytes = bytes,
+                             .place = place,
+                             .queue = {0, 1, 7},
+                             .kind = kind,
+                             .is_release = release};
+  };
+  sample.allocations = {allocation(0, 4096, trace::MemoryKind::device, false),
+                        allocation(10, 64, trace::MemoryKind::pinned, false),
+                        allocation(20, 4096, trace::MemoryKind::device, true)};
+  trace::write_trace(file, sample);
+  Trace read = trace::read_trace(file, {.parts = {.allocations = true}});
+  for (trace::Allocation& row : read.allocations) {
+    row.time = {row.time.start + read.epoch, row.time.end + read.epoch};
+    row.correlation = correlation;
+    EXPECT_EQ(read.places.at(row.place), sample.places.at(place));
+    row.place = place;
+  }
+  EXPECT_EQ(read.allocations, sample.allocations);
+  EXPECT_EQ(csv(file,
+                "SELECT o.label operation, k.label kind, bytes FROM CUDA_GPU_MEMORY_USAGE_EVENTS e JOIN "
+                "ENUM_CUDA_DEV_MEM_EVENT_OPER o ON o.id = e.memoryOperationType JOIN ENUM_CUDA_MEM_KIND k ON "
+                "k.id = e.memKind ORDER BY start"),
+            "operation,kind,bytes\nAllocation,Device,4096\nAllocation,Pinned,64\nDeallocation,Device,4096\n");
+  EXPECT_TRUE(trace::read_trace(file).allocations.empty()) << "nobody asked for them";
 }
 
 TEST_F(TraceFile, KnowsThePausesThatItLeavesOut) {

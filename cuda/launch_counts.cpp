@@ -1,0 +1,97 @@
+#include "cuda/launch_counts.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "cuda/driver.hpp"
+
+namespace mprof::cuda {
+namespace {
+
+/// Kernels that can be told apart: far more than a variant has.
+constexpr std::size_t most_kernels = 256;
+
+struct Launched {
+  std::atomic<const void*> kernel = nullptr;  ///< the function of the host that stands for it, or its handle
+  std::atomic<std::uint64_t> times = 0;
+};
+
+std::array<Launched, most_kernels> all_launched;
+std::atomic<bool> is_counting = false;
+
+/// Any thread may launch.
+void count(const void* kernel) noexcept {
+  if (!is_counting.load(std::memory_order_relaxed)) return;
+  for (Launched& launched : all_launched) {
+    const void* known = launched.kernel.load(std::memory_order_relaxed);
+    if (known == nullptr && launched.kernel.compare_exchange_strong(known, kernel)) known = kernel;
+    if (known != kernel) continue;
+    launched.times.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+}
+
+/// Throws Error where neither the runtime nor the driver knows it.
+std::string name_of(const void* kernel) {
+  const bool was_well = cudaPeekAtLastError() == cudaSuccess;
+  const char* name = nullptr;
+  if (cudaFuncGetName(&name, kernel) == cudaSuccess) return name;
+  if (was_well) static_cast<void>(cudaGetLastError());  // of that question alone
+  // The driver's functions take the handles of the runtime.
+  driver().check(driver().kernel_name(&name, static_cast<CUkernel>(const_cast<void*>(kernel))));
+  return name;
+}
+
+}  // namespace
+
+void start_counting_launches() {
+  for (Launched& launched : all_launched) {
+    launched.kernel = nullptr;
+    launched.times = 0;
+  }
+  is_counting = true;
+}
+
+LaunchCounts stop_counting_launches() {
+  is_counting = false;
+  LaunchCounts counts;
+  for (const Launched& launched : all_launched) {
+    if (launched.kernel == nullptr) break;
+    counts[name_of(launched.kernel)] += launched.times;
+  }
+  return counts;
+}
+
+}  // namespace mprof::cuda
+
+// The linker's --wrap gives these the calls of the functions behind their prefix, and names the latter
+// __real_. NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
+extern "C" {
+
+// What <<<>>> becomes ends in this one as well.
+cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
+cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                    std::size_t shared, cudaStream_t stream) {
+  mprof::cuda::count(kernel);
+  return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+cudaError_t __real_cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
+cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                               std::size_t shared, cudaStream_t stream) {
+  mprof::cuda::count(kernel);
+  return __real_cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel,
+                                       void** arguments) {
+  mprof::cuda::count(kernel);
+  return __real_cudaLaunchKernelExC(configuration, kernel, arguments);
+}
+}
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)

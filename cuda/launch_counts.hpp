@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace mprof::cuda {
+
+/// How often a kernel was launched, by its mangled name.
+using LaunchCounts = std::map<std::string, std::uint64_t>;
+
+/// Forgets what was counted before.
+///
+/// Launches are counted where this program's own code calls CUDA's runtime, which the linker directs here,
+/// and so without a profiler: what a profiler sees can be held against it. Libraries that bring a runtime of
+/// their own (cuBLAS, cuDNN) are not seen, nor are the kernels of a graph.
+void start_counting_launches();
+
+/// What was launched since then. Counts no longer. Throws Error where the driver does not name a kernel.
+[[nodiscard]] LaunchCounts stop_counting_launches();
+
+}  // namespace mprof::cuda
