@@ -51,6 +51,29 @@ TEST(Reference, StridesInBothDirections) {
   EXPECT_THAT(reference_convolution(shape, image, std::vector<float>{1}), ElementsAre(0, 2, 4, 10, 12, 14));
 }
 
+/// Several maps and pixels are computed together where there are enough: whatever is left over of either,
+/// each must be what it is alone.
+TEST(Reference, IsTheSameForEachMapAloneWhateverIsComputedTogether) {
+  for (const std::size_t width : {7U, 8U, 9U, 13U, 24U}) {
+    for (const std::size_t maps : {1U, 3U, 4U, 6U, 9U}) {
+      const Shape shape{.batch = 1, .channels = 2, .height = 5, .width = width + 2, .maps = maps, .mask = 3};
+      std::vector<float> image(shape.image_size()), mask(maps * 2 * 9);
+      for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i * 37 % 11) - 5;
+      for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<float>(i * 53 % 13) - 6;
+      const std::vector<double> all = reference_convolution(shape, image, mask);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::size_t m = i / shape.plane_size(), y = i % shape.plane_size() / width, x = i % width;
+        double sum = 0;
+        for (std::size_t tap = 0; tap < 18; ++tap) {
+          const std::size_t c = tap / 9, p = tap % 9 / 3, q = tap % 3;
+          sum += mask[m * 18 + tap] * image[(c * 5 + y + p) * (width + 2) + x + q];
+        }
+        ASSERT_EQ(all[i], sum) << width << " x " << maps << " at " << i;
+      }
+    }
+  }
+}
+
 TEST(Network, ReluAndMaxPool) {
   const std::vector<float> in{-1, -2, 3, 4,  9,   //
                               -3, -4, 1, -5, 9,   //

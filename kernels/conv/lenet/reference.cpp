@@ -1,29 +1,94 @@
 #include "kernels/conv/lenet/reference.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace mprof::conv {
 namespace {
 
 using Doubles = std::vector<double>;
 
-Doubles convolve(const Shape& shape, std::span<const double> image, std::span<const float> mask) {
-  const std::size_t width = shape.out_width();
-  Doubles output(shape.out_image_size());
-  for (std::size_t m = 0; m < shape.maps; ++m) {
-    for (std::size_t y = 0; y < shape.out_height(); ++y) {
-      // A whole row at a time, so that the innermost loop runs along x and the compiler can vectorise it.
-      double* row = output.data() + (m * shape.out_height() + y) * width;
+/// The convolution by its definition: any shape.
+void convolve_plainly(const Shape& shape, const double* image, const float* mask, double* output) {
+  for (std::size_t y = 0; y < shape.out_height(); ++y) {
+    for (std::size_t x = 0; x < shape.out_width(); ++x) {
+      double sum = 0;
+      const float* weight = mask;
       for (std::size_t c = 0; c < shape.channels; ++c) {
         for (std::size_t p = 0; p < shape.mask; ++p) {
-          const double* in = image.data() + (c * shape.height + y * shape.stride + p) * shape.width;
-          for (std::size_t q = 0; q < shape.mask; ++q) {
-            const double weight = mask[((m * shape.channels + c) * shape.mask + p) * shape.mask + q];
-            for (std::size_t x = 0; x < width; ++x) row[x] += weight * in[x * shape.stride + q];
-          }
+          const double* in =
+              image + (c * shape.height + y * shape.stride + p) * shape.width + x * shape.stride;
+          for (std::size_t q = 0; q < shape.mask; ++q) sum += *weight++ * in[q];
+        }
+      }
+      *output++ = sum;
+    }
+  }
+}
+
+#ifdef __AVX__
+constexpr std::size_t vector_bytes = 32;
+#else
+constexpr std::size_t vector_bytes = 16;
+#endif
+using Vector = double __attribute__((vector_size(vector_bytes)));
+constexpr std::size_t lanes = vector_bytes / sizeof(double);
+constexpr std::size_t together = 4;    ///< maps that share what is loaded of the image
+constexpr std::size_t neighbours = 8;  ///< pixels of a row, which move by one for each tap of the mask
+constexpr std::size_t vectors = neighbours / lanes;
+
+[[gnu::always_inline]] inline Vector load(const double* from) {
+  Vector values;
+  std::memcpy(&values, from, sizeof values);
+  return values;
+}
+
+/// The same sums, in the same order, of `neighbours` pixels of `together` maps at once: all of them stay in
+/// registers. `weights` are [C][K][K][together].
+void convolve_strip(const Shape& shape, const double* image, const double* weights, double* output) {
+  Vector sums[together][vectors]{};
+  for (std::size_t c = 0; c < shape.channels; ++c) {
+    for (std::size_t p = 0; p < shape.mask; ++p) {
+      const double* in = image + (c * shape.height + p) * shape.width;
+      for (std::size_t q = 0; q < shape.mask; ++q, weights += together) {
+        Vector pixels[vectors];
+        for (std::size_t v = 0; v < vectors; ++v) pixels[v] = load(in + q + v * lanes);
+        for (std::size_t m = 0; m < together; ++m) {
+          for (std::size_t v = 0; v < vectors; ++v) sums[m][v] += weights[m] * pixels[v];
         }
       }
     }
+  }
+  for (std::size_t m = 0; m < together; ++m) {
+    for (std::size_t v = 0; v < vectors; ++v)
+      std::memcpy(output + m * shape.plane_size() + v * lanes, &sums[m][v], sizeof sums[m][v]);
+  }
+}
+
+void convolve_together(const Shape& shape, const double* image, const float* mask, double* output) {
+  const std::size_t taps = shape.channels * shape.mask * shape.mask;
+  Doubles weights(taps * together);
+  for (std::size_t tap = 0; tap < taps; ++tap) {
+    for (std::size_t m = 0; m < together; ++m) weights[tap * together + m] = mask[m * taps + tap];
+  }
+  for (std::size_t y = 0; y < shape.out_height(); ++y) {
+    for (std::size_t x = 0; x < shape.out_width(); x += neighbours) {
+      const std::size_t begin = std::min(x, shape.out_width() - neighbours);  // the last one overlaps
+      convolve_strip(shape, image + y * shape.width + begin, weights.data(),
+                     output + y * shape.out_width() + begin);
+    }
+  }
+}
+
+Doubles convolve(const Shape& shape, std::span<const double> image, std::span<const float> mask) {
+  Doubles output(shape.out_image_size());
+  const std::size_t taps = shape.channels * shape.mask * shape.mask;
+  const bool has_strips = shape.stride == 1 && shape.out_width() >= neighbours;
+  for (std::size_t m = 0; m < shape.maps;) {
+    double* const maps = output.data() + m * shape.plane_size();
+    const bool are_together = has_strips && m + together <= shape.maps;
+    (are_together ? convolve_together : convolve_plainly)(shape, image.data(), mask.data() + m * taps, maps);
+    m += are_together ? together : 1;
   }
   return output;
 }
