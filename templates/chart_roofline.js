@@ -12,8 +12,9 @@ function mprof_roofline_extent(view) {
     view.roof.others.forEach(function (roof) { if (roof.kind === 'level') ys.push(roof.value); });
   }
   function low(values) { return Math.log10(Math.min.apply(null, values)) - 0.25; }
+  var sloping = view.roof ? 0.45 : 0;  // so that the roofs which slope have room for their names
   function high(values) { return Math.log10(Math.max.apply(null, values)) + 0.25; }
-  return { x: { min: low(xs), max: high(xs) }, y: { min: low(ys), max: high(ys) } };
+  return { x: { min: low(xs) - sloping, max: high(xs) }, y: { min: low(ys), max: high(ys) } };
 }
 
 function mprof_log_axis(axis, range) {
@@ -29,33 +30,36 @@ function mprof_log_axis(axis, range) {
   return axis;
 }
 
+// The name of a roof: left or right of a point, a little higher, or along the line, which rises by so many degrees.
+function mprof_roof_name(at, text, theme, where, degrees) {
+  var label = { show: true, formatter: text, color: theme.muted, fontSize: 11 };
+  Object.assign(label, where !== 'along' ? { position: where, distance: 8, offset: [0, -8] }
+                                         : { position: 'inside', rotate: degrees, align: 'center', verticalAlign: 'bottom', padding: [0, 0, 3, 0] });
+  return { value: at, label: label };
+}
+
 // Up with the bandwidth to the knee, and level from there. Nothing can be above a roof, so its name stands there.
-function mprof_roof_line(view, theme, extent) {
+function mprof_roof_line(view, theme, extent, along) {
   var slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak), knee = peak - slope;
   var start = Math.max(extent.x.min, extent.y.min - slope), middle = (start + knee) / 2;
-  function named(value, text) {
-    return { value: value, label: { show: true, position: 'left', distance: 8, offset: [0, -8], formatter: text,
-                                    color: theme.muted, fontSize: 11 } };
-  }
   return {
     type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
     lineStyle: { color: theme.muted, width: 1.5, type: 'solid' }, itemStyle: { color: theme.muted },
-    data: [[start, start + slope], named([middle, middle + slope], view.roof.slope_text),
-           named([knee, peak], view.roof.peak_text), [extent.x.max, peak]]
+    data: [[start, start + slope], mprof_roof_name([middle, middle + slope], view.roof.slope_text, theme, 'along', along),
+           mprof_roof_name([knee, peak], view.roof.peak_text, theme, 'right', along), [extent.x.max, peak]]
   };
 }
 
-// Caches slope as memory does, up to the level of FP32; tensor cores are level, from where memory allows it. Their names
-// stand on them where the line enters and where it ends.
-function mprof_other_roof(view, roof, theme, extent) {
+// Caches slope as memory does, up to the level of FP32; tensor cores are level, from where memory allows it.
+function mprof_other_roof(view, roof, theme, extent, along) {
   var value = Math.log10(roof.value), slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak);
   var is_level = roof.kind === 'level', start = Math.max(extent.x.min, extent.y.min - value);
   var from = is_level ? [value - slope, value] : [start, start + value];
   var to = is_level ? [extent.x.max, value] : [peak - value, peak];
-  if (from[0] >= to[0]) return null;
   var at = is_level ? from : [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
-  var named = { value: at, label: { show: true, position: 'left', distance: 8, offset: [0, -8], formatter: roof.text,
-                                    color: theme.muted, fontSize: 11 } };
+  // One of which next to nothing is to be seen is too far from all marks to matter.
+  if (to[0] - from[0] < 0.1 * (extent.x.max - extent.x.min)) return null;
+  var named = mprof_roof_name(at, roof.text, theme, is_level ? 'left' : 'along', along);
   return {
     type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
     lineStyle: { color: theme.muted, width: 1, type: 'dashed' }, itemStyle: { color: theme.muted },
@@ -98,7 +102,7 @@ function mprof_place_names(view, extent, area) {
   });
   if (view.roof) {
     var knee = pixel({ x: view.roof.peak / view.roof.slope, y: view.roof.peak });
-    taken.push({ left: knee.x - 8 - 6.4 * view.roof.peak_text.length, right: knee.x, top: knee.y - 16, bottom: knee.y });
+    taken.push({ left: knee.x, right: knee.x + 8 + 6.4 * view.roof.peak_text.length, top: knee.y - 16, bottom: knee.y });
   }
   return view.series.map(function (series) {
     return series.points.map(function (point) {
@@ -140,17 +144,20 @@ function mprof_roofline(view, theme, width) {
   }, extent.y);
   option.grid = { left: 60, right: 16, top: 38, bottom: 46 };
   mprof_wrap_legend(view, option, width);
-  var labels = mprof_place_names(view, extent, {
+  var area = {
     left: option.grid.left, top: option.grid.top, width: width - option.grid.left - option.grid.right,
     height: mprof_height(view) - option.grid.top - option.grid.bottom
-  });
+  };
+  var labels = mprof_place_names(view, extent, area);
   option.series = view.series.map(function (series, index) {
     return mprof_roofline_marks(series, theme, index, labels[index]);
   });
   if (view.roof) {
-    option.series.push(mprof_roof_line(view, theme, extent));
+    var rise = area.height / (extent.y.max - extent.y.min), run = area.width / (extent.x.max - extent.x.min);
+    var along = Math.atan2(rise, run) * 180 / Math.PI;
+    option.series.push(mprof_roof_line(view, theme, extent, along));
     view.roof.others.forEach(function (roof) {
-      var line = mprof_other_roof(view, roof, theme, extent);
+      var line = mprof_other_roof(view, roof, theme, extent, along);
       if (line) option.series.push(line);
     });
   }

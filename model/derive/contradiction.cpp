@@ -23,7 +23,8 @@ constexpr double beyond_any_cache = 1000;
 constexpr double beyond_any_unit = 3000;
 /// Counters read one launch in place of all, and a library may leave out what falls in the padding.
 constexpr double much_less = 0.5;
-/// Bytes of which no last-level cache keeps a good part.
+/// Bytes of which no last-level cache keeps a good part. Of each launch: what one leaves in the cache is
+/// written back when nobody counts.
 constexpr double beyond_any_cache_size = 1e9;
 
 std::optional<double> median_of(const Case& subject, std::string_view metric, std::string_view op) {
@@ -137,6 +138,11 @@ std::optional<double> over_launches(const Case& subject, const std::string& op,
   return sum;
 }
 
+/// Of all kernels of the op; 0: the trace does not say.
+double launches_of(const Case& subject, const std::string& op) {
+  return median_of(subject, "kernel_count", op).value_or(0);
+}
+
 std::string less_than_the_op_needs(const Case& subject, const VariantInfo& variant, const OpInfo& op) {
   const double needed = op.flops * variant.arithmetic.value_or(1);
   const auto flops = over_launches(subject, op.name, most_flops);
@@ -145,7 +151,8 @@ std::string less_than_the_op_needs(const Case& subject, const VariantInfo& varia
                        variant.arithmetic ? " and the algorithm that the variant declares need" : " needs",
                        needed);
   const auto bytes = over_launches(subject, op.name, dram_bytes);
-  if (bytes && op.bytes > beyond_any_cache_size && *bytes < much_less * op.bytes)
+  if (bytes && op.bytes > beyond_any_cache_size * launches_of(subject, op.name) &&
+      *bytes < much_less * op.bytes)
     return fmt::format("{} moved {:.4g} bytes from and to DRAM, where its definition needs {:.4g}", op.name,
                        *bytes, op.bytes);
   return {};

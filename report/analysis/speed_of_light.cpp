@@ -120,20 +120,28 @@ std::vector<PipeShare> mix_of(const KernelCounters& kernel) {
   return mix.size() > 1 ? mix : std::vector<PipeShare>{};
 }
 
-/// Bytes a second that a cache can move at the most: what it can a cycle, at the clock that it had.
-std::optional<double> cache_bandwidth(const KernelCounters& kernel, std::string_view cache) {
-  const Value a_cycle = kernel.value(fmt::format("{}__t_bytes.sum.peak_sustained", cache)),
-              clock = kernel.value(fmt::format("{}__cycles_elapsed.avg.per_second", cache));
+/// Bytes a second that the L2 cache can look up at the most: what it can a cycle, at the clock that it had.
+std::optional<double> l2_bandwidth(const KernelCounters& kernel) {
+  const Value a_cycle = kernel.value("lts__t_bytes.sum.peak_sustained"),
+              clock = kernel.value("lts__cycles_elapsed.avg.per_second");
   if (!a_cycle || !clock) return std::nullopt;
   return a_cycle->median * clock->median;
 }
 
-std::optional<CacheTraffic> traffic_through(std::string_view cache, const KernelCounters& kernel,
-                                            double flops, double time) {
-  const Value bytes = kernel.value(fmt::format("{}__t_bytes.sum", cache));
+/// The same of all L1 caches. Their counter's peak is that of tags, four times as many as data can follow: a
+/// multiprocessor gives its warps 128 bytes a cycle, from Volta to Hopper.
+std::optional<double> l1_bandwidth(const KernelCounters& kernel) {
+  constexpr double bytes_a_cycle = 128;
+  const std::optional<double> multiprocessors = multiprocessors_of(kernel);
+  const Value clock = kernel.value("l1tex__cycles_elapsed.avg.per_second");
+  if (!multiprocessors || !clock) return std::nullopt;
+  return bytes_a_cycle * *multiprocessors * clock->median;
+}
+
+std::optional<CacheTraffic> traffic_through(const Value& bytes, std::optional<double> bandwidth, double flops,
+                                            double time) {
   if (!bytes || !(bytes->median > 0)) return std::nullopt;
   CacheTraffic traffic{bytes->median, flops / bytes->median, {}};
-  const auto bandwidth = cache_bandwidth(kernel, cache);
   if (bandwidth && *bandwidth > 0) traffic.of_peak = bytes->median / time / *bandwidth;
   return traffic;
 }
@@ -170,8 +178,8 @@ std::optional<RooflinePoint> roofline_of(const KernelCounters& kernel, const OpI
   point.intensity = *flops / bytes->median;
   point.rate = *flops / time->median;
   point.tensor_cores = tensor_operations(kernel) > 0;
-  point.l1 = traffic_through("l1tex", kernel, *flops, time->median);
-  point.l2 = traffic_through("lts", kernel, *flops, time->median);
+  point.l1 = traffic_through(kernel.value("l1tex__t_bytes.sum"), l1_bandwidth(kernel), *flops, time->median);
+  point.l2 = traffic_through(kernel.value("lts__t_bytes.sum"), l2_bandwidth(kernel), *flops, time->median);
   const std::optional<double> peak = peak_for(kernel, roofs);
   if (peak && roofs.peak_bandwidth)
     point.of_roof = point.rate / std::min(*peak, point.intensity * *roofs.peak_bandwidth);
@@ -460,8 +468,8 @@ SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
       sol.kernels.push_back(std::move(kernel));
   }
   for (const KernelResult& kernel : sol.kernels) {
-    if (!sol.l1_bandwidth) sol.l1_bandwidth = cache_bandwidth(kernel.counters, "l1tex");
-    if (!sol.l2_bandwidth) sol.l2_bandwidth = cache_bandwidth(kernel.counters, "lts");
+    if (!sol.l1_bandwidth) sol.l1_bandwidth = l1_bandwidth(kernel.counters);
+    if (!sol.l2_bandwidth) sol.l2_bandwidth = l2_bandwidth(kernel.counters);
   }
   compare_with_baselines(sol.kernels);
   return sol;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -256,19 +257,27 @@ Table resource_table(const FamilyResult& family, const std::vector<std::string>&
   return table;
 }
 
+/// To two digits: a reckoning of what fits is no promise of the last one.
+double rounded_down(double count) {
+  const double unit = std::pow(10, std::floor(std::log10(std::max(count, 10.0))) - 1);
+  return std::floor(count / unit) * unit;
+}
+
 /// What each variant allocates of the GPU, and what would fill it.
 Table memory_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                    Anchors& anchors) {
-  Table table(anchors.make(family.id + " gpu memory"),
-              "GPU memory of one " + family.words.whole() + ", and what would fill the GPU");
+  Table table(
+      anchors.make(family.id + " gpu memory"),
+      fmt::format("GPU memory that one {} allocates, and how many {} would fill all of it",
+                  family.words.whole(), family.info.nouns.items.empty() ? "of it" : family.info.nouns.items));
   table.text("Variant");
   add_problem_columns(table, family.words);
   table.numbers("Allocated", Unit::byte).numbers("Of the GPU", Unit::percent);
   const Nouns& nouns = family.info.nouns;
   const bool counts_items = !nouns.items.empty();
   if (counts_items) {
-    table.numbers("Each further " + nouns.item, Unit::byte);
-    table.numbers(format::sentence_case(nouns.items) + " that fit");
+    table.numbers("Each further " + nouns.item);
+    table.numbers(format::sentence_case(nouns.items) + " that memory allows");
   }
   for (const GpuMemory& need : family.gpu_memory) {
     const auto index = static_cast<std::size_t>(need.variant - family.variants.data());
@@ -280,11 +289,13 @@ Table memory_table(const FamilyResult& family, const std::vector<std::string>& v
                         : Cell::missing("the GPU's memory is not known"));
     if (counts_items) {
       const std::string unknown = "it takes traces of two problems, of which the larger one needs more";
-      cells.push_back(need.per_item ? Cell::bare(derived_value(*need.per_item)) : Cell::missing(unknown));
-      cells.push_back(
-          need.items_that_fit
-              ? Cell::figure(format::about(*need.items_that_fit, Unit::count)).valued(*need.items_that_fit)
-              : Cell::missing(unknown));
+      cells.push_back(need.per_item
+                          ? Cell::figure(format::about(*need.per_item, Unit::byte)).valued(*need.per_item)
+                          : Cell::missing(unknown));
+      cells.push_back(need.items_that_fit
+                          ? Cell::figure(format::significant(rounded_down(*need.items_that_fit)))
+                                .valued(*need.items_that_fit)
+                          : Cell::missing(unknown));
     }
     table.row(std::move(cells));
   }

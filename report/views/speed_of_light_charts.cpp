@@ -303,8 +303,9 @@ json instruction_chart(const FamilyResult& family, const std::string& op, const 
   const ChartText text{
       fmt::format("Instructions of {} {} by pipe", format::one_line(op), family.words.at(sol.problem)),
       "Counted by hardware: warp instructions by the pipe that executed them, in the kernel that takes the "
-      "longest. FMA: FP32 arithmetic; LSU: loads and stores; ALU: integers and logic; XU: special functions; "
-      "ADU: indexed constants; CBU: branches and barriers; uniform: once for a whole warp." +
+      "longest. FMA: FP32 arithmetic; LSU: loads and stores; ALU: integers and logic; tensor: products of "
+      "matrices, and HFMA2.MMA, which compilers move constants with; XU: special functions; ADU: indexed "
+      "constants; CBU: branches and barriers; uniform: once for a whole warp." +
           how_many,
       "% of the instructions of these pipes"};
   json chart = chart_view("stacked_bars", id, text);
@@ -338,8 +339,10 @@ json roofline_chart(const FamilyResult& family, const std::string& op, const std
   const ChartText text{
       fmt::format("Roofline of {} {}", format::one_line(op), family.words.at(sol.problem)),
       "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs of "
-      "memory, FP32 and tensor cores are what this GPU was measured to reach; those of the caches, dashed, "
-      "are what they can move at their clock, for whoever divides by bytes of a cache. Logarithmic axes.",
+      "memory, FP32 and tensor cores are what this GPU was measured to reach; those of the caches, dashed "
+      "where there is room, are what they can look up at their clock, for whoever divides by bytes of a "
+      "cache; "
+      "programs reach less. Logarithmic axes.",
       "FLOP per byte of DRAM traffic"};
   json chart = chart_view("roofline", id, text);
   set_subject(chart, op, &sol.problem);

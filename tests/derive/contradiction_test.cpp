@@ -37,6 +37,7 @@ Case counted_case(double multiply_adds, double dram, double bytes, double launch
   c.ops[0].flops = 1e9;
   c.ops[0].bytes = bytes;
   c.passes[1].measurements.push_back(counted("kernel_instances", launches));
+  c.passes[1].measurements.push_back(one("kernel_count", launches));
   PassResult& pass = c.passes.emplace_back(PassResult{.pass = Pass::counters, .status = Status::ok});
   for (const char* operation : {"fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "hadd", "hmul", "hfma"}) {
     pass.measurements.push_back(
@@ -64,6 +65,8 @@ TEST(Contradiction, OfTheDefinitionByWhatWasCounted) {
   EXPECT_EQ(contradiction(counted_case(500e6, 0.4e9, 0.9e9), variant), "") << "a cache may hold as much";
   EXPECT_EQ(contradiction(counted_case(500e6, 0.9e9, 2e9), variant),
             "op1 moved 9e+08 bytes from and to DRAM, where its definition needs 2e+09");
+  EXPECT_EQ(contradiction(counted_case(500e6, 0.09e9, 2e9, 10), variant), "")
+      << "of each of ten launches a cache may hold as much";
 }
 
 TEST(Contradiction, IsNoneWhereAKernelWasNotCounted) {
