@@ -114,7 +114,7 @@ TEST_F(Measure, AnOpThatComputesForTheFirstCallOnlyIsSuspect) {
     EXPECT_EQ(result.status, status) << later << ": " << result.reason;
     if (status != Status::suspect) continue;
     EXPECT_EQ(result.reason,
-              "op1 takes 2 s for the first time after prepare(), and 0.5 s when the same inputs are given "
+              "op1 takes 2 s for the first time after prepare(), and 500 ms when the same inputs are given "
               "again: it may have kept an output");
   }
 }
