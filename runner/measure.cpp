@@ -20,6 +20,10 @@ namespace {
 /// Warm-up takes at most this share of the time that sampling may take, and so does what is tried besides:
 /// slow cases are not run twice for it.
 constexpr double warmup_share = 0.1;
+/// An execution that takes so long, and longer than sampling may, is not repeated after the verified one:
+/// what a first execution pays once (pages that are touched first, threads, code) is less than a percent of
+/// it, s.
+constexpr double too_long_to_repeat = 10;
 /// Samples of each op's hot time, where there is time for so many.
 constexpr std::size_t hot_samples = 11;
 /// How often samples that something disturbed are taken again.
@@ -176,26 +180,6 @@ std::string findings(const std::vector<Verification>& verification) {
   return all;
 }
 
-/// The verified execution: verification, qualities, and the op times of a first launch.
-std::vector<QualityValue> verify(const MeasureContext& context, Execution& execution, const Trial& trial,
-                                 PassResult& result) {
-  const Collectors collectors = make_collectors(context, Pass::timing);
-  CollectedStages stages(context.device, collectors);
-  ExecutionResult verified = stages.sample(execution, trial);
-
-  std::vector<Measurement> seen;
-  for (const auto& collector : collectors) collector->finish(seen);
-  for (Measurement& m : seen) {
-    if (m.metric != "op_time") continue;
-    m.metric = "first_op_time";
-    result.measurements.push_back(std::move(m));
-  }
-  result.verification = std::move(verified.verification);
-  result.reason = findings(result.verification);
-  result.status = result.reason.empty() ? Status::ok : Status::wrong;
-  return std::move(verified.qualities);
-}
-
 /// At least one execution beside the verified one, if that is cheap.
 std::uint32_t warm_up(const MeasureContext& context, Execution& execution, const Trial& trial,
                       double verified_seconds) {
@@ -232,6 +216,47 @@ std::string said_by(const Collectors& collectors, std::optional<std::string> (Co
   return all;
 }
 
+/// What collectors saw of samples that have been taken.
+void describe_samples(const Collectors& collectors, Samples& taken) {
+  taken.sampling.samples = static_cast<std::uint32_t>(taken.qualities.size());
+  taken.sampling.relative_half_width = widest_half_width(decisive_series(collectors));
+  taken.sampling.disturbance = said_by(collectors, &Collector::disturbance);
+  taken.sampling.host_disturbance = said_by(collectors, &Collector::host_disturbance);
+  taken.suspicious = said_by(collectors, &Collector::suspicion);
+  for (const auto& collector : collectors) collector->finish(taken.measurements);
+}
+
+/// The verified execution: verification, qualities, and the op times of a first launch. All that was seen of
+/// it is what one sample gives.
+Samples verify(const MeasureContext& context, Execution& execution, const Trial& trial, PassResult& result) {
+  const Collectors collectors = make_collectors(context, Pass::timing);
+  CollectedStages stages(context.device, collectors);
+  ExecutionResult verified = stages.sample(execution, trial);
+  Samples seen;
+  seen.qualities.push_back(std::move(verified.qualities));
+  seen.sampling.ended_by = Ending::seconds;
+  describe_samples(collectors, seen);
+  for (const Measurement& m : seen.measurements) {
+    if (m.metric != "op_time") continue;
+    result.measurements.push_back(m);
+    result.measurements.back().metric = "first_op_time";
+  }
+  result.verification = std::move(verified.verification);
+  result.reason = findings(result.verification);
+  result.status = result.reason.empty() ? Status::ok : Status::wrong;
+  return seen;
+}
+
+/// Whether the verified execution is the one sample that there is time for. On a device that a sample runs
+/// forward() several times on, it is none.
+bool is_sample_enough(const MeasureContext& context, const Samples& verified) {
+  const auto total = std::ranges::find(verified.measurements, "total_time", &Measurement::metric);
+  if (total == verified.measurements.end() || total->samples.empty()) return false;
+  const double seconds = total->samples.front();
+  return context.device.forwards_per_sample() == 1 && seconds >= too_long_to_repeat &&
+         seconds >= context.plan.stopping.max_seconds;
+}
+
 /// Samples until the stopping rule says so, or an output is wrong.
 Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
   const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
@@ -249,13 +274,8 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
     ending = rule.ending(decisive_series(collectors), samples.size(), context.clock.now() - start);
   } while (!ending && taken.wrong.empty());
 
-  taken.sampling.samples = static_cast<std::uint32_t>(samples.size());
   taken.sampling.ended_by = ending.value_or(Ending::samples);
-  taken.sampling.relative_half_width = widest_half_width(decisive_series(collectors));
-  taken.sampling.disturbance = said_by(collectors, &Collector::disturbance);
-  taken.sampling.host_disturbance = said_by(collectors, &Collector::host_disturbance);
-  taken.suspicious = said_by(collectors, &Collector::suspicion);
-  for (const auto& collector : collectors) collector->finish(taken.measurements);
+  describe_samples(collectors, taken);
   return taken;
 }
 
@@ -468,15 +488,22 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   PassResult result{.pass = Pass::timing};
   const double start = context.clock.now();
   Trials trials(context, execution);
-  const std::vector<QualityValue> verified =
-      verify(context, execution, trials.next(Proof::all_items), result);
+  Samples first = verify(context, execution, trials.next(Proof::all_items), result);
+  const std::vector<QualityValue> verified = first.qualities.front();
   const double verified_seconds = context.clock.now() - start;
 
   std::vector<std::vector<QualityValue>> qualities;
   if (result.status == Status::ok) {
-    const std::uint32_t warmups = 1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
-    Samples taken = take_undisturbed_samples(context, execution, trials);
-    taken.sampling.warmups = warmups;
+    Samples taken;
+    if (is_sample_enough(context, first)) {
+      taken = std::move(first);
+      if (context.on_sample) context.on_sample(1);
+    } else {
+      const std::uint32_t warmups =
+          1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
+      taken = take_undisturbed_samples(context, execution, trials);
+      taken.sampling.warmups = warmups;
+    }
     result.sampling = taken.sampling;
     result.scrutiny = {.executions = taken.sampling.samples, .orders = trials.orders()};
     std::ranges::move(taken.measurements, std::back_inserter(result.measurements));

@@ -359,14 +359,28 @@ TEST_F(Measure, AWrongOutputIsNotTimed) {
   EXPECT_EQ(executions, 1);
 }
 
-TEST_F(Measure, ACaseOfAMinuteHasOneSampleAndSaysWhy) {
+TEST_F(Measure, ACaseOfAMinuteHasTheVerifiedExecutionForItsSampleAndSaysWhy) {
   plan.stopping = {};
   const PassResult result = timing({.on_stage = [&](Stage stage) {
     if (stage == Stage::forward) clock.advance(60);
   }});
   EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>{60.0});
   EXPECT_EQ(result.sampling->ended_by, Ending::seconds);
-  EXPECT_EQ(executions, 2) << "verified, and timed once";
+  EXPECT_EQ(result.sampling->warmups, 0U);
+  EXPECT_EQ(result.sampling->samples, 1U);
+  EXPECT_EQ(samples(result, "total_time"), std::vector<double>{60.0});
+  EXPECT_EQ(result.scrutiny, (Scrutiny{.executions = 1, .orders = 1}));
+  EXPECT_EQ(told, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(executions, 1) << "verified and timed at once";
+}
+
+TEST_F(Measure, ALongCaseIsRepeatedWhereThereIsTime) {
+  plan.stopping = {.min_samples = 2, .max_samples = 2, .max_seconds = 300};
+  const PassResult result = timing({.on_stage = [&](Stage stage) {
+    if (stage == Stage::forward) clock.advance(60);
+  }});
+  EXPECT_EQ(samples(result, "op_time", "op1"), (std::vector<double>{60.0, 60.0}));
+  EXPECT_GE(result.sampling->warmups, 1U);
 }
 
 /// Qualities of the executions: the verified one's first.
