@@ -226,16 +226,36 @@ void describe_samples(const Collectors& collectors, Samples& taken) {
   for (const auto& collector : collectors) collector->finish(taken.measurements);
 }
 
-/// The verified execution: verification, qualities, and the op times of a first launch. All that was seen of
-/// it is what one sample gives.
-Samples verify(const MeasureContext& context, Execution& execution, const Trial& trial, PassResult& result) {
+/// Whether an execution that has been watched once is all that there is time for. On a device that a sample
+/// runs forward() several times on, it is no sample.
+bool is_sample_enough(const MeasureContext& context, const Collectors& collectors) {
+  double longest = 0;  // of the times that matter: that of the whole
+  for (const std::span<const double> series : decisive_series(collectors)) {
+    if (!series.empty()) longest = std::max(longest, series.back());
+  }
+  return context.device.forwards_per_sample() == 1 && longest >= too_long_to_repeat &&
+         longest >= context.plan.stopping.max_seconds;
+}
+
+/// The verified execution: verification, and the op times of a first launch.
+struct Verified {
+  std::vector<QualityValue> qualities;
+  std::optional<Samples> sample;  ///< where it is all that there is time for
+};
+
+Verified verify(const MeasureContext& context, Execution& execution, const Trial& trial, PassResult& result) {
   const Collectors collectors = make_collectors(context, Pass::timing);
   CollectedStages stages(context.device, collectors);
   ExecutionResult verified = stages.sample(execution, trial);
   Samples seen;
-  seen.qualities.push_back(std::move(verified.qualities));
-  seen.sampling.ended_by = Ending::seconds;
-  describe_samples(collectors, seen);
+  const bool is_enough = is_sample_enough(context, collectors);
+  if (is_enough) {
+    seen.qualities.push_back(verified.qualities);
+    seen.sampling.ended_by = Ending::seconds;
+    describe_samples(collectors, seen);
+  } else {
+    for (const auto& collector : collectors) collector->finish(seen.measurements);
+  }
   for (const Measurement& m : seen.measurements) {
     if (m.metric != "op_time") continue;
     result.measurements.push_back(m);
@@ -244,17 +264,7 @@ Samples verify(const MeasureContext& context, Execution& execution, const Trial&
   result.verification = std::move(verified.verification);
   result.reason = findings(result.verification);
   result.status = result.reason.empty() ? Status::ok : Status::wrong;
-  return seen;
-}
-
-/// Whether the verified execution is the one sample that there is time for. On a device that a sample runs
-/// forward() several times on, it is none.
-bool is_sample_enough(const MeasureContext& context, const Samples& verified) {
-  const auto total = std::ranges::find(verified.measurements, "total_time", &Measurement::metric);
-  if (total == verified.measurements.end() || total->samples.empty()) return false;
-  const double seconds = total->samples.front();
-  return context.device.forwards_per_sample() == 1 && seconds >= too_long_to_repeat &&
-         seconds >= context.plan.stopping.max_seconds;
+  return {std::move(verified.qualities), is_enough ? std::optional(std::move(seen)) : std::nullopt};
 }
 
 /// Samples until the stopping rule says so, or an output is wrong.
@@ -488,15 +498,14 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   PassResult result{.pass = Pass::timing};
   const double start = context.clock.now();
   Trials trials(context, execution);
-  Samples first = verify(context, execution, trials.next(Proof::all_items), result);
-  const std::vector<QualityValue> verified = first.qualities.front();
+  Verified verified = verify(context, execution, trials.next(Proof::all_items), result);
   const double verified_seconds = context.clock.now() - start;
 
   std::vector<std::vector<QualityValue>> qualities;
   if (result.status == Status::ok) {
     Samples taken;
-    if (is_sample_enough(context, first)) {
-      taken = std::move(first);
+    if (verified.sample) {
+      taken = std::move(*verified.sample);
       if (context.on_sample) context.on_sample(1);
     } else {
       const std::uint32_t warmups =
@@ -509,14 +518,14 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
     std::ranges::move(taken.measurements, std::back_inserter(result.measurements));
     qualities = std::move(taken.qualities);
     judge_outputs(taken, result);
-    if (result.status == Status::ok) judge_qualities(context, verified, qualities, result);
+    if (result.status == Status::ok) judge_qualities(context, verified.qualities, qualities, result);
     if (result.status == Status::ok && context.plan.hot)
       take_hot_samples(context, execution, trials.next(Proof::none), result);
     if (result.status == Status::ok && is_quick(context, result))
       try_unseen_inputs(context, execution, trials, result);
   }
   judge_inputs(execution, result);
-  add_qualities(context, verified, qualities, result);
+  add_qualities(context, verified.qualities, qualities, result);
   result.seconds = context.clock.now() - start;
   return result;
 }
