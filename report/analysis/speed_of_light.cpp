@@ -38,14 +38,16 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> occupancy
 using Part = std::pair<std::string_view, std::string_view>;
 constexpr std::string_view issuing = "issue slots";
 constexpr std::string_view memory_instructions = "memory-instruction pipes";
+constexpr std::string_view constant_port = "constant port";
+constexpr std::string_view lsu_pipe = "LSU pipe";
 constexpr std::array<Part, 8> compute_parts{{
-    {"idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed", "constant port"},
+    {"idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed", constant_port},
     {"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", memory_instructions},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe"},
     {"sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", "FMA pipe"},
     {"sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", "ALU pipe"},
     {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed", "FP64 pipe"},
-    {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", "LSU pipe"},
+    {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", lsu_pipe},
     {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", "XU pipe"},
 }};
 constexpr std::string_view tf32_operations = "sm__ops_path_tensor_src_tf32_dst_fp32.sum";
@@ -82,6 +84,17 @@ std::optional<BusyPart> part_behind(double throughput, const std::vector<BusyPar
     if (apart <= as_busy && (!nearest || apart < std::abs(nearest->percent - throughput))) nearest = part;
   }
   return nearest;
+}
+
+/// The pipes of memory instructions are several: where one of them, or the port behind them, is as busy as
+/// all, it is what the reader wants to know.
+std::optional<BusyPart> compute_part_behind(double throughput, std::vector<BusyPart> parts) {
+  const std::optional<BusyPart> nearest = part_behind(throughput, parts);
+  if (!nearest || nearest->name != memory_instructions) return nearest;
+  std::erase_if(parts,
+                [](const BusyPart& part) { return part.name != constant_port && part.name != lsu_pipe; });
+  const std::optional<BusyPart> one = part_behind(throughput, parts);
+  return one ? one : nearest;
 }
 
 std::vector<BusyPart> counted_parts(const KernelCounters& kernel, std::span<const Part> parts) {
@@ -379,7 +392,7 @@ std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel) {
   result->dram = percent_of(kernel, dram_throughput);
   std::vector<BusyPart> of_compute = counted_parts(kernel, compute_parts);
   if (result->issue_slots) of_compute.insert(of_compute.begin(), BusyPart{issuing, *result->issue_slots});
-  result->compute_part = part_behind(result->compute, of_compute);
+  result->compute_part = compute_part_behind(result->compute, of_compute);
   result->memory_part = part_behind(result->memory, counted_parts(kernel, memory_parts));
   return result;
 }
@@ -392,7 +405,8 @@ BoundWords bound_words(const Bottleneck& bottleneck) {
       words.figures = format::whole_percent(bottleneck.compute);
       if (!compute) break;
       // The pipes of memory instructions are in the multiprocessors, and compute nothing.
-      if (compute->name != memory_instructions && compute->name != "constant port") {
+      if (compute->name != memory_instructions && compute->name != constant_port &&
+          compute->name != lsu_pipe) {
         words.head = fmt::format("compute ({})", compute->name);
         break;
       }

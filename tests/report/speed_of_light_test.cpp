@@ -209,6 +209,14 @@ TEST(SpeedOfLight, NamesThePartThatIsBusyWhereItWasCounted) {
   const auto text = [](const KernelCounters& kernel) { return bound_text(*bottleneck_of(kernel)); };
   EXPECT_EQ(text(with_parts({{sm, 84}, {memory, 98}, {l1, 98.2}, {l2, 11}, {dram, 6}})),
             "L1/TEX 98\u00a0%, DRAM 6\u00a0%");
+  const char *constants = "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed",
+             *lsu = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed";
+  EXPECT_EQ(text(with_parts({{sm, 79}, {memory, 5}, {pipes, 79}, {constants, 78}, {lsu, 3}})),
+            "constant port 79\u00a0%")
+      << "the port is one of what the pipes of memory instructions stand for";
+  EXPECT_EQ(text(with_parts({{sm, 79}, {memory, 5}, {pipes, 79}, {constants, 20}, {lsu, 3}})),
+            "memory-instruction pipes 79\u00a0%");
+
   EXPECT_EQ(text(with_parts({{sm, 20}, {memory, 77}, {l1, 19}, {l2, 85}, {dram, 77}})), "DRAM 77\u00a0%");
   EXPECT_EQ(text(with_parts({{sm, 20}, {memory, 98}, {dram, 6}})), "memory pipeline 98\u00a0%, DRAM 6\u00a0%")
       << "L1 and L2 were not counted";
