@@ -24,14 +24,13 @@ std::string limit_text(const AdviceRule& rule, double before, double after) {
   return format::from_to(before, after, rule.unit);
 }
 
-/// "in this run 3 of 4 such steps were faster"
+/// "3 of 4 such steps were faster"
 std::string record_text(const AdviceRecord& record) {
   if (record.tries == 0) return "not tried in this run";
-  return record.tries == 1
-             ? fmt::format("tried once in this run, {}", record.right == 1   ? "faster"
-                                                         : record.wrong == 1 ? "slower"
-                                                                             : "not told")
-             : fmt::format("in this run {} of {} such steps were faster", record.right, record.tries);
+  return record.tries == 1 ? fmt::format("tried once in this run, {}", record.right == 1   ? "faster"
+                                                                       : record.wrong == 1 ? "slower"
+                                                                                           : "not told")
+                           : fmt::format("{} of {} such steps were faster", record.right, record.tries);
 }
 
 json advice_item(const Words& words, const Advice& advice, const AdviceRecord& record) {

@@ -266,18 +266,18 @@ double rounded_down(double count) {
 /// What each variant allocates of the GPU, and what would fill it.
 Table memory_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                    Anchors& anchors) {
-  Table table(
-      anchors.make(family.id + " gpu memory"),
-      fmt::format("GPU memory that one {} allocates, and how many {} would fill all of it",
-                  family.words.whole(), family.info.nouns.items.empty() ? "of it" : family.info.nouns.items));
+  const std::string& items = family.info.nouns.items;
+  Table table(anchors.make(family.id + " gpu memory"),
+              fmt::format("GPU memory that one {} allocates{}", family.words.whole(),
+                          items.empty() ? "" : fmt::format(", and how many {} would fill all of it", items)));
   table.text("Variant");
   add_problem_columns(table, family.words);
   table.numbers("Allocated", Unit::byte).numbers("Of the GPU", Unit::percent);
   const Nouns& nouns = family.info.nouns;
-  const bool counts_items = !nouns.items.empty();
+  const bool counts_items = !items.empty();
   if (counts_items) {
     table.numbers("Each further " + nouns.item);
-    table.numbers(format::sentence_case(nouns.items) + " that memory allows");
+    table.numbers(format::sentence_case(items) + " that memory allows");
   }
   for (const GpuMemory& need : family.gpu_memory) {
     const auto index = static_cast<std::size_t>(need.variant - family.variants.data());

@@ -339,10 +339,10 @@ json roofline_chart(const FamilyResult& family, const std::string& op, const std
   const ChartText text{
       fmt::format("Roofline of {} {}", format::one_line(op), family.words.at(sol.problem)),
       "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs of "
-      "memory, FP32 and tensor cores are what this GPU was measured to reach; those of the caches, dashed "
-      "where there is room, are what they can look up at their clock, for whoever divides by bytes of a "
-      "cache; "
-      "programs reach less. Logarithmic axes.",
+      "memory, FP32 and tensor cores are what this GPU was measured to reach; those of the caches, dashed, "
+      "are "
+      "their peaks at the clock they had, which no program reaches, for bytes of that cache. Logarithmic "
+      "axes.",
       "FLOP per byte of DRAM traffic"};
   json chart = chart_view("roofline", id, text);
   set_subject(chart, op, &sol.problem);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -221,6 +222,11 @@ json occupancy_part(const Section& section) {
 
 // --- Pipes and instructions
 
+/// Whether pipes were counted: records of earlier versions read few by default.
+bool has_mix(const SpeedOfLight& sol) {
+  return std::ranges::any_of(sol.kernels, [](const KernelResult& kernel) { return !kernel.mix.empty(); });
+}
+
 /// "78.3" of a part, by its name.
 Cell pipe_cell(const KernelResult& kernel, std::string_view name) {
   const auto part = std::ranges::find(kernel.pipes, name, &BusyPart::name);
@@ -237,7 +243,6 @@ Table pipe_table(const Section& section) {
       if (std::ranges::find(names, part.name) == names.end()) names.push_back(part.name);
     }
   }
-  if (names.empty()) return table;
   for (const std::string_view name : names)
     table.numbers(format::sentence_case(std::string(name)), Unit::percent);
   table.numbers("Eligible warps").numbers("Threads of a warp");
@@ -343,16 +348,28 @@ json roofline_part(const Section& section) {
       .text("Kernel")
       .numbers("Executed", Unit::flop)
       .numbers("DRAM bytes", Unit::byte);
-  table.numbers("FLOP per byte").numbers("Of L2").numbers("Of L1/TEX");
+  table.numbers("FLOP per byte");
+  const bool has_caches = std::ranges::any_of(section.sol.kernels, [](const KernelResult& kernel) {
+    return kernel.roofline && kernel.roofline->l2 && kernel.roofline->l1;
+  });
+  if (has_caches) table.numbers("Of L2").numbers("Of L1/TEX");
   table.numbers("Rate", Unit::flop_per_second).numbers("Of its roof");
   for (const KernelResult& kernel : section.sol.kernels) {
     if (!kernel.roofline) continue;
     const RooflinePoint& point = *kernel.roofline;
-    table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
-               Cell::bare(derived_value(point.flops)), Cell::bare(derived_value(point.bytes)),
-               Cell::figure(format::significant(point.intensity, 3)).valued(point.intensity),
-               intensity_cell(point.l2), intensity_cell(point.l1), Cell::bare(derived_value(point.rate)),
-               of_roof_cell(point)});
+    std::vector<Cell> cells{section.variant_cell(kernel),
+                            Cell::words(kernel.counters.op),
+                            kernel_cell(kernel),
+                            Cell::bare(derived_value(point.flops)),
+                            Cell::bare(derived_value(point.bytes)),
+                            Cell::figure(format::significant(point.intensity, 3)).valued(point.intensity)};
+    if (has_caches) {
+      cells.push_back(intensity_cell(point.l2));
+      cells.push_back(intensity_cell(point.l1));
+    }
+    cells.push_back(Cell::bare(derived_value(point.rate)));
+    cells.push_back(of_roof_cell(point));
+    table.row(std::move(cells));
   }
   add_table(part, table);
   part["folded"] = true;
@@ -404,8 +421,11 @@ json speed_of_light_view(const FamilyResult& family, const std::vector<std::stri
   const SpeedOfLight& sol = family.speed_of_light;
   json parts = json::array();
   if (!sol.kernels.empty()) {
-    parts = {throughput_part(section), pipe_part(section),  memory_part(section),
-             occupancy_part(section),  stall_part(section), roofline_part(section)};
+    parts.push_back(throughput_part(section));
+    if (has_mix(sol)) parts.push_back(pipe_part(section));
+    for (json& part : std::array{memory_part(section), occupancy_part(section), stall_part(section),
+                                 roofline_part(section)})
+      parts.push_back(std::move(part));
   }
   if (!modelled.empty()) parts.push_back(modelled_part(section, modelled));
   const json uncounted = uncounted_views(sol);

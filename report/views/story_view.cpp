@@ -87,9 +87,8 @@ std::string verified_sentence(const FamilyResult& family, const VariantResult& v
   const VerificationSummary& sum = variant.verified;
   if (sum.outputs == 0) return "No output of it was verified in this run.";
   return fmt::format(
-      "In this run {} of {} against the double-precision reference passed; the largest relative L2 error of "
-      "{} is {}, where {} is tolerated.",
-      sum.passed, format::plural(sum.outputs, "verification"), family.words.an_item(),
+      "In this run {} of {} passed; the largest relative L2 error of {} is {}, the tolerance {}.", sum.passed,
+      format::plural(sum.outputs, "verification"), family.words.an_item(),
       format::scientific(sum.worst->relative_l2), format::scientific(sum.worst->tolerance));
 }
 

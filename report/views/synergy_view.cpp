@@ -160,7 +160,7 @@ Table remaining_table(const FamilyResult& family, const CaseResult& result, cons
 std::string whole_sentence(const FamilyResult& family, const CaseResult& result) {
   const auto gain = remaining_gain_of_whole(family, result);
   if (!gain) return {};
-  return fmt::format("{} {} of {}'s {}: if they took no time at all, it would be {} as fast.",
+  return fmt::format("{} {} of {}'s {}: without them it would be {} as fast.",
                      gain->traced ? "Kernels that no copy runs beside take" : "The ops take",
                      format::percent(gain->share), family.words.timed(""),
                      format::quantity(result.total_time->median, Unit::second), format::times(gain->limit));
