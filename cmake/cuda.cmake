@@ -50,12 +50,15 @@ function(mprof_cuda_plugins)
   endif()
   add_library(mprof_cuda STATIC ${MPROF_CUDA_SOURCES})
   target_link_libraries(mprof_cuda PUBLIC mprof_model CUDA::cudart_static PRIVATE ${CMAKE_DL_LIBS})
-  # Launches of kernels go through cuda/launch_counts.cpp, in whatever is linked with it.
-  foreach(launch cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelExC)
-    target_link_options(mprof_cuda INTERFACE LINKER:--wrap=${launch})
+  # Launches of kernels go through cuda/launch_counts.cpp, and their registration through cuda/own_kernels.cpp, in
+  # whatever is linked with it.
+  foreach(function cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelExC __cudaRegisterFunction)
+    target_link_options(mprof_cuda INTERFACE LINKER:--wrap=${function})
   endforeach()
   # Where CUPTI is looked for last: in the toolkit of this build.
   target_compile_definitions(mprof_cuda PRIVATE MPROF_CUDA_LIBRARY_DIR="${CUDAToolkit_LIBRARY_DIR}")
+  # What the line tables of kernels are relative to.
+  set_source_files_properties(cuda/pc_sampler.cpp PROPERTIES COMPILE_DEFINITIONS MPROF_SOURCE_ROOT="${CMAKE_SOURCE_DIR}")
   mprof_configure_target(mprof_cuda)
   # Likewise compute-sanitizer.
   cmake_path(GET CUDAToolkit_BIN_DIR PARENT_PATH toolkit)

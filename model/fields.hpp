@@ -170,6 +170,16 @@ void fields(Archive& a, S& s) {
   a.field("unseen", s.unseen);
 }
 
+template <class Archive, Fields<SourceLine> S>
+void fields(Archive& a, S& s) {
+  a.field("op", s.op);
+  a.field("kernel", s.kernel);
+  a.optional_field("file", s.file);
+  a.optional_field("line", s.line);
+  a.field("samples", s.samples);
+  a.optional_field("stalls", s.stalls);
+}
+
 template <class Archive, Fields<PassResult> S>
 void fields(Archive& a, S& s) {
   a.field("pass", s.pass);
@@ -181,6 +191,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("verification", s.verification);
   a.optional_field("scrutiny", s.scrutiny);
   a.optional_field("measurements", s.measurements);
+  a.optional_field("source_lines", s.source_lines);
 }
 
 template <class Archive, Fields<CaseKey> S>

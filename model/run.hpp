@@ -171,6 +171,18 @@ struct Scrutiny {
   bool operator==(const Scrutiny&) const = default;
 };
 
+/// Where the warps of a kernel stood when its program counters were sampled: one line of its source.
+struct SourceLine {
+  std::string op{};
+  std::string kernel{};  ///< as in measurements
+  std::string file{};    ///< "kernels/family/variant.cu"; empty: of lines with few samples, or without a line
+  std::uint32_t line = 0;
+  std::uint64_t samples = 0;  ///< a warp at an instruction of that line
+  std::map<std::string, std::uint64_t>
+      stalls{};  ///< of these, by what the warp waited for: "long_scoreboard"
+  bool operator==(const SourceLine&) const = default;
+};
+
 /// What one pass of one case left.
 struct PassResult {
   Pass pass = Pass::timing;
@@ -183,6 +195,8 @@ struct PassResult {
   std::vector<Verification> verification{};
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
+  std::vector<SourceLine>
+      source_lines{};  ///< of a counters pass: of each kernel, the most sampled ones first
   bool operator==(const PassResult&) const = default;
 };
 

@@ -40,6 +40,11 @@ namespace mprof {
 /// How far the samples of each time lie apart, and the GPU's clock while they were taken; a row a case.
 [[nodiscard]] Table noise_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors);
 
+/// The lines of its source at which its warps stood most often, and what they waited for there: a table, or
+/// false where nothing was sampled.
+[[nodiscard]] nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& variant,
+                                            const PageContext& page);
+
 /// Against its own baseline: "faster", "mixed" where its ops differ in that, "baseline".
 [[nodiscard]] std::string_view short_verdict(const CaseResult& result);
 

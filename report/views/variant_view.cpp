@@ -186,6 +186,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"scaling", scaling_text(family, variant)},
           {"samples", samples_view(family, variant, *page.plan)},
           {"outcome", outcome_view(family, variant, page.plan->anchors)},
+          {"hot_lines", hot_lines_view(family, variant, page)},
           {"explanations", explanation_view(family, variant, page.plan->anchors)},
           {"advice", advice_view(family, variant, page)},
           {"synergy", synergy_view(family, variant, page)}};

@@ -31,7 +31,9 @@ __global__ void known_traffic(const float* a, const float* b, float* c, std::siz
 class KnownKernel : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const CollectorKind* each : CollectorKinds::instance().of(Pass::counters, "cuda")) kind_ = each;
+    for (const CollectorKind* each : CollectorKinds::instance().of(Pass::counters, "cuda")) {
+      if (each->id == "kernel_counters") kind_ = each;
+    }
     ASSERT_NE(kind_, nullptr) << "there is no collector of counters for CUDA";
     if (const auto reason = kind_->unavailable()) GTEST_SKIP() << *reason;
   }

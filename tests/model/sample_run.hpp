@@ -63,6 +63,8 @@ inline Case full_case() {
       {"sm__cycles_active.sum", "layer1", "pack", Source::measured, {}, "no such counter"},
       counter("dram__bytes.sum", "layer1", "conv", -0.0),
       counter("sm__cycles_active.sum", "layer1", "conv", 1e300)};
+  counters.source_lines = {{"layer1", "conv", "kernels/conv/b.cu", 7, 90, {{"wait", 60}, {"selected", 30}}},
+                           {"layer1", "conv", {}, 0, 3, {{"wait", 3}}}};
   c.passes = {timing, counters};
   return c;
 }

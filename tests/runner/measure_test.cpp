@@ -508,5 +508,47 @@ TEST_F(Measure, CollectorsNestInTheirOrder) {
   EXPECT_EQ(execution.executions, 2);  // a warm-up that nobody watches, and the sample
 }
 
+/// Has sampled a line of each forward that it watched.
+class LineSampler final : public Collector {
+ public:
+  void end_stage(std::string_view op, Stage stage) override {
+    if (stage == Stage::forward) lines_.push_back({std::string(op), "kernel", "a.cu", 7, 12, {{"wait", 12}}});
+  }
+  void finish(std::vector<Measurement>& measurements) override {
+    measurements.push_back({"lines", "", "", Source::measured, {static_cast<double>(lines_.size())}, ""});
+  }
+  [[nodiscard]] std::vector<SourceLine> source_lines() const override { return lines_; }
+
+ private:
+  std::vector<SourceLine> lines_;
+};
+
+TEST_F(Measure, ACollectorThatIsAloneHasExecutionsOfItsOwnBehindThoseOfTheOthers) {
+  CollectorKinds kinds;
+  kinds.add({.id = "alone",
+             .pass = Pass::counters,
+             .device = "",
+             .order = 0,
+             .unavailable = {},
+             .make = [](const CaseContext&) { return std::make_unique<LineSampler>(); },
+             .is_alone = true});
+  kinds.add({.id = "insatiable",
+             .pass = Pass::counters,
+             .device = "",
+             .order = 1,
+             .unavailable = {},
+             .make = [](const CaseContext&) { return std::make_unique<Insatiable>(); }});
+  ScriptedExecution execution({});
+  const PassResult result = measure_watched(with(kinds), Pass::counters, execution);
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_EQ(execution.executions, 1 + 2 + 1);
+  ASSERT_EQ(result.measurements.size(), 2U);
+  EXPECT_EQ(result.measurements[0].metric, "executions");
+  EXPECT_EQ(samples(result, "lines"), std::vector<double>{1})
+      << "no other collector has its forward repeated";
+  ASSERT_EQ(result.source_lines.size(), 1U);
+  EXPECT_EQ(result.source_lines[0].op, "op1");
+}
+
 }  // namespace
 }  // namespace mprof

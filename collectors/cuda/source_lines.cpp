@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectors/collector.hpp"
+#include "collectors/cuda/counter_access.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/pc_sampler.hpp"
+#include "cuda/range_profiler.hpp"
+#include "model/kernel_name.hpp"
+#include "model/metric_presets.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr const char* sample_count = "smsp__pcsamp_sample_count";
+/// A line with a smaller share of its kernel's samples is not told apart.
+constexpr double least_share = 0.01;
+
+/// What was sampled of one kernel in one op.
+struct SampledKernel {
+  std::map<cuda::SourcePlace, SourceLine> lines;
+  std::uint64_t samples = 0;
+};
+
+/// The most sampled lines of a kernel, and behind them the others together.
+std::vector<SourceLine> most_sampled(const SampledKernel& kernel) {
+  std::vector<SourceLine> lines;
+  SourceLine others;
+  for (const auto& [place, line] : kernel.lines) {
+    const bool is_hot = !place.file.empty() && static_cast<double>(line.samples) >=
+                                                   least_share * static_cast<double>(kernel.samples);
+    if (is_hot) {
+      lines.push_back(line);
+      continue;
+    }
+    others.samples += line.samples;
+    for (const auto& [reason, samples] : line.stalls) others.stalls[reason] += samples;
+  }
+  std::ranges::stable_sort(lines, std::greater{}, &SourceLine::samples);
+  if (others.samples > 0) lines.push_back(std::move(others));
+  return lines;
+}
+
+/// At which lines of its kernels' sources the warps of each op stand, and what they wait for. The first
+/// forward() of a sample is timed, so that the second one can be sampled as often as it takes.
+class SourceLines final : public Collector {
+ public:
+  explicit SourceLines(const CaseContext& context) : ops_(context.subject.ops), clock_(context.clock) {
+    const auto& metrics = context.plan.metrics;
+    is_wanted_ = metrics.empty() || std::ranges::count(metrics, sample_count) > 0;
+  }
+
+  void begin_sample() override {
+    if (is_wanted_) attempt([&] { sampler_.emplace(cuda::current_context()); });
+  }
+
+  void begin_stage(std::string_view op, Stage stage) override {
+    if (stage != Stage::forward || !sampler_) return;
+    is_sampling_ = op == timed_op_;
+    if (is_sampling_) attempt([&] { sampler_->start(seconds_); });
+    began_ = clock_.now();
+  }
+
+  void end_stage(std::string_view op, Stage stage) override {
+    if (stage != Stage::forward || !sampler_) return;
+    attempt([&] {
+      cuda::driver().check(cuda::driver().synchronize_context());
+      seconds_ = clock_.now() - began_;
+      if (is_sampling_) add(std::string(op), sampler_->stop());
+    });
+    timed_op_ = is_sampling_ ? "" : op;
+  }
+
+  [[nodiscard]] bool again(std::string_view op) override { return sampler_ && timed_op_ == op; }
+
+  void finish(std::vector<Measurement>& measurements) override {
+    sampler_.reset();
+    if (!is_wanted_) return;
+    for (const OpInfo& op : ops_) {
+      const auto kernels = of_ops_.find(op.name);
+      if (kernels == of_ops_.end()) {
+        const std::string why = refusal_.empty() ? "no kernel was sampled" : refusal_;
+        measurements.push_back({sample_count, op.name, "", Source::measured, {}, why});
+        continue;
+      }
+      for (const auto& [kernel, sampled] : named(kernels->second)) {
+        const auto samples = static_cast<double>(sampled->samples);
+        measurements.push_back({sample_count, op.name, kernel, Source::measured, {samples}, ""});
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<SourceLine> source_lines() const override {
+    std::vector<SourceLine> all;
+    for (const OpInfo& op : ops_) {
+      const auto kernels = of_ops_.find(op.name);
+      if (kernels == of_ops_.end()) continue;
+      for (const auto& [kernel, sampled] : named(kernels->second)) {
+        for (SourceLine& line : most_sampled(*sampled)) {
+          line.op = op.name;
+          line.kernel = kernel;
+          all.push_back(std::move(line));
+        }
+      }
+    }
+    return all;
+  }
+
+ private:
+  using BySymbol = std::map<std::string, SampledKernel>;
+
+  /// With the names that kernels have in measurements.
+  static std::vector<std::pair<std::string, const SampledKernel*>> named(const BySymbol& kernels) {
+    std::vector<std::string> symbols;
+    for (const auto& [symbol, kernel] : kernels) symbols.push_back(symbol);
+    const std::vector<std::string> names = distinct_kernel_names(symbols);
+    std::vector<std::pair<std::string, const SampledKernel*>> all;
+    for (std::size_t i = 0; i < names.size(); ++i) all.emplace_back(names[i], &kernels.at(symbols[i]));
+    return all;
+  }
+
+  void add(const std::string& op, const std::vector<cuda::SampledInstruction>& instructions) {
+    for (const cuda::SampledInstruction& instruction : instructions) {
+      SampledKernel& kernel = of_ops_[op][instruction.symbol];
+      SourceLine& line = kernel.lines[instruction.place];
+      line.file = instruction.place.file;
+      line.line = instruction.place.line;
+      for (const auto& [reason, samples] : instruction.samples) {
+        line.stalls[reason] += samples;
+        line.samples += samples;
+        kernel.samples += samples;
+      }
+    }
+  }
+
+  /// What cannot be done ends sampling, with the reason.
+  template <class Action>
+  void attempt(const Action& action) {
+    try {
+      action();
+    } catch (const std::exception& error) {
+      refusal_ = error.what();
+      sampler_.reset();
+    }
+  }
+
+  std::vector<OpInfo> ops_;
+  const Clock& clock_;
+  bool is_wanted_ = false;
+  std::optional<cuda::PcSampler> sampler_;
+  std::string refusal_;   ///< why there is no sampler; "" when there is one, or there was
+  std::string timed_op_;  ///< whose forward() has just been timed, and is to be sampled
+  bool is_sampling_ = false;
+  double began_ = 0, seconds_ = 0;  ///< s, of the stage that runs or ran last
+  std::map<std::string, BySymbol> of_ops_;
+};
+
+const bool registered =
+    (CollectorKinds::instance().add({
+         .id = "source_lines",
+         .pass = Pass::counters,
+         .device = "cuda",
+         .order = 60,
+         .unavailable = counters_unavailable,
+         .make = [](const CaseContext& context) { return std::make_unique<SourceLines>(context); },
+         .is_alone = true,
+     }),
+     true);
+
+}  // namespace
+}  // namespace mprof

@@ -1,0 +1,312 @@
+#include "cuda/pc_sampler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <cupti.h>
+#include <cupti_pcsampling.h>
+
+#include "cuda/check.hpp"
+#include "cuda/cupti.hpp"
+#include "cuda/gpu.hpp"
+#include "system/error.hpp"
+
+namespace mprof::cuda {
+namespace {
+
+/// A multiprocessor samples every 2^n cycles, n from 5 to 31. The lowest n used here keeps an H200's buffer
+/// from running over; the highest still samples each multiprocessor thousands of times a second.
+constexpr std::uint32_t shortest_period = 9, longest_period = 18;
+/// Samples of all multiprocessors together that tell lines apart which take half a percent of the time.
+constexpr double wanted_samples = 400'000;
+/// CUPTI's own default, 512 MiB, takes it a third of a second to set up.
+constexpr std::size_t buffer_bytes = 128U << 20;
+/// Instructions that are fetched in one call.
+constexpr std::size_t instructions_at_once = 8192;
+/// What the names of stall reasons begin with, and what those end with that count only samples in which the
+/// scheduler issued nothing.
+constexpr std::string_view reason_prefix = "smsp__pcsamp_warps_issue_stalled_", idle_suffix = "_not_issued";
+
+/// The functions of CUPTI that are used here.
+struct SamplingFunctions {
+  decltype(::cuptiEnableCallback)* enable_callback = nullptr;
+  decltype(::cuptiUnsubscribe)* unsubscribe = nullptr;
+  decltype(::cuptiGetCubinCrc)* checksum = nullptr;
+  decltype(::cuptiGetSassToSourceCorrelation)* place = nullptr;
+  decltype(::cuptiPCSamplingEnable)* enable = nullptr;
+  decltype(::cuptiPCSamplingDisable)* disable = nullptr;
+  decltype(::cuptiPCSamplingSetConfigurationAttribute)* configure = nullptr;
+  decltype(::cuptiPCSamplingGetNumStallReasons)* count_reasons = nullptr;
+  decltype(::cuptiPCSamplingGetStallReasons)* name_reasons = nullptr;
+  decltype(::cuptiPCSamplingStart)* start = nullptr;
+  decltype(::cuptiPCSamplingStop)* stop = nullptr;
+  decltype(::cuptiPCSamplingGetData)* data = nullptr;
+
+  SamplingFunctions() {
+    const SharedLibrary& library = cupti_library();
+    library.import(enable_callback, "cuptiEnableCallback");
+    library.import(unsubscribe, "cuptiUnsubscribe");
+    library.import(checksum, "cuptiGetCubinCrc");
+    library.import(place, "cuptiGetSassToSourceCorrelation");
+    library.import(enable, "cuptiPCSamplingEnable");
+    library.import(disable, "cuptiPCSamplingDisable");
+    library.import(configure, "cuptiPCSamplingSetConfigurationAttribute");
+    library.import(count_reasons, "cuptiPCSamplingGetNumStallReasons");
+    library.import(name_reasons, "cuptiPCSamplingGetStallReasons");
+    library.import(start, "cuptiPCSamplingStart");
+    library.import(stop, "cuptiPCSamplingStop");
+    library.import(data, "cuptiPCSamplingGetData");
+  }
+};
+
+const SamplingFunctions& functions() {
+  static const SamplingFunctions all;
+  return all;
+}
+
+/// The parameters of most of these functions: a size, and a context.
+template <class Params>
+Params in_context(std::size_t size, CUctx_st* context) {
+  Params params{};
+  params.size = size;
+  params.ctx = context;
+  return params;
+}
+
+/// The machine code of the modules that CUPTI knows of, by the checksum that samples name.
+class Modules {
+ public:
+  void add(const CUpti_ModuleResourceData& module) {
+    const std::lock_guard lock(mutex_);
+    if (!known_.insert({module.moduleId, module.cubinSize}).second) return;
+    CUpti_GetCubinCrcParams params{};
+    params.size = CUpti_GetCubinCrcParamsSize;
+    params.cubin = module.pCubin;
+    params.cubinSize = module.cubinSize;
+    if (functions().checksum(&params) != CUPTI_SUCCESS) return;
+    code_[params.cubinCrc].assign(module.pCubin, module.pCubin + module.cubinSize);
+  }
+
+  [[nodiscard]] SourcePlace place_of(const CUpti_PCSamplingPCData& sampled) const {
+    const std::lock_guard lock(mutex_);
+    const auto code = code_.find(sampled.cubinCrc);
+    if (code == code_.end() || sampled.functionName == nullptr) return {};
+    CUpti_GetSassToSourceCorrelationParams params{};
+    params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+    params.cubin = code->second.data();
+    params.cubinSize = code->second.size();
+    params.functionName = sampled.functionName;
+    params.pcOffset = sampled.pcOffset;
+    const CUptiResult result = functions().place(&params);
+    const std::unique_ptr<char, decltype(&std::free)> file(params.fileName, &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> folder(params.dirName, &std::free);
+    if (result != CUPTI_SUCCESS || file == nullptr || params.lineNumber == 0) return {};
+    return {file_name(folder == nullptr ? "" : folder.get(), file.get()), params.lineNumber};
+  }
+
+ private:
+  /// A path of the machine that compiled says nothing to anybody else.
+  static std::string file_name(const std::string& folder, const std::string& file) {
+    const std::filesystem::path whole = (std::filesystem::path(folder) / file).lexically_normal();
+    const std::filesystem::path below = whole.lexically_relative(MPROF_SOURCE_ROOT);
+    const bool is_own = !below.empty() && *below.begin() != "..";
+    return (is_own ? below : whole.filename()).generic_string();
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::uint32_t, std::size_t> known_;
+  std::map<std::uint64_t, std::vector<char>> code_;
+};
+
+void CUPTIAPI on_module(void* modules, CUpti_CallbackDomain /*resources*/, CUpti_CallbackId /*which*/,
+                        const void* data) {
+  try {
+    const auto* resource = static_cast<const CUpti_ResourceData*>(data);
+    const auto* module = static_cast<const CUpti_ModuleResourceData*>(resource->resourceDescriptor);
+    if (module != nullptr) static_cast<Modules*>(modules)->add(*module);
+  } catch (...) {  // out of memory: its lines stay unknown, and no exception may reach the driver
+  }
+}
+
+/// What CUPTI fills, with room for so many instructions and reasons.
+struct SampleBuffer {
+  SampleBuffer(std::size_t instructions, std::size_t reasons)
+      : stalls(instructions * reasons), records(instructions) {
+    for (std::size_t i = 0; i < instructions; ++i) {
+      records[i].size = sizeof(CUpti_PCSamplingPCData);
+      records[i].stallReasonCount = reasons;
+      records[i].stallReason = &stalls[i * reasons];
+    }
+    data.size = sizeof(CUpti_PCSamplingData);
+    data.collectNumPcs = instructions;
+    data.pPcData = records.data();
+  }
+
+  std::vector<CUpti_PCSamplingStallReason> stalls;
+  std::vector<CUpti_PCSamplingPCData> records;
+  CUpti_PCSamplingData data{};
+};
+
+std::uint32_t period_of(double seconds) {
+  const double samples_a_cycle = gpu().multiProcessorCount;
+  int kilohertz = 0;
+  check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
+  const double cycles = seconds * 1e3 * kilohertz;
+  const double exponent = std::log2(std::max(cycles * samples_a_cycle / wanted_samples, 1.0));
+  return std::clamp(static_cast<std::uint32_t>(std::lround(exponent)), shortest_period, longest_period);
+}
+
+}  // namespace
+
+class PcSampler::Session {
+ public:
+  explicit Session(CUctx_st* context) : context_(context), subscriber_(subscribe(on_module, &modules_)) {
+    try {
+      enable();
+    } catch (...) {
+      functions().unsubscribe(subscriber_);
+      throw;
+    }
+  }
+
+  ~Session() {
+    auto params = in_context<CUpti_PCSamplingDisableParams>(CUpti_PCSamplingDisableParamsSize, context_);
+    functions().disable(&params);
+    functions().unsubscribe(subscriber_);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void start(double expected_seconds) {
+    const std::uint32_t period = period_of(expected_seconds);
+    if (period != period_) configure(period);
+    period_ = period;
+    auto params = in_context<CUpti_PCSamplingStartParams>(CUpti_PCSamplingStartParamsSize, context_);
+    check(functions().start(&params));
+  }
+
+  std::vector<SampledInstruction> stop() {
+    auto params = in_context<CUpti_PCSamplingStopParams>(CUpti_PCSamplingStopParamsSize, context_);
+    check(functions().stop(&params));
+    std::vector<SampledInstruction> all;
+    do {
+      fetch();
+      for (std::size_t i = 0; i < fetched_->data.totalNumPcs; ++i)
+        all.push_back(described(fetched_->records[i]));
+    } while (fetched_->data.remainingNumPcs > 0);
+    return all;
+  }
+
+ private:
+  void enable() {
+    for (const auto id : {CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_PROFILED})
+      check(functions().enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id));
+    auto params = in_context<CUpti_PCSamplingEnableParams>(CUpti_PCSamplingEnableParamsSize, context_);
+    check(functions().enable(&params));
+    name_reasons();
+    unfetched_.emplace(instructions_at_once, reasons_.size());
+    fetched_.emplace(instructions_at_once, reasons_.size());
+  }
+
+  void name_reasons() {
+    std::size_t count = 0;
+    auto counted = in_context<CUpti_PCSamplingGetNumStallReasonsParams>(
+        CUpti_PCSamplingGetNumStallReasonsParamsSize, context_);
+    counted.numStallReasons = &count;
+    check(functions().count_reasons(&counted));
+    std::vector<std::uint32_t> ids(count);
+    std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> names(count);
+    std::vector<char*> addresses;
+    for (auto& name : names) addresses.push_back(name.data());
+    auto named = in_context<CUpti_PCSamplingGetStallReasonsParams>(CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                                   context_);
+    named.numStallReasons = count;
+    named.stallReasonIndex = ids.data();
+    named.stallReasons = addresses.data();
+    check(functions().name_reasons(&named));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view name = names[i].data();
+      if (name.starts_with(reason_prefix) && !name.ends_with(idle_suffix))
+        reasons_[ids[i]] = name.substr(reason_prefix.size());
+    }
+  }
+
+  void configure(std::uint32_t period) {
+    std::vector<std::uint32_t> reasons;
+    for (const auto& [id, name] : reasons_) reasons.push_back(id);
+    std::array<CUpti_PCSamplingConfigurationInfo, 6> settings{};
+    settings[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
+    settings[0].attributeData.collectionModeData.collectionMode =
+        CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+    settings[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+    settings[1].attributeData.samplingPeriodData.samplingPeriod = period;
+    settings[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
+    settings[2].attributeData.stallReasonData.stallReasonCount = reasons.size();
+    settings[2].attributeData.stallReasonData.pStallReasonIndex = reasons.data();
+    settings[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
+    settings[3].attributeData.enableStartStopControlData.enableStartStopControl = 1;
+    settings[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
+    settings[4].attributeData.hardwareBufferSizeData.hardwareBufferSize = buffer_bytes;
+    settings[5].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+    settings[5].attributeData.samplingDataBufferData.samplingDataBuffer = &unfetched_->data;
+    auto params = in_context<CUpti_PCSamplingConfigurationInfoParams>(
+        CUpti_PCSamplingConfigurationInfoParamsSize, context_);
+    params.numAttributes = settings.size();
+    params.pPCSamplingConfigurationInfo = settings.data();
+    check(functions().configure(&params));
+  }
+
+  void fetch() {
+    auto params = in_context<CUpti_PCSamplingGetDataParams>(CUpti_PCSamplingGetDataParamsSize, context_);
+    for (CUpti_PCSamplingPCData& record : fetched_->records) record.stallReasonCount = reasons_.size();
+    params.pcSamplingData = &fetched_->data;
+    check(functions().data(&params));
+    if (fetched_->data.hardwareBufferFull != 0 || fetched_->data.droppedSamples > 0) {
+      throw Error(ExitCode::environment,
+                  "the GPU's buffer of samples ran over, so that they do not stand for the whole kernel");
+    }
+  }
+
+  /// CUPTI lets records share a function's name, and keeps using it: it is not ours to free.
+  [[nodiscard]] SampledInstruction described(const CUpti_PCSamplingPCData& record) const {
+    SampledInstruction sampled;
+    if (record.functionName != nullptr) sampled.symbol = record.functionName;
+    sampled.place = modules_.place_of(record);
+    for (std::size_t i = 0; i < record.stallReasonCount; ++i) {
+      const CUpti_PCSamplingStallReason& stall = record.stallReason[i];
+      const auto reason = reasons_.find(stall.pcSamplingStallReasonIndex);
+      if (reason != reasons_.end() && stall.samples > 0) sampled.samples[reason->second] += stall.samples;
+    }
+    return sampled;
+  }
+
+  CUctx_st* context_;
+  Modules modules_;
+  CUpti_SubscriberHandle subscriber_;
+  std::uint32_t period_ = 0;                      ///< 2^n cycles; 0: none was set yet
+  std::map<std::uint32_t, std::string> reasons_;  ///< by CUPTI's numbers for them
+  std::optional<SampleBuffer> unfetched_;         ///< what is left when sampling is switched off
+  std::optional<SampleBuffer> fetched_;
+};
+
+PcSampler::PcSampler(CUctx_st* context) : session_(std::make_unique<Session>(context)) {}
+
+PcSampler::~PcSampler() = default;
+
+void PcSampler::start(double expected_seconds) {
+  session_->start(expected_seconds);
+}
+
+std::vector<SampledInstruction> PcSampler::stop() {
+  return session_->stop();
+}
+
+}  // namespace mprof::cuda

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct CUctx_st;
+
+/// The side of CUPTI that samples program counters: at regular intervals each multiprocessor tells at which
+/// instruction one of its warps stands, and what it waits for. Everything here throws Error(environment) when
+/// CUPTI refuses.
+namespace mprof::cuda {
+
+/// Where in the source an instruction comes from, as the compiler's line table has it; of a kernel that was
+/// compiled without one (-lineinfo), and of instructions that belong to no line, the file is empty.
+struct SourcePlace {
+  std::string file{};  ///< below mprof's sources where it is one of them: "kernels/family/variant.cu"
+  std::uint32_t line = 0;
+  auto operator<=>(const SourcePlace&) const = default;
+};
+
+/// What was sampled at one instruction.
+struct SampledInstruction {
+  std::string symbol{};  ///< of the kernel, mangled
+  SourcePlace place{};
+  std::map<std::string, std::uint64_t> samples{};  ///< by what the warp waited for: "long_scoreboard"
+};
+
+/// One at a time in a process, and no other user of CUPTI beside it. Works for kernels whose modules were
+/// loaded before it is made, as those are that have run once.
+class PcSampler {
+ public:
+  explicit PcSampler(CUctx_st* context);
+  ~PcSampler();
+  PcSampler(const PcSampler&) = delete;
+  PcSampler& operator=(const PcSampler&) = delete;
+
+  /// Samples what is launched from now on and takes about so long, s: short work is sampled more often.
+  void start(double expected_seconds);
+  /// Call it when the work is over. What was sampled since start(), instruction by instruction.
+  [[nodiscard]] std::vector<SampledInstruction> stop();
+
+ private:
+  class Session;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace mprof::cuda

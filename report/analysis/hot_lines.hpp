@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+
+/// The lines of source at which the warps of an op's kernels stood most often when their program counters
+/// were sampled, and what they waited for there.
+namespace mprof {
+
+/// What warps were found doing at a line: waiting for something, or issuing.
+struct Wait {
+  std::string
+      reason;  ///< as Nsight Compute names it: "long scoreboard"; "issuing" where they waited for nothing
+  double share = 0;  ///< of the line's samples
+};
+
+struct HotLine {
+  const SourceLine* line = nullptr;
+  double share = 0;  ///< of all samples of the op
+  Wait longest;
+};
+
+struct HotLines {
+  std::string op;
+  double samples = 0;            ///< of all kernels of the op
+  std::vector<HotLine> lines{};  ///< the hottest first
+  double rest = 0;               ///< share of the lines that are not told
+};
+
+/// At most so many lines of each op that was sampled, each with at least a fiftieth of the op's samples.
+inline constexpr std::size_t most_hot_lines = 5;
+[[nodiscard]] std::vector<HotLines> hot_lines_of(const Case& c);
+
+}  // namespace mprof

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/analysis/hot_lines.hpp"
+#include "report/text/format.hpp"
+#include "report/views/variant_parts.hpp"
+
+/// The lines of a variant's source at which its warps stood most often.
+namespace mprof {
+namespace {
+
+/// Of a line of code, what a table has room for.
+constexpr std::size_t longest_code = 72;
+
+/// The line as the run keeps it, without what stands before and behind it; "" where it keeps no such file.
+std::string code_at(const VariantSource& source, const SourceLine& line) {
+  if (source.file != line.file) return {};
+  std::string_view code = source.code;
+  for (std::uint32_t passed = 1; passed < line.line; ++passed) {
+    const std::size_t end = code.find('\n');
+    if (end == std::string_view::npos) return {};
+    code.remove_prefix(end + 1);
+  }
+  code = code.substr(0, code.find('\n'));
+  const std::size_t first = code.find_first_not_of(" \t"), last = code.find_last_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  const std::string text(code.substr(first, last - first + 1));
+  return text.size() <= longest_code ? text : text.substr(0, longest_code - 1) + "…";
+}
+
+/// "per_layer.cu:57".
+std::string place_of(const SourceLine& line) {
+  return fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
+}
+
+}  // namespace
+
+nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& variant,
+                              const PageContext& page) {
+  const Problem& problem = family.speed_of_light.problem;
+  Table table(
+      page.plan->anchors.make(variant.info.id + " hot lines"),
+      fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled, and what "
+                  "most of them waited for there",
+                  family.words.at(problem)));
+  table.text("Op").text("Line").text("Code").numbers("Samples").text("Mostly");
+  const CaseResult* const result = variant.representative(problem);
+  const auto source = page.materials->sources.find(variant.info.id);
+  if (result == nullptr || !result->ran()) return false;
+  for (const HotLines& op : hot_lines_of(*result->source)) {
+    for (const HotLine& hot : op.lines) {
+      const std::string code =
+          source == page.materials->sources.end() ? "" : code_at(source->second, *hot.line);
+      table.row(
+          {Cell::words(op.op), Cell::words(place_of(*hot.line)),
+           code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code),
+           Cell::figure(format::percent(hot.share)).valued(hot.share),
+           Cell::words(fmt::format("{} ({})", hot.longest.reason, format::percent(hot.longest.share)))});
+    }
+  }
+  return table.empty() ? nlohmann::json(false) : table.view();
+}
+
+}  // namespace mprof
