@@ -234,6 +234,24 @@ void fields(Archive& a, S& s) {
   a.optional_field("method", s.method);
 }
 
+template <class Archive, Fields<Shard> S>
+void fields(Archive& a, S& s) {
+  a.field("index", s.index);
+  a.field("count", s.count);
+}
+
+template <class Archive, Fields<RunPart> S>
+void fields(Archive& a, S& s) {
+  a.optional_field("shard", s.shard);
+  a.field("command_line", s.command_line);
+  a.field("seed", s.seed);
+  a.field("started", s.started);
+  a.optional_field("finished", s.finished);
+  a.field("environment", s.environment);
+  a.field("ceilings", s.ceilings);
+  a.field("cases", s.cases);
+}
+
 /// All but the cases, which stand in files of their own.
 template <class Archive, Fields<Run> S>
 void fields(Archive& a, S& s) {
@@ -244,11 +262,13 @@ void fields(Archive& a, S& s) {
   a.field("started", s.started);
   a.optional_field("finished", s.finished);
   a.field("plan", s.plan);
+  a.optional_field("shard", s.shard);
   a.field("environment", s.environment);
   a.field("ceilings", s.ceilings);
   a.optional_field("inputs", s.inputs);
   a.field("families", s.families);
   a.field("variants", s.variants);
+  a.optional_field("parts", s.parts);
 }
 
 }  // namespace mprof

@@ -245,10 +245,30 @@ struct Ceiling {
   bool operator==(const Ceiling&) const = default;
 };
 
+/// A share of a plan's cases, for one of several processes or machines that measure it together.
+struct Shard {
+  std::uint32_t index = 1;  ///< from 1
+  std::uint32_t count = 1;
+  bool operator==(const Shard&) const = default;
+};
+
 struct Tool {
   std::string version{};
   std::string revision{};  ///< git commit; "-dirty" appended when the tree had changes; "unknown" outside git
   bool operator==(const Tool&) const = default;
+};
+
+/// One of the runs that a run was merged from: what it had of its own.
+struct RunPart {
+  std::optional<Shard> shard{};
+  std::vector<std::string> command_line{};
+  std::uint64_t seed = 0;
+  std::string started{};
+  std::string finished{};
+  Environment environment{};
+  std::vector<Ceiling> ceilings{};
+  std::vector<std::string> cases{};  ///< ids of those that it measured
+  bool operator==(const RunPart&) const = default;
 };
 
 struct Run {
@@ -265,6 +285,8 @@ struct Run {
   std::vector<FamilyInfo> families{};   ///< of the plan's variants, with the problems of their cases
   std::vector<VariantInfo> variants{};  ///< those of the plan, and the baselines they name
   std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
+  std::optional<Shard> shard{};         ///< the cases are this share of the plan's; not set: they are all
+  std::vector<RunPart> parts{};         ///< of a merged run, by shard
   bool operator==(const Run&) const = default;
 };
 

@@ -379,23 +379,31 @@ std::vector<FamilyInfo> families_of(const Plan& plan, const Registry& registry) 
   return out;
 }
 
-std::vector<Case> make_cases(const Plan& plan, const Registry& registry) {
-  const std::vector<FamilyInfo> families = families_of(plan, registry);
+std::vector<Case> planned_cases(const Plan& plan, const std::vector<VariantInfo>& variants,
+                                const std::vector<FamilyInfo>& families) {
   std::vector<Case> cases;
   for (const std::string& id : plan.variants) {
-    const VariantInfo& variant = registered(id, registry).info;
-    const FamilyInfo& family = *std::ranges::find(families, variant.family, &FamilyInfo::id);
-    for (const Parameters& parameters : combinations(variant, plan)) {
-      for (const ProblemInfo& problem : family.problems) {
+    const auto variant = std::ranges::find(variants, id, &VariantInfo::id);
+    const auto family = variant == variants.end()
+                            ? families.end()
+                            : std::ranges::find(families, variant->family, &FamilyInfo::id);
+    if (family == families.end())
+      throw Error(ExitCode::usage, fmt::format("the plan names {}, which the record does not describe", id));
+    for (const Parameters& parameters : combinations(*variant, plan)) {
+      for (const ProblemInfo& problem : family->problems) {
         Case& c = cases.emplace_back();
         c.key = {id, parameters, problem.problem};
-        c.id = case_id(c.key, variant);
+        c.id = case_id(c.key, *variant);
         c.ops = problem.ops;
         for (const Pass pass : plan.passes) c.passes.push_back({.pass = pass, .reason = "not run yet"});
       }
     }
   }
   return cases;
+}
+
+std::vector<Case> make_cases(const Plan& plan, const Registry& registry) {
+  return planned_cases(plan, variants_of(plan, registry), families_of(plan, registry));
 }
 
 std::vector<VariantInfo> variants_of(const Plan& plan, const Registry& registry) {

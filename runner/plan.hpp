@@ -54,7 +54,12 @@ struct Contradiction {
 /// The families of the plan's variants, with the plan's problems and the work of each.
 [[nodiscard]] std::vector<FamilyInfo> families_of(const Plan& plan, const Registry& registry);
 
-/// All cases of the plan in plan order, each with one pending result a pass.
+/// All cases of the plan in plan order, each with one pending result a pass, from what a record says of its
+/// variants and families. Throws Error(usage) when it does not describe one of them.
+[[nodiscard]] std::vector<Case> planned_cases(const Plan& plan, const std::vector<VariantInfo>& variants,
+                                              const std::vector<FamilyInfo>& families);
+
+/// The same of a plan that was made here.
 [[nodiscard]] std::vector<Case> make_cases(const Plan& plan, const Registry& registry);
 
 /// The plan's variants and the baselines they name, as the run record keeps them.

@@ -31,12 +31,13 @@ bool holds_a_run(const fs::path& path) {
 }
 
 /// Whether the directory has files that mprof did not make. A run that was killed at its very beginning
-/// leaves the temporary file of its first record, and nothing else.
+/// leaves the temporary file of its first record, and nothing else. One that is merged from shards has them
+/// beside it.
 bool holds_others_files(const fs::path& path) {
   std::error_code error;
   const fs::directory_iterator entries(path, error);
   return std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
-    return entry.path().filename() != "run.json.tmp";
+    return entry.path().filename() != "run.json.tmp" && entry.path().filename() != shards_folder;
   });
 }
 

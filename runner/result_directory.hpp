@@ -11,6 +11,9 @@
 
 namespace mprof {
 
+/// Where the shards of a run lie that is to be merged into its directory: shards/1, shards/2.
+inline constexpr const char* shards_folder = "shards";
+
 /// The directory of one run, held by one coordinator at a time.
 class ResultDirectory {
  public:

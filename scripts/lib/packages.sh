@@ -33,6 +33,7 @@ test_packages=(
   libgtest-dev
   lld
   llvm
+  parallel
 )
 
 # shellcheck disable=SC2034

@@ -97,6 +97,15 @@ inline Run full_run() {
   run.families = {full_family()};
   run.variants = {full_variant()};
   run.cases = {full_case()};
+  run.shard = Shard{2, 3};
+  run.parts = {{.shard = Shard{1, 3},
+                .command_line = {"mprof", "run", "--all", "--shard", "1/3"},
+                .seed = 7,
+                .started = "2026-11-21T02:51:07Z",
+                .finished = "2026-11-21T02:59:07Z",
+                .environment = {{"gpu", {{"UUID", "GPU-1"}, {"MIG", Absent{"no GPU"}}}}},
+                .ceilings = run.ceilings,
+                .cases = {run.cases[0].id}}};
   return run;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "model/trace/attribution.hpp"
+#include "model/trace/joiner.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/sqlite.hpp"
 #include "model/trace/writer.hpp"
@@ -235,6 +236,50 @@ TEST_F(TraceFile, ACaseThatIsTracedAgainReplacesItself) {
   EXPECT_EQ(count(file, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY"), 2);
   EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
   EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 75"), 2);
+}
+
+/// Of another machine, whose clock, processes and numbers know nothing of this file's.
+TEST_F(TraceFile, TakesCasesOfAnotherFile) {
+  const fs::path other = directory.path() / "other.sqlite", copy = directory.path() / "copy.sqlite";
+  const Trace second = another("conv/second@1000", -70'000), third = another("conv/third@1000", 90'000);
+  Trace fourth = another("conv/fourth@1000", 20'000);
+  fourth.ranges.resize(fourth.ranges.size() - 3);
+  fourth.kernels[0].name = fourth.names.index("void a_kernel_that_no_other_has()");
+  trace::write_trace(file, sample);
+  trace::write_trace(other, third);
+  trace::write_trace(other, second);
+  trace::write_trace(other, fourth);
+  trace::add_cases(other, copy);
+  trace::add_cases(other, file);
+  for (const Trace& written : {second, third, fourth}) {
+    expect_same(read(written.cases[0].id), written);
+    expect_same(*test::read_by_sql(copy, written.cases[0].id), written);
+  }
+  expect_same(read(sample.cases[0].id), sample);
+  EXPECT_EQ(csv(file, "SELECT text FROM NVTX_EVENTS WHERE eventType = 75 ORDER BY text"),
+            csv(other, "SELECT text FROM NVTX_EVENTS WHERE eventType = 75 ORDER BY text"));
+  EXPECT_EQ(csv(file, "SELECT * FROM ENUM_CUDA_MEM_KIND"), csv(other, "SELECT * FROM ENUM_CUDA_MEM_KIND"));
+  EXPECT_EQ(count(file, "SELECT count(*) FROM StringIds"),
+            count(file, "SELECT count(DISTINCT value) FROM StringIds"));
+}
+
+TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
+  const fs::path other = directory.path() / "other.sqlite";
+  Trace again = another(sample.cases[0].id, 300);
+  again.kernels.resize(1);
+  const Trace second = another("conv/second@1000", 40'000);
+  trace::write_trace(file, sample);
+  trace::write_trace(other, again);
+  trace::write_trace(other, second);
+  trace::add_cases(other, file);
+  trace::add_cases(other, file);
+  EXPECT_EQ(trace::traced_cases(file), (std::vector<std::string>{sample.cases[0].id, second.cases[0].id}));
+  expect_same(read(sample.cases[0].id), sample);
+  expect_same(read(second.cases[0].id), second);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
+  const fs::path text =
+      directory.write("text.sqlite", "this is no database, but it is long enough to look at");
+  EXPECT_THROW(trace::add_cases(text, file), Error);
 }
 
 TEST_F(TraceFile, TablesExistOnlyWhenTheyHaveRows) {

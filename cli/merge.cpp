@@ -1,0 +1,108 @@
+#include "runner/merge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
+#include "model/derive/derive.hpp"
+#include "model/run_file.hpp"
+#include "report/analysis/likeness.hpp"
+#include "report/views/summary.hpp"
+#include "system/error.hpp"
+
+namespace mprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<MergeSource> read_sources(const std::vector<std::string>& directories) {
+  std::vector<MergeSource> sources;
+  std::set<fs::path> seen;
+  for (const std::string& directory : directories) {
+    if (!seen.insert(fs::weakly_canonical(directory)).second)
+      throw Error(ExitCode::usage, fmt::format("{} was given twice: name it once.", directory));
+    sources.push_back({directory, read_record(directory)});
+  }
+  return sources;
+}
+
+/// Times of one plan on machines or inputs that differ are no times of one run.
+void require_like_conditions(const std::vector<MergeSource>& sources) {
+  const MergeSource& first = sources.front();
+  for (const MergeSource& source : sources) {
+    const Differences differences =
+        differences_between(first.run, source.run, first.path.string(), source.path.string());
+    if (differences.unlike.empty()) continue;
+    throw Error(ExitCode::incomparable,
+                fmt::format("{} and {} cannot be merged: {}. Run the shards on machines of one kind with the "
+                            "same inputs, and compare those of others with `mprof compare`.",
+                            first.path.string(), source.path.string(), fmt::join(differences.unlike, "; ")));
+  }
+}
+
+/// Reading what is to be replaced while it is replaced would lose it.
+void refuse_own_source(const fs::path& out, const std::vector<MergeSource>& sources) {
+  for (const MergeSource& source : sources) {
+    if (fs::weakly_canonical(source.path) == fs::weakly_canonical(out))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("--out {}: this is one of the runs to merge; choose another directory.", out.string()));
+  }
+}
+
+int merge(const Arguments& arguments) {
+  if (!arguments.given("out"))
+    throw Error(ExitCode::usage, "mprof merge needs --out DIR: where the merged run shall be.");
+  const fs::path out = arguments.text("out");
+  std::vector<MergeSource> sources = read_sources(arguments.texts("DIR..."));
+  refuse_own_source(out, sources);
+  require_like_conditions(sources);
+  Run run = merged(sources, {arguments.flag("pool"), arguments.flag("incomplete")});
+  run.command_line = arguments.command_line();
+  ResultDirectory directory(
+      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
+  write_merged(run, sources, directory);
+  const bool is_complete = run.state == RunState::complete;
+  const std::size_t cases = run.cases.size();
+  if (!arguments.flag("quiet")) {
+    derive(run, out);
+    std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
+  }
+  fmt::print("Merged {} runs, {} cases, {}: {}. Next: mprof {} {}\n", sources.size(), cases,
+             is_complete ? "all complete" : "some of them still to run", out.string(),
+             is_complete ? "report" : "run --resume --out", out.string());
+  return static_cast<int>(ExitCode::success);
+}
+
+}  // namespace
+
+Verb merge_verb() {
+  return {
+      .name = "merge",
+      .positional = "DIR...",
+      .summary = "the shards of a plan as one run",
+      .description =
+          "Makes one run of the shards that `mprof run --shard` left in the result directories DIR, in "
+          "whatever order they are given, and says so only when every case of the plan is there, complete "
+          "and "
+          "read back from the disk. Refuses, by name and with exit code 4, what is of another plan, build, "
+          "kind of machine or input, and what is missing. docs/clusters.md has examples for schedulers.",
+      .options =
+          {{"out", "DIR", "", "Where the merged run shall be."},
+           {"pool", "", "",
+            "A case that several runs have gets the rounds of all of them; without it that is refused. "
+            "So several whole runs of one plan become one of more rounds."},
+           {"incomplete", "", "",
+            "Merge what is there. What is missing, or was not finished, can then be run with `mprof "
+            "run --resume`."},
+           {"overwrite", "", "", "Replace the run in --out."},
+           {"quiet", "", "", "Print only where the result is."}},
+      .run = merge};
+}
+
+}  // namespace mprof::cli

@@ -1,0 +1,267 @@
+#include "cli/planned_run.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/family_options.hpp"
+#include "cli/values.hpp"
+#include "collectors/collector.hpp"
+#include "device/device.hpp"
+#include "kernels/registry.hpp"
+#include "model/facts.hpp"
+#include "model/metric_presets.hpp"
+#include "model/run_file.hpp"
+#include "model/version.hpp"
+#include "runner/plan.hpp"
+#include "runner/shards.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
+
+namespace mprof::cli {
+namespace {
+
+std::vector<Pass> parse_passes(const std::string& text) {
+  std::vector<Pass> passes;
+  for (const std::string& part : split(text)) {
+    Pass pass{};
+    if (!from_string(part, pass)) {
+      throw Error(ExitCode::usage,
+                  fmt::format("--passes {}: there is no pass '{}'.{} The passes are timing, trace and "
+                              "counters.",
+                              text, part, did_you_mean(part, {"timing", "trace", "counters"})));
+    }
+    if (std::find(passes.begin(), passes.end(), pass) == passes.end()) passes.push_back(pass);
+  }
+  return passes;
+}
+
+/// Those of `names` that the counters pass of a GPU does not know. A build without it knows the catalogue's.
+std::vector<std::string> unknown_metrics(const std::vector<std::string>& names) {
+  for (const CollectorKind* kind : CollectorKinds::instance().of(Pass::counters, "cuda")) {
+    if (kind->unknown_metrics) return kind->unknown_metrics(names);
+  }
+  return not_in_catalogue(names);
+}
+
+[[noreturn]] void refuse_metrics(const std::string& text, const std::vector<std::string>& unknown) {
+  std::vector<std::string> known = preset_names();
+  for (const Metric& metric : hardware_metrics()) known.emplace_back(metric.id);
+  const std::string& first = unknown.front();
+  const bool bare = first.find("__") != std::string::npos && first.find('.') == std::string::npos &&
+                    !is_launch_metric(first);
+  throw Error(
+      ExitCode::usage,
+      fmt::format("--metrics {}: there is no metric '{}'.{}{} `mprof list --metrics` shows the presets and "
+                  "their metrics.",
+                  text, fmt::join(unknown, "', '"), did_you_mean(first, known),
+                  bare ? " A counter's name ends with what is made of it, like .sum or .avg." : ""));
+}
+
+/// The metrics that names and presets stand for, each once.
+std::vector<std::string> parse_metrics(const std::string& text) {
+  std::vector<std::string> metrics;
+  std::vector<std::string> names;
+  for (const std::string& part : split(text)) {
+    const std::vector<std::string> preset = preset_metrics(part);
+    if (preset.empty()) names.push_back(part);
+    for (const std::string& metric : preset.empty() ? std::vector{part} : preset) {
+      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
+    }
+  }
+  const std::vector<std::string> unknown =
+      names.empty() ? std::vector<std::string>{} : unknown_metrics(names);
+  if (!unknown.empty()) refuse_metrics(text, unknown);
+  return metrics;
+}
+
+std::map<std::string, std::vector<std::string>> parse_settings(const std::vector<std::string>& texts) {
+  std::map<std::string, std::vector<std::string>> settings;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      throw Error(ExitCode::usage,
+                  fmt::format("--set {}: give NAME=VALUE or NAME=VALUE,VALUE,... or NAME=* for all its "
+                              "values.",
+                              text));
+    }
+    for (std::string& value : split(text.substr(equals + 1)))
+      settings[text.substr(0, equals)].push_back(std::move(value));
+  }
+  return settings;
+}
+
+/// nullopt: random.
+std::optional<std::uint64_t> parse_seed(const std::string& text) {
+  if (text == "random") return std::nullopt;
+  const std::optional<std::uint64_t> seed = parse_whole(text);
+  // JSON readers that keep numbers in doubles would change a larger one.
+  constexpr std::uint64_t largest = std::uint64_t{1} << 53;
+  if (!seed || *seed > largest) {
+    throw Error(ExitCode::usage,
+                fmt::format("--seed {}: give a whole number from 0 to 2^53, or `random`.", text));
+  }
+  return seed;
+}
+
+std::uint32_t parse_rounds(const std::string& text) {
+  constexpr std::uint64_t most = 1000;
+  const std::optional<std::uint64_t> rounds = parse_whole(text);
+  if (!rounds || *rounds < 1 || *rounds > most)
+    throw Error(ExitCode::usage, fmt::format("--rounds {}: give a whole number from 1 to {}.", text, most));
+  return static_cast<std::uint32_t>(*rounds);
+}
+
+/// What the command line says; of an option that it does not have, nothing.
+RunRequest parse_given(const Arguments& arguments) {
+  RunRequest request;
+  request.all = arguments.flag("all");
+  request.devices = split(arguments.text("device"));
+  if (!request.devices.empty() && !request.all)
+    throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
+  request.patterns = arguments.texts("variant");
+  request.values = axis_values(arguments);
+  request.settings = parse_settings(arguments.texts("set"));
+  if (arguments.given("passes")) request.passes = parse_passes(arguments.text("passes"));
+  if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
+  request.quick = arguments.flag("quick");
+  request.hot = arguments.flag("hot");
+  if (arguments.given("rounds")) request.rounds = parse_rounds(arguments.text("rounds"));
+  if (arguments.given("seed")) request.seed = parse_seed(arguments.text("seed"));
+  if (arguments.given("sampling-time"))
+    request.max_seconds = parse_seconds("sampling-time", arguments.text("sampling-time"));
+  if (arguments.given("timeout")) request.timeout = parse_seconds("timeout", arguments.text("timeout"));
+  request.inputs = named_inputs(arguments, Registry::instance());
+  return request;
+}
+
+/// The same with the defaults of what it does not say.
+RunRequest parse_request(const Arguments& arguments) {
+  RunRequest request = parse_given(arguments);
+  if (!request.all && request.patterns.empty()) {
+    throw Error(ExitCode::usage,
+                "say what to run: --all, or --variant GLOB (`mprof list` shows the variants).");
+  }
+  if (request.passes.empty()) request.passes = parse_passes(arguments.text("passes"));
+  if (!request.metrics.empty() && std::ranges::count(request.passes, Pass::counters) == 0) {
+    throw Error(ExitCode::usage,
+                "--metrics says what the counters pass reads, and --passes leaves that pass out.");
+  }
+  if (request.metrics.empty()) request.metrics = parse_metrics(arguments.text("metrics"));
+  if (!request.seed) request.seed = std::random_device{}();
+  if (!request.timeout) request.timeout = parse_seconds("timeout", arguments.text("timeout"));
+  request.inputs = locate_inputs(arguments, Registry::instance());
+  return request;
+}
+
+Shard parse_shard(const std::string& text) {
+  constexpr std::uint64_t most = 100'000;
+  const std::vector<std::string> parts = split(text, '/');
+  const std::optional<std::uint64_t> index = parts.size() == 2 ? parse_whole(parts[0]) : std::nullopt;
+  const std::optional<std::uint64_t> count = parts.size() == 2 ? parse_whole(parts[1]) : std::nullopt;
+  if (!index || !count || *index < 1 || *index > *count || *count > most)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("--shard {}: give I/N, the I-th of N shards, from 1/N to N/N (N up to {}).", text, most));
+  return {static_cast<std::uint32_t>(*index), static_cast<std::uint32_t>(*count)};
+}
+
+/// Leaves the run with the cases of its shard alone.
+void take_shard(Run& run, const Arguments& arguments) {
+  const bool is_balanced = arguments.given("balance-by");
+  if (is_balanced && !arguments.given("shard"))
+    throw Error(ExitCode::usage, "--balance-by says how --shard divides the cases: give both.");
+  if (!arguments.given("shard")) return;
+  run.shard = parse_shard(arguments.text("shard"));
+  const std::optional<Run> earlier =
+      is_balanced ? std::optional(read_record(arguments.text("balance-by"))) : std::nullopt;
+  run.cases = cases_of_shard(std::move(run.cases), *run.shard, earlier ? &*earlier : nullptr);
+}
+
+/// Times of two machines do not belong in one run. Looks at the CPU alone: a GPU's fingerprint would create a
+/// context.
+void refuse_other_machine(const Run& run, const ResultDirectory& directory) {
+  const Environment here = Devices::instance().find("cpu")->fingerprint();
+  for (const FactName& name : identifying_facts) {
+    const Fact* recorded = find_fact(run.environment, name.group, name.name);
+    const Fact* found = find_fact(here, name.group, name.name);
+    if (recorded == nullptr || found == nullptr || *recorded == *found) continue;
+    throw Error(ExitCode::incomparable,
+                fmt::format("{} was recorded on another machine ({} {} differs): record a new run here.",
+                            directory.path().string(), name.group, name.name));
+  }
+}
+
+void refuse_other_build(const Run& run, const ResultDirectory& directory) {
+  if (run.tool.revision == revision && run.tool.version == version) return;
+  throw Error(
+      ExitCode::incomparable,
+      fmt::format("{} was made by mprof {} ({}), and this is {} ({}): their times do not belong in one run. "
+                  "Record a new one, or resume with that build.",
+                  directory.path().string(), run.tool.version, run.tool.revision, version, revision));
+}
+
+/// Options that agree with the plan are welcome: the command line that began the run, for one.
+void refuse_other_plan(const Arguments& arguments, const Run& run, const ResultDirectory& directory) {
+  std::vector<Contradiction> found =
+      contradictions(parse_given(arguments), run.plan, Registry::instance(), Devices::instance());
+  if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
+    found.push_back({"shard", arguments.text("shard"),
+                     run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});
+  if (found.empty()) return;
+  const Contradiction& first = found.front();
+  throw Error(ExitCode::usage,
+              fmt::format("--resume goes on with {}, whose plan has {} for {}, not {}. Leave that out, or "
+                          "record a new run.",
+                          directory.path().string(), first.planned, first.what, first.asked));
+}
+
+/// Takes note of what is to be read now, and refuses what changed since the run began.
+void renew_inputs(Run& run) {
+  for (InputFile& file : validate_inputs(run, Registry::instance())) {
+    const auto before = std::ranges::find_if(run.inputs, [&](const InputFile& other) {
+      return other.family == file.family && other.path == file.path;
+    });
+    if (before == run.inputs.end()) {
+      run.inputs.push_back(std::move(file));
+    } else if (before->checksum != file.checksum) {
+      throw Error(ExitCode::incomparable,
+                  fmt::format("{} has changed since the run began: record a new run, or bring the file back.",
+                              file.path));
+    }
+  }
+}
+
+}  // namespace
+
+Run new_run(const Arguments& arguments) {
+  const Registry& registry = Registry::instance();
+  Run run;
+  run.tool = {version, revision};
+  run.command_line = arguments.command_line();
+  run.started = utc_now();
+  run.plan = make_plan(parse_request(arguments), registry, Devices::instance());
+  run.families = families_of(run.plan, registry);
+  run.variants = variants_of(run.plan, registry);
+  run.cases = make_cases(run.plan, registry);
+  take_shard(run, arguments);
+  skip_unavailable(run.cases, registry, Devices::instance());
+  run.inputs = validate_inputs(run, registry);
+  return run;
+}
+
+Run resumed_run(const Arguments& arguments, const ResultDirectory& directory) {
+  Run run = directory.load();
+  refuse_other_build(run, directory);
+  refuse_other_plan(arguments, run, directory);
+  if (arguments.given("rounds")) run.plan.rounds = parse_rounds(arguments.text("rounds"));
+  refuse_other_machine(run, directory);
+  skip_unavailable(run.cases, Registry::instance(), Devices::instance());
+  renew_inputs(run);
+  return run;
+}
+
+}  // namespace mprof::cli

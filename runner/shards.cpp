@@ -1,0 +1,63 @@
+#include "runner/shards.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "model/case_index.hpp"
+#include "runner/coordinator.hpp"
+
+namespace mprof {
+namespace {
+
+/// Workers, inputs and kernels are loaded once a case, whatever it computes.
+constexpr double start_seconds = 1;
+/// Operations and bytes a second, with all passes and repeats: about what the cases of the recorded runs took
+/// on an H200. Shares hang on the ratio to start_seconds alone.
+constexpr double work_rate = 2e10;
+
+double seconds_of(const Case& c) {
+  double seconds = 0;
+  for (const PassResult& pass : c.passes) seconds += pass.seconds;
+  return seconds;
+}
+
+}  // namespace
+
+std::vector<double> expected_costs(const std::vector<Case>& cases, const Run* earlier) {
+  std::vector<double> costs;
+  for (const Case& c : cases) costs.push_back(start_seconds + work_of(c) / work_rate);
+  if (earlier == nullptr) return costs;
+  const CaseIndex index(*earlier);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto known = index.find(cases[i].key);
+    const double seconds = known ? seconds_of(earlier->cases[*known]) : 0;
+    if (seconds > 0) costs[i] = seconds;
+  }
+  return costs;
+}
+
+std::vector<std::uint32_t> assign_shards(std::span<const double> costs, std::uint32_t count) {
+  std::vector<std::size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+  std::vector<double> loads(count, 0);
+  std::vector<std::uint32_t> shards(costs.size(), 0);
+  for (const std::size_t i : order) {
+    const auto least = std::ranges::min_element(loads);  // the first of equals
+    *least += costs[i];
+    shards[i] = static_cast<std::uint32_t>(least - loads.begin()) + 1;
+  }
+  return shards;
+}
+
+std::vector<Case> cases_of_shard(std::vector<Case> cases, const Shard& shard, const Run* earlier) {
+  const std::vector<std::uint32_t> shards = assign_shards(expected_costs(cases, earlier), shard.count);
+  std::vector<Case> own;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (shards[i] == shard.index) own.push_back(std::move(cases[i]));
+  }
+  return own;
+}
+
+}  // namespace mprof
