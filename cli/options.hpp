@@ -62,6 +62,8 @@ struct Verb {
 /// One per verb, each in its own file.
 [[nodiscard]] Verb list_verb();
 [[nodiscard]] Verb run_verb();
+[[nodiscard]] Verb submit_verb();
+[[nodiscard]] Verb status_verb();
 [[nodiscard]] Verb merge_verb();
 [[nodiscard]] Verb sanitize_verb();
 [[nodiscard]] Verb report_verb();

@@ -171,13 +171,11 @@ Shard parse_shard(const std::string& text) {
 
 /// Leaves the run with the cases of its shard alone.
 void take_shard(Run& run, const Arguments& arguments) {
-  const bool is_balanced = arguments.given("balance-by");
-  if (is_balanced && !arguments.given("shard"))
+  if (arguments.given("balance-by") && !arguments.given("shard"))
     throw Error(ExitCode::usage, "--balance-by says how --shard divides the cases: give both.");
   if (!arguments.given("shard")) return;
   run.shard = parse_shard(arguments.text("shard"));
-  const std::optional<Run> earlier =
-      is_balanced ? std::optional(read_record(arguments.text("balance-by"))) : std::nullopt;
+  const std::optional<Run> earlier = earlier_run(arguments);
   run.cases = cases_of_shard(std::move(run.cases), *run.shard, earlier ? &*earlier : nullptr);
 }
 
@@ -204,21 +202,6 @@ void refuse_other_build(const Run& run, const ResultDirectory& directory) {
                   directory.path().string(), run.tool.version, run.tool.revision, version, revision));
 }
 
-/// Options that agree with the plan are welcome: the command line that began the run, for one.
-void refuse_other_plan(const Arguments& arguments, const Run& run, const ResultDirectory& directory) {
-  std::vector<Contradiction> found =
-      contradictions(parse_given(arguments), run.plan, Registry::instance(), Devices::instance());
-  if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
-    found.push_back({"shard", arguments.text("shard"),
-                     run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});
-  if (found.empty()) return;
-  const Contradiction& first = found.front();
-  throw Error(ExitCode::usage,
-              fmt::format("--resume goes on with {}, whose plan has {} for {}, not {}. Leave that out, or "
-                          "record a new run.",
-                          directory.path().string(), first.planned, first.what, first.asked));
-}
-
 /// Takes note of what is to be read now, and refuses what changed since the run began.
 void renew_inputs(Run& run) {
   for (InputFile& file : validate_inputs(run, Registry::instance())) {
@@ -237,7 +220,48 @@ void renew_inputs(Run& run) {
 
 }  // namespace
 
-Run new_run(const Arguments& arguments) {
+std::vector<Option> plan_options() {
+  return {
+      {"all", "", "", "Run every variant of this machine's best device, or of --device."},
+      {"device", "LIST", "",
+       "With --all: run the variants of these devices (cpu, cuda, or all) in one run, one after another."},
+      {"variant", "GLOB", "", "Run the variants that match, like '*/cpu_*'.", true},
+      {"set", "NAME=V,...", "",
+       "Values of a parameter, in every selected variant that has one of this name; several values make a "
+       "sweep, NAME=* takes all values of each variant, several --set every combination.",
+       true},
+      {"quick", "", "", "Small problems and few repeats: minutes become seconds, and intervals wider."},
+      {"hot", "", "",
+       "Also time each op with what the one before has left in the caches; without it only cold."},
+      {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
+      {"metrics", "LIST", "default",
+       "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
+       "tensor, scheduler, compute, instructions; default is all of them) and Nsight Compute's metric "
+       "names."},
+      {"balance-by", "DIR", "",
+       "Divide the cases into shards by how long each took in this earlier run, the same for all shards; "
+       "without it by the work of their ops."},
+      {"seed", "N", "random", "Seed of the order in which cases run; it is kept in the record."},
+      {"rounds", "N", "",
+       "Fresh processes in which each case is timed: intervals and verdicts speak of the next run, which one "
+       "process "
+       "cannot know. Without it 5, and up to 10 for a case whose interval they make narrow enough; with "
+       "--quick 1. With "
+       "--resume, more rounds than the run has are added."},
+      {"sampling-time", "S", "",
+       "Longest that the samples of a case are taken, over all rounds, in seconds; without it 15, with "
+       "--quick 1.5. What "
+       "is slower than its share of that keeps one sample a round."},
+      {"timeout", "S", "600", "Time limit of a case in one pass, in seconds, from when it begins."},
+  };
+}
+
+std::optional<Run> earlier_run(const Arguments& arguments) {
+  if (!arguments.given("balance-by")) return std::nullopt;
+  return read_record(arguments.text("balance-by"));
+}
+
+Run planned_run(const Arguments& arguments) {
   const Registry& registry = Registry::instance();
   Run run;
   run.tool = {version, revision};
@@ -247,16 +271,35 @@ Run new_run(const Arguments& arguments) {
   run.families = families_of(run.plan, registry);
   run.variants = variants_of(run.plan, registry);
   run.cases = make_cases(run.plan, registry);
-  take_shard(run, arguments);
-  skip_unavailable(run.cases, registry, Devices::instance());
-  run.inputs = validate_inputs(run, registry);
   return run;
+}
+
+Run new_run(const Arguments& arguments) {
+  Run run = planned_run(arguments);
+  take_shard(run, arguments);
+  skip_unavailable(run.cases, Registry::instance(), Devices::instance());
+  run.inputs = validate_inputs(run, Registry::instance());
+  return run;
+}
+
+void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory) {
+  std::vector<Contradiction> found =
+      contradictions(parse_given(arguments), run.plan, Registry::instance(), Devices::instance());
+  if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
+    found.push_back({"shard", arguments.text("shard"),
+                     run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});
+  if (found.empty()) return;
+  const Contradiction& first = found.front();
+  throw Error(ExitCode::usage,
+              fmt::format("this goes on with {}, whose plan has {} for {}, not {}. Leave that out, or "
+                          "record a new run.",
+                          directory, first.planned, first.what, first.asked));
 }
 
 Run resumed_run(const Arguments& arguments, const ResultDirectory& directory) {
   Run run = directory.load();
   refuse_other_build(run, directory);
-  refuse_other_plan(arguments, run, directory);
+  refuse_other_plan(arguments, run, directory.path().string());
   if (arguments.given("rounds")) run.plan.rounds = parse_rounds(arguments.text("rounds"));
   refuse_other_machine(run, directory);
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());

@@ -1,14 +1,33 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "cli/options.hpp"
 #include "model/run.hpp"
 #include "runner/result_directory.hpp"
 
+/// What `mprof run` and `mprof submit` make of the options that say what to run.
 namespace mprof::cli {
 
-/// The run that the options of `mprof run` ask for, nothing of it measured yet. Everything that can be wrong
-/// with the request is found here, before a directory is made: throws Error.
+/// Those options, without the families' own.
+[[nodiscard]] std::vector<Option> plan_options();
+
+/// The run that the options ask for with all of its cases, nothing of it measured, whatever this machine
+/// lacks for it. Throws Error for what cannot be a plan.
+[[nodiscard]] Run planned_run(const Arguments& arguments);
+
+/// The same, ready to run here: the cases of --shard, without those that this machine cannot run. Everything
+/// that can be wrong with the request is found here, before a directory is made: throws Error.
 [[nodiscard]] Run new_run(const Arguments& arguments);
+
+/// The run of --balance-by, when it is given.
+[[nodiscard]] std::optional<Run> earlier_run(const Arguments& arguments);
+
+/// Throws Error(usage) when the options contradict the plan of a run that there is. Those that agree are
+/// welcome: the command line that began it, for one.
+void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory);
 
 /// The record of a run to go on with, ready to go on. Throws Error when its build, machine or inputs are
 /// other ones, or the options say another plan.

@@ -1,7 +1,6 @@
 #include "cli/progress.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <set>
 #include <string>
@@ -9,15 +8,10 @@
 #include <fmt/format.h>
 
 #include "cli/terminal.hpp"
+#include "cli/values.hpp"
 
 namespace mprof::cli {
 namespace {
-
-/// "45 s", "3 min 05 s": for people who wait.
-std::string duration(double seconds) {
-  const auto whole = static_cast<long>(std::lround(seconds));
-  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
-}
 
 /// "ok, 12 samples", or the status with its reason. A reason is for one line here; the record has all of it.
 std::string outcome(const PassResult& result) {

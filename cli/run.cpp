@@ -108,23 +108,8 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb run_verb() {
-  std::vector<Option> options{
-      {"all", "", "", "Run every variant of this machine's best device, or of --device."},
-      {"device", "LIST", "",
-       "With --all: run the variants of these devices (cpu, cuda, or all) in one run, one after another."},
-      {"variant", "GLOB", "", "Run the variants that match, like '*/cpu_*'.", true},
-      {"set", "NAME=V,...", "",
-       "Values of a parameter, in every selected variant that has one of this name; several values make a "
-       "sweep, NAME=* takes all values of each variant, several --set every combination.",
-       true},
-      {"quick", "", "", "Small problems and few repeats: minutes become seconds, and intervals wider."},
-      {"hot", "", "",
-       "Also time each op with what the one before has left in the caches; without it only cold."},
-      {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
-      {"metrics", "LIST", "default",
-       "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
-       "tensor, scheduler, compute, instructions; default is all of them) and Nsight Compute's metric "
-       "names."},
+  std::vector<Option> options = plan_options();
+  const std::vector<Option> own{
       {"out", "DIR", "results/<UTC time>-<device>", "The result directory."},
       {"resume", "", "",
        "Go on with the run in --out: what is finished stays. Options that say the same as its plan do no "
@@ -134,25 +119,11 @@ Verb run_verb() {
        "Only the I-th of N shares of the plan's cases, each about as long as the others; none where there "
        "are "
        "more shards than cases. `mprof merge` makes one run of all of them."},
-      {"balance-by", "DIR", "",
-       "Divide the cases into shards by how long each took in this earlier run, the same for all shards; "
-       "without it by the work of their ops."},
-      {"seed", "N", "random", "Seed of the order in which cases run; it is kept in the record."},
-      {"rounds", "N", "",
-       "Fresh processes in which each case is timed: intervals and verdicts speak of the next run, which one "
-       "process "
-       "cannot know. Without it 5, and up to 10 for a case whose interval they make narrow enough; with "
-       "--quick 1. With "
-       "--resume, more rounds than the run has are added."},
-      {"sampling-time", "S", "",
-       "Longest that the samples of a case are taken, over all rounds, in seconds; without it 15, with "
-       "--quick 1.5. What "
-       "is slower than its share of that keeps one sample a round."},
-      {"timeout", "S", "600", "Time limit of a case in one pass, in seconds, from when it begins."},
       {"baseline", "DIR", "",
        "Then compare the run in DIR with this one, as `mprof compare` does with its defaults, and exit so."},
       {"quiet", "", "", "Print only what goes wrong, and where the result is."},
   };
+  options.insert(options.end(), own.begin(), own.end());
   add_axis_options(options, Registry::instance(), AxisUse::sweep);
   add_input_options(options, Registry::instance());
   return {

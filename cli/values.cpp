@@ -25,4 +25,11 @@ double parse_seconds(const std::string& option, const std::string& text) {
   return seconds;
 }
 
+std::string duration(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
 }  // namespace mprof::cli

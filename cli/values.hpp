@@ -13,4 +13,7 @@ namespace mprof::cli {
 /// The value of an option that takes seconds; throws Error(usage) unless it is positive.
 [[nodiscard]] double parse_seconds(const std::string& option, const std::string& text);
 
+/// "45 s", "3 min 05 s", "2 h 10 min": for people who wait.
+[[nodiscard]] std::string duration(double seconds);
+
 }  // namespace mprof::cli

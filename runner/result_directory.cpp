@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <system_error>
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "kernels/sources.hpp"
 #include "model/case_file.hpp"
@@ -81,25 +76,7 @@ ResultDirectory::ResultDirectory(fs::path path, Mode mode) : path_(std::move(pat
                 fmt::format("cannot make the result directory {}: {}. Choose another one with --out.",
                             path_.string(), error.message()));
   }
-  lock();
-}
-
-ResultDirectory::~ResultDirectory() {
-  if (lock_fd_ >= 0) ::close(lock_fd_);
-}
-
-void ResultDirectory::lock() {
-  lock_fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_fd_ < 0) {
-    throw Error(ExitCode::environment,
-                fmt::format("cannot open the result directory {}: {}", path_.string(), std::strerror(errno)));
-  }
-  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(std::exchange(lock_fd_, -1));
-    throw Error(
-        ExitCode::usage,
-        fmt::format("another mprof is writing to {}; wait for it, or choose another --out", path_.string()));
-  }
+  lock_.emplace(path_);
 }
 
 Run ResultDirectory::load() const {

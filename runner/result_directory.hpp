@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/run.hpp"
 #include "model/trace/trace.hpp"
+#include "system/folder_lock.hpp"
 
 namespace mprof {
 
@@ -23,9 +25,6 @@ class ResultDirectory {
   /// stays until the first save() replaces it. resume: it must hold a run. Throws Error(usage) otherwise, or
   /// when another mprof writes there; Error(environment) when it cannot be made.
   ResultDirectory(std::filesystem::path path, Mode mode);
-  ~ResultDirectory();
-  ResultDirectory(const ResultDirectory&) = delete;
-  ResultDirectory& operator=(const ResultDirectory&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Where the trace pass puts its records.
@@ -47,7 +46,6 @@ class ResultDirectory {
   [[nodiscard]] bool was_changed(const Case& c) const;
 
  private:
-  void lock();
   void remove_replaced_run() const;
   void keep_results(const Run& run);
 
@@ -55,7 +53,7 @@ class ResultDirectory {
   Mode mode_;
   std::string stamp_;                           ///< of the run that was saved; empty: none was yet
   std::map<std::string, std::size_t> written_;  ///< a hash of each case's file, by id
-  int lock_fd_ = -1;
+  std::optional<FolderLock> lock_;
 };
 
 /// results/<UTC time>-<device>, for example results/2026-11-21T02-51-07Z-amd-epyc.

@@ -33,7 +33,11 @@ test_packages=(
   libgtest-dev
   lld
   llvm
+  munge
   parallel
+  slurm-client
+  slurmctld
+  slurmd
 )
 
 # shellcheck disable=SC2034
