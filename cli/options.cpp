@@ -27,7 +27,7 @@ struct ExitRow {
 
 constexpr std::array exit_rows{
     ExitRow{ExitCode::success, "success"},
-    ExitRow{ExitCode::regression, "compare, ab or run --baseline found a regression"},
+    ExitRow{ExitCode::regression, "compare, ab or run --baseline found a regression, fleet a bad GPU"},
     ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
     ExitRow{
         ExitCode::wrong_output,

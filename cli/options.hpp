@@ -70,6 +70,7 @@ struct Verb {
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb ab_verb();
 [[nodiscard]] Verb history_verb();
+[[nodiscard]] Verb fleet_verb();
 [[nodiscard]] Verb stats_verb();
 [[nodiscard]] Verb export_verb();
 [[nodiscard]] Verb doctor_verb();

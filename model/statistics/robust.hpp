@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+
+namespace mprof {
+
+/// Where most values lie, and how far apart, whatever a few of them are.
+struct RobustSpread {
+  double centre = 0;
+  double deviation = 0;  ///< that of a normal distribution with the same median absolute deviation
+};
+
+/// How many deviations a value lies from the centre before it is an outlier (B. Iglewicz and D. C. Hoaglin,
+/// How to Detect and Handle Outliers, ASQC 1993).
+inline constexpr double outlying_deviations = 3.5;
+
+/// The trimmed median: that of the values which are no outliers, measured by the median and 1.4826 times the
+/// median absolute deviation (P. J. Rousseeuw and C. Croux, Alternatives to the Median Absolute Deviation,
+/// Journal of the American Statistical Association 88, 1993) of all of them; the deviation is that of the
+/// same values. `values` must not be empty.
+[[nodiscard]] RobustSpread robust_spread(std::span<const double> values);
+
+/// How many deviations from the centre; infinite where all others are alike and this one is not.
+[[nodiscard]] double deviations_from(const RobustSpread& spread, double value);
+
+}  // namespace mprof

@@ -1,0 +1,193 @@
+#include "report/analysis/fleet.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/statistics/robust.hpp"
+
+namespace mprof {
+namespace {
+
+/// What a simulated GPU does beside the others.
+struct Planted {
+  double slower = 1;      ///< factor on all of its times
+  double clock = 1.98e9;  ///< Hz
+  bool flips = false;     ///< a bit of one output
+};
+
+/// The record of a GPU that ran `cases` cases in `rounds` rounds.
+mprof::Run gpu_run(std::size_t cases, std::size_t rounds, double nature, const Planted& planted,
+                   std::mt19937_64& random) {
+  std::normal_distribution<double> jitter(0, 0.01);
+  mprof::Run run;
+  run.environment["gpu"] = {{"name", "Fake GPU"}, {"UUID", fmt::format("GPU-{}", random())}};
+  for (std::size_t i = 0; i < cases; ++i) {
+    Case& c = run.cases.emplace_back();
+    c.id = fmt::format("fake/case@{}", i);
+    PassResult& timing = c.passes.emplace_back(PassResult{.pass = Pass::timing, .status = Status::ok});
+    const double usual = 1e-6 * static_cast<double>(1 + i * i);
+    Measurement time{.metric = "op_time", .op = "op"}, clock{.metric = "gpu_sm_clock"};
+    for (std::size_t r = 0; r < rounds; ++r) {
+      time.samples.push_back(usual * nature * planted.slower * std::exp(jitter(random)));
+      time.rounds.push_back(1);
+    }
+    clock.samples = {planted.clock};
+    timing.rounds.assign(rounds, Sampling{.samples = 1});
+    timing.measurements = {time, clock};
+    timing.verification = {
+        {.op = "op", .passed = true, .relative_l2 = 1e-7, .tolerance = 1e-5, .elements = 9}};
+    if (planted.flips && i == cases / 2) timing.verification[0].relative_l2 = std::nextafter(1e-7, 1);
+  }
+  return run;
+}
+
+/// GPUs that naturally differ by `spread`, those that are planted among them by their number.
+std::vector<FleetMember> simulated(std::size_t gpus, std::size_t cases, std::size_t rounds, double spread,
+                                   const std::map<std::size_t, Planted>& planted, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> natural(0, spread);
+  std::vector<FleetMember> members;
+  for (std::size_t g = 0; g < gpus; ++g) {
+    const auto special = planted.find(g);
+    const Planted own = special == planted.end() ? Planted{} : special->second;
+    const double nature = special == planted.end() ? std::exp(natural(random)) : 1;
+    members.push_back(fleet_member(gpu_run(cases, rounds, nature, own, random), fmt::format("{}", g)));
+  }
+  return members;
+}
+
+std::set<std::string> names_of(const Fleet& fleet, bool (*holds)(const FleetVerdict&)) {
+  std::set<std::string> names;
+  for (const FleetOfModel& model : fleet.models) {
+    for (const FleetVerdict& verdict : model.verdicts) {
+      if (holds(verdict)) names.insert(verdict.member->name);
+    }
+  }
+  return names;
+}
+bool is_slow(const FleetVerdict& verdict) {
+  return verdict.slow;
+}
+bool flips(const FleetVerdict& verdict) {
+  return !verdict.other_outputs.empty();
+}
+
+TEST(RobustSpread, IsTheNormalOneOfMostValues) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal(5, 2);
+  std::vector<double> values;
+  for (int i = 0; i < 5000; ++i) values.push_back(normal(random));
+  for (int i = 0; i < 500; ++i) values.push_back(1000);
+  const RobustSpread spread = robust_spread(values);
+  EXPECT_NEAR(spread.centre, 5, 0.1);
+  EXPECT_NEAR(spread.deviation, 2, 0.1);
+  EXPECT_NEAR(deviations_from(spread, 12), 3.5, 0.3);
+}
+
+TEST(RobustSpread, OfEqualValuesMakesAnyOtherAnOutlier) {
+  const RobustSpread spread = robust_spread(std::vector<double>{3, 3, 3, 4});
+  EXPECT_EQ(spread.centre, 3);
+  EXPECT_EQ(deviations_from(spread, 3), 0);
+  EXPECT_EQ(deviations_from(spread, 4), std::numeric_limits<double>::infinity());
+}
+
+TEST(FleetTest, OfAThousandGpusFindsWhatWasPlanted) {
+  std::map<std::size_t, Planted> planted;
+  const std::set<std::string> slow{"17", "230", "411", "702", "999"}, flipping{"5", "640"};
+  for (const std::string& name : slow) planted[std::stoul(name)] = {.slower = 1.5};
+  for (const std::string& name : flipping) planted[std::stoul(name)] = {.flips = true};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const auto members = simulated(1000, 100, 3, 0.08, planted, seed);
+    const Fleet fleet = judge_fleet(members);
+    ASSERT_EQ(fleet.models.size(), 1U);
+    EXPECT_NEAR(fleet.models[0].spread, 0.08, 0.01);
+    EXPECT_TRUE(fleet.is_bad());
+    const std::set<std::string> found = names_of(fleet, is_slow);
+    EXPECT_TRUE(std::ranges::includes(found, slow)) << "seed " << seed;
+    EXPECT_LE(found.size(), slow.size() + 1) << "at most one false, seed " << seed;
+    EXPECT_EQ(names_of(fleet, flips), flipping);
+  }
+}
+
+TEST(FleetTest, HealthyGpusAreNotSlowForBeingTheSlowest) {
+  const auto members = simulated(200, 20, 3, 0.005, {}, 4);
+  EXPECT_FALSE(judge_fleet(members).is_bad());
+  const auto alike = simulated(200, 20, 3, 0.005, {{3, {.slower = 1.03}}}, 5);
+  EXPECT_FALSE(judge_fleet(alike).is_bad()) << "six deviations off, and at 97 %";
+}
+
+TEST(FleetTest, SlowInOneRoundIsNotSlow) {
+  auto members = simulated(20, 10, 3, 0.01, {}, 6);
+  for (auto& [name, time] : members[4].times) time[1] *= 2;
+  EXPECT_FALSE(judge_fleet(members).is_bad());
+  const auto single = simulated(20, 10, 1, 0.01, {{7, {.slower = 1.5}}}, 7);
+  const Fleet fleet = judge_fleet(single);
+  EXPECT_FALSE(fleet.is_bad());
+  EXPECT_EQ(names_of(fleet, [](const FleetVerdict& verdict) { return verdict.once; }),
+            std::set<std::string>{"7"});
+}
+
+TEST(FleetTest, SlowInSomeOfItsTimesIsSlow) {
+  auto members = simulated(40, 20, 3, 0.01, {}, 8);
+  std::size_t number = 0;
+  for (auto& [name, time] : members[9].times) {
+    if (number++ >= 3) break;
+    for (double& round : time) round *= 1.4;
+  }
+  const Fleet fleet = judge_fleet(members);
+  EXPECT_EQ(names_of(fleet, is_slow), std::set<std::string>{"9"});
+  const FleetVerdict& verdict = fleet.models[0].verdicts.front();
+  ASSERT_EQ(verdict.slow_times.size(), 3U);
+  EXPECT_NEAR(verdict.slow_times[0].performance, 1 / 1.4, 0.05);
+  EXPECT_NEAR(verdict.performance, 1, 0.03);
+}
+
+TEST(FleetTest, TellsCausesApart) {
+  auto members = simulated(
+      12, 8, 3, 0.01, {{1, {.slower = 1.5, .clock = 1.3e9}}, {2, {.slower = 1.5}}, {3, {.slower = 1.5}}}, 9);
+  for (FleetMember& member : members) {
+    member.facts["others on the GPU"] = 0;
+    member.facts["PCIe link width"] = 16;
+  }
+  members[2].facts["others on the GPU"] = 0.4;
+  members[3].facts["PCIe link width"] = 8;
+  const Fleet fleet = judge_fleet(members);
+  std::map<std::string, std::string> causes;
+  for (const FleetVerdict& verdict : fleet.models[0].verdicts) causes[verdict.member->name] = verdict.cause;
+  EXPECT_EQ(causes["0"], "");
+  EXPECT_TRUE(causes["1"].starts_with("its clock")) << causes["1"];
+  EXPECT_TRUE(causes["2"].starts_with("a neighbour")) << causes["2"];
+  EXPECT_TRUE(causes["3"].starts_with("its link: 8")) << causes["3"];
+}
+
+TEST(FleetTest, WhereOutputsDifferAnywayNobodysAreWrong) {
+  auto members = simulated(12, 4, 3, 0.01, {}, 10);
+  for (std::size_t i = 0; i < 6; ++i) members[i].outputs.begin()->second = fmt::format("other {}", i);
+  EXPECT_FALSE(judge_fleet(members).is_bad());
+}
+
+TEST(FleetTest, JudgesEachModelAlone) {
+  auto members = simulated(14, 4, 3, 0.01, {}, 11);
+  for (std::size_t i = 0; i < 3; ++i) members[i].model = "Rare GPU";
+  for (std::size_t i = 3; i < 8; ++i) {
+    members[i].model = "Old GPU";
+    for (auto& [name, time] : members[i].times) {
+      for (double& round : time) round *= 3;
+    }
+  }
+  const Fleet fleet = judge_fleet(members);
+  EXPECT_EQ(fleet.models.size(), 2U);
+  EXPECT_FALSE(fleet.is_bad());
+  EXPECT_EQ(fleet.too_few, std::vector<std::string>{"Rare GPU (3)"});
+  members[13].failures = {"fake/case@1: wrong"};
+  EXPECT_TRUE(judge_fleet(members).is_bad());
+}
+
+}  // namespace
+}  // namespace mprof
