@@ -13,6 +13,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/sources.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 #include "model/derive/derive.hpp"
@@ -32,8 +33,29 @@ struct Side {
   std::string name{};     ///< as the user wrote it
   std::string variant{};  ///< its id
   std::map<std::string, std::vector<std::string>> settings{};
-  std::string program{};  ///< whose workers run it
+  std::string program{};                ///< whose workers run it
+  std::vector<PluginSource> sources{};  ///< the one that it is built from, where it is none of mprof's own
 };
+
+/// The sources among A and B, built together: one may be the other's baseline, and their names must differ.
+std::vector<PluginSource> build_sources(const Arguments& arguments, Sources& sources) {
+  std::vector<std::string> files;
+  for (const char* side : {"A", "B"}) {
+    if (is_source_name(arguments.text(side))) files.push_back(arguments.text(side));
+  }
+  return sources.load({.patterns = files});
+}
+
+/// The side whose variant is built from the file of this name; nullopt where it is none of the sources.
+std::optional<Side> source_side(const std::string& name, const std::string& program,
+                                const std::vector<PluginSource>& sources) {
+  std::error_code error;
+  for (const PluginSource& source : sources) {
+    if (fs::equivalent(source.path, name, error))
+      return Side{.name = name, .variant = source.variant, .program = program, .sources = {source}};
+  }
+  return std::nullopt;
+}
 
 /// nullopt where the name begins with no variant's id.
 std::optional<Side> variant_side(const std::string& name, const std::string& program) {
@@ -51,9 +73,10 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
 }
 
-Side side_of(const Arguments& arguments, const std::string& name) {
+Side side_of(const Arguments& arguments, const std::string& name, const std::vector<PluginSource>& sources) {
   const std::string own = fs::read_symlink("/proc/self/exe").string();
   if (auto side = variant_side(name, own)) return *side;
+  if (auto side = source_side(name, own, sources)) return *side;
   if (is_program(name)) {
     auto side = variant_side(arguments.text("variant"), fs::canonical(name).string());
     if (side) return side->name = name, *side;
@@ -95,6 +118,7 @@ Run new_run(const Arguments& arguments, const Side& side, std::uint64_t seed) {
   const Registry& registry = Registry::instance();
   RunRequest request;
   request.patterns = {side.variant};
+  request.sources = side.sources;
   request.settings = side.settings;
   request.passes = {Pass::timing};
   request.values = problem_values(arguments, *registry.family(registry.variant(side.variant)->info.family));
@@ -206,8 +230,10 @@ class SessionRunner {
   bool interrupted_ = false;
 };
 
-std::array<Arm, 3> make_arms(const Arguments& arguments, std::uint64_t seed) {
-  const Side a = side_of(arguments, arguments.text("A")), b = side_of(arguments, arguments.text("B"));
+std::array<Arm, 3> make_arms(const Arguments& arguments, std::uint64_t seed, Sources& sources) {
+  const std::vector<PluginSource> built = build_sources(arguments, sources);
+  const Side a = side_of(arguments, arguments.text("A"), built),
+             b = side_of(arguments, arguments.text("B"), built);
   std::array<Arm, 3> arms{Arm{.side = a}, Arm{.side = b}, Arm{.side = a}};
   for (Arm& arm : arms) arm.run = new_run(arguments, arm.side, seed);
   if (arms[0].run.cases.at(0).key.problem != arms[1].run.cases.at(0).key.problem)
@@ -222,7 +248,7 @@ std::array<Arm, 3> make_arms(const Arguments& arguments, std::uint64_t seed) {
         out / names[i],
         arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
     arms[i].directory->save(arms[i].run);
-    arms[i].directory->save_sources(arms[i].run.variants);
+    arms[i].directory->save_sources(arms[i].run);
   }
   return arms;
 }
@@ -232,7 +258,8 @@ int ab(const Arguments& arguments) {
   const std::string format = arguments.text("format");
   if (format != "text" && format != "json")
     throw Error(ExitCode::usage, fmt::format("--format {}: a session has text and json.", format));
-  SessionRunner runner(make_arms(arguments, seed), arguments, seed);
+  Sources sources(arguments.flag("quiet"));  // as long as the session lasts
+  SessionRunner runner(make_arms(arguments, seed, sources), arguments, seed);
   const Session session = runner.run();
   if (session.blocks < 2) {
     fmt::print(stderr, "mprof: interrupted before two blocks were measured: nothing can be said.\n");
@@ -277,8 +304,9 @@ Verb ab_verb() {
           "Measures A and B in turns, each time in a fresh process, with A once more as a control, until it "
           "is told which is faster or that they are the same, or the budget is spent. A drift of the machine "
           "hits both sides alike, so a session tells smaller changes than a comparison of two runs. A and B "
-          "are variants, with values of their parameters as in map/tiled[width=16], or other builds of mprof "
-          "(the paths of two programs, with --variant). Exits with 1 when B is slower.",
+          "are variants, with values of their parameters as in map/tiled[width=16], sources of your own as "
+          "`mprof run --source` takes them, or other builds of mprof (the paths of two programs, with "
+          "--variant). Exits with 1 when B is slower.",
       .options = std::move(options),
       .run = ab};
 }

@@ -1,6 +1,8 @@
 #include "cli/planned_run.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <utility>
@@ -23,6 +25,8 @@
 
 namespace mprof::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::vector<Pass> parse_passes(const std::string& text) {
   std::vector<Pass> passes;
@@ -115,14 +119,17 @@ std::uint32_t parse_rounds(const std::string& text) {
   return static_cast<std::uint32_t>(*rounds);
 }
 
-/// What the command line says; of an option that it does not have, nothing.
-RunRequest parse_given(const Arguments& arguments) {
+/// What the command line says; of an option that it does not have, nothing. `sources` are those of --source,
+/// registered.
+RunRequest parse_given(const Arguments& arguments, const std::vector<PluginSource>& sources) {
   RunRequest request;
   request.all = arguments.flag("all");
   request.devices = split(arguments.text("device"));
   if (!request.devices.empty() && !request.all)
     throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
   request.patterns = arguments.texts("variant");
+  std::ranges::copy(with_baselines(sources, Registry::instance()), std::back_inserter(request.patterns));
+  request.sources = sources;
   request.values = axis_values(arguments);
   request.settings = parse_settings(arguments.texts("set"));
   if (arguments.given("passes")) request.passes = parse_passes(arguments.text("passes"));
@@ -139,11 +146,12 @@ RunRequest parse_given(const Arguments& arguments) {
 }
 
 /// The same with the defaults of what it does not say.
-RunRequest parse_request(const Arguments& arguments) {
-  RunRequest request = parse_given(arguments);
+RunRequest parse_request(const Arguments& arguments, const std::vector<PluginSource>& sources) {
+  RunRequest request = parse_given(arguments, sources);
   if (!request.all && request.patterns.empty()) {
-    throw Error(ExitCode::usage,
-                "say what to run: --all, or --variant GLOB (`mprof list` shows the variants).");
+    throw Error(
+        ExitCode::usage,
+        "say what to run: --all, --variant GLOB (`mprof list` shows the variants), or --source FILE.");
   }
   if (request.passes.empty()) request.passes = parse_passes(arguments.text("passes"));
   if (!request.metrics.empty() && std::ranges::count(request.passes, Pass::counters) == 0) {
@@ -202,6 +210,21 @@ void refuse_other_build(const Run& run, const ResultDirectory& directory) {
                   directory.path().string(), run.tool.version, run.tool.revision, version, revision));
 }
 
+/// The plan's sources, if --source names them and no others: the record says how they are built.
+std::vector<PluginSource> sources_named(const Arguments& arguments, const Plan& plan) {
+  if (!arguments.given("source")) return {};
+  std::vector<std::string> named;
+  for (const fs::path& file : find_sources(arguments.texts("source")))
+    named.push_back(fs::absolute(file).lexically_normal().string());
+  std::vector<std::string> planned;
+  for (const PluginSource& source : plan.sources) planned.push_back(source.path);
+  if (std::ranges::is_permutation(named, planned)) return plan.sources;
+  throw Error(ExitCode::usage,
+              fmt::format("--resume goes on with a run of other sources: {}. Leave --source out, or "
+                          "record a new run.",
+                          planned.empty() ? "none" : fmt::format("{}", fmt::join(planned, ", "))));
+}
+
 /// Takes note of what is to be read now, and refuses what changed since the run began.
 void renew_inputs(Run& run) {
   for (InputFile& file : validate_inputs(run, Registry::instance())) {
@@ -221,7 +244,7 @@ void renew_inputs(Run& run) {
 }  // namespace
 
 std::vector<Option> plan_options() {
-  return {
+  std::vector<Option> options{
       {"all", "", "", "Run every variant of this machine's best device, or of --device."},
       {"device", "LIST", "",
        "With --all: run the variants of these devices (cpu, cuda, or all) in one run, one after another."},
@@ -236,7 +259,8 @@ std::vector<Option> plan_options() {
       {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
       {"metrics", "LIST", "default",
        "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
-       "tensor, scheduler, compute, instructions; default is all of them) and Nsight Compute's metric "
+       "tensor, scheduler, compute, instructions, source; default is all of them) and Nsight Compute's "
+       "metric "
        "names."},
       {"balance-by", "DIR", "",
        "Divide the cases into shards by how long each took in this earlier run, the same for all shards; "
@@ -254,6 +278,8 @@ std::vector<Option> plan_options() {
        "is slower than its share of that keeps one sample a round."},
       {"timeout", "S", "600", "Time limit of a case in one pass, in seconds, from when it begins."},
   };
+  add_source_options(options);
+  return options;
 }
 
 std::optional<Run> earlier_run(const Arguments& arguments) {
@@ -261,21 +287,21 @@ std::optional<Run> earlier_run(const Arguments& arguments) {
   return read_record(arguments.text("balance-by"));
 }
 
-Run planned_run(const Arguments& arguments) {
+Run planned_run(const Arguments& arguments, Sources& sources) {
   const Registry& registry = Registry::instance();
   Run run;
   run.tool = {version, revision};
   run.command_line = arguments.command_line();
   run.started = utc_now();
-  run.plan = make_plan(parse_request(arguments), registry, Devices::instance());
+  run.plan = make_plan(parse_request(arguments, sources.load(arguments)), registry, Devices::instance());
   run.families = families_of(run.plan, registry);
   run.variants = variants_of(run.plan, registry);
   run.cases = make_cases(run.plan, registry);
   return run;
 }
 
-Run new_run(const Arguments& arguments) {
-  Run run = planned_run(arguments);
+Run new_run(const Arguments& arguments, Sources& sources) {
+  Run run = planned_run(arguments, sources);
   take_shard(run, arguments);
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());
   run.inputs = validate_inputs(run, Registry::instance());
@@ -284,7 +310,8 @@ Run new_run(const Arguments& arguments) {
 
 void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory) {
   std::vector<Contradiction> found =
-      contradictions(parse_given(arguments), run.plan, Registry::instance(), Devices::instance());
+      contradictions(parse_given(arguments, sources_named(arguments, run.plan)), run.plan,
+                     Registry::instance(), Devices::instance());
   if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
     found.push_back({"shard", arguments.text("shard"),
                      run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});
@@ -296,9 +323,10 @@ void refuse_other_plan(const Arguments& arguments, const Run& run, const std::st
                           directory, first.planned, first.what, first.asked));
 }
 
-Run resumed_run(const Arguments& arguments, const ResultDirectory& directory) {
+Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, Sources& sources) {
   Run run = directory.load();
   refuse_other_build(run, directory);
+  sources.reload(run);
   refuse_other_plan(arguments, run, directory.path().string());
   if (arguments.given("rounds")) run.plan.rounds = parse_rounds(arguments.text("rounds"));
   refuse_other_machine(run, directory);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
+#include "cli/sources.hpp"
 #include "model/run.hpp"
 #include "runner/result_directory.hpp"
 
@@ -16,11 +17,11 @@ namespace mprof::cli {
 
 /// The run that the options ask for with all of its cases, nothing of it measured, whatever this machine
 /// lacks for it. Throws Error for what cannot be a plan.
-[[nodiscard]] Run planned_run(const Arguments& arguments);
+[[nodiscard]] Run planned_run(const Arguments& arguments, Sources& sources);
 
 /// The same, ready to run here: the cases of --shard, without those that this machine cannot run. Everything
 /// that can be wrong with the request is found here, before a directory is made: throws Error.
-[[nodiscard]] Run new_run(const Arguments& arguments);
+[[nodiscard]] Run new_run(const Arguments& arguments, Sources& sources);
 
 /// The run of --balance-by, when it is given.
 [[nodiscard]] std::optional<Run> earlier_run(const Arguments& arguments);
@@ -31,6 +32,6 @@ void refuse_other_plan(const Arguments& arguments, const Run& run, const std::st
 
 /// The record of a run to go on with, ready to go on. Throws Error when its build, machine or inputs are
 /// other ones, or the options say another plan.
-[[nodiscard]] Run resumed_run(const Arguments& arguments, const ResultDirectory& directory);
+[[nodiscard]] Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, Sources& sources);
 
 }  // namespace mprof::cli

@@ -87,21 +87,21 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
 int run(const Arguments& arguments) {
   const ResultDirectory::Mode mode = mode_of(arguments);
   const std::optional<Run> baseline = baseline_of(arguments);
+  Sources sources(arguments.flag("quiet"));
   if (mode == ResultDirectory::Mode::resume) {
     ResultDirectory directory(arguments.text("out"), mode);
-    Run record = resumed_run(arguments, directory);
-    directory.save_sources(
-        record.variants);  // of the same revision; the first attempt may not have come so far
+    Run record = resumed_run(arguments, directory, sources);
+    directory.save_sources(record);  // of the same revision; the first attempt may not have come so far
     return execute(record, directory, arguments, baseline);
   }
   // Everything that can be wrong with the request is found before a directory is made.
-  Run record = new_run(arguments);
+  Run record = new_run(arguments, sources);
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
   ResultDirectory directory(out, mode);
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
-  directory.save_sources(record.variants);
+  directory.save_sources(record);
   return execute(record, directory, arguments, baseline);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
+#include "cli/sources.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 #include "model/run_file.hpp"
@@ -142,7 +143,9 @@ int sanitize(const Arguments& arguments) {
   const SanitizeRequest request = sanitize_request(arguments);
   const double timeout = parse_seconds("timeout", arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
-  const Run run = read_run(path);
+  Run run = read_run(path);
+  Sources sources(arguments.flag("quiet"));
+  sources.reload(run);
   const ResultDirectory directory(path, ResultDirectory::Mode::resume);
   const fs::path file = sanitizer_file(path);
   SanitizerRecord record = read_sanitizer_record(file).value_or(SanitizerRecord{});

@@ -110,7 +110,8 @@ void make_folders(const fs::path& directory, bool begins) {
 }
 
 void show(const Arguments& arguments, const Submission& submission, const slurm::Work& work) {
-  const Run run = planned_run(arguments);
+  Sources sources(true);
+  const Run run = planned_run(arguments, sources);
   const std::optional<Run> earlier = earlier_run(arguments);
   const std::vector<double> costs = expected_costs(run.cases, earlier ? &*earlier : nullptr);
   const std::vector<std::uint32_t> shards = assign_shards(costs, submission.shards);
@@ -188,7 +189,8 @@ int submit(const Arguments& arguments) {
   if (arguments.flag("dry-run")) return show(arguments, submission, work), 0;
   require_slurm();
   const bool begins = !known || shards_are_missing(submission, work.directory);
-  const std::optional<Run> run = begins ? std::optional(planned_run(arguments)) : std::nullopt;
+  Sources sources(false);
+  const std::optional<Run> run = begins ? std::optional(planned_run(arguments, sources)) : std::nullopt;
   const std::optional<Run> earlier = earlier_run(arguments);
   make_folders(work.directory, !known);
   const FolderLock lock(shards_of(work.directory));

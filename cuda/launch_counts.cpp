@@ -17,19 +17,21 @@ constexpr std::size_t most_kernels = 256;
 
 struct Launched {
   std::atomic<const void*> kernel = nullptr;  ///< the function of the host that stands for it, or its handle
+  std::atomic<KernelNamer> namer = nullptr;   ///< of another runtime's kernel
   std::atomic<std::uint64_t> times = 0;
 };
 
 std::array<Launched, most_kernels> all_launched;
 std::atomic<bool> is_counting = false;
 
-/// Any thread may launch.
-void count(const void* kernel) noexcept {
+/// Any thread may launch. Whoever raises the number has set the namer before.
+void count(const void* kernel, KernelNamer namer = nullptr) noexcept {
   if (!is_counting.load(std::memory_order_relaxed)) return;
   for (Launched& launched : all_launched) {
     const void* known = launched.kernel.load(std::memory_order_relaxed);
     if (known == nullptr && launched.kernel.compare_exchange_strong(known, kernel)) known = kernel;
     if (known != kernel) continue;
+    launched.namer = namer;
     launched.times.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -51,6 +53,7 @@ std::string name_of(const void* kernel) {
 void start_counting_launches() {
   for (Launched& launched : all_launched) {
     launched.kernel = nullptr;
+    launched.namer = nullptr;
     launched.times = 0;
   }
   is_counting = true;
@@ -61,9 +64,18 @@ LaunchCounts stop_counting_launches() {
   LaunchCounts counts;
   for (const Launched& launched : all_launched) {
     if (launched.kernel == nullptr) break;
-    counts[name_of(launched.kernel)] += launched.times;
+    const KernelNamer namer = launched.namer;
+    if (namer == nullptr) {
+      counts[name_of(launched.kernel)] += launched.times;
+    } else if (const char* const name = namer(launched.kernel)) {
+      counts[name] += launched.times;
+    }
   }
   return counts;
+}
+
+void count_launch_elsewhere(const void* kernel, KernelNamer namer) noexcept {
+  count(kernel, namer);
 }
 
 }  // namespace mprof::cuda

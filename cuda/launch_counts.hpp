@@ -19,4 +19,11 @@ void start_counting_launches();
 /// What was launched since then. Counts no longer. Throws Error where the driver does not name a kernel.
 [[nodiscard]] LaunchCounts stop_counting_launches();
 
+/// Gives the mangled name of a kernel of its runtime, or nullptr.
+using KernelNamer = const char* (*)(const void* kernel);
+
+/// Counts a launch that goes through another copy of CUDA's runtime, such as a plug-in's, which alone can
+/// name the kernel. One without a name is not among the counts.
+void count_launch_elsewhere(const void* kernel, KernelNamer namer) noexcept;
+
 }  // namespace mprof::cuda

@@ -23,4 +23,10 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   return fmt::format("sha256:{}", digits.data());
 }
 
+std::string sha256_of_text(std::string_view text) {
+  std::array<char, SHA256_DIGEST_STRING_LENGTH> digits{};
+  SHA256Data(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), digits.data());
+  return fmt::format("sha256:{}", digits.data());
+}
+
 }  // namespace mprof

@@ -1,11 +1,27 @@
 #include "kernels/sources.hpp"
 
+#include <string>
+
+#include "embedded/first_variants.hpp"
 #include "embedded/kernel_sources.hpp"
+#include "embedded/plugin_headers.hpp"
 
 namespace mprof {
 
 std::optional<std::string_view> source_text(std::string_view path) {
   return embedded::kernel_sources(path);
+}
+
+std::vector<PluginHeader> plugin_headers() {
+  std::vector<PluginHeader> headers;
+  for (const std::string_view name : embedded::plugin_headers_names())
+    headers.push_back({name, *embedded::plugin_headers(name)});
+  return headers;
+}
+
+std::optional<std::string_view> first_variant(std::string_view family, std::string_view device) {
+  return embedded::first_variants(std::string(family) +
+                                  (device == "cuda" ? "/plugin/first.cu" : "/plugin/first.cpp"));
 }
 
 }  // namespace mprof

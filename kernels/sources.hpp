@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace mprof {
 
@@ -9,5 +10,16 @@ namespace mprof {
 /// nullopt when there was none. A run keeps those of its variants, so that a report shows the code that was
 /// measured.
 [[nodiscard]] std::optional<std::string_view> source_text(std::string_view path);
+
+/// A header that sources from outside are compiled with.
+struct PluginHeader {
+  std::string_view name{};  ///< "mprof/variant.hpp"
+  std::string_view text{};
+};
+[[nodiscard]] std::vector<PluginHeader> plugin_headers();
+
+/// A first variant of a family that works, to begin with; nullopt where the family has none for the device.
+/// In it @NAME@ and @FILE@ stand for what it will be called.
+[[nodiscard]] std::optional<std::string_view> first_variant(std::string_view family, std::string_view device);
 
 }  // namespace mprof

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/stage.hpp"
@@ -79,6 +81,14 @@ struct InputInfo {
 /// Where each input is, by its name.
 using InputPaths = std::map<std::string, std::string>;
 
+class Plugin;
+
+/// What makes a plug-in of a source that was written for another program: lines before and behind it.
+struct SourceFrame {
+  std::string before{};
+  std::string behind{};
+};
+
 /// A workload's definition: what is computed, on what, and how much work that is.
 class Family {
  public:
@@ -94,6 +104,14 @@ class Family {
   [[nodiscard]] virtual std::vector<InputFile> validate(const InputPaths& /*inputs*/) const { return {}; }
   [[nodiscard]] virtual std::unique_ptr<Workload> load(const Problem& problem,
                                                        const InputPaths& inputs) const = 0;
+
+  /// Lets bind() know a variant that a library declares. Throws Error(usage) where the family takes none.
+  virtual void adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const;
+  /// How a source of another program's shape becomes a plug-in of this family; nullopt where it is none of
+  /// the shapes that the family knows.
+  [[nodiscard]] virtual std::optional<SourceFrame> frame_of(std::string_view /*source*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace mprof

@@ -209,6 +209,16 @@ void fields(Archive& a, S& s) {
   a.optional_field("passes", s.passes);
 }
 
+template <class Archive, Fields<PluginSource> S>
+void fields(Archive& a, S& s) {
+  a.field("path", s.path);
+  a.field("variant", s.variant);
+  a.field("checksum", s.checksum);
+  a.optional_field("compiler", s.compiler);
+  a.optional_field("flags", s.flags);
+  a.field("library", s.library);
+}
+
 template <class Archive, Fields<Plan> S>
 void fields(Archive& a, S& s) {
   a.field("variants", s.variants);
@@ -223,6 +233,7 @@ void fields(Archive& a, S& s) {
   a.field("stopping", s.stopping);
   a.optional_field("rounds", s.rounds);
   a.optional_field("inputs", s.inputs);
+  a.optional_field("sources", s.sources);
 }
 
 template <class Archive, Fields<Ceiling> S>

@@ -218,6 +218,19 @@ struct Case {
   bool operator==(const Case&) const = default;
 };
 
+/// A file of the user's that holds a variant: a source that mprof compiles, or a library that is loaded as it
+/// is.
+struct PluginSource {
+  std::string path{};     ///< absolute
+  std::string variant{};  ///< the id of the variant that it holds
+  /// "sha256:" and 64 hexadecimal digits, of the source, what it includes, the compiler and its options.
+  std::string checksum{};
+  std::string compiler{};            ///< its path and its version; empty: nothing was compiled
+  std::vector<std::string> flags{};  ///< that the user gave beside mprof's own
+  std::string library{};             ///< what is loaded; absolute
+  bool operator==(const PluginSource&) const = default;
+};
+
 /// What was asked for.
 struct Plan {
   std::vector<std::string> variants{};                         ///< ids, in registry order
@@ -232,6 +245,7 @@ struct Plan {
   Stopping stopping{};       ///< of each round
   std::uint32_t rounds = 1;  ///< fresh processes in which each case is timed, one after another
   std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
+  std::vector<PluginSource> sources{};          ///< of the variants that are not mprof's own
   bool operator==(const Plan&) const = default;
 };
 

@@ -44,13 +44,6 @@ std::string with_last_words(const std::string& sentence, Process& worker) {
   return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }
 
-/// What only the worker that it is given to can know: an answer without it was written by the code that the
-/// worker runs.
-std::string random_token() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
 /// What one worker is given of a task, and how far it is.
 struct Assignment {
   Pass pass = Pass::timing;
@@ -253,6 +246,7 @@ class Coordinator {
         record(assignment, *message.result);
         break;
       case MessageKind::surveyed:
+      case MessageKind::described:
         break;
     }
   }

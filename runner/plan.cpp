@@ -326,6 +326,7 @@ Plan make_plan(const RunRequest& request, const Registry& registry, const Device
   if (request.max_seconds) all.max_seconds = *request.max_seconds;
   plan.stopping = stopping_of_a_round(all, plan.rounds);
   plan.inputs = inputs_of(families, request.inputs);
+  plan.sources = request.sources;
   require_settings(plan, variants);
   return plan;
 }

@@ -34,6 +34,7 @@ struct RunRequest {
   std::optional<double> max_seconds{};  ///< s, of sampling, per case, in all rounds together
   std::optional<double> timeout;        ///< s
   InputPaths inputs;
+  std::vector<PluginSource> sources{};  ///< of registered variants
 };
 
 /// Throws Error(usage) for what names nothing: a variant (with the nearest names), a device, an axis, a

@@ -1,16 +1,22 @@
 #include "runner/protocol.hpp"
 
+#include <random>
+
+#include <fmt/format.h>
+
 #include "model/enum_names.hpp"
 #include "model/json_archive.hpp"
 
 namespace mprof {
 namespace {
 
-constexpr EnumNames<JobKind, 2> job_kinds{{{JobKind::survey, "survey"}, {JobKind::measure, "measure"}}};
-constexpr EnumNames<MessageKind, 4> message_kinds{{{MessageKind::surveyed, "surveyed"},
+constexpr EnumNames<JobKind, 3> job_kinds{
+    {{JobKind::survey, "survey"}, {JobKind::measure, "measure"}, {JobKind::describe, "describe"}}};
+constexpr EnumNames<MessageKind, 5> message_kinds{{{MessageKind::surveyed, "surveyed"},
                                                    {MessageKind::begin, "begin"},
                                                    {MessageKind::sample, "sample"},
-                                                   {MessageKind::end, "end"}}};
+                                                   {MessageKind::end, "end"},
+                                                   {MessageKind::described, "described"}}};
 
 }  // namespace
 
@@ -49,6 +55,13 @@ void fields(Archive& a, S& s) {
   a.optional_field("result", s.result);
   a.optional_field("environment", s.environment);
   a.optional_field("ceilings", s.ceilings);
+  a.optional_field("variant", s.variant);
+  a.optional_field("refusal", s.refusal);
+}
+
+std::string random_token() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
 std::string to_line(const Job& job) {

@@ -17,7 +17,8 @@ namespace mprof {
 inline constexpr double worker_start_limit = 120;
 
 /// `survey`: fingerprint devices and measure their ceilings. `measure`: run one variant's cases for one pass.
-enum class JobKind { survey, measure };
+/// `describe`: load the plan's one source, and say what it declares.
+enum class JobKind { survey, measure, describe };
 
 struct Job {
   JobKind kind = JobKind::measure;
@@ -32,8 +33,9 @@ struct Job {
   bool through_tool = false;
 };
 
-/// `surveyed`: the answer to a survey. `begin` and `end`: around each case. `sample`: a case goes on.
-enum class MessageKind { surveyed, begin, sample, end };
+/// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`
+/// and `end`: around each case. `sample`: a case goes on.
+enum class MessageKind { surveyed, begin, sample, end, described };
 
 struct Message {
   MessageKind kind = MessageKind::begin;
@@ -43,7 +45,13 @@ struct Message {
   std::optional<PassResult> result{};
   Environment environment{};
   std::vector<Ceiling> ceilings{};
+  std::optional<VariantInfo> variant{};  ///< without an id
+  std::string refusal{};                 ///< why the source cannot be used
 };
+
+/// What only the worker that it is given to can know: an answer without it was written by the code that the
+/// worker runs.
+[[nodiscard]] std::string random_token();
 
 [[nodiscard]] std::string to_line(const Job& job);
 [[nodiscard]] std::string to_line(const Message& message);

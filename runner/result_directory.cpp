@@ -83,8 +83,17 @@ Run ResultDirectory::load() const {
   return read_record(path_);
 }
 
-void ResultDirectory::save_sources(const std::vector<VariantInfo>& variants) const {
-  for (const VariantInfo& variant : variants) {
+void ResultDirectory::save_sources(const Run& run) const {
+  for (const PluginSource& source : run.plan.sources) {
+    for (const char* ending : {"", ".md", ".svg"}) {
+      const fs::path file =
+          *ending == '\0' ? fs::path(source.path) : fs::path(source.path).replace_extension(ending);
+      const fs::path kept = path_ / "kernels" / (source.variant + file.extension().string());
+      std::error_code error;
+      if (file.extension() != ".so" && fs::is_regular_file(file, error)) write_file(kept, read_file(file));
+    }
+  }
+  for (const VariantInfo& variant : run.variants) {
     for (const std::string& file : {variant.source_file, variant.id + ".md", variant.id + ".svg"}) {
       if (const auto text = source_text(file)) write_file(path_ / "kernels" / file, *text);
     }

@@ -32,8 +32,8 @@ class ResultDirectory {
   /// The run as it was recorded, to go on with.
   [[nodiscard]] Run load() const;
   /// Keeps the source, the story and the drawing of each variant as files below kernels/, as they are in this
-  /// program.
-  void save_sources(const std::vector<VariantInfo>& variants) const;
+  /// program or, of a source from outside, beside that.
+  void save_sources(const Run& run) const;
   /// Everything but the cases' results. Durable: after it returns, kill -9 or a power cut leaves this record
   /// or a later one. The first call also removes what a run that this one replaces left (its cases, its
   /// trace, what the sanitizer found), after the new record is there; and it keeps what cases have to tell

@@ -1,5 +1,6 @@
 #include "runner/worker.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <new>
@@ -11,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "kernels/plugin.hpp"
 #include "model/version.hpp"
 #include "runner/measure.hpp"
 #include "runner/protocol.hpp"
@@ -73,6 +75,25 @@ Message survey(const Job& job, const WorkerContext& context) {
     }
   }
   return answer;
+}
+
+Message description(const PluginSource& source) {
+  Message answer{.kind = MessageKind::described};
+  try {
+    answer.variant = Plugin(source.library).info();
+  } catch (const Error& error) {
+    answer.refusal = error.what();
+  }
+  return answer;
+}
+
+/// The libraries of the cases' variants, and no others: two of them could mean different things by one name.
+void load_plugins(const Job& job, Registry& registry) {
+  for (const PluginSource& source : job.plan.sources) {
+    const bool is_needed =
+        std::ranges::any_of(job.cases, [&](const CaseKey& key) { return key.variant == source.variant; });
+    if (is_needed) load_plugin(registry, source);
+  }
 }
 
 /// Keeps the workload of the last problem: loading it anew for each point of a sweep would take
@@ -174,6 +195,11 @@ int run_worker(const WorkerContext& context) {
     channel.send(survey(job, context));
     return 0;
   }
+  if (job.kind == JobKind::describe) {
+    channel.send(description(job.plan.sources.at(0)));
+    return 0;
+  }
+  load_plugins(job, context.registry);
   Bench bench(job, context, channel);
   for (const CaseKey& key : job.cases) {
     if (!bench.run(key)) break;  // the coordinator gives what is left to a new process

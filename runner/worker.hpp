@@ -11,7 +11,7 @@ namespace mprof {
 
 /// What a worker works with; in the product, the registries of the program.
 struct WorkerContext {
-  const Registry& registry;
+  Registry& registry;  ///< variants of sources from outside are added to it
   const Devices& devices;
   const CollectorKinds& collectors;
   const Clock& clock;

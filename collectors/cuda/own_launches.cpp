@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "collectors/collector.hpp"
+#include "kernels/plugin.hpp"
 #include "model/kernel_name.hpp"
 
 namespace mprof {
@@ -53,7 +54,7 @@ const bool registered =
          .unavailable = [] { return std::nullopt; },
          .make = [](const CaseContext& context) { return std::make_unique<LaunchesOfTimedWork>(context); },
      }),
-     true);
+     tell_of_plugin_launches(cuda::count_launch_elsewhere), true);
 
 }  // namespace
 }  // namespace mprof

@@ -103,6 +103,12 @@ class Register {
   }
 };
 
+/// Lets declaration_of() find what a variant declares that registered itself otherwise, as plug-ins do.
+template <class Op>
+void declare(const std::string& id, Declaration<Op> declaration) {
+  detail::declarations<Op>().insert_or_assign(id, std::move(declaration));
+}
+
 /// What the variant `id` declared. Throws Error(usage) when the family of `Op` has no such variant.
 template <class Op>
 [[nodiscard]] const Declaration<Op>& declaration_of(std::string_view id) {

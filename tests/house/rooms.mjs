@@ -7,7 +7,8 @@ export const sees = {
   inputs: ["model"],
   device: ["model"],
   cuda: ["device"],
-  kernels: ["inputs"], // the registry, and what a workload is
+  plugin: [], // compiled with sources from outside, and knows them alone
+  kernels: ["inputs", "plugin"], // the registry, and what a workload is
   "kernels/common": ["kernels", "cuda"],
   "kernels/*": ["kernels/common"], // a family: never another one
   collectors: ["device", "kernels"],

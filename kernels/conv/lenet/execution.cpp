@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "kernels/common/parallel.hpp"
+#include "kernels/common/poison.hpp"
 #include "kernels/conv/lenet/verification.hpp"
 
 namespace mprof::conv {
@@ -39,6 +44,8 @@ ExecutionResult LenetExecution::run(StageObserver& observer, const Trial& trial)
   run_convolution(1, pooled_.data(), observer, trial, result.verification);
   std::vector<QualityValue> qualities = classify(first);
   if (!trial.unseen) result.qualities = std::move(qualities);
+  if (trial.proof == Proof::all_items && !trial.unseen)
+    verify_other_shapes(observer, trial.seed, result.verification);
   return result;
 }
 
@@ -61,6 +68,27 @@ void LenetExecution::run_convolution(std::size_t layer, const float* input, Stag
     const OutputToVerify to_check =
         to_verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_);
     verification.push_back(proofs_[layer](to_check, trial));
+  });
+}
+
+void LenetExecution::verify_other_shapes(StageObserver& observer, std::uint64_t seed,
+                                         std::vector<Verification>& verification) {
+  observer.aside([&] {
+    Convolution& convolution = *convolutions_.front();
+    for (const Shape& s : convolution.other_shapes()) {
+      const Buffer input = drawn_values(s.input_size(), seed);
+      const Buffer mask = drawn_values(s.mask_size(), ~seed);
+      Buffer output(s.output_size());
+      poison(output.span());
+      convolution.prepare(s, input.data(), mask.data(), output.data());
+      convolution.poison_output(poison_pattern);
+      convolution.forward();
+      convolution.finish();
+      const std::string name = fmt::format("{}x{}x{}x{}, {} maps, mask {}, stride {}", s.batch, s.channels,
+                                           s.height, s.width, s.maps, s.mask, s.stride);
+      verification.push_back(
+          verify(to_verify(name, s, input.span(), mask.span(), std::as_const(output).span(), tolerance_)));
+    }
   });
 }
 

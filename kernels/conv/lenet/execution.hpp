@@ -32,6 +32,9 @@ class LenetExecution final : public Execution {
   /// A convolution of the whole batch, and what is to be shown of it.
   void run_convolution(std::size_t layer, const float* input, StageObserver& observer, const Trial& trial,
                        std::vector<Verification>& verification);
+  /// The variant's other shapes, on inputs drawn by `seed`.
+  void verify_other_shapes(StageObserver& observer, std::uint64_t seed,
+                           std::vector<Verification>& verification);
   void pool_first_layer();
   /// Pools the second layer's output and classifies it, image by image, when `first` was the first image.
   std::vector<QualityValue> classify(std::size_t first);

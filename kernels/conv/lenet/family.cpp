@@ -9,6 +9,7 @@
 #include "kernels/conv/lenet/execution.hpp"
 #include "kernels/conv/lenet/inputs.hpp"
 #include "kernels/conv/lenet/lenet.hpp"
+#include "kernels/conv/lenet/plugin_convolution.hpp"
 #include "kernels/conv/lenet/variant.hpp"
 #include "kernels/registry.hpp"
 
@@ -110,6 +111,14 @@ std::vector<InputFile> ConvFamily::validate(const InputPaths& inputs) const {
 
 std::unique_ptr<Workload> ConvFamily::load(const Problem& problem, const InputPaths& inputs) const {
   return std::make_unique<LenetWorkload>(load_inputs(value_within(info(), problem, "batch"), inputs));
+}
+
+void ConvFamily::adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const {
+  adopt_convolution(id, plugin);
+}
+
+std::optional<SourceFrame> ConvFamily::frame_of(std::string_view source) const {
+  return frame_of_course_file(source);
 }
 
 }  // namespace mprof::conv

@@ -190,16 +190,20 @@ std::uint64_t fingerprint_of(const Inputs& inputs) {
   return sum;
 }
 
-Buffer unseen_images(std::size_t batch, std::uint64_t seed) {
+Buffer drawn_values(std::size_t size, std::uint64_t seed) {
   constexpr int float_digits = 24;
   constexpr int unused_bits = 64 - float_digits;
-  Buffer images(batch * image_pixels);
-  parallel_for(images.size(), hardware_threads(), [&](std::size_t begin, std::size_t end) {
+  Buffer values(size);
+  parallel_for(values.size(), hardware_threads(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      images.data()[i] = static_cast<float>(random_bits(seed + i) >> unused_bits) * 0x1p-24F;
+      values.data()[i] = static_cast<float>(random_bits(seed + i) >> unused_bits) * 0x1p-24F;
     }
   });
-  return images;
+  return values;
+}
+
+Buffer unseen_images(std::size_t batch, std::uint64_t seed) {
+  return drawn_values(batch * image_pixels, seed);
 }
 
 std::vector<InputInfo> declared_inputs() {

@@ -34,6 +34,9 @@ struct Inputs {
 /// Of the images and of the masks.
 [[nodiscard]] std::uint64_t fingerprint_of(const Inputs& inputs);
 
+/// In [0, 1), drawn by `seed`.
+[[nodiscard]] Buffer drawn_values(std::size_t size, std::uint64_t seed);
+
 /// [batch][1][86][86], in [0, 1]: images that nobody has seen, drawn by `seed`.
 [[nodiscard]] Buffer unseen_images(std::size_t batch, std::uint64_t seed);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "kernels/common/declaration.hpp"
 #include "kernels/common/op.hpp"
 #include "kernels/conv/lenet/shape.hpp"
@@ -15,6 +17,9 @@ class Convolution : public Op {
   /// Allocates, and brings the inputs to where forward() reads them. `input` is [B][C][H][W], `mask`
   /// [M][C][K][K], `output` [B][M][H_out][W_out]; all stay valid until finish() has returned.
   virtual void prepare(const Shape& shape, const float* input, const float* mask, float* output) = 0;
+
+  /// Shapes beside the network's at which it is to be right as well. None is timed.
+  [[nodiscard]] virtual std::span<const Shape> other_shapes() const { return {}; }
 };
 
 using Declaration = mprof::Declaration<Convolution>;

@@ -6,6 +6,7 @@
 
 #include "kernels/common/axes.hpp"
 #include "kernels/elementwise/map/execution.hpp"
+#include "kernels/elementwise/map/plugin_map.hpp"
 #include "kernels/elementwise/map/variant.hpp"
 #include "kernels/registry.hpp"
 
@@ -92,6 +93,10 @@ std::vector<OpInfo> ElementwiseFamily::ops(const Problem& problem) const {
 std::unique_ptr<Workload> ElementwiseFamily::load(const Problem& problem,
                                                   const InputPaths& /*inputs*/) const {
   return std::make_unique<MapWorkload>(matrix_of(info(), problem));
+}
+
+void ElementwiseFamily::adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const {
+  adopt_map(id, plugin);
 }
 
 }  // namespace mprof::elementwise

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "model/run.hpp"
+#include "runner/source/sources.hpp"
+
+namespace mprof::cli {
+
+/// Adds --source, --against and --compiler-flags.
+void add_source_options(std::vector<Option>& options);
+
+/// The libraries of this command, as long as it lives.
+class Sources {
+ public:
+  /// Tells on standard error what is compiled, unless it is to be quiet.
+  explicit Sources(bool quiet) : quiet_(quiet) {}
+
+  /// Builds and registers what the options name; none where they name nothing.
+  std::vector<PluginSource> load(const Arguments& arguments);
+  std::vector<PluginSource> load(const SourceRequest& request);
+  /// Does so again for a recorded run.
+  void reload(Run& run);
+
+ private:
+  template <class Work>
+  void with_context(Work work);
+
+  bool quiet_;
+  std::unique_ptr<LibraryFolder> folder_;
+};
+
+/// The registered ids of the sources' variants and of the baselines that they name, each once.
+[[nodiscard]] std::vector<std::string> with_baselines(const std::vector<PluginSource>& sources,
+                                                      const Registry& registry);
+
+}  // namespace mprof::cli

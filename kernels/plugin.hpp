@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "model/run.hpp"
+#include "plugin/plugin.h"
+
+namespace mprof {
+
+/// The sizes and the arrays of an op, as a plug-in is given them.
+struct PluginTask {
+  std::vector<std::pair<const char*, std::size_t>> sizes{};
+  std::vector<std::span<const float>> inputs{};
+  std::span<float> output{};
+};
+
+/// A shared library that holds one variant, behind the C boundary of plugin/plugin.h. Loading it runs its
+/// code: only workers do. Its symbols are its own (RTLD_LOCAL), and mprof's were bound when it started, so
+/// that it replaces none of them. It is never unloaded, since its threads and its runtime may still be there.
+class Plugin {
+ public:
+  /// Throws Error(usage) that names the library when it cannot be loaded, is of another version of the
+  /// boundary, or declares what cannot be.
+  explicit Plugin(const std::filesystem::path& library);
+
+  /// What it declares of itself: everything but its id and its source file.
+  [[nodiscard]] const VariantInfo& info() const { return info_; }
+  [[nodiscard]] std::optional<double> tolerance() const;
+  [[nodiscard]] bool is_for_odd_sizes() const { return (declared_->flags & MPROF_AT_ODD_SIZES) != 0; }
+  [[nodiscard]] const mprof_variant& functions() const { return *declared_; }
+
+ private:
+  const mprof_variant* declared_ = nullptr;
+  VariantInfo info_;
+};
+
+/// What computes one op. Each function throws Error with what the plug-in says when it fails.
+class PluginOp {
+ public:
+  PluginOp(std::shared_ptr<const Plugin> plugin, const Parameters& parameters);
+  ~PluginOp();
+  PluginOp(const PluginOp&) = delete;
+  PluginOp& operator=(const PluginOp&) = delete;
+
+  void prepare(const PluginTask& task);
+  void forward();
+  void finish();
+  void poison_output(std::uint32_t pattern);
+
+ private:
+  std::shared_ptr<const Plugin> plugin_;
+  void* op_ = nullptr;
+  // What prepare() was given, until finish().
+  mprof_task task_{};
+  std::vector<mprof_size> sizes_;
+  std::vector<const float*> inputs_;
+  std::vector<std::size_t> input_elements_;
+};
+
+/// Who is told of the kernels that plug-ins launch, which happens in runtimes of their own; set once, before
+/// one is loaded.
+void tell_of_plugin_launches(mprof_launching launching);
+
+/// Adds the variant `id` of a library to the registry, and lets its family know it. For workers.
+void load_plugin(Registry& registry, const PluginSource& source);
+
+}  // namespace mprof

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/workload.hpp"
+#include "runner/source/compiler.hpp"
+#include "system/clock.hpp"
+#include "system/temporary_folder.hpp"
+
+/// Makes shared libraries of sources from outside.
+namespace mprof {
+
+/// Where libraries are kept: MPROF_CACHE, otherwise mprof/ in the user's cache folder (XDG_CACHE_HOME,
+/// ~/.cache); where that cannot be written, a temporary folder that lasts as long as this object.
+class LibraryFolder {
+ public:
+  LibraryFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Why what is built will have to be built again the next time; empty when it is kept.
+  [[nodiscard]] const std::string& temporary_because() const { return temporary_because_; }
+
+ private:
+  std::filesystem::path path_;
+  std::unique_ptr<TemporaryFolder> temporary_;
+  std::string temporary_because_;
+};
+
+struct BuildSettings {
+  std::vector<std::string> flags{};          ///< that the user gives, behind mprof's own
+  std::optional<SourceFrame> frame{};        ///< what the source lacks
+  double limit = 1200;                       ///< s
+  std::function<void()> on_compile = [] {};  ///< is called before the compiler is started to do it
+  int interrupt_fd = -1;                     ///< becomes readable when it is to stop; -1: never
+};
+
+struct BuiltLibrary {
+  std::filesystem::path library{};
+  std::string checksum{};  ///< of the source, all that it includes, the compiler and its options
+  std::string compiler{};  ///< its path and its version
+  bool was_kept = false;   ///< nothing had to be compiled
+};
+
+/// Compiles a source, unless the folder holds what came of the same text with the same headers, compiler and
+/// options. Throws Error(usage) with what the compiler wrote when it fails; nothing is kept then.
+[[nodiscard]] BuiltLibrary build_library(const std::filesystem::path& source, const BuildSettings& settings,
+                                         const LibraryFolder& folder, const Clock& clock);
+
+/// The files that a rule as compilers write it (-MD) names behind its target.
+[[nodiscard]] std::vector<std::string> dependencies_of(std::string_view rule);
+
+}  // namespace mprof

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "model/run.hpp"
+#include "runner/source/build.hpp"
+#include "system/clock.hpp"
+
+/// Variants from outside: found, compiled, asked what they are, and registered.
+namespace mprof {
+
+struct SourceRequest {
+  std::vector<std::string> patterns{};  ///< files, or globs of files
+  std::vector<std::string> flags{};     ///< for the compiler, behind mprof's own
+  std::string baseline{};               ///< id or name of what they are held against; empty: as they declare
+};
+
+struct SourceContext {
+  Registry& registry;
+  const LibraryFolder& folder;
+  std::vector<std::string> worker_command;  ///< starts what asks a library what it is
+  const Clock& clock;
+  int interrupt_fd = -1;
+  /// Is told of each source that is compiled, before it is.
+  std::function<void(const std::filesystem::path&)> on_compile = [](const std::filesystem::path&) {};
+};
+
+/// The files, each once, in the order given. Throws Error(usage) for a pattern without a file and for a file
+/// that is no source.
+[[nodiscard]] std::vector<std::filesystem::path> find_sources(const std::vector<std::string>& patterns);
+
+/// What the variants of these files are called within their families: the file's name without its ending,
+/// or that of the nearest folder where names differ. Throws Error(usage) where two would have one name.
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<std::filesystem::path>& files);
+
+/// Builds and registers the sources. Throws Error that names the source and says what is wrong with it; no
+/// code of a source runs in this process.
+[[nodiscard]] std::vector<PluginSource> load_sources(const SourceRequest& request,
+                                                     const SourceContext& context);
+
+/// Makes sure that the sources of a recorded run are as they were, and registers their variants again.
+/// Throws Error(incomparable) for one that has changed.
+void reload_sources(Run& run, const SourceContext& context);
+
+}  // namespace mprof

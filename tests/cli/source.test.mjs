@@ -1,0 +1,243 @@
+// Variants of the user's own: compiled, verified and measured like those of mprof, and refused with a reason.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, read_run, source, temporary, validate_run } from "./support.mjs";
+
+const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
+const course = join(source, "tests/source/course"), stub_cuda = join(source, "tests/source/stub_cuda");
+const quick = ["--size", "64", "--quick", "--passes", "timing", "--seed", "1"];
+const status = (run, variant) => run.cases.find((c) => c.variant === variant).passes[0];
+
+/** A variant of the CPU that is right, with these lines at the beginning of forward(), and behind everything. */
+const variant = (first = "", last = "", baseline = "elementwise/cpu_naive") => `#include <cmath>
+#include <cstdlib>
+#include <mprof/elementwise.hpp>
+struct Mine : mprof::plugin::elementwise::HostMap {
+  void forward() override {
+    ${first}
+    for (std::size_t row = 0; row < matrix().size; ++row)
+      for (std::size_t column = 0; column < matrix().size; ++column) {
+        float v = input(row)[column];
+        for (unsigned i = 0; i < matrix().iterations; ++i) {
+          const float f = column % 4 == 0 ? std::log(v) : column % 4 == 1 ? std::cos(v) : column % 4 == 2 ? std::sin(v) : std::tan(v);
+          v += std::sqrt(f + 1.0F);
+        }
+        output(row)[column] = v;
+      }
+  }
+};
+MPROF_VARIANT(.family = "elementwise", .title = "Mine", .idea = "It is mine.", .device = "cpu", .baseline = "${baseline}",
+              .parameters = {{"width", "of nothing", "1", {"1", "2"}}},
+              .make = [](const mprof::plugin::Parameters&) { return std::make_unique<Mine>(); })
+${last}`;
+
+/** A folder with a cache of its own, and mprof run in it. */
+function workshop(t, files = {}) {
+  const folder = temporary(t), env = { MPROF_CACHE: join(folder, "cache"), CXX: "" };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return { folder, env, run: (...args) => mprof(args, { cwd: folder, env }) };
+}
+
+test("a source is compiled once, runs beside its baseline, and is kept like those of mprof", (t) => {
+  const { folder, run } = workshop(t, { "with blanks/my idea.cpp": variant(), "with blanks/my idea.md": "# Mine\n\n## How it works\n\nSlowly.\n" });
+  const first = run("run", "--source", "with blanks/my idea.cpp", ...quick, "--out", "a");
+  assert.equal(first.code, 0, first.err);
+  assert.match(first.err, /^building with blanks\/my idea\.cpp$/m);
+  const record = read_run(join(folder, "a"));
+  validate_run(join(folder, "a"));
+  assert.deepEqual(record.cases.map((c) => c.variant), ["elementwise/cpu_naive", "elementwise/my_idea"]);
+  assert.equal(status(record, "elementwise/my_idea").status, "ok");
+  assert.ok(status(record, "elementwise/my_idea").verification[0].passed);
+  const [kept] = record.plan.sources;
+  assert.equal(kept.path, join(folder, "with blanks/my idea.cpp"));
+  assert.equal(kept.variant, "elementwise/my_idea");
+  assert.equal(readFileSync(join(folder, "a/kernels/elementwise/my_idea.cpp"), "utf8"), variant());
+  assert.equal(run("report", "a").code, 0);
+  const report = readFileSync(join(folder, "a/milestone.md"), "utf8");
+  assert.match(report, /Slowly\./);
+  assert.match(report, /elementwise\/my_idea/);
+
+  const second = run("run", "--source", "with blanks/my idea.cpp", ...quick, "--set", "width=*", "--out", "b");
+  assert.equal(second.code, 0, second.err);
+  assert.doesNotMatch(second.err, /building/);
+  assert.equal(read_run(join(folder, "b")).cases.length, 3);
+  const compared = run("compare", "a", "b", "--format", "json");
+  assert.ok([0, 1].includes(compared.code), compared.err);
+});
+
+test("--resume goes on with a source that is as it was, and with no other", (t) => {
+  const { folder, run } = workshop(t, { "mine.cpp": variant() });
+  const command = ["run", "--source", "mine.cpp", ...quick, "--out", "a"];
+  assert.equal(run(...command).code, 0);
+  rmSync(join(folder, "cache"), { recursive: true });
+  const more = run(...command, "--resume", "--rounds", "2");
+  assert.equal(more.code, 0, more.err);
+  assert.match(more.err, /building/);
+  assert.equal(status(read_run(join(folder, "a")), "elementwise/mine").rounds.length, 2);
+  writeFileSync(join(folder, "other.cpp"), variant());
+  const other = run("run", "--source", "other.cpp", "--resume", "--out", "a");
+  assert.equal(other.code, 2);
+  assert.match(other.err, /a run of other sources: .*mine\.cpp/);
+  appendFileSync(join(folder, "mine.cpp"), "// changed\n");
+  const changed = run("run", "--resume", "--out", "a");
+  assert.equal(changed.code, 4);
+  assert.match(changed.err, /mine\.cpp.*has changed since the run began/);
+});
+
+test("what a source does wrong costs its case, and is said", (t) => {
+  const { folder, run } = workshop(t, {
+    "crashes.cpp": variant("*reinterpret_cast<volatile int*>(8) = 1;"),
+    "exits.cpp": variant("std::exit(-1);"),
+    "throws.cpp": variant('throw std::runtime_error("no room for this");'),
+    "is_wrong.cpp": variant("output(0)[0] = 1; return;"),
+    "never_ends.cpp": variant("for (volatile bool go = true; go;) {}"),
+  });
+  const result = run("run", "--source", "*.cpp", ...quick, "--timeout", "10", "--out", "a");
+  assert.equal(result.code, 3, result.err);
+  const record = read_run(join(folder, "a"));
+  const expected = {
+    cpu_naive: ["ok", /^$/], crashes: ["crashed", /signal 11/], exits: ["crashed", /exit code 255/],
+    throws: ["failed", /no room for this/], is_wrong: ["wrong", /never written/], never_ends: ["timeout", /longer than 10 s/],
+  };
+  for (const [name, [word, reason]] of Object.entries(expected)) {
+    const pass = status(record, `elementwise/${name}`);
+    assert.equal(pass.status, word, name);
+    assert.match(pass.reason ?? "", reason, name);
+  }
+});
+
+test("what cannot be built or loaded is refused before anything is written", (t) => {
+  const { folder, run } = workshop(t, {
+    "syntax.cpp": variant("float = ;"),
+    "no_variant.cpp": "int value() { return 1; }\n",
+    "old.cpp": '#include <mprof/plugin.h>\nextern "C" __attribute__((visibility("default"))) uint32_t mprof_abi_version() { return 7; }\n',
+    "dies.cpp": variant("", "static const int dead = (std::abort(), 1);\n"),
+    "prints.cpp": variant("", '#include <cstdio>\nstatic const int said = std::printf("{\\"kind\\":\\"described\\"}\\n");\n'),
+    "foreign.cpp": variant().replace('.family = "elementwise"', '.family = "elementwisse"'),
+    "typo.cpp": variant("", "", "elementwise/cpu_naif"),
+    "cpu_threads.cpp": variant(),
+    "a/same.cpp": variant(), "b/a/same.cpp": variant(), "note.txt": "",
+  });
+  const refused = {
+    "syntax.cpp": [2, /could not compile .*syntax\.cpp:\n.*syntax\.cpp:.*\n?.*error: /s],
+    "no_variant.cpp": [2, /no_variant\.cpp: it holds no variant/],
+    "old.cpp": [2, /old\.cpp: it is of version 7 .*this mprof has version 1/],
+    "dies.cpp": [3, /dies\.cpp: asked what it declares, it gave no answer: .*signal 6/],
+    "foreign.cpp": [2, /foreign\.cpp.*"elementwisse".*Did you mean elementwise\?/],
+    "typo.cpp": [2, /typo\.cpp: its baseline elementwise\/cpu_naif is no variant.*Did you mean elementwise\/cpu_naive/],
+    "cpu_threads.cpp": [2, /cpu_threads\.cpp: it would be called elementwise\/cpu_threads/],
+    "*/same.cpp b/a/same.cpp": [2, /would both be called a; rename one/],
+    "note.txt": [2, /note\.txt is no source/],
+    "a": [2, /this is a folder; name its files/],
+    "nothing*.cpp": [2, /there is no such file/],
+  };
+  for (const [sources, [code, message]] of Object.entries(refused)) {
+    const result = run("run", "--source", ...sources.split(" "), ...quick, "--out", "out");
+    assert.equal(result.code, code, `${sources}: ${result.err}`);
+    assert.match(result.err, message);
+    assert.ok(!existsSync(join(folder, "out")), sources);
+  }
+  // What a source prints while it is loaded is no answer, and does no harm.
+  assert.equal(run("run", "--source", "prints.cpp", ...quick, "--out", "out").code, 0);
+  const lonely = run("run", "--all", "--against", "x", ...quick, "--out", "out2");
+  assert.equal(lonely.code, 2);
+  assert.match(lonely.err, /--against says something of --source/);
+});
+
+test("without a compiler, or a cache that can be written", (t) => {
+  const { folder, env } = workshop(t, { "mine.cpp": variant(), "mine.cu": "", "file": "" });
+  const run = (extra, ...sources) => mprof(["run", "--source", ...sources, ...quick, "--overwrite", "--out", "a"], { cwd: folder, env: { ...env, ...extra } });
+  mkdirSync(join(folder, "bin"));
+  const bare = { PATH: join(folder, "bin"), CUDA_HOME: "", CUDA_PATH: "" };
+  const no_compiler = run(bare, "mine.cpp");
+  assert.equal(no_compiler.code, 5);
+  assert.match(no_compiler.err, /needs a C\+\+ compiler/);
+  const no_nvcc = run(bare, "mine.cu");
+  assert.equal(no_nvcc.code, 5);
+  assert.match(no_nvcc.err, /needs nvcc, .*CUDA_HOME/);
+  assert.ok(!existsSync(join(folder, "a")));
+
+  const no_cache = mprof(["run", "--source", "mine.cpp", ...quick, "--out", "a"], { cwd: folder, env: { ...env, MPROF_CACHE: join(folder, "file") } });
+  assert.equal(no_cache.code, 0, no_cache.err);
+  assert.match(no_cache.err, /not kept for the next time: .*file/);
+});
+
+test("a baseline is declared, or given; several sources make one run", (t) => {
+  const { folder, run } = workshop(t, { "op_0/map.cpp": variant(), "op_1/map.cpp": variant(), "op_2/map.cpp": variant() });
+  const result = run("run", "--source", "op_*/map.cpp", "--against", "op_0", ...quick, "--out", "a");
+  assert.equal(result.code, 0, result.err);
+  const { variants } = read_run(join(folder, "a"));
+  assert.deepEqual(variants.map((v) => [v.id, v.baseline]), [
+    ["elementwise/op_0", undefined], ["elementwise/op_1", "elementwise/op_0"], ["elementwise/op_2", "elementwise/op_0"],
+  ]);
+  const unknown = run("run", "--source", "op_1/map.cpp", "--against", "op_7", ...quick, "--out", "b");
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.err, /baseline elementwise\/op_7 is no variant/);
+});
+
+test("ab takes sources as sides", (t) => {
+  const { folder, run } = workshop(t, { "mine.cpp": variant() });
+  const session = run("ab", "mine.cpp", "elementwise/cpu_naive", "--size", "64", "--budget", "1", "--sampling-time", "0.05", "--out", "s");
+  assert.ok([0, 1].includes(session.code), session.err);
+  assert.equal(read_run(join(folder, "s/A")).plan.sources[0].variant, "elementwise/mine");
+  assert.equal(readFileSync(join(folder, "s/A/kernels/elementwise/mine.cpp"), "utf8"), variant());
+});
+
+test("a library that was built elsewhere is loaded as it is", (t) => {
+  const { folder, run, env } = workshop(t, { "mine.cpp": variant() });
+  assert.equal(run("run", "--source", "mine.cpp", ...quick, "--out", "a").code, 0);
+  const built = read_run(join(folder, "a")).plan.sources[0].library;
+  symlinkSync(built, join(folder, "given.so"));
+  const result = run("run", "--source", "given.so", ...quick, "--out", "b");
+  assert.equal(result.code, 0, result.err);
+  assert.doesNotMatch(result.err, /building/);
+  assert.equal(status(read_run(join(folder, "b")), "elementwise/given").status, "ok");
+  assert.equal(run("report", "b").code, 0);
+});
+
+test("course files for the CPU run unchanged, at their editions' odd sizes too", { skip }, (t) => {
+  const { folder, run } = workshop(t);
+  const result = run("run", "--source", join(course, "cpu*/*.cc"), "--batch", "3", "--quick", "--passes", "timing", "--out", "a");
+  assert.equal(result.code, 0, result.err);
+  const record = read_run(join(folder, "a"));
+  assert.deepEqual(record.cases.map((c) => c.variant), ["conv/cpu_naive", "conv/cpu", "conv/cpu_stride"]);
+  assert.equal(status(record, "conv/cpu").verification.length, 2);
+  const strided = status(record, "conv/cpu_stride").verification;
+  assert.equal(strided.length, 6);
+  assert.ok(strided.every((v) => v.passed));
+  assert.match(strided[5].op, /4x3x239x239, 3 maps, mask 3, stride 4/);
+
+  // What ignores the stride is right for the network, and wrong all the same.
+  const text = readFileSync(join(course, "cpu_stride/cpu-new-forward.cc"), "utf8").replaceAll("* S + ", "+ ");
+  mkdirSync(join(folder, "ignores"));
+  writeFileSync(join(folder, "ignores/cpu-new-forward.cc"), text);
+  writeFileSync(join(folder, "ignores/cpu-new-forward.h"), readFileSync(join(course, "cpu_stride/cpu-new-forward.h")));
+  const wrong = run("run", "--source", "ignores/cpu-new-forward.cc", "--batch", "3", "--quick", "--passes", "timing", "--out", "b");
+  assert.equal(wrong.code, 3);
+  assert.match(status(read_run(join(folder, "b")), "conv/cpu-new-forward").reason, /stride 2/);
+});
+
+test("course files for the GPU of all editions become variants of one report", { skip }, (t) => {
+  const { folder, env } = workshop(t);
+  const files = join(course, "20*/*.cu");
+  const compile = (cuda) => {
+    const out = `run-${readdirSync(folder).length}`;
+    const result = mprof(["run", "--source", files, "--batch", "3", "--quick", "--passes", "timing", "--out", out],
+      { cwd: folder, env: { ...env, ...cuda } });
+    assert.ok([0, 3].includes(result.code), result.err);
+    return read_run(join(folder, out)).variants.filter((v) => v.source_file?.match(/\/(20|m3)/));
+  };
+  const names = ["conv/2020", "conv/2021", "conv/2022", "conv/m3-forward"];
+  const stubbed = compile({ CUDA_HOME: stub_cuda });
+  assert.deepEqual(stubbed.map((v) => v.id).sort(), names);
+  assert.ok(stubbed.every((v) => v.device === "cuda" && v.baseline === "conv/baseline"));
+  const real = spawnSync("nvcc", ["--version"], { encoding: "utf8" });
+  if (real.status === 0) assert.deepEqual(compile({ CUDA_HOME: "" }).map((v) => v.id).sort(), names);
+  else t.diagnostic("nvcc is not here: compiled by its stub alone");
+});

@@ -1,0 +1,162 @@
+#include "runner/source/build.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/plugin.hpp"
+#include "kernels/sources.hpp"
+#include "runner/source/sources.hpp"
+#include "system/clock.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+using Files = std::vector<std::string>;
+
+TEST(Dependencies, AreWhatStandsBehindTheTarget) {
+  EXPECT_EQ(dependencies_of("a.o: b.cpp c.hpp \\\n d.hpp\n"), (Files{"b.cpp", "c.hpp", "d.hpp"}));
+  EXPECT_EQ(dependencies_of("/a b/x.so : /a\\ b/x.cu \\\n    /c\\#d$$e.h\n"),
+            (Files{"/a b/x.cu", "/c#d$e.h"}));
+  EXPECT_EQ(dependencies_of(""), Files{});
+  EXPECT_EQ(dependencies_of("no rule"), Files{});
+}
+
+TEST(NamesOfSources, AreTheirFilesOrTheirFolders) {
+  EXPECT_EQ(names_of({"/x/my idea.cu", "b.cpp"}), (Files{"my_idea", "b"}));
+  EXPECT_EQ(names_of({"/x/op_1/m3-forward.cu", "/x/op_2/m3-forward.cu", "/x/own.cu"}),
+            (Files{"op_1", "op_2", "own"}));
+  EXPECT_THROW(static_cast<void>(names_of({"/x/a/f.cu", "/y/a/f.cu"})), Error);
+  EXPECT_THROW(static_cast<void>(names_of({"/x/a/f.cu", "/y/b/f.cu", "/y/a.cu"})), Error);
+}
+
+class Build : public ::testing::Test {
+ protected:
+  void SetUp() override { ::setenv("MPROF_CACHE", (directory_.path() / "cache of libraries").c_str(), 1); }
+
+  BuiltLibrary build(const std::vector<std::string>& flags = {}) {
+    const LibraryFolder folder;
+    return build_library(source_, {.flags = flags}, folder, steady_clock());
+  }
+
+  mprof::test::TemporaryDirectory directory_;
+  fs::path source_ = directory_.path() / "with blanks" / "my idea.cpp";
+};
+
+TEST_F(Build, IsDoneOnceForTheSameTextHeadersAndFlags) {
+  write_file(source_, "#include \"own.h\"\nint value() { return own; }\n");
+  write_file(source_.parent_path() / "own.h", "constexpr int own = 1;\n");
+  const BuiltLibrary first = build();
+  EXPECT_FALSE(first.was_kept);
+  EXPECT_TRUE(fs::exists(first.library));
+  const BuiltLibrary again = build();
+  EXPECT_TRUE(again.was_kept);
+  EXPECT_EQ(again.library, first.library);
+  EXPECT_EQ(again.checksum, first.checksum);
+
+  const BuiltLibrary otherwise = build({"-DOTHER"});
+  EXPECT_FALSE(otherwise.was_kept);
+  EXPECT_NE(otherwise.checksum, first.checksum);
+
+  write_file(source_.parent_path() / "own.h", "constexpr int own = 2;\n");
+  const BuiltLibrary changed = build();
+  EXPECT_FALSE(changed.was_kept);
+  EXPECT_NE(changed.checksum, first.checksum);
+}
+
+TEST_F(Build, IsDoneAgainWhereWhatWasKeptIsDamaged) {
+  write_file(source_, "int value() { return 1; }\n");
+  const BuiltLibrary first = build();
+  const std::string whole = read_file(first.library);
+  write_file(first.library, whole.substr(0, whole.size() / 2));
+  EXPECT_FALSE(build().was_kept);
+  EXPECT_EQ(read_file(first.library), whole);
+  write_file(first.library.parent_path() / "depends-on", "no manifest\n");
+  EXPECT_FALSE(build().was_kept);
+  EXPECT_TRUE(build().was_kept);
+}
+
+TEST_F(Build, ThatFailsShowsWhatTheCompilerWroteAndKeepsNothing) {
+  write_file(source_, "int value() { return undeclared; }\n");
+  try {
+    static_cast<void>(build());
+    FAIL() << "it was compiled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    const std::string message = error.what();
+    EXPECT_NE(message.find(source_.string() + ":1:"), std::string::npos) << message;
+    EXPECT_NE(message.find("undeclared"), std::string::npos) << message;
+  }
+  EXPECT_TRUE(fs::is_empty(directory_.path() / "cache of libraries" / "libraries"));
+}
+
+/// What is wrong with a library of this source.
+std::string refusal(const fs::path& library) {
+  try {
+    const Plugin plugin(library);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return {};
+}
+
+TEST_F(Build, OfAnotherVersionOfTheBoundaryIsRefusedByName) {
+  const auto with_version = [&](const std::string& version) {
+    write_file(source_,
+               "#include <mprof/plugin.h>\nextern \"C\" __attribute__((visibility(\"default\"))) uint32_t "
+               "mprof_abi_version() { return " +
+                   version + "; }\n");
+    const BuiltLibrary built = build();
+    const std::string message = refusal(built.library);
+    EXPECT_EQ(message.find(built.library.string()), 0U) << message;
+    return message;
+  };
+  EXPECT_NE(with_version("MPROF_ABI_VERSION + 1").find("of version 2"), std::string::npos);
+  EXPECT_NE(with_version("MPROF_ABI_VERSION").find("mprof_plugin() is missing"), std::string::npos);
+  write_file(source_, "int value() { return 1; }\n");
+  EXPECT_NE(refusal(build().library).find("no function mprof_abi_version()"), std::string::npos);
+  EXPECT_NE(refusal("/nowhere/at/all.so").find("cannot be loaded"), std::string::npos);
+}
+
+TEST_F(Build, OfADeclarationThatCannotBeIsRefused) {
+  const auto declared = [&](const std::string& fields) {
+    write_file(source_, "#include <mprof/variant.hpp>\nMPROF_VARIANT(" + fields + ")\n");
+    return refusal(build().library);
+  };
+  EXPECT_NE(declared(".title = \"x\", .device = \"cpu\"").find("no family"), std::string::npos);
+  EXPECT_NE(declared(".family = \"f\", .device = \"cpu\"").find("no title"), std::string::npos);
+  EXPECT_NE(declared(".family = \"f\", .title = \"x\", .device = \"tpu\"").find("\"tpu\""),
+            std::string::npos);
+  EXPECT_NE(declared(".family = \"f\", .title = \"x\", .device = \"cpu\", .tolerance = 0.5")
+                .find("tolerance of 0.5"),
+            std::string::npos);
+  EXPECT_NE(
+      declared(
+          ".family = \"f\", .title = \"x\", .device = \"cpu\", .parameters = {{\"p\", \"\", \"1\", {\"2\"}}}")
+          .find("default of its parameter p"),
+      std::string::npos);
+  EXPECT_EQ(declared(".family = \"f\", .title = \"x\", .device = \"cpu\""), "");
+}
+
+TEST(FirstVariants, AreThereForEachFamilyAndDevice) {
+  for (const char* family : {"conv", "elementwise"}) {
+    for (const char* device : {"cpu", "cuda"}) {
+      const auto text = first_variant(family, device);
+      ASSERT_TRUE(text) << family << " " << device;
+      EXPECT_NE(text->find("MPROF_VARIANT"), std::string_view::npos);
+    }
+  }
+  EXPECT_FALSE(first_variant("nothing", "cpu"));
+}
+
+}  // namespace
+}  // namespace mprof

@@ -1,0 +1,150 @@
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/common/poison.hpp"
+#include "kernels/conv/lenet/family.hpp"
+#include "kernels/conv/lenet/lenet.hpp"
+#include "kernels/conv/lenet/plugin_convolution.hpp"
+#include "kernels/conv/lenet/verification.hpp"
+#include "kernels/registry.hpp"
+#include "runner/source/build.hpp"
+#include "system/clock.hpp"
+#include "system/files.hpp"
+#include "tests/kernels/support.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof::conv {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path samples = fs::path(MPROF_SOURCE_DIR) / "tests/source/course";
+
+/// Samples in the shape of the course's files, for the GPU by the stub of nvcc: what is tried is how they are
+/// called, not what a GPU makes of them.
+class CourseFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("MPROF_CACHE", directory_.path().c_str(), 1);
+    ::setenv("CUDA_HOME", (fs::path(MPROF_SOURCE_DIR) / "tests/source/stub_cuda").c_str(), 1);
+  }
+
+  std::shared_ptr<const Plugin> plugin(const std::string& sample) {
+    const fs::path source = samples / sample;
+    const LibraryFolder folder;
+    BuildSettings settings;
+    settings.frame = ConvFamily().frame_of(read_file(source));
+    EXPECT_TRUE(settings.frame) << sample << " was not recognised";
+    return std::make_shared<const Plugin>(build_library(source, settings, folder, steady_clock()).library);
+  }
+
+  /// One execution whose op's output was poisoned before each forward(), as in a run.
+  static Verification run(Convolution& convolution, const Shape& shape, unsigned seed, int times = 1) {
+    const std::vector<float> input = mprof::test::random_values(shape.input_size(), seed);
+    const std::vector<float> mask = mprof::test::random_values(shape.mask_size(), seed + 1);
+    std::vector<float> output(shape.output_size());
+    poison(output);
+    convolution.prepare(shape, input.data(), mask.data(), output.data());
+    for (int i = 0; i < times; ++i) {
+      convolution.poison_output(poison_pattern);
+      convolution.forward();
+    }
+    convolution.finish();
+    return verify(to_verify("test", shape, input, mask, output, single_precision_tolerance));
+  }
+
+  static void expect_right(Convolution& convolution, const Shape& shape, unsigned seed, int times = 1) {
+    const Verification result = run(convolution, shape, seed, times);
+    EXPECT_TRUE(result.passed) << result.finding;
+  }
+
+  mprof::test::TemporaryDirectory directory_;
+};
+
+void expect_declared(const Plugin& plugin, const std::string& device, const std::string& baseline, bool odd) {
+  EXPECT_EQ(plugin.info().family, "conv");
+  EXPECT_EQ(plugin.info().device, device);
+  EXPECT_EQ(plugin.info().baseline, baseline);
+  EXPECT_EQ(plugin.is_for_odd_sizes(), odd);
+}
+
+TEST_F(CourseFile, IsRightWhateverTheEdition) {
+  struct Sample {
+    const char* file;
+    bool has_stride;
+    const char* title;
+  };
+  for (const Sample& sample :
+       {Sample{"2020/new-forward.cu", false, "Course file of 2020"},
+        Sample{"2021/new-forward.cu", false, "Course file of 2021 and since 2024"},
+        Sample{"2022/new-forward.cu", true, "Course file of 2022 and 2023"},
+        Sample{"2024_streams/m3-forward.cu", false, "Course file of 2021 and since 2024"}}) {
+    SCOPED_TRACE(sample.file);
+    const auto loaded = plugin(sample.file);
+    expect_declared(*loaded, "cuda", "conv/baseline", sample.has_stride);
+    EXPECT_EQ(loaded->info().title, sample.title);
+    PluginConvolution convolution(loaded, {});
+    for (const Layer& layer : layers) expect_right(convolution, layer.shape(2), 1);
+    expect_right(convolution, layers[0].shape(3), 7, 3);
+    for (const Shape& shape : convolution.other_shapes()) expect_right(convolution, shape, 3);
+    EXPECT_EQ(convolution.other_shapes().size(), sample.has_stride ? 4U : 0U);
+  }
+}
+
+TEST_F(CourseFile, OfTheCpuIsCalledWithItsStride) {
+  const auto plain = plugin("cpu/cpu-new-forward.cc");
+  expect_declared(*plain, "cpu", "conv/cpu_naive", false);
+  PluginConvolution convolution(plain, {});
+  expect_right(convolution, layers[1].shape(2), 1);
+
+  const auto strided = plugin("cpu_stride/cpu-new-forward.cc");
+  expect_declared(*strided, "cpu", "conv/cpu_naive", true);
+  PluginConvolution with_stride(strided, {});
+  for (const Shape& shape : with_stride.other_shapes()) expect_right(with_stride, shape, 2);
+}
+
+/// A cached output would not show where the poison is not where forward() writes.
+TEST_F(CourseFile, WritesItsOutputInForwardWhereverTheWorkIs) {
+  for (const char* sample : {"2021/new-forward.cu", "2024_streams/m3-forward.cu"}) {
+    SCOPED_TRACE(sample);
+    PluginConvolution convolution(plugin(sample), {});
+    const Shape shape = layers[0].shape(1);
+    expect_right(convolution, shape, 1);  // the first execution decides what the op is
+    const std::vector<float> input = mprof::test::random_values(shape.input_size(), 1);
+    const std::vector<float> mask = mprof::test::random_values(shape.mask_size(), 2);
+    std::vector<float> output(shape.output_size());
+    poison(output);
+    convolution.prepare(shape, input.data(), mask.data(), output.data());
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(output[0]), poison_pattern) << "prepare() computed";
+    convolution.forward();
+    convolution.poison_output(poison_pattern);
+    convolution.finish();  // without a forward(): what it copies out must be the poison
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(output[0]), poison_pattern);
+  }
+}
+
+int told = 0;
+std::string told_name;
+
+TEST_F(CourseFile, TellsOfItsLaunchesWithoutAProfiler) {
+  tell_of_plugin_launches([](const void* kernel, mprof_kernel_name name) {
+    ++told;
+    told_name = name(kernel);
+  });
+  PluginConvolution convolution(plugin("2021/new-forward.cu"), {});
+  const Shape shape = layers[0].shape(1);
+  expect_right(convolution, shape, 1);
+  told = 0;
+  expect_right(convolution, shape, 1, 3);
+  // The marker before, the marker behind, three times a kernel and what poisons its output.
+  EXPECT_EQ(told, 2 + 3 * 2);
+  EXPECT_EQ(told_name, "kernel_of_the_stub");
+}
+
+}  // namespace
+}  // namespace mprof::conv
