@@ -74,6 +74,7 @@ struct Verb {
 [[nodiscard]] Verb stats_verb();
 [[nodiscard]] Verb export_verb();
 [[nodiscard]] Verb doctor_verb();
+[[nodiscard]] Verb new_verb();
 [[nodiscard]] Verb worker_verb();
 
 /// Parses what follows the verb. Throws Error(usage) with the option at fault and the nearest known ones.

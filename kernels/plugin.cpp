@@ -163,7 +163,7 @@ void tell_of_plugin_launches(mprof_launching launching) {
 }
 
 void load_plugin(Registry& registry, const PluginSource& source) {
-  auto plugin = std::make_shared<const Plugin>(source.library);
+  const auto plugin = std::make_shared<const Plugin>(source.library);
   const Family* const family = registry.family(plugin->info().family);
   if (family == nullptr) {
     throw Error(ExitCode::usage,
@@ -173,11 +173,11 @@ void load_plugin(Registry& registry, const PluginSource& source) {
   }
   VariantInfo info = plugin->info();
   info.id = source.variant;
-  family->adopt(info.id, std::move(plugin));
+  family->adopt(info.id, plugin);
   registry.add(RegisteredVariant{std::move(info), {}});
 }
 
-void Family::adopt(const std::string& id, std::shared_ptr<const Plugin> /*plugin*/) const {
+void Family::adopt(const std::string& id, const std::shared_ptr<const Plugin>& /*plugin*/) const {
   throw Error(ExitCode::usage,
               fmt::format("{}: the family {} takes no variants from outside.", id, info().id));
 }

@@ -106,7 +106,7 @@ class Family {
                                                        const InputPaths& inputs) const = 0;
 
   /// Lets bind() know a variant that a library declares. Throws Error(usage) where the family takes none.
-  virtual void adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const;
+  virtual void adopt(const std::string& id, const std::shared_ptr<const Plugin>& plugin) const;
   /// How a source of another program's shape becomes a plug-in of this family; nullopt where it is none of
   /// the shapes that the family knows.
   [[nodiscard]] virtual std::optional<SourceFrame> frame_of(std::string_view /*source*/) const {

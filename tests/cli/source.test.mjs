@@ -181,6 +181,16 @@ test("a baseline is declared, or given; several sources make one run", (t) => {
   assert.match(unknown.err, /baseline elementwise\/op_7 is no variant/);
 });
 
+test("a clock that a source brings along is nobody's but its own", (t) => {
+  const clock = '#include <ctime>\nextern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t, timespec* now) noexcept {\n' +
+    "  *now = {1, 0};\n  return 0;\n}\n";
+  const { folder, run } = workshop(t, { "stops_time.cpp": variant("", clock) });
+  const result = run("run", "--source", "stops_time.cpp", ...quick, "--out", "a");
+  assert.equal(result.code, 0, result.err);
+  const times = status(read_run(join(folder, "a")), "elementwise/stops_time").measurements.find((m) => m.metric === "op_time");
+  assert.ok(times.samples.every((s) => s > 0));
+});
+
 test("ab takes sources as sides", (t) => {
   const { folder, run } = workshop(t, { "mine.cpp": variant() });
   const session = run("ab", "mine.cpp", "elementwise/cpu_naive", "--size", "64", "--budget", "1", "--sampling-time", "0.05", "--out", "s");
@@ -240,4 +250,54 @@ test("course files for the GPU of all editions become variants of one report", {
   const real = spawnSync("nvcc", ["--version"], { encoding: "utf8" });
   if (real.status === 0) assert.deepEqual(compile({ CUDA_HOME: "" }).map((v) => v.id).sort(), names);
   else t.diagnostic("nvcc is not here: compiled by its stub alone");
+});
+
+test("docs/adding.md goes from an empty file to a report", (t) => {
+  const { folder, env } = workshop(t);
+  const text = readFileSync(join(source, "docs/adding.md"), "utf8");
+  const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) => block.trim().split("\n"));
+  assert.ok(commands.length >= 7);
+  for (const command of commands) {
+    const [name, ...words] = command.split(" ");
+    assert.equal(name, "mprof");
+    const result = mprof(words, { cwd: folder, env });
+    const may_be_slower = ["ab", "compare"].includes(words[0]);
+    assert.ok(result.code === 0 || (may_be_slower && result.code === 1), `${command}: ${result.err}`);
+  }
+  assert.match(readFileSync(join(folder, "second/brief.md"), "utf8"), /elementwise\/my_map/);
+  assert.match(readFileSync(join(folder, "second/evidence.md"), "utf8"), /void forward\(\) override/);
+});
+
+test("mprof new writes a variant of each family that is right, and nothing over a file", { skip }, (t) => {
+  const { folder, run } = workshop(t);
+  const has_nvcc = spawnSync("nvcc", ["--version"]).status === 0;
+  for (const family of ["conv", "elementwise"]) {
+    for (const ending of has_nvcc ? ["cpp", "cu"] : ["cpp"]) {
+      const file = `first_${family}_${ending}.${ending}`;
+      const made = run("new", "variant", file, "--family", family);
+      assert.equal(made.code, 0, made.err);
+      assert.match(made.out, new RegExp(`Next: mprof run --source ${file}`));
+      assert.doesNotMatch(readFileSync(join(folder, file), "utf8"), /@/);
+    }
+  }
+  const result = run("run", "--source", "first_*", "--batch", "2", "--size", "64", "--quick", "--passes", "timing", "--out", "a");
+  assert.equal(result.code, 0, result.err);
+  assert.equal(status(read_run(join(folder, "a")), "conv/first_conv_cpp").status, "ok");
+  assert.equal(status(read_run(join(folder, "a")), "elementwise/first_elementwise_cpp").status, "ok");
+
+  const before = readFileSync(join(folder, "first_conv_cpp.cpp"));
+  const refused = {
+    "variant first_conv_cpp.cpp --family conv": /is there already/,
+    "variant x.py --family conv": /end the name with \.cu .* with \.cpp/,
+    "variant x.cpp --family con": /no family of this name\. Did you mean conv\?/,
+    "variant x.cpp": /say with --family/,
+    "family x.cpp --family conv": /it writes a variant/,
+  };
+  for (const [words, message] of Object.entries(refused)) {
+    const { code, err } = run("new", ...words.split(" "));
+    assert.equal(code, 2, words);
+    assert.match(err, message);
+  }
+  assert.deepEqual(readFileSync(join(folder, "first_conv_cpp.cpp")), before);
+  assert.ok(!existsSync(join(folder, "x.cpp")));
 });

@@ -113,7 +113,7 @@ std::unique_ptr<Workload> ConvFamily::load(const Problem& problem, const InputPa
   return std::make_unique<LenetWorkload>(load_inputs(value_within(info(), problem, "batch"), inputs));
 }
 
-void ConvFamily::adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const {
+void ConvFamily::adopt(const std::string& id, const std::shared_ptr<const Plugin>& plugin) const {
   adopt_convolution(id, plugin);
 }
 

@@ -17,7 +17,7 @@ class ConvFamily final : public Family {
   [[nodiscard]] std::vector<InputFile> validate(const InputPaths& inputs) const override;
   [[nodiscard]] std::unique_ptr<Workload> load(const Problem& problem,
                                                const InputPaths& inputs) const override;
-  void adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const override;
+  void adopt(const std::string& id, const std::shared_ptr<const Plugin>& plugin) const override;
   [[nodiscard]] std::optional<SourceFrame> frame_of(std::string_view source) const override;
 };
 

@@ -95,7 +95,7 @@ std::unique_ptr<Workload> ElementwiseFamily::load(const Problem& problem,
   return std::make_unique<MapWorkload>(matrix_of(info(), problem));
 }
 
-void ElementwiseFamily::adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const {
+void ElementwiseFamily::adopt(const std::string& id, const std::shared_ptr<const Plugin>& plugin) const {
   adopt_map(id, plugin);
 }
 

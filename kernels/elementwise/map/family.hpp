@@ -15,7 +15,7 @@ class ElementwiseFamily final : public Family {
   [[nodiscard]] std::vector<OpInfo> ops(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Workload> load(const Problem& problem,
                                                const InputPaths& inputs) const override;
-  void adopt(const std::string& id, std::shared_ptr<const Plugin> plugin) const override;
+  void adopt(const std::string& id, const std::shared_ptr<const Plugin>& plugin) const override;
 };
 
 }  // namespace mprof::elementwise
