@@ -139,16 +139,19 @@ std::string baseline_id(const std::string& name, const VariantInfo& info) {
 }
 
 /// Baselines may be other sources: all must be registered before this is known.
-void require_baseline(const VariantInfo& info, const std::string& path, const Registry& registry) {
-  if (info.baseline.empty() || registry.variant(info.baseline) != nullptr) {
-    if (info.baseline.empty() || mprof::family_of(std::string_view(info.baseline)) == info.family) return;
+void require_baseline(const VariantInfo& info, const std::string& path,
+                      const std::vector<PluginSource>& sources, const Registry& registry) {
+  if (info.baseline.empty()) return;
+  if (registry.variant(info.baseline) != nullptr) {
+    if (mprof::family_of(std::string_view(info.baseline)) == info.family) return;
     throw Error(ExitCode::usage, fmt::format("{}: its baseline {} is of another family than {}.", path,
                                              info.baseline, info.id));
   }
-  // A build without a device has none of its variants.
+  // A build without a device has none of mprof's own variants for it.
   const std::vector<std::string> known = variants_of_family(registry, info.family);
   const bool has_device = std::ranges::any_of(known, [&](const std::string& id) {
-    return id != info.id && registry.variant(id)->info.device == info.device;
+    const bool is_own = std::ranges::find(sources, id, &PluginSource::variant) == sources.end();
+    return is_own && registry.variant(id)->info.device == info.device;
   });
   if (!has_device) return;
   throw Error(ExitCode::usage,
@@ -227,7 +230,7 @@ std::vector<PluginSource> load_sources(const SourceRequest& request, const Sourc
     sources.push_back(std::move(source));
   }
   for (const PluginSource& source : sources)
-    require_baseline(context.registry.variant(source.variant)->info, source.path, context.registry);
+    require_baseline(context.registry.variant(source.variant)->info, source.path, sources, context.registry);
   return sources;
 }
 
