@@ -52,7 +52,8 @@ function(mprof_cuda_plugins)
   target_link_libraries(mprof_cuda PUBLIC mprof_model CUDA::cudart_static PRIVATE ${CMAKE_DL_LIBS})
   # Launches of kernels go through cuda/launch_counts.cpp, and their registration through cuda/own_kernels.cpp, in
   # whatever is linked with it.
-  foreach(function cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelExC __cudaRegisterFunction)
+  foreach(function cudaLaunchKernel __cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelExC
+          __cudaRegisterFunction)
     target_link_options(mprof_cuda INTERFACE LINKER:--wrap=${function})
   endforeach()
   # Where CUPTI is looked for last: in the toolkit of this build.

@@ -84,12 +84,18 @@ void count_launch_elsewhere(const void* kernel, KernelNamer namer) noexcept {
 // __real_. NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" {
 
-// What <<<>>> becomes ends in this one as well.
 cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
 cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                     std::size_t shared, cudaStream_t stream) {
   mprof::cuda::count(kernel);
   return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+// What <<<>>> becomes since CUDA 13. It would go on to cudaLaunchKernel() within the runtime, where one
+// linker redirects the call and another does not.
+cudaError_t __wrap___cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                      std::size_t shared, cudaStream_t stream) {
+  return __wrap_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
 cudaError_t __real_cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);

@@ -125,7 +125,8 @@ std::vector<std::string> options_of(const Compiler& tool) {
   std::error_code error;
   if (fs::exists("/dev/nvidiactl", error)) options.emplace_back("-arch=native");
   for (const std::string& option : host) options.push_back("-Xcompiler=" + option);
-  for (const char* launch : {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"})
+  for (const char* launch :
+       {"cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"})
     options.push_back(fmt::format("-Xlinker=--wrap={}", launch));
   return options;
 }

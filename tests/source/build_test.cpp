@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,32 @@ TEST_F(Build, OfADeclarationThatCannotBeIsRefused) {
           .find("default of its parameter p"),
       std::string::npos);
   EXPECT_EQ(declared(".family = \"f\", .title = \"x\", .device = \"cpu\""), "");
+}
+
+int launches = 0;
+
+/// The real compiler and its linker, without a GPU: a launch fails, and is counted before.
+TEST_F(Build, ByNvccCountsEachLaunchOnce) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc was not found";
+  ::unsetenv("CUDA_HOME");
+  source_.replace_extension(".cu");
+  write_file(source_, R"(#include <mprof/variant.hpp>
+__global__ void nothing() {}
+struct Launches : mprof::plugin::Op {
+  void prepare(const mprof::plugin::Task&) override {}
+  void forward() override {
+    nothing<<<1, 1>>>();
+    cudaLaunchKernel(reinterpret_cast<const void*>(&nothing), dim3(1), dim3(1), nullptr, 0, nullptr);
+  }
+  void finish() override {}
+};
+MPROF_VARIANT(.family = "f", .title = "x", .device = "cuda",
+              .make = [](const mprof::plugin::Parameters&) { return std::make_unique<Launches>(); })
+)");
+  tell_of_plugin_launches([](const void*, mprof_kernel_name) { ++launches; });
+  PluginOp op(std::make_shared<const Plugin>(build().library), {});
+  op.forward();
+  EXPECT_EQ(launches, 2);
 }
 
 TEST(FirstVariants, AreThereForEachFamilyAndDevice) {
