@@ -11,6 +11,7 @@
 #include "device/probe.hpp"
 #include "kernels/registry.hpp"
 #include "runner/sanitize/compute_sanitizer.hpp"
+#include "runner/source/compiler.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cli {
@@ -41,6 +42,17 @@ Probe probe_sanitizer() {
   return {"compute-sanitizer", ProbeState::limited, sanitizer.absent, "Only `mprof sanitize` needs it."};
 }
 
+/// What compiles sources that end so. Only `mprof run --source` needs it.
+Probe probe_compiler(const char* name, const char* ending) {
+  try {
+    const Compiler found = find_compiler(fmt::format("any{}", ending), steady_clock());
+    return {name, ProbeState::ok, fmt::format("{}, {}", found.version, found.program.string()), ""};
+  } catch (const Error& error) {
+    return {name, ProbeState::limited, error.what(),
+            fmt::format("Only `mprof run --source` of a {} file needs it.", ending)};
+  }
+}
+
 std::string_view word(ProbeState state) {
   switch (state) {
     case ProbeState::ok:
@@ -58,6 +70,8 @@ int doctor(const Arguments& arguments) {
   const Registry& registry = Registry::instance();
   const InputPaths paths = locate_inputs(arguments, registry);
   probes.push_back(probe_sanitizer());
+  probes.push_back(probe_compiler("nvcc", ".cu"));
+  probes.push_back(probe_compiler("C++ compiler", ".cpp"));
   for (const Family* family : registry.families()) probes.push_back(probe_inputs(*family, paths));
   for (const Probe& probe : probes) {
     fmt::print("{:<8} {}: {}\n", word(probe.state), probe.name, probe.found);

@@ -50,7 +50,7 @@ fs::path find_host_compiler(const fs::path& source) {
   }
   throw Error(
       ExitCode::environment,
-      fmt::format("{} needs a C++ compiler, and {} is not on PATH. Install one (Debian: g++), or set CXX.",
+      fmt::format("{} needs a C++ compiler, and PATH has no {}. Install one (Debian: g++), or set CXX.",
                   source.string(), fmt::join(names, " or ")));
 }
 

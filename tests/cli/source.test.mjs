@@ -161,6 +161,9 @@ test("without a compiler, or a cache that can be written", (t) => {
   const no_nvcc = run(bare, "mine.cu");
   assert.equal(no_nvcc.code, 5);
   assert.match(no_nvcc.err, /needs nvcc, .*CUDA_HOME/);
+  const { out } = mprof(["doctor"], { cwd: folder, env: { ...env, ...bare } });
+  assert.match(out, /^limited  nvcc: .*\n +-> Only `mprof run --source`/m);
+  assert.match(out, /^limited  C\+\+ compiler: /m);
   assert.ok(!existsSync(join(folder, "a")));
 
   const no_cache = mprof(["run", "--source", "mine.cpp", ...quick, "--out", "a"], { cwd: folder, env: { ...env, MPROF_CACHE: join(folder, "file") } });
