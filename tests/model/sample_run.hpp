@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "model/run.hpp"
 
 namespace mprof::test {
@@ -88,6 +90,12 @@ inline Run full_run() {
   run.plan.timeout = 12.5;
   run.plan.stopping = {3, 9, 1.5, 0.05};
   run.plan.inputs = {{"pictures", "/pictures"}};
+  run.plan.sources = {{.path = "/own/b.cpp",
+                       .variant = "conv/b",
+                       .checksum = "sha256:" + std::string(64, '0'),
+                       .compiler = "/usr/bin/c++ (c++ 12.2.0)",
+                       .flags = {"-lcublas"},
+                       .library = "/cache/b.so"}};
   run.environment["cpu"]["model"] = "AMD \"EPYC\" \n ünïcode";
   run.environment["cpu"]["cores"] = 2.0;
   run.environment["cpu"]["governor"] = Absent{"no cpufreq here"};
