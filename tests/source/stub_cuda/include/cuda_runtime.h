@@ -26,7 +26,9 @@ struct cudaLaunchConfig_t {};
 inline const char* cudaGetErrorString(cudaError_t) {
   return "an error of the stub";
 }
-inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+inline cudaError_t cudaPeekAtLastError() {
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() {
   return cudaSuccess;
 }
