@@ -41,20 +41,20 @@ TEST(NamesOfSources, AreTheirFilesOrTheirFolders) {
 
 class Build : public ::testing::Test {
  protected:
-  void SetUp() override { ::setenv("MPROF_CACHE", (directory_.path() / "cache of libraries").c_str(), 1); }
+  void SetUp() override { ::setenv("MPROF_CACHE", (directory.path() / "cache of libraries").c_str(), 1); }
 
   BuiltLibrary build(const std::vector<std::string>& flags = {}) {
     const LibraryFolder folder;
-    return build_library(source_, {.flags = flags}, folder, steady_clock());
+    return build_library(source, {.flags = flags}, folder, steady_clock());
   }
 
-  mprof::test::TemporaryDirectory directory_;
-  fs::path source_ = directory_.path() / "with blanks" / "my idea.cpp";
+  mprof::test::TemporaryDirectory directory;
+  fs::path source = directory.path() / "with blanks" / "my idea.cpp";
 };
 
 TEST_F(Build, IsDoneOnceForTheSameTextHeadersAndFlags) {
-  write_file(source_, "#include \"own.h\"\nint value() { return own; }\n");
-  write_file(source_.parent_path() / "own.h", "constexpr int own = 1;\n");
+  write_file(source, "#include \"own.h\"\nint value() { return own; }\n");
+  write_file(source.parent_path() / "own.h", "constexpr int own = 1;\n");
   const BuiltLibrary first = build();
   EXPECT_FALSE(first.was_kept);
   EXPECT_TRUE(fs::exists(first.library));
@@ -67,14 +67,14 @@ TEST_F(Build, IsDoneOnceForTheSameTextHeadersAndFlags) {
   EXPECT_FALSE(otherwise.was_kept);
   EXPECT_NE(otherwise.checksum, first.checksum);
 
-  write_file(source_.parent_path() / "own.h", "constexpr int own = 2;\n");
+  write_file(source.parent_path() / "own.h", "constexpr int own = 2;\n");
   const BuiltLibrary changed = build();
   EXPECT_FALSE(changed.was_kept);
   EXPECT_NE(changed.checksum, first.checksum);
 }
 
 TEST_F(Build, IsDoneAgainWhereWhatWasKeptIsDamaged) {
-  write_file(source_, "int value() { return 1; }\n");
+  write_file(source, "int value() { return 1; }\n");
   const BuiltLibrary first = build();
   const std::string whole = read_file(first.library);
   write_file(first.library, whole.substr(0, whole.size() / 2));
@@ -86,17 +86,17 @@ TEST_F(Build, IsDoneAgainWhereWhatWasKeptIsDamaged) {
 }
 
 TEST_F(Build, ThatFailsShowsWhatTheCompilerWroteAndKeepsNothing) {
-  write_file(source_, "int value() { return undeclared; }\n");
+  write_file(source, "int value() { return undeclared; }\n");
   try {
     static_cast<void>(build());
     FAIL() << "it was compiled";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     const std::string message = error.what();
-    EXPECT_NE(message.find(source_.string() + ":1:"), std::string::npos) << message;
+    EXPECT_NE(message.find(source.string() + ":1:"), std::string::npos) << message;
     EXPECT_NE(message.find("undeclared"), std::string::npos) << message;
   }
-  EXPECT_TRUE(fs::is_empty(directory_.path() / "cache of libraries" / "libraries"));
+  EXPECT_TRUE(fs::is_empty(directory.path() / "cache of libraries" / "libraries"));
 }
 
 /// What is wrong with a library of this source.
@@ -112,7 +112,7 @@ std::string refusal(const fs::path& library) {
 
 TEST_F(Build, OfAnotherVersionOfTheBoundaryIsRefusedByName) {
   const auto with_version = [&](const std::string& version) {
-    write_file(source_,
+    write_file(source,
                "#include <mprof/plugin.h>\nextern \"C\" __attribute__((visibility(\"default\"))) uint32_t "
                "mprof_abi_version() { return " +
                    version + "; }\n");
@@ -123,14 +123,14 @@ TEST_F(Build, OfAnotherVersionOfTheBoundaryIsRefusedByName) {
   };
   EXPECT_NE(with_version("MPROF_ABI_VERSION + 1").find("of version 2"), std::string::npos);
   EXPECT_NE(with_version("MPROF_ABI_VERSION").find("mprof_plugin() is missing"), std::string::npos);
-  write_file(source_, "int value() { return 1; }\n");
+  write_file(source, "int value() { return 1; }\n");
   EXPECT_NE(refusal(build().library).find("no function mprof_abi_version()"), std::string::npos);
   EXPECT_NE(refusal("/nowhere/at/all.so").find("cannot be loaded"), std::string::npos);
 }
 
 TEST_F(Build, OfADeclarationThatCannotBeIsRefused) {
   const auto declared = [&](const std::string& fields) {
-    write_file(source_, "#include <mprof/variant.hpp>\nMPROF_VARIANT(" + fields + ")\n");
+    write_file(source, "#include <mprof/variant.hpp>\nMPROF_VARIANT(" + fields + ")\n");
     return refusal(build().library);
   };
   EXPECT_NE(declared(".title = \"x\", .device = \"cpu\"").find("no family"), std::string::npos);
@@ -154,8 +154,8 @@ int launches = 0;
 TEST_F(Build, ByNvccCountsEachLaunchOnce) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc was not found";
   ::unsetenv("CUDA_HOME");
-  source_.replace_extension(".cu");
-  write_file(source_, R"(#include <mprof/variant.hpp>
+  source.replace_extension(".cu");
+  write_file(source, R"(#include <mprof/variant.hpp>
 __global__ void nothing() {}
 struct Launches : mprof::plugin::Op {
   void prepare(const mprof::plugin::Task&) override {}

@@ -30,7 +30,7 @@ const fs::path samples = fs::path(MPROF_SOURCE_DIR) / "tests/source/course";
 class CourseFile : public ::testing::Test {
  protected:
   void SetUp() override {
-    ::setenv("MPROF_CACHE", directory_.path().c_str(), 1);
+    ::setenv("MPROF_CACHE", directory.path().c_str(), 1);
     ::setenv("CUDA_HOME", (fs::path(MPROF_SOURCE_DIR) / "tests/source/stub_cuda").c_str(), 1);
   }
 
@@ -63,7 +63,7 @@ class CourseFile : public ::testing::Test {
     EXPECT_TRUE(result.passed) << result.finding;
   }
 
-  mprof::test::TemporaryDirectory directory_;
+  mprof::test::TemporaryDirectory directory;
 };
 
 void expect_declared(const Plugin& plugin, const std::string& device, const std::string& baseline, bool odd) {
