@@ -73,6 +73,7 @@ struct Verb {
 [[nodiscard]] Verb fleet_verb();
 [[nodiscard]] Verb stats_verb();
 [[nodiscard]] Verb export_verb();
+[[nodiscard]] Verb import_verb();
 [[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb new_verb();
 [[nodiscard]] Verb worker_verb();

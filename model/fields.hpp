@@ -50,6 +50,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("library", s.library);
   a.optional_field("arithmetic", s.arithmetic);
   a.optional_field("source_file", s.source_file);
+  a.optional_field("subject", s.subject);
 }
 
 template <class Archive, Fields<AxisInfo> S>

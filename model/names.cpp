@@ -25,6 +25,8 @@ constexpr EnumNames<RunState, 3> state_names{{{RunState::running, "running"},
                                               {RunState::complete, "complete"},
                                               {RunState::interrupted, "interrupted"}}};
 
+constexpr EnumNames<Subject, 2> subject_names{{{Subject::variant, "variant"}, {Subject::import, "import"}}};
+
 }  // namespace
 
 std::string_view to_string(Pass pass) {
@@ -45,6 +47,9 @@ std::string_view to_string(Ending ending) {
 std::string_view to_string(RunState state) {
   return name_of(state_names, state);
 }
+std::string_view to_string(Subject subject) {
+  return name_of(subject_names, subject);
+}
 
 bool from_string(std::string_view text, Pass& value) {
   return value_of(pass_names, text, value);
@@ -63,6 +68,9 @@ bool from_string(std::string_view text, Ending& value) {
 }
 bool from_string(std::string_view text, RunState& value) {
   return value_of(state_names, text, value);
+}
+bool from_string(std::string_view text, Subject& value) {
+  return value_of(subject_names, text, value);
 }
 
 }  // namespace mprof

@@ -12,7 +12,8 @@ std::string case_id(const CaseKey& key, const VariantInfo& variant) {
     points += (points.empty() ? "" : ",") + parameter.name + "=" + set->second;
   }
   if (!points.empty()) points = "[" + points + "]";
-  return key.variant + points + "@" + problem_id(key.problem);
+  const std::string problem = problem_id(key.problem);
+  return key.variant + points + (problem.empty() ? "" : "@" + problem);
 }
 
 std::optional<VariantPoint> parse_variant_point(std::string_view text) {

@@ -46,6 +46,10 @@ enum class Direction { decreases, increases, unchanged };
 /// `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`.
 enum class Status { ok, wrong, suspect, skipped, failed, crashed, timeout, interrupted, pending };
 
+/// What a case is of. `variant`: of a family, built to be measured; `import`: a program that another tool
+/// watched, of which mprof has that tool's files alone.
+enum class Subject { variant, import };
+
 enum class Ending { confidence, samples, seconds };  ///< which rule ended the repeats
 enum class RunState { running, complete, interrupted };
 
@@ -84,6 +88,8 @@ struct VariantInfo {
   std::optional<double>
       arithmetic{};           ///< share of an op's FLOPs that its algorithm needs, where less than all
   std::string source_file{};  ///< below kernels/
+  std::optional<Subject> subject{};  ///< nullopt: a variant
+  [[nodiscard]] bool is_imported() const { return subject == Subject::import; }
   bool operator==(const VariantInfo&) const = default;
 };
 
@@ -311,6 +317,7 @@ struct Run {
 [[nodiscard]] std::string_view to_string(Status status);
 [[nodiscard]] std::string_view to_string(Ending ending);
 [[nodiscard]] std::string_view to_string(RunState state);
+[[nodiscard]] std::string_view to_string(Subject subject);
 /// The inverse; false, and `value` untouched, when `text` names none.
 bool from_string(std::string_view text, Pass& value);
 bool from_string(std::string_view text, Source& value);
@@ -318,8 +325,10 @@ bool from_string(std::string_view text, Direction& value);
 bool from_string(std::string_view text, Status& value);
 bool from_string(std::string_view text, Ending& value);
 bool from_string(std::string_view text, RunState& value);
+bool from_string(std::string_view text, Subject& value);
 
-/// variant[name=value,...]@problem, without the parameters that are at their default.
+/// variant[name=value,...]@problem, without the parameters that are at their default, and without the problem
+/// in a family that has no axes.
 [[nodiscard]] std::string case_id(const CaseKey& key, const VariantInfo& variant);
 
 /// A variant at one point of its parameters.

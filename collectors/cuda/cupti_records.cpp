@@ -260,6 +260,7 @@ void CuptiRecords::add_synchronization(const CUpti_ActivitySynchronization2& rec
   if (!is_usable(interval(record))) return;
   recording_.trace.synchronizations.push_back({.time = interval(record),
                                                .correlation = record.correlationId,
+                                               .process = nsys::global_process(process_),
                                                .kind = synchronization_kind(record.type),
                                                .context = record.contextId,
                                                .stream = record.streamId,
@@ -285,6 +286,7 @@ void CuptiRecords::add_allocation(const CUpti_ActivityMemory4& record) {
   if (!is_release && record.memoryOperationType != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION) return;
   recording_.trace.allocations.push_back({.time = moment,
                                           .correlation = record.correlationId,
+                                          .process = nsys::global_process(process_),
                                           .address = record.address,
                                           .bytes = record.bytes,
                                           .queue = queue(record),

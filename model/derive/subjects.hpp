@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,17 @@ namespace mprof {
 /// without a row of op_time nothing.
 [[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
                                                                std::span<const Ceiling> ceilings);
+
+/// A kernel of an op in a trace, which outlives it.
+struct OpKernel {
+  std::string name{};                            ///< as its measurements have it
+  std::int64_t time = 0;                         ///< ns, of all its launches
+  std::vector<const trace::Kernel*> launches{};  ///< by their starts
+};
+
+/// In the order of their first starts.
+[[nodiscard]] std::vector<OpKernel> kernels_of_op(const trace::Trace& trace, trace::CaseIndex index,
+                                                  std::string_view op);
 
 /// What the trace says of a case: the rows "from the trace" of the metric catalogue, one sample each. Per op:
 /// GPU time, copies, calls, overlap, and what the GPU did while the op's stages ran. Per kernel of an op: its

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace trace;
 
-/// So many kernels of an op get rows of their own, the first ones: a record stays readable.
+/// So many kernels of an op get rows of their own, those that took the longest: a record stays readable.
 constexpr std::size_t kernels_with_rows = 8;
 
 double seconds(std::int64_t nanoseconds) {
@@ -35,10 +36,12 @@ Measurement absent(std::string metric, std::string op, std::string reason) {
 
 /// The rows of a case.
 struct CaseRows {
-  CaseRows(const Trace& of, trace::CaseIndex index)
+  CaseRows(const Trace& of, trace::CaseIndex at)
       : trace(of),
+        index(at),
         info(of.cases.at(index)),
         kernels(of_case(of.kernels, index)),
+        graphs(of_case(of.graphs, index)),
         transfers(of_case(of.transfers, index)),
         calls(of_case(of.calls, index)),
         ranges(of_case(of.ranges, index)),
@@ -47,8 +50,10 @@ struct CaseRows {
         allocations(of_case(of.allocations, index)) {}
 
   const Trace& trace;
+  trace::CaseIndex index;
   const CaseInfo& info;
   std::span<const Kernel> kernels;
+  std::span<const GraphExecution> graphs;  ///< whose kernels are not among them
   std::span<const Transfer> transfers;
   std::span<const Call> calls;
   std::span<const Range> ranges;
@@ -77,7 +82,7 @@ auto is_of(const Trace& trace, CallKind kind) {
 /// What the GPU and the host did at each moment of a traced execution, by whatever part of it.
 struct Activity {
   explicit Activity(const CaseRows& rows)
-      : kernels(when(rows.kernels, any_row)),
+      : kernels(when(rows.kernels, any_row) | when(rows.graphs, any_row)),
         transfers(when(rows.transfers, any_row)),
         tracing(when(rows.overheads, any_row)),
         waiting(when(rows.synchronizations, any_row) | when(rows.calls, is_of(rows.trace, CallKind::wait))),
@@ -133,21 +138,25 @@ class OpMetrics {
   }
 
   void add_kernels() {
-    std::vector<const Kernel*> kernels;
+    std::size_t kernels = 0;
     std::set<std::int64_t> launches;
     for (const Kernel& kernel : case_.kernels) {
       if (!is_here(kernel.place)) continue;
-      kernels.push_back(&kernel);
+      ++kernels;
       launches.insert(kernel.correlation);
     }
-    if (kernels.empty()) {
+    for (const GraphExecution& graph : case_.graphs) {
+      if (is_here(graph.place)) launches.insert(graph.correlation);
+    }
+    const IntervalSet working = when(case_.kernels, here()) | when(case_.graphs, here());
+    if (working.empty()) {
       add_absent("gpu_time", why_no_kernel());
     } else {
-      add("gpu_time", seconds(when(case_.kernels, here()).length()));
+      add("gpu_time", seconds(working.length()));
     }
-    add("kernel_count", static_cast<double>(kernels.size()));
+    add("kernel_count", static_cast<double>(kernels));
     add("launch_count", static_cast<double>(launches.size()));
-    add_each_kernel(std::move(kernels));
+    add_each_kernel();
     add_concurrency();
   }
 
@@ -162,31 +171,19 @@ class OpMetrics {
 
   /// Rows for each distinct kernel, under the name that the counters pass gives it as well. Its launch
   /// configurations are in trace.sqlite.
-  void add_each_kernel(std::vector<const Kernel*> kernels) {
-    std::ranges::stable_sort(kernels, {}, [](const Kernel* kernel) { return kernel->time.start; });
-    struct Sum {
-      NameIndex symbol;
-      std::int64_t time = 0;
-      int instances = 0;
-    };
-    std::vector<Sum> sums;  // in the order of their first starts
-    std::vector<std::string> symbols;
-    for (const Kernel* kernel : kernels) {
-      const NameIndex symbol = kernel->mangled != 0 ? kernel->mangled : kernel->name;
-      auto sum = std::ranges::find(sums, symbol, &Sum::symbol);
-      if (sum == sums.end()) {
-        symbols.push_back(case_.trace.names[symbol]);
-        sum = sums.insert(sum, {symbol});
-      }
-      sum->time += kernel->time.length();
-      ++sum->instances;
-    }
-    const std::vector<std::string> names = distinct_kernel_names(symbols);
-    for (std::size_t i = 0; i < std::min(sums.size(), kernels_with_rows); ++i) {
-      add("kernel_time", seconds(sums[i].time));
-      rows_.back().kernel = names[i];
-      add("kernel_instances", sums[i].instances);
-      rows_.back().kernel = names[i];
+  void add_each_kernel() {
+    const std::vector<OpKernel> kernels = kernels_of_op(case_.trace, case_.index, op_);
+    std::vector<std::size_t> longest(kernels.size());
+    std::iota(longest.begin(), longest.end(), std::size_t{0});
+    std::ranges::stable_sort(longest, {}, [&](std::size_t i) { return -kernels[i].time; });
+    longest.resize(std::min(longest.size(), kernels_with_rows));
+    std::ranges::sort(longest);
+    for (const std::size_t i : longest) {
+      const OpKernel& kernel = kernels[i];
+      add("kernel_time", seconds(kernel.time));
+      rows_.back().kernel = kernel.name;
+      add("kernel_instances", static_cast<double>(kernel.launches.size()));
+      rows_.back().kernel = kernel.name;
     }
   }
 
@@ -206,6 +203,7 @@ class OpMetrics {
       }
     };
     collect(case_.kernels);
+    collect(case_.graphs);
     collect(case_.transfers);
     std::ranges::sort(edges, {}, [](const Edge& e) { return std::pair(e.time, e.change); });
     std::map<Queue, int> working;
@@ -290,7 +288,8 @@ class OpMetrics {
     take("gpu_idle_api_time", activity_.calling);
     add("gpu_idle_host_time", seconds(rest.length()));
     add("gpu_kernel_alone_time",
-        seconds(((stages & when(case_.kernels, here())) - activity_.transfers).length()));
+        seconds(((stages & (when(case_.kernels, here()) | when(case_.graphs, here()))) - activity_.transfers)
+                    .length()));
   }
 
   const CaseRows& case_;
@@ -339,6 +338,32 @@ class MemoryUse {
 };
 
 }  // namespace
+
+std::vector<OpKernel> kernels_of_op(const Trace& trace, trace::CaseIndex index, std::string_view op) {
+  std::vector<const Kernel*> rows;
+  for (const Kernel& kernel : of_case(trace.kernels, index)) {
+    if (trace.places[kernel.place].op == op) rows.push_back(&kernel);
+  }
+  std::ranges::stable_sort(rows, {}, [](const Kernel* kernel) { return kernel->time.start; });
+  std::vector<OpKernel> kernels;
+  std::vector<KernelName> names;
+  std::unordered_map<NameIndex, std::size_t> known;
+  for (const Kernel* kernel : rows) {
+    const NameIndex symbol = kernel->mangled != 0 ? kernel->mangled : kernel->name;
+    const auto [entry, is_new] = known.try_emplace(symbol, kernels.size());
+    if (is_new) {
+      kernels.emplace_back();
+      names.push_back(kernel->mangled != 0 ? kernel_name(trace.names[symbol])
+                                           : kernel_name_of_demangled(trace.names[symbol]));
+    }
+    OpKernel& one = kernels[entry->second];
+    one.time += kernel->time.length();
+    one.launches.push_back(kernel);
+  }
+  const std::vector<std::string> distinct = distinct_names(names);
+  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i].name = distinct[i];
+  return kernels;
+}
 
 std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex index,
                                        std::span<const OpInfo> ops) {

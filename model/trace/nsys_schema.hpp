@@ -33,6 +33,9 @@ constexpr std::int64_t native_thread(std::int64_t global) {
   return global & thread_mask;
 }
 
+/// eventClass of OSRT_API.
+inline constexpr int system_call_class = 27;
+
 /// eventType of NVTX_EVENTS.
 inline constexpr int mark = 34;
 inline constexpr int push_pop_range = 59;

@@ -47,7 +47,7 @@ void require_database(const std::filesystem::path& file) {
 void require_trace(const Database& database, const std::filesystem::path& file) {
   for (const std::string_view table :
        {tables::kernels.name, tables::calls.name, tables::copies.name, tables::sets.name, tables::ranges.name,
-        tables::system_calls.name, tables::cases.name}) {
+        tables::system_calls.name, tables::graphs.name, tables::cases.name}) {
     if (database.has_table(table)) return;
   }
   refuse(file, "this database has none of a trace's tables");
@@ -146,7 +146,7 @@ class Rows {
 /// A case's share of the file.
 struct Extent {
   CaseIndex in_case = no_case;
-  std::int64_t process = 0;
+  std::set<std::int64_t> processes{};
   Interval window{};
   std::int64_t first_correlation = 0;
   std::int64_t last_correlation = 0;
@@ -156,7 +156,12 @@ struct Extent {
 /// answer holds, or the next one.
 class Extents {
  public:
-  void add(const Extent& extent) { extents_.push_back(extent); }
+  void add(Extent extent) { extents_.push_back(std::move(extent)); }
+  void add_process(CaseIndex in_case, std::int64_t process) {
+    for (Extent& extent : extents_) {
+      if (extent.in_case == in_case) extent.processes.insert(process);
+    }
+  }
   [[nodiscard]] bool empty() const { return extents_.empty(); }
 
   CaseIndex by_correlation(std::int64_t id) {
@@ -164,8 +169,13 @@ class Extents {
   }
   CaseIndex by_time(std::int64_t process, std::int64_t start) {
     return find([&](const Extent& e) {
-      return e.process == process && e.window.start <= start && start <= e.window.end;
+      return e.processes.contains(process) && e.window.start <= start && start <= e.window.end;
     });
+  }
+  [[nodiscard]] CaseIndex by_process(std::int64_t process) const {
+    const auto found = std::ranges::find_if(
+        extents_, [&](const Extent& extent) { return extent.processes.contains(process); });
+    return found == extents_.end() ? no_case : found->in_case;
   }
 
  private:
@@ -217,7 +227,9 @@ class Reader {
   Reader(const Database& database, const Query& query)
       : database_(database), query_(query), strings_(database, trace_.names), places_(database, trace_) {
     read_start();
+    read_origin();
     read_cases();
+    read_processes();
     read_gpus();
     trace_.transfer_labels = labels(nsys::copy_kinds);
     trace_.memory_labels = labels(nsys::memory_kinds);
@@ -226,6 +238,7 @@ class Reader {
   Trace read() {
     const Parts& parts = query_.parts;
     if (parts.kernels) read_kernels();
+    if (parts.kernels) read_graphs();
     if (parts.transfers) read_copies();
     if (parts.transfers) read_sets();
     if (parts.calls) read_calls();
@@ -236,8 +249,10 @@ class Reader {
     if (parts.overheads) read_overheads();
     if (parts.allocations) read_allocations();
     bring_cases_together(trace_.kernels);
+    bring_cases_together(trace_.graphs);
     bring_cases_together(trace_.transfers);
     bring_cases_together(trace_.calls);
+    bring_cases_together(trace_.system_calls);
     bring_cases_together(trace_.ranges);
     bring_cases_together(trace_.pauses);
     bring_cases_together(trace_.synchronizations);
@@ -275,6 +290,34 @@ class Reader {
     if (rows.next()) trace_.epoch = rows.integer(0);
   }
 
+  /// What the file says of itself, and of the machine.
+  void read_origin() {
+    std::map<std::string, std::string> facts;
+    Rows rows(database_, tables::metadata.name, {"name", "value"}, {});
+    while (rows.next()) facts[rows.text(0)] = rows.text(1);
+    trace_.schema_version = facts["EXPORT_SCHEMA_VERSION"];
+    trace_.product = facts["EXPORT_PRODUCT_VERSION"];
+    const std::string& name = facts["EXPORT_PRODUCT_NAME"];
+    if (!name.empty() && !trace_.product.starts_with(name))
+      trace_.product = fmt::format("{} {}", name, trace_.product);
+    Rows system(database_, tables::system.name, {"name", "value"}, {});
+    while (system.next()) trace_.system[system.text(0)] = system.text(1);
+  }
+
+  void read_processes() {
+    Rows in_cases(database_, tables::case_processes.name, {"caseId", "globalPid"}, {});
+    while (in_cases.next()) {
+      const auto found = cases_by_id_.find(in_cases.integer(0));
+      if (found != cases_by_id_.end()) extents_.add_process(found->second, in_cases.integer(1));
+    }
+    Rows rows(database_, tables::processes.name, {"globalPid", "name"}, {});
+    while (rows.next())
+      trace_.processes.push_back({rows.integer(0), rows.text(1), extents_.by_process(rows.integer(0))});
+    Rows threads(database_, tables::threads.name, {"globalTid", "nameId"}, {});
+    while (threads.next())
+      trace_.threads.push_back({threads.integer(0), trace_.names[strings_.name(threads.integer(1))]});
+  }
+
   void read_cases() {
     const std::unordered_set<std::string> chosen(query_.cases.begin(), query_.cases.end());
     Rows rows(database_, tables::cases.name,
@@ -285,7 +328,7 @@ class Reader {
       const std::string id = rows.text(2);
       if (!all_cases() && !chosen.contains(id)) continue;
       const auto index = static_cast<CaseIndex>(trace_.cases.size());
-      extents_.add({index, rows.integer(3), rows.interval(), rows.integer(4), rows.integer(5)});
+      extents_.add({index, {rows.integer(3)}, rows.interval(), rows.integer(4), rows.integer(5)});
       cases_by_id_[rows.integer(6)] = index;
       trace_.cases.push_back({id,
                               rows.integer(3),
@@ -295,9 +338,10 @@ class Reader {
   }
 
   void read_gpus() {
-    Rows rows(database_, tables::gpus.name, {"id", "name"},
-              {"cuDevice", "busLocation", "uuid", "totalMemory", "l2CacheSize", "memoryBandwidth",
-               "clockRate", "smCount", "computeMajor", "computeMinor", "threadsPerWarp", "asyncEngines"});
+    Rows rows(
+        database_, tables::gpus.name, {"id", "name"},
+        {"cuDevice", "busLocation", "uuid", "totalMemory", "l2CacheSize", "memoryBandwidth", "clockRate",
+         "smCount", "computeMajor", "computeMinor", "threadsPerWarp", "asyncEngines", "chipName"});
     while (rows.next()) {
       trace_.gpus.push_back({.id = rows.number(rows.null(2) ? 0 : 2),
                              .name = rows.text(1),
@@ -311,7 +355,8 @@ class Reader {
                              .compute_major = rows.if_known<std::uint32_t>(10),
                              .compute_minor = rows.if_known<std::uint32_t>(11),
                              .threads_per_warp = rows.if_known<std::uint32_t>(12),
-                             .copy_engines = rows.if_known<std::uint32_t>(13)});
+                             .copy_engines = rows.if_known<std::uint32_t>(13),
+                             .chip = rows.text(14)});
     }
   }
 
@@ -341,7 +386,14 @@ class Reader {
                "sharedMemoryLimitConfig",
                "cacheConfig",
                "launchType",
-               "gridId"});
+               "gridId",
+               "graphId",
+               "clusterX",
+               "clusterY",
+               "clusterZ",
+               "clusterSchedulingPolicy",
+               "maxPotentialClusterSize",
+               "maxActiveClusters"});
     const auto name = [&](int column) {
       return rows.null(column) ? NameIndex{0} : strings_.name(rows.integer(column));
     };
@@ -359,6 +411,7 @@ class Reader {
                                 .place = home->place,
                                 .queue = rows.queue(7),
                                 .graph_node = rows.count(10),
+                                .graph = rows.count(27),
                                 .grid = rows.size(11),
                                 .block = rows.size(14),
                                 .registers_per_thread = rows.if_known<std::uint32_t>(17),
@@ -370,7 +423,28 @@ class Reader {
                                 .shared_memory_limit = rows.if_known<std::uint32_t>(23),
                                 .cache_config = rows.if_known<std::uint32_t>(24),
                                 .launch_type = rows.if_known<std::uint32_t>(25),
-                                .grid_id = rows.if_known<std::int64_t>(26)});
+                                .grid_id = rows.if_known<std::int64_t>(26),
+                                .cluster = rows.size(28),
+                                .cluster_scheduling_policy = rows.if_known<std::uint32_t>(31),
+                                .max_potential_cluster_size = rows.if_known<std::uint32_t>(32),
+                                .max_active_clusters = rows.if_known<std::uint32_t>(33)});
+    }
+  }
+
+  void read_graphs() {
+    Rows rows(database_, tables::graphs.name, {"start", "end"},
+              {"correlationId", "globalPid", "deviceId", "contextId", "streamId", "graphId", "graphExecId"});
+    while (rows.next()) {
+      const auto home = wanted(rows.integer(2));
+      if (!home) continue;
+      trace_.graphs.push_back({.time = rows.interval(),
+                               .correlation = rows.integer(2),
+                               .process = rows.integer(3),
+                               .graph = rows.count(7),
+                               .graph_exec = rows.count(8),
+                               .in_case = home->in_case,
+                               .place = home->place,
+                               .queue = rows.queue(4)});
     }
   }
 
@@ -458,31 +532,39 @@ class Reader {
   }
 
   void read_system_calls() {
-    Rows rows(database_, tables::system_calls.name, {"start", "end", "nameId"}, {"globalTid"});
-    while (all_cases() && rows.next()) {
+    Rows rows(database_, tables::system_calls.name, {"start", "end", "nameId"},
+              {"globalTid", "returnValue", "eventClass"});
+    while (rows.next()) {
+      // Others, such as calls of MPI, are no calls of the operating system.
+      if (!rows.null(5) && rows.integer(5) != nsys::system_call_class) continue;
+      const Home home{extents_.by_time(nsys::process_of(rows.integer(3)), rows.integer(0)), nowhere};
+      if (!is_wanted(home)) continue;
       const NameIndex name = strings_.name(rows.integer(2));
       trace_.system_calls.push_back({.time = rows.interval(),
                                      .thread = rows.integer(3),
                                      .name = name,
                                      .versioned_name = name,
-                                     .in_case = no_case});
+                                     .in_case = home.in_case,
+                                     .result = rows.if_known<std::uint32_t>(4)});
     }
   }
 
   void read_synchronizations() {
     Rows rows(database_, tables::synchronizations.name, {"start", "end", "correlationId"},
-              {"contextId", "streamId", "syncType", "eventId"});
+              {"contextId", "streamId", "syncType", "eventId", "globalPid", "eventSyncId"});
     while (rows.next()) {
       const auto home = wanted(rows.integer(2));
       if (!home) continue;
       trace_.synchronizations.push_back({.time = rows.interval(),
                                          .correlation = rows.integer(2),
+                                         .process = rows.integer(7),
                                          .in_case = home->in_case,
                                          .place = home->place,
                                          .kind = static_cast<SynchronizationKind>(rows.integer(5)),
                                          .context = rows.number(3),
                                          .stream = rows.number(4),
-                                         .event = rows.number(6)});
+                                         .event = rows.number(6),
+                                         .event_sync = rows.if_known<std::uint32_t>(8)});
     }
   }
 
@@ -503,12 +585,13 @@ class Reader {
   void read_allocations() {
     Rows rows(database_, tables::allocations.name,
               {"start", "start", "bytes", "memoryOperationType", "virtualAddress", "memKind"},
-              {"correlationId", "deviceId", "contextId", "streamId"});
+              {"correlationId", "deviceId", "contextId", "streamId", "globalPid"});
     while (rows.next()) {
       const auto home = wanted(rows.integer(6));
       if (!home) continue;
       trace_.allocations.push_back({.time = rows.interval(),
                                     .correlation = rows.integer(6),
+                                    .process = rows.integer(10),
                                     .address = rows.count(4),
                                     .bytes = rows.count(2),
                                     .in_case = home->in_case,
@@ -522,7 +605,7 @@ class Reader {
   /// mprof's own ranges of its own cases, from the table that knows their places.
   void read_own_ranges() {
     Rows rows(database_, tables::own_ranges.name,
-              {"start", "end", "caseId", "name", "globalTid", "externalId", "op", "part"}, {});
+              {"start", "end", "caseId", "name", "globalTid", "externalId", "op", "part"}, {"isExtent"});
     const NameIndex domain = trace_.names.index(own_domain);
     while (rows.next()) {
       const auto found = cases_by_id_.find(rows.integer(2));
@@ -537,6 +620,7 @@ class Reader {
                                .name = range_name(own_domain, rows.text(3)),
                                .domain = domain,
                                .in_case = home.in_case,
+                               .style = rows.integer(8) != 0 ? RangeStyle::extent : RangeStyle::push_pop,
                                .place = home.place,
                                .id = rows.count(5)});
     }

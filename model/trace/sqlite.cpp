@@ -80,7 +80,7 @@ void Database::Close::operator()(sqlite3* handle) const {
   sqlite3_close(handle);
 }
 
-Database::Database(const std::filesystem::path& path, Mode mode) : path_(path.string()) {
+Database::Database(const std::filesystem::path& path, Mode mode) : path_(path.string()), mode_(mode) {
   // A reader, too, may have to write: it rolls back what a writer that was killed left half done. SQLite
   // itself makes do with reading where the file is write-protected.
   const int flags = mode == Mode::read ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -102,7 +102,10 @@ bool Database::has_table(std::string_view name) const {
 void Database::fail(std::string_view what) const {
   constexpr std::size_t readable = 60;
   const int code = handle_ != nullptr ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
-  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;  // input, not the machine
+  // Input, not the machine. SQLITE_ERROR in a file that is only read: its tables are made of what this SQLite
+  // does not know.
+  const bool damaged =
+      code == SQLITE_CORRUPT || code == SQLITE_NOTADB || (code == SQLITE_ERROR && mode_ == Mode::read);
   throw Error(damaged ? ExitCode::usage : ExitCode::environment,
               fmt::format("{}: {} ({}). If the disk is full, make room; if another program holds the file, "
                           "end it; if the file is broken, remove it.",

@@ -95,6 +95,7 @@ class Database {
   [[noreturn]] void fail(std::string_view what) const;
 
   std::string path_;
+  Mode mode_;
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

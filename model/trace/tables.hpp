@@ -2,7 +2,8 @@
 
 #include <string_view>
 
-/// The tables of trace.sqlite, for its writer and its readers.
+/// The tables of trace.sqlite, for its writer and its readers. What an export of an older version does not
+/// say is NULL here, though Nsight Systems' own have NOT NULL there.
 namespace mprof::trace::tables {
 
 struct Table {
@@ -25,15 +26,14 @@ inline constexpr Table kernels{
     "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
     "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, "
     "demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, "
-    "cacheConfig INTEGER, registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT "
-    "NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT "
-    "NULL, staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread "
-    "INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted "
-    "INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"};
+    "cacheConfig INTEGER, registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX "
+    "INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER, "
+    "localMemoryPerThread INTEGER, localMemoryTotal INTEGER, gridId INTEGER, sharedMemoryExecuted INTEGER, "
+    "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"};
 inline constexpr Table calls{
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, "
-    "correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER"};
+    "correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER, callchainId INTEGER"};
 inline constexpr Table copies{
     "CUPTI_ACTIVITY_KIND_MEMCPY",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
@@ -45,7 +45,7 @@ inline constexpr Table sets{
     "CUPTI_ACTIVITY_KIND_MEMSET",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
     "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, value "
-    "INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER"};
+    "INTEGER, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER"};
 inline constexpr Table synchronizations{
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
@@ -63,7 +63,22 @@ inline constexpr Table allocations{
     "localMemoryPoolAddress INTEGER, localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, "
     "localMemoryPoolUtilizedSize INTEGER, importedMemoryPoolAddress INTEGER, importedMemoryPoolProcessId "
     "INTEGER"};
-inline constexpr Table system_calls{"OSRT_API", ""};  // read alone: mprof records none
+inline constexpr Table system_calls{
+    "OSRT_API",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, nameId "
+    "INTEGER NOT NULL, returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER NOT NULL, "
+    "argumentsId INTEGER NOT NULL"};
+inline constexpr Table graphs{
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, graphId "
+    "INTEGER NOT NULL, graphExecId INTEGER NOT NULL"};
+inline constexpr Table processes{"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT"};
+inline constexpr Table threads{"ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER"};
+inline constexpr Table system{
+    "TARGET_INFO_SYSTEM_ENV",
+    "globalVid INTEGER, devStateName TEXT NOT NULL, name TEXT NOT NULL, nameEnum INTEGER NOT NULL, value "
+    "TEXT NOT NULL"};
 inline constexpr Table ranges{
     "NVTX_EVENTS",
     "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, "
@@ -85,6 +100,9 @@ inline constexpr Table attribution{
 inline constexpr Table own_ranges{
     "MPROF_RANGE",
     "caseId INTEGER NOT NULL, externalId INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, "
-    "name TEXT NOT NULL, globalTid INTEGER NOT NULL, op TEXT NOT NULL, part TEXT NOT NULL"};
+    "name TEXT NOT NULL, globalTid INTEGER NOT NULL, op TEXT NOT NULL, part TEXT NOT NULL, isExtent INTEGER "
+    "NOT NULL DEFAULT 0"};
+/// Which processes a case had.
+inline constexpr Table case_processes{"MPROF_PROCESS", "caseId INTEGER NOT NULL, globalPid INTEGER NOT NULL"};
 
 }  // namespace mprof::trace::tables

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -97,7 +98,8 @@ struct Kernel {
   CaseIndex in_case = 0;
   PlaceIndex place = nowhere;
   Queue queue{};
-  std::uint64_t graph_node = 0;  ///< 0: not of a graph
+  std::uint64_t graph_node = 0;  ///< 0: not of a graph, as the next
+  std::uint64_t graph = 0;
   std::optional<Size> grid{};
   std::optional<Size> block{};
   std::optional<std::uint32_t> registers_per_thread{};
@@ -110,7 +112,24 @@ struct Kernel {
   std::optional<std::uint32_t> cache_config{};         ///< as CUfunc_cache
   std::optional<std::uint32_t> launch_type{};          ///< as ENUM_CUDA_KERNEL_LAUNCH_TYPE
   std::optional<std::int64_t> grid_id{};
+  std::optional<Size> cluster{};  ///< blocks of a cluster; 0 on each axis: the launch has none
+  std::optional<std::uint32_t> cluster_scheduling_policy{};  ///< as CUclusterSchedulingPolicy
+  std::optional<std::uint32_t> max_potential_cluster_size{};
+  std::optional<std::uint32_t> max_active_clusters{};
   bool operator==(const Kernel&) const = default;
+};
+
+/// A graph that was traced as one piece of work: its kernels are not known.
+struct GraphExecution {
+  Interval time{};
+  std::int64_t correlation = 0;
+  std::int64_t process = 0;
+  std::uint64_t graph = 0;
+  std::uint64_t graph_exec = 0;
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  Queue queue{};
+  bool operator==(const GraphExecution&) const = default;
 };
 
 /// The numbers of copies are those of CUPTI and of ENUM_CUDA_MEMCPY_OPER; a newer file may have others.
@@ -182,12 +201,14 @@ enum class SynchronizationKind : std::uint8_t { unknown, event, stream_wait_even
 struct Synchronization {
   Interval time{};
   std::int64_t correlation = 0;
+  std::int64_t process = 0;
   CaseIndex in_case = 0;
   PlaceIndex place = nowhere;
   SynchronizationKind kind = SynchronizationKind::unknown;
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t event = 0;
+  std::optional<std::uint32_t> event_sync{};  ///< which recording of the event is waited for
   bool operator==(const Synchronization&) const = default;
 };
 
@@ -195,6 +216,7 @@ struct Synchronization {
 struct Allocation {
   Interval time{};  ///< a moment: it ends when it starts
   std::int64_t correlation = 0;
+  std::int64_t process = 0;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   CaseIndex in_case = 0;
@@ -218,7 +240,8 @@ struct Overhead {
   bool operator==(const Overhead&) const = default;
 };
 
-enum class RangeStyle : std::uint8_t { push_pop, start_end, mark };
+/// `extent`: the time of an op or of a whole program, which mprof found out; no code gave it a name.
+enum class RangeStyle : std::uint8_t { push_pop, start_end, mark, extent };
 
 /// A range of a thread's time that code gave a name: mprof's own, and what a program told NVTX. A mark is one
 /// that ends when it starts; it is written, and not read again.
@@ -266,6 +289,20 @@ struct CaseInfo {
   bool operator==(const CaseInfo&) const = default;
 };
 
+/// A process that the trace has something of.
+struct ProcessInfo {
+  std::int64_t id = 0;    ///< global
+  std::string name{};     ///< empty: not known
+  CaseIndex in_case = 0;  ///< that it ran in
+  bool operator==(const ProcessInfo&) const = default;
+};
+
+struct ThreadInfo {
+  std::int64_t id = 0;  ///< global
+  std::string name{};
+  bool operator==(const ThreadInfo&) const = default;
+};
+
 /// A GPU that the trace has work of.
 struct Gpu {
   std::uint32_t id = 0;  ///< the number that CUDA gives it
@@ -281,6 +318,7 @@ struct Gpu {
   std::optional<std::uint32_t> compute_minor{};
   std::optional<std::uint32_t> threads_per_warp{};
   std::optional<std::uint32_t> copy_engines{};
+  std::string chip{};  ///< "GH100"; empty: not known
   bool operator==(const Gpu&) const = default;
 };
 
@@ -299,7 +337,13 @@ struct Trace {
   std::vector<Synchronization> synchronizations{};
   std::vector<Overhead> overheads{};
   std::vector<Allocation> allocations{};
+  std::vector<GraphExecution> graphs{};
+  std::vector<ProcessInfo> processes{};
+  std::vector<ThreadInfo> threads{};
   std::vector<Gpu> gpus{};
+  std::string product{};         ///< what wrote the file, with its version; empty: it does not say
+  std::string schema_version{};  ///< of the file; likewise
+  std::map<std::string, std::string> system{};  ///< of the machine, as TARGET_INFO_SYSTEM_ENV names it
   /// As the file names the numbers; it may know more than nsys_schema.hpp, which has the rest.
   std::unordered_map<std::uint8_t, std::string> transfer_labels{};
   std::unordered_map<std::uint8_t, std::string> memory_labels{};

@@ -4,8 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,21 +30,51 @@ using sqlite::Statement;
 using namespace nsys;
 
 /// The tables whose rows belong to a case by their correlation id.
-constexpr std::array correlated{tables::kernels,          tables::calls,     tables::copies,     tables::sets,
-                                tables::synchronizations, tables::overheads, tables::allocations};
+constexpr std::array correlated{tables::kernels,   tables::graphs,     tables::calls,
+                                tables::copies,    tables::sets,       tables::synchronizations,
+                                tables::overheads, tables::allocations};
 
+/// The columns of a table as CREATE TABLE has them: each begins with its name.
+std::vector<std::string_view> definitions(std::string_view columns) {
+  std::vector<std::string_view> all;
+  while (!columns.empty()) {
+    const std::size_t comma = std::min(columns.find(", "), columns.size());
+    all.push_back(columns.substr(0, comma));
+    columns.remove_prefix(std::min(columns.size(), comma + 2));
+  }
+  return all;
+}
+std::string_view name_of(std::string_view definition) {
+  return definition.substr(0, definition.find(' '));
+}
+
+/// A file that an older mprof wrote may lack columns: they are added, empty.
 void create(Database& database, const tables::Table& table) {
-  database.execute(fmt::format("CREATE TABLE IF NOT EXISTS {} ({})", table.name, table.columns));
+  if (!database.has_table(table.name)) {
+    database.execute(fmt::format("CREATE TABLE {} ({})", table.name, table.columns));
+    return;
+  }
+  std::set<std::string, std::less<>> there;
+  Statement rows = database.prepare("SELECT name FROM pragma_table_info(?)");
+  rows.bind(table.name);
+  while (rows.step()) there.insert(rows.text(0));
+  for (const std::string_view column : definitions(table.columns)) {
+    if (there.contains(name_of(column))) continue;
+    const bool needs_value = column.find("NOT NULL") != column.npos && column.find("DEFAULT") == column.npos;
+    database.execute(
+        fmt::format("ALTER TABLE {} ADD COLUMN {}{}", table.name, column, needs_value ? " DEFAULT 0" : ""));
+  }
 }
 
 /// An INSERT of all columns of a table, which is made when it is missing.
 Statement insert_into(Database& database, const tables::Table& table) {
   create(database, table);
-  std::string parameters = "?";
-  for (const char c : table.columns) {
-    if (c == ',') parameters += ", ?";
+  std::string names, parameters;
+  for (const std::string_view column : definitions(table.columns)) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(column));
+    parameters += parameters.empty() ? "?" : ", ?";
   }
-  return database.prepare(fmt::format("INSERT INTO {} VALUES ({})", table.name, parameters));
+  return database.prepare(fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, names, parameters));
 }
 
 void write_enumeration(Database& database, const Enumeration& enumeration) {
@@ -95,6 +127,8 @@ int event_type(RangeStyle style) {
       return start_end_range;
     case RangeStyle::mark:
       return mark;
+    case RangeStyle::extent:
+      break;  // in no table of Nsight Systems
   }
   return push_pop_range;
 }
@@ -107,6 +141,7 @@ void for_each_correlation(const Trace& trace, const Visit& visit) {
   for (const Call& call : trace.calls) visit(call.correlation, call.place);
   for (const Synchronization& row : trace.synchronizations) visit(row.correlation, row.place);
   for (const Allocation& row : trace.allocations) visit(row.correlation, row.place);
+  for (const GraphExecution& row : trace.graphs) visit(row.correlation, row.place);
 }
 
 /// Writes one trace; everything in the transaction of its caller.
@@ -121,13 +156,16 @@ class Writer {
 
   void write_all() {
     write_gpus();
+    write_processes();
     write_kernels();
+    write_graphs();
     write_transfers();
     write_calls();
     write_synchronizations();
     write_overheads();
     write_allocations();
     write_ranges();
+    write_system_calls();
     write_attribution();
     drop_empty_tables();
   }
@@ -158,6 +196,7 @@ class Writer {
     create(database_, tables::cases);
     create(database_, tables::attribution);
     create(database_, tables::own_ranges);
+    create(database_, tables::case_processes);
     Statement older = database_.prepare(
         "SELECT id, globalPid, start, end, firstCorrelationId, lastCorrelationId FROM MPROF_CASE "
         "WHERE caseId = ?");
@@ -167,18 +206,30 @@ class Writer {
       database_.prepare(fmt::format("DELETE FROM {} WHERE correlationId BETWEEN ? AND ?", table.name))
           .run(older.integer(4), older.integer(5));
     }
-    if (database_.has_table(tables::ranges.name)) {
-      // Domains stay: other cases may have ranges in them.
-      database_
-          .prepare(
-              "DELETE FROM NVTX_EVENTS WHERE globalTid & ? = ? AND start BETWEEN ? AND ? AND "
-              "eventType != ?")
-          .run(~thread_mask, older.integer(1), older.integer(2), older.integer(3), domain_created);
-    }
-    for (const tables::Table& table : {tables::attribution, tables::own_ranges}) {
+    std::set<std::int64_t> processes{older.integer(1)};
+    Statement further = database_.prepare("SELECT globalPid FROM MPROF_PROCESS WHERE caseId = ?");
+    further.bind(older.integer(0));
+    while (further.step()) processes.insert(further.integer(0));
+    for (const std::int64_t process : processes)
+      remove_of_process(process, {older.integer(2), older.integer(3)});
+    for (const tables::Table& table : {tables::attribution, tables::own_ranges, tables::case_processes}) {
       database_.prepare(fmt::format("DELETE FROM {} WHERE caseId = ?", table.name)).run(older.integer(0));
     }
     database_.prepare("DELETE FROM MPROF_CASE WHERE id = ?").run(older.integer(0));
+  }
+
+  /// What has no correlation id.
+  void remove_of_process(std::int64_t process, const Interval& window) {
+    for (const tables::Table& table : {tables::ranges, tables::system_calls}) {
+      if (!database_.has_table(table.name)) continue;
+      // Domains stay: other cases may have ranges in them.
+      const std::string ranges =
+          table.name == tables::ranges.name ? fmt::format(" AND eventType != {}", domain_created) : "";
+      database_
+          .prepare(fmt::format("DELETE FROM {} WHERE globalTid & ? = ? AND start BETWEEN ? AND ?{}",
+                               table.name, ranges))
+          .run(~thread_mask, process, window.start, window.end);
+    }
   }
 
   void write_case() {
@@ -213,6 +264,32 @@ class Writer {
     }
   }
 
+  /// Their names, and those of their threads; a process that no name is known of needs no row.
+  void write_processes() {
+    Statement insert_case = insert_into(database_, tables::case_processes);
+    for (const ProcessInfo& process : trace_.processes) {
+      if (process.in_case != 0) continue;
+      insert_case.run(case_, process.id);
+      if (process.name.empty()) continue;
+      Statement insert = insert_into(database_, tables::processes);
+      database_.prepare("DELETE FROM PROCESSES WHERE globalPid = ?").run(process.id);
+      insert.run(process.id, native_process(process.id), process.name);
+    }
+    if (trace_.threads.empty()) return;
+    Statement insert = insert_into(database_, tables::threads);
+    for (const ThreadInfo& thread : trace_.threads) {
+      const bool is_here = std::ranges::any_of(trace_.processes, [&](const ProcessInfo& process) {
+        return process.in_case == 0 && process.id == process_of(thread.id);
+      });
+      if (!is_here && process_of(thread.id) != of_.process) continue;
+      database_.prepare("DELETE FROM ThreadNames WHERE globalTid = ?").run(thread.id);
+      insert.run(strings_.id(thread.name), nullptr, thread.id);
+    }
+  }
+
+  /// That a row names, or else the case's.
+  [[nodiscard]] std::int64_t process(std::int64_t of_row) const { return of_row != 0 ? of_row : of_.process; }
+
   /// The id of a text of the trace in StringIds.
   std::int64_t string(NameIndex name) {
     const auto [entry, is_new] = string_ids_.try_emplace(name);
@@ -225,14 +302,35 @@ class Writer {
     write_enumeration(database_, launch_types);
     Statement insert = insert_into(database_, tables::kernels);
     for (const Kernel& k : trace_.kernels) {
-      const Size grid = k.grid.value_or(Size{}), block = k.block.value_or(Size{});
+      const auto along = [](const std::optional<Size>& size, std::size_t axis) {
+        return size ? std::optional(size->at(axis)) : std::nullopt;
+      };
       insert.run(time(k.time.start), time(k.time.end), k.queue.device, k.queue.context, nullptr,
-                 k.queue.stream, correlation(k.correlation), of_.process, string(k.name),
+                 k.queue.stream, correlation(k.correlation), process(k.process), string(k.name),
                  string(k.short_name), string(k.mangled), k.launch_type, k.cache_config,
-                 k.registers_per_thread, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                 k.static_shared_memory, k.dynamic_shared_memory, k.local_memory_per_thread,
-                 k.local_memory_total, k.grid_id, k.shared_memory_executed, unless_zero(k.graph_node),
-                 k.shared_memory_limit);
+                 k.registers_per_thread, along(k.grid, 0), along(k.grid, 1), along(k.grid, 2),
+                 along(k.block, 0), along(k.block, 1), along(k.block, 2), k.static_shared_memory,
+                 k.dynamic_shared_memory, k.local_memory_per_thread, k.local_memory_total, k.grid_id,
+                 k.shared_memory_executed, unless_zero(k.graph_node), k.shared_memory_limit);
+    }
+  }
+
+  void write_graphs() {
+    if (trace_.graphs.empty()) return;
+    Statement insert = insert_into(database_, tables::graphs);
+    for (const GraphExecution& g : trace_.graphs) {
+      insert.run(time(g.time.start), time(g.time.end), g.queue.device, g.queue.context, nullptr,
+                 g.queue.stream, correlation(g.correlation), process(g.process), g.graph, g.graph_exec);
+    }
+  }
+
+  void write_system_calls() {
+    if (trace_.system_calls.empty()) return;
+    write_enumeration(database_, event_classes);
+    Statement insert = insert_into(database_, tables::system_calls);
+    for (const Call& c : trace_.system_calls) {
+      insert.run(time(c.time.start), time(c.time.end), system_call_class, c.thread, string(c.name), c.result,
+                 nullptr, 0, 0);
     }
   }
 
@@ -255,14 +353,14 @@ class Writer {
 
   void write_copy(Statement& insert, const Transfer& t) {
     insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
-               correlation(t.correlation), of_.process, t.bytes, number(t.kind), nullptr, number(t.source),
-               number(t.destination), nullptr, nullptr, nullptr, nullptr, nullptr, unless_zero(t.graph_node),
-               nullptr, t.count);
+               correlation(t.correlation), process(t.process), t.bytes, number(t.kind), nullptr,
+               number(t.source), number(t.destination), nullptr, nullptr, nullptr, nullptr, nullptr,
+               unless_zero(t.graph_node), nullptr, t.count);
   }
 
   void write_set(Statement& insert, const Transfer& t) {
     insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
-               correlation(t.correlation), of_.process, t.value, t.bytes, unless_zero(t.graph_node),
+               correlation(t.correlation), process(t.process), t.value, t.bytes, unless_zero(t.graph_node),
                number(t.source));
   }
 
@@ -280,13 +378,17 @@ class Writer {
     if (trace_.synchronizations.empty()) return;
     write_enumeration(database_, synchronization_kinds);
     // CUPTI names the context only; nsys shows its device as well.
-    std::map<std::uint32_t, std::uint32_t> device_of;
-    for (const Kernel& kernel : trace_.kernels) device_of[kernel.queue.context] = kernel.queue.device;
-    for (const Transfer& row : trace_.transfers) device_of[row.queue.context] = row.queue.device;
+    std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> device_of;
+    const auto look_at = [&](const auto& rows) {
+      for (const auto& row : rows) device_of[{process(row.process), row.queue.context}] = row.queue.device;
+    };
+    look_at(trace_.kernels);
+    look_at(trace_.transfers);
     Statement insert = insert_into(database_, tables::synchronizations);
     for (const Synchronization& s : trace_.synchronizations) {
-      insert.run(time(s.time.start), time(s.time.end), device_of[s.context], s.context, nullptr, s.stream,
-                 correlation(s.correlation), of_.process, static_cast<int>(s.kind), s.event);
+      insert.run(time(s.time.start), time(s.time.end), device_of[{process(s.process), s.context}], s.context,
+                 nullptr, s.stream, correlation(s.correlation), process(s.process), static_cast<int>(s.kind),
+                 s.event);
     }
   }
 
@@ -308,7 +410,7 @@ class Writer {
     write_enumeration(database_, memory_operations);
     Statement insert = insert_into(database_, tables::allocations);
     for (const Allocation& a : trace_.allocations) {
-      insert.run(time(a.time.start), of_.process, a.queue.device, a.queue.context, a.address, a.bytes,
+      insert.run(time(a.time.start), process(a.process), a.queue.device, a.queue.context, a.address, a.bytes,
                  number(a.kind), a.is_release ? memory_release : memory_allocation, nullptr,
                  correlation(a.correlation), a.queue.stream, nullptr, nullptr, nullptr, nullptr, nullptr,
                  nullptr);
@@ -326,36 +428,45 @@ class Writer {
     for (const Range& range : trace_.ranges) {
       const bool is_mark = range.style == RangeStyle::mark;
       const bool one_thread = range.thread == range.end_thread;
-      insert.run(time(range.time.start), is_mark ? std::nullopt : std::optional(time(range.time.end)),
-                 event_type(range.style), trace_.text_of(range), range.thread,
-                 one_thread ? std::nullopt : std::optional(range.end_thread),
-                 domain(trace_.names[range.domain]));
+      const bool is_extent = range.style == RangeStyle::extent;
+      if (!is_extent)
+        insert.run(time(range.time.start), is_mark ? std::nullopt : std::optional(time(range.time.end)),
+                   event_type(range.style), trace_.text_of(range), range.thread,
+                   one_thread ? std::nullopt : std::optional(range.end_thread),
+                   domain(trace_.names[range.domain], process_of(range.thread)));
       if (range.id == 0) continue;
       const Place& place = trace_.places.at(range.place);
       insert_own.run(case_, range.id, time(range.time.start), time(range.time.end), trace_.text_of(range),
-                     range.thread, place.op, place.part);
+                     range.thread, place.op, place.part, is_extent ? 1 : 0);
     }
   }
 
-  /// The id of an NVTX domain, which gets a row of its own; the default domain has 0 and none.
-  std::int64_t domain(const std::string& name) {
+  /// The id of an NVTX domain, which gets a row for each process that has ranges in it; the default domain
+  /// has 0 and none.
+  std::int64_t domain(const std::string& name, std::int64_t in_process) {
     if (name.empty()) return 0;
-    if (const auto known = domains_.find(name); known != domains_.end()) return known->second;
-    Statement found = database_.prepare("SELECT domainId FROM NVTX_EVENTS WHERE eventType = ? AND text = ?");
+    if (const auto known = domains_.find({name, in_process}); known != domains_.end()) return known->second;
+    Statement found = database_.prepare(
+        "SELECT domainId, sum(globalTid = ?) FROM NVTX_EVENTS WHERE eventType = ? AND text = ? GROUP BY "
+        "domainId");
     std::int64_t id = 0;
-    if (found.bind(domain_created, name).step()) {
+    bool is_there = false;
+    if (found.bind(in_process, domain_created, name).step()) {
       id = found.integer(0);
+      is_there = found.integer(1) != 0;
     } else {
       Statement largest = database_.prepare("SELECT coalesce(max(domainId), 0) FROM NVTX_EVENTS");
       largest.step();
       id = largest.integer(0) + 1;
+    }
+    if (!is_there) {
       database_
           .prepare(
               "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) "
               "VALUES (?, ?, ?, ?, ?)")
-          .run(time(of_.window.start), domain_created, name, of_.process, id);
+          .run(time(of_.window.start), domain_created, name, in_process, id);
     }
-    return domains_[name] = id;
+    return domains_[{name, in_process}] = id;
   }
 
   void write_attribution() {
@@ -378,7 +489,8 @@ class Writer {
       if (empty) database_.execute(fmt::format("DROP TABLE {}", table));
     };
     for (const tables::Table& table : correlated) drop_if_empty(table.name);
-    drop_if_empty(tables::ranges.name);
+    for (const tables::Table& table : {tables::ranges, tables::system_calls, tables::case_processes})
+      drop_if_empty(table.name);
   }
 
   Database& database_;
@@ -389,7 +501,7 @@ class Writer {
   std::int64_t session_start_ = 0;
   std::int64_t case_ = 1;
   std::int64_t first_correlation_ = 0;
-  std::map<std::string, std::int64_t> domains_;
+  std::map<std::pair<std::string, std::int64_t>, std::int64_t> domains_;
 };
 
 }  // namespace

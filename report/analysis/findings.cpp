@@ -387,6 +387,13 @@ void add_without_timing(const Run& run, std::vector<Finding>& findings) {
   const bool planned =
       std::find(run.plan.passes.begin(), run.plan.passes.end(), Pass::timing) != run.plan.passes.end();
   if (planned || run.cases.empty()) return;
+  if (!run.variants.empty() && std::ranges::all_of(run.variants, &VariantInfo::is_imported)) {
+    findings.push_back(
+        {Severity::incomplete,
+         "The run was made of files of other tools: no time without a profiler is known, no other execution "
+         "to compare with (there are no rounds), and no output was verified."});
+    return;
+  }
   findings.push_back({Severity::incomplete,
                       "The plan had no timing pass: the run holds no times of undisturbed execution."});
 }

@@ -26,7 +26,7 @@ std::string one_sentence(const std::string& text) {
 }
 
 bool is_for_gpu(const VariantInfo& info) {
-  return info.device == "cuda";
+  return info.device == "cuda" && !info.is_imported();
 }
 
 std::string build_name(const Tool& tool) {

@@ -46,6 +46,7 @@ struct BudgetRows {
   BudgetRows(const trace::Trace& of, trace::CaseIndex index)
       : trace(of),
         kernels(trace::of_case(of.kernels, index)),
+        graphs(trace::of_case(of.graphs, index)),
         transfers(trace::of_case(of.transfers, index)),
         calls(trace::of_case(of.calls, index)),
         ranges(trace::of_case(of.ranges, index)),
@@ -69,6 +70,7 @@ struct BudgetRows {
 
   const trace::Trace& trace;
   std::span<const trace::Kernel> kernels;
+  std::span<const trace::GraphExecution> graphs;
   std::span<const trace::Transfer> transfers;
   std::span<const trace::Call> calls;
   std::span<const trace::Range> ranges;
@@ -138,7 +140,7 @@ double copied_within(const BudgetRows& rows, const Window& execution) {
 }
 
 TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
-  const IntervalSet kernels = moments_of(rows.kernels);
+  const IntervalSet kernels = moments_of(rows.kernels) | moments_of(rows.graphs);
   const IntervalSet transfers = moments_of(rows.transfers);
   const IntervalSet in = moments_of(rows.transfers, goes_in);
   const IntervalSet out = moments_of(rows.transfers, goes_out);
@@ -195,6 +197,21 @@ const CaseResult* fastest_of_all(const FamilyResult& family, const Problem& prob
     if (best.op.empty() && best.problem == problem) return best.fastest;
   }
   return nullptr;
+}
+
+/// Where nothing was timed without a profiler, the trace is all there is: of the first two that have one.
+void add_untimed(const FamilyResult& family, const Evidence& evidence, BudgetComparison& comparison) {
+  constexpr std::size_t most = 2;
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    for (const VariantResult& variant : family.variants) {
+      const CaseResult* result = variant.representative(*problem);
+      if (result == nullptr || !result->ok() || comparison.cases.size() == most) continue;
+      if (CaseBudget budget = budget_of(*result, evidence); budget.budget)
+        comparison.cases.push_back(std::move(budget));
+    }
+    comparison.problem = *problem;
+    if (!comparison.cases.empty()) return;
+  }
 }
 
 }  // namespace
@@ -274,6 +291,7 @@ BudgetComparison compare_budgets(const FamilyResult& family, const Evidence& evi
     comparison.problem = *problem;
     return comparison;
   }
+  if (!timed) add_untimed(family, evidence, comparison);
   comparison.absent = timed ? "no case with a verified time was traced together with its baseline"
                             : "no case gave a verified time";
   return comparison;

@@ -86,7 +86,8 @@ struct BudgetComparison {
 };
 
 /// The best is the fastest verified one at a problem that was traced; the baseline is the first one of its
-/// chain of baselines that was traced. The family must outlive the result, which points into it.
+/// chain of baselines that was traced. Where nothing was timed, as in imported runs, it is the first two that
+/// were traced. The family must outlive the result, which points into it.
 [[nodiscard]] BudgetComparison compare_budgets(const FamilyResult& family, const Evidence& evidence);
 
 }  // namespace mprof

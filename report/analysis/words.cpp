@@ -13,6 +13,9 @@
 namespace mprof {
 namespace {
 
+/// The problem of a family without axes.
+constexpr const char* no_problem = "this run";
+
 Nouns with_plain_words(Nouns nouns) {
   const auto otherwise = [](std::string& word, const std::string& plain) {
     word = word.empty() ? plain : format::one_line(word);
@@ -96,18 +99,18 @@ std::string Words::problem(const Problem& problem) const {
   std::vector<std::string> parts;
   for (const AxisInfo& axis : axes_)
     parts.push_back(fmt::format("{} {}", axis.name, value_text(problem, axis.name)));
-  return parts.empty() ? "its only problem" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? no_problem : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string Words::in_full(const Problem& problem) const {
   std::vector<std::string> parts;
   for (const Coordinate& coordinate : problem.coordinates)
     parts.push_back(fmt::format("{} {}", format::one_line(coordinate.axis), coordinate.value));
-  return parts.empty() ? "its only problem" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? no_problem : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string Words::at(const Problem& problem) const {
-  return "at " + this->problem(problem);
+  return (axes_.empty() ? "in " : "at ") + this->problem(problem);
 }
 
 std::string Words::values(const std::vector<Problem>& problems) const {
@@ -118,6 +121,7 @@ std::string Words::values(const std::vector<Problem>& problems) const {
 }
 
 std::string Words::at(const std::vector<Problem>& problems) const {
+  if (axes_.empty()) return std::string("in ") + no_problem;
   if (axes_.size() != 1) return "at " + values(problems);
   const AxisInfo& axis = axes_.front();
   return fmt::format("at {} {}", problems.size() == 1 ? axis.name : axis.plural, values(problems));
@@ -128,6 +132,10 @@ std::string Words::titled(const Problem& problem) const {
   for (const AxisInfo& axis : axes_)
     parts.push_back(fmt::format("{} {}", lowered(axis.title), value_text(problem, axis.name)));
   return parts.empty() ? this->problem(problem) : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string Words::at_titled(const Problem& problem) const {
+  return (axes_.empty() ? "in " : "at ") + titled(problem);
 }
 
 std::string Words::one() const {

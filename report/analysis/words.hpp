@@ -33,6 +33,8 @@ class Words {
   [[nodiscard]] std::string values(const std::vector<Problem>& problems) const;
   /// Where an axis is named by its title, as tables do: "matrix size 1000".
   [[nodiscard]] std::string titled(const Problem& problem) const;
+  /// "at matrix size 1000"; "in this run" in a family without axes.
+  [[nodiscard]] std::string at_titled(const Problem& problem) const;
   /// "every size", "every problem".
   [[nodiscard]] std::string every() const;
   /// "size", "problem"; and of several.

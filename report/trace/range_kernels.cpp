@@ -74,8 +74,10 @@ class OpenRanges {
 std::map<std::int64_t, std::vector<std::uint32_t>> ranges_by_thread(const Trace& trace,
                                                                     const ProfileScope& scope) {
   std::map<std::int64_t, std::vector<std::uint32_t>> threads;
-  for (std::uint32_t i = scope.first_of(trace.ranges); const Range& range : scope.of(trace.ranges))
-    threads[range.thread].push_back(i++);
+  for (std::uint32_t i = scope.first_of(trace.ranges); const Range& range : scope.of(trace.ranges)) {
+    if (range.style != trace::RangeStyle::extent) threads[range.thread].push_back(i);
+    ++i;
+  }
   for (auto& [thread, ranges] : threads) {
     std::ranges::stable_sort(ranges, {}, [&](std::uint32_t i) { return trace.ranges[i].time.start; });
   }

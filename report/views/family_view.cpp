@@ -94,7 +94,7 @@ std::vector<const Value*> times_to_mark(const FamilyResult& family, const CaseRe
 Table time_table(const FamilyResult& family, const Problem& problem,
                  const std::vector<std::string>& variant_anchors, Anchors& anchors) {
   Table table(anchors.make(fmt::format("{} summary {}", family.id, problem_id(problem))),
-              "Times at " + family.words.titled(problem));
+              "Times " + family.words.at_titled(problem));
   table.text("Variant");
   add_time_columns(table, family, "op_time");
   if (family.words.has_group()) add_time_columns(table, family, "group_time");

@@ -139,6 +139,13 @@ json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& 
   const SanitizerSummary& sanitizer = family.sanitizer;
   json sentences = json::array();
   json table = false;
+  const bool imported =
+      !family.variants.empty() && std::ranges::all_of(family.variants, [](const VariantResult& variant) {
+        return variant.info.is_imported();
+      });
+  if (!sanitizer.recorded && imported)
+    sentences.push_back(
+        "Nothing was run under compute-sanitizer: mprof has files of these programs, and not the programs.");
   if (sanitizer.recorded) {
     if (sanitizer.finished + sanitizer.unfinished > 0)
       sentences.push_back(what_was_run(family.words, sanitizer));
@@ -151,7 +158,7 @@ json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& 
   return {{"sentences", sentences},
           {"table", table},
           {"missing", !sanitizer.recorded && sanitizer.candidates > 0},
-          {"impossible", !sanitizer.recorded && sanitizer.candidates == 0}};
+          {"impossible", !sanitizer.recorded && sanitizer.candidates == 0 && !imported}};
 }
 
 }  // namespace mprof

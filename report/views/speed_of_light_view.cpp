@@ -108,12 +108,22 @@ Table throughput_table(const Section& section, const OpInfo& op) {
   return table;
 }
 
+std::string counting_sentence(const Section& section) {
+  const bool imported = !section.family.variants.empty() &&
+                        std::ranges::all_of(section.family.variants, [](const VariantResult& variant) {
+                          return variant.info.is_imported();
+                        });
+  return imported
+             ? "Nsight Compute counted the kernels; of several launches of one size a figure is the median."
+             : fmt::format("Hardware counted each kernel {}, the first time that its op launches it.",
+                           section.family.words.at(section.sol.problem));
+}
+
 json throughput_part(const Section& section) {
   json part = part_view(
       section, "SM and memory throughput",
       fmt::format(
-          "Hardware counted each kernel {}, the first time that its op launches it. Both throughputs are "
-          "shares of what "
+          "{} Both throughputs are shares of what "
           "the busiest part of the multiprocessors, or of the caches and memory, could do. Latency: both are "
           "under 60\u00a0%, so neither is busy and warps wait. Balanced: they differ by less than 10 points. "
           "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Its part is "
@@ -122,7 +132,7 @@ json throughput_part(const Section& section) {
           "issued. Two figures are SM / memory. Small: the change in percentage points. Each kernel is held "
           "against the one of "
           "the same name of its baseline, and the longest one of an op also against the longest one.",
-          section.family.words.at(section.sol.problem)));
+          counting_sentence(section)));
   for (const OpInfo& op : section.family.ops) {
     add_chart(section, part,
               kernel_throughput_chart(

@@ -155,6 +155,7 @@ inline trace::Recording sample_recording() {
   b.call(21, "cudaStreamSynchronize_v3020", at(2000, 2950), 5);
   b.trace().synchronizations.push_back({.time = at(2010, 2940),
                                         .correlation = 21,
+                                        .process = b.info().process,
                                         .kind = trace::SynchronizationKind::stream,
                                         .context = 1,
                                         .stream = 7});

@@ -97,9 +97,20 @@ class Reader {
         "SELECT id, name, busLocation, uuid, totalMemory, l2CacheSize, memoryBandwidth, clockRate, smCount, "
         "computeMajor, computeMinor, threadsPerWarp, asyncEngines FROM TARGET_INFO_GPU ORDER BY id");
     while (rows.step()) {
-      trace_.gpus.push_back({number(rows, 0), rows.text(1), rows.text(2), rows.text(3), count(rows, 4),
-                             count(rows, 5), count(rows, 6), count(rows, 7), number(rows, 8), number(rows, 9),
-                             number(rows, 10), number(rows, 11), number(rows, 12)});
+      trace_.gpus.push_back({number(rows, 0),
+                             rows.text(1),
+                             rows.text(2),
+                             rows.text(3),
+                             count(rows, 4),
+                             count(rows, 5),
+                             count(rows, 6),
+                             count(rows, 7),
+                             number(rows, 8),
+                             number(rows, 9),
+                             number(rows, 10),
+                             number(rows, 11),
+                             number(rows, 12),
+                             {}});
     }
   }
 
@@ -198,15 +209,17 @@ class Reader {
   }
 
   void read_synchronizations() {
-    each(tables::synchronizations, "syncType, contextId, streamId, eventId", [&](const Statement& row) {
-      trace_.synchronizations.push_back({.time = interval(row, 0),
-                                         .correlation = correlation(row, 2),
-                                         .place = place(correlation(row, 2)),
-                                         .kind = static_cast<SynchronizationKind>(row.integer(3)),
-                                         .context = number(row, 4),
-                                         .stream = number(row, 5),
-                                         .event = number(row, 6)});
-    });
+    each(tables::synchronizations, "syncType, contextId, streamId, eventId, globalPid",
+         [&](const Statement& row) {
+           trace_.synchronizations.push_back({.time = interval(row, 0),
+                                              .correlation = correlation(row, 2),
+                                              .process = row.integer(7),
+                                              .place = place(correlation(row, 2)),
+                                              .kind = static_cast<SynchronizationKind>(row.integer(3)),
+                                              .context = number(row, 4),
+                                              .stream = number(row, 5),
+                                              .event = number(row, 6)});
+         });
   }
 
   void read_overheads() {

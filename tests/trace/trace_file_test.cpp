@@ -171,6 +171,7 @@ TEST_F(TraceFile, KeepsWhatWasAllocated) {
   const auto allocation = [&](std::int64_t later, std::uint64_t bytes, trace::MemoryKind kind, bool release) {
     return trace::Allocation{.time = {moment + later, moment + later},
                              .correlation = correlation,
+                             .process = sample.cases[0].process,
                              .address = 0x7f00'0000'0000,
                              .bytes = bytes,
                              .place = place,

@@ -1,0 +1,519 @@
+#include "inputs/ncu_csv.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "system/error.hpp"
+#include "system/files.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr std::string_view csv_next_step =
+    "Give what `ncu --csv` printed, as `ncu --csv --page raw PROGRAM > FILE` or, of a report, `ncu --import "
+    "REPORT --csv --page raw > FILE`.";
+
+[[noreturn]] void refuse_csv(const std::string& name, std::string_view problem) {
+  throw Error(ExitCode::usage, fmt::format("{}: {}. {}", name, problem, csv_next_step));
+}
+[[noreturn]] void refuse_csv(const std::string& name, std::size_t line, std::string_view problem) {
+  refuse_csv(name, fmt::format("line {}: {}", line, problem));
+}
+
+// --- Text ---
+
+void append_utf8(std::string& text, std::uint32_t c) {
+  constexpr std::uint32_t low = 0x3F, mark = 0x80;
+  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  if (c < mark) return add(c);
+  if (c < 0x800) {
+    add(0xC0 | c >> 6);
+  } else {
+    if (c < 0x10000) {
+      add(0xE0 | c >> 12);
+    } else {
+      add(0xF0 | c >> 18);
+      add(mark | (c >> 12 & low));
+    }
+    add(mark | (c >> 6 & low));
+  }
+  add(mark | (c & low));
+}
+
+std::string from_utf16(std::string_view bytes, bool big_endian) {
+  constexpr std::uint32_t replacement = 0xFFFD;
+  const auto unit = [&](std::size_t i) {
+    const auto a = static_cast<unsigned char>(bytes[i]), b = static_cast<unsigned char>(bytes[i + 1]);
+    return big_endian ? std::uint32_t{a} << 8 | b : std::uint32_t{b} << 8 | a;
+  };
+  std::string text;
+  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
+    std::uint32_t c = unit(i);
+    if (c >= 0xD800 && c < 0xE000) {
+      const bool is_pair = c < 0xDC00 && i + 3 < bytes.size() && (unit(i + 2) & 0xFC00) == 0xDC00;
+      c = is_pair ? 0x10000 + ((c & 0x3FF) << 10) + (unit(i + 2) & 0x3FF) : replacement;
+      if (is_pair) i += 2;
+    }
+    append_utf8(text, c);
+  }
+  return text;
+}
+
+/// UTF-8, whatever the file is in.
+std::string decoded(std::string_view bytes) {
+  if (bytes.starts_with("\xEF\xBB\xBF")) return std::string(bytes.substr(3));
+  if (bytes.starts_with("\xFF\xFE")) return from_utf16(bytes.substr(2), false);
+  if (bytes.starts_with("\xFE\xFF")) return from_utf16(bytes.substr(2), true);
+  // Without a mark: of ASCII in UTF-16 every other byte is 0.
+  if (bytes.size() >= 2 && bytes[1] == '\0' && bytes[0] != '\0') return from_utf16(bytes, false);
+  if (bytes.size() >= 2 && bytes[0] == '\0' && bytes[1] != '\0') return from_utf16(bytes, true);
+  return std::string(bytes);
+}
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "(384, 1, 1)"
+std::optional<std::array<std::uint32_t, 3>> parse_size(std::string_view text) {
+  std::array<std::uint32_t, 3> size{};
+  std::size_t axis = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    if (!is_digit(text[i])) {
+      ++i;
+      continue;
+    }
+    if (axis == size.size()) return std::nullopt;
+    const auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), size.at(axis++));
+    if (error != std::errc()) return std::nullopt;
+    i = static_cast<std::size_t>(end - text.data());
+  }
+  return axis == size.size() ? std::optional(size) : std::nullopt;
+}
+
+// --- Rows ---
+
+struct CsvRow {
+  std::size_t line = 0;  ///< from 1
+  bool is_quoted = false;
+  std::vector<std::string> fields;
+};
+
+/// The rows of tables in a text that holds other lines as well.
+class Lines {
+ public:
+  Lines(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+
+  /// The next line, if it looks like a table's row or head; nullopt for any other, which is left behind.
+  std::optional<CsvRow> next(bool is_quoted) {
+    const std::string_view line = current();
+    const bool is_head = line.find("Kernel Name") != line.npos && line.find(',') != line.npos;
+    if (!is_head && !begins_row(line, is_quoted)) {
+      leave(line.size());
+      return std::nullopt;
+    }
+    return row();
+  }
+
+ private:
+  [[nodiscard]] std::string_view current() const {
+    return text_.substr(at_, std::min(text_.find('\n', at_), text_.size()) - at_);
+  }
+  void leave(std::size_t length) {
+    at_ += length + 1;
+    ++line_;
+  }
+
+  /// A row begins with the number of a launch or of a process; the row of units with nothing.
+  static bool begins_row(std::string_view line, bool is_quoted) {
+    if (is_quoted) {
+      if (!line.starts_with('"')) return false;
+      line.remove_prefix(1);
+    }
+    const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+    if (digits == line.size()) return is_quoted || digits > 0;
+    return line.substr(digits).starts_with(is_quoted ? "\"" : ",");
+  }
+
+  /// A field in quotes may hold commas, quotes that are doubled and ends of lines.
+  CsvRow row() {
+    CsvRow row{line_, text_[at_] == '"', {}};
+    for (;;) {
+      row.fields.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted(row.line) : plain());
+      if (at_ >= text_.size()) break;
+      const char c = text_[at_++];
+      if (c == '\n') break;
+    }
+    ++line_;
+    return row;
+  }
+
+  std::string plain() {
+    const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+    std::string field(text_.substr(at_, end - at_));
+    at_ = end;
+    if (field.ends_with('\r')) field.pop_back();
+    return field;
+  }
+
+  std::string quoted(std::size_t first_line) {
+    std::string field;
+    for (++at_; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\n') ++line_;
+      const bool is_doubled = c == '"' && at_ + 1 < text_.size() && text_[at_ + 1] == '"';
+      if (c == '"' && !is_doubled) {
+        ++at_;
+        field += plain();  // what stands behind the quote: nothing, or a carriage return
+        return field;
+      }
+      if (is_doubled) ++at_;
+      field += c;
+    }
+    refuse_csv(name_, first_line, "the row ends within quotes: the file was cut off");
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
+
+// --- Numbers ---
+
+/// A number as it is printed, and where.
+struct Digits {
+  std::string text;
+  std::size_t line = 0;
+};
+
+/// What stands between thousands, apart from the point and the comma.
+std::string without_spaces(std::string_view text) {
+  std::string kept;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("\xC2\xA0")) {
+      i += 1;
+    } else if (rest.starts_with("\xE2\x80\xAF")) {
+      i += 2;
+    } else if (text[i] != ' ' && text[i] != '\'') {
+      kept += text[i];
+    }
+  }
+  return kept;
+}
+
+bool is_numeric(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || !is_digit(text.front())) return false;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.,"), text.size());
+  if (end == text.size()) return true;
+  std::string_view power = text.substr(end);
+  if (power.front() != 'e' && power.front() != 'E') return false;
+  power.remove_prefix(1);
+  if (power.starts_with('-') || power.starts_with('+')) power.remove_prefix(1);
+  return !power.empty() && std::ranges::all_of(power, is_digit);
+}
+
+/// The mark before the decimals, as a number shows it; nullopt where it could be either.
+std::optional<char> decimal_mark(std::string_view text) {
+  const std::size_t last = text.find_last_of(".,");
+  if (last == text.npos) return std::nullopt;
+  const char mark = text[last];
+  const char other = mark == '.' ? ',' : '.';
+  if (text.find(other) != text.npos) return mark;
+  if (std::ranges::count(text, mark) > 1) return other;
+  const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  const std::size_t before = last - sign;
+  const std::size_t after = std::min(text.find_first_of("eE"), text.size()) - last - 1;
+  const bool can_be_thousands = after == 3 && before <= 3 && text[sign] != '0' && before > 0;
+  return can_be_thousands ? std::nullopt : std::optional(mark);
+}
+
+/// Reads the numbers of a file, which are all of one language: it says nowhere which.
+class Numbers {
+ public:
+  explicit Numbers(const std::string& name) : name_(name) {}
+
+  /// A number may be 1,234 of either language until another one tells them apart.
+  void look_at(const Digits& digits) {
+    const auto mark = decimal_mark(digits.text);
+    if (!mark) return;
+    if (!telling_) telling_ = digits;
+    const char known = *decimal_mark(telling_->text);
+    if (known == *mark) return;
+    refuse_csv(name_, digits.line,
+               fmt::format("{} and {} (line {}) cannot be numbers of one language", digits.text,
+                           telling_->text, telling_->line));
+  }
+
+  [[nodiscard]] double value(const Digits& digits) const {
+    const char mark = telling_ ? *decimal_mark(telling_->text) : '.';
+    std::string plain;
+    for (const char c : digits.text) {
+      if (c == mark) {
+        plain += '.';
+      } else if (c != '.' && c != ',' && c != '+') {
+        plain += c;
+      }
+    }
+    double value = 0;
+    const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+    if (error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value))
+      refuse_csv(name_, digits.line, fmt::format("{} is no number", digits.text));
+    return value;
+  }
+
+ private:
+  const std::string& name_;
+  std::optional<Digits> telling_;
+};
+
+// --- Tables ---
+
+/// The columns of a table by their names.
+class Head {
+ public:
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+  Head() = default;
+  explicit Head(std::vector<std::string> names) : names_(std::move(names)) {}
+
+  static bool is_head(const std::vector<std::string>& fields) {
+    const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
+    return has("Kernel Name") && (has("ID") || has("Invocations") || has("Metric Name"));
+  }
+
+  [[nodiscard]] bool empty() const { return names_.empty(); }
+  [[nodiscard]] std::size_t size() const { return names_.size(); }
+  [[nodiscard]] const std::string& name(std::size_t column) const { return names_[column]; }
+  [[nodiscard]] std::size_t find(std::string_view name) const {
+    const auto found = std::ranges::find(names_, name);
+    return found == names_.end() ? none : static_cast<std::size_t>(found - names_.begin());
+  }
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != none; }
+  /// Of a row; "" where the table has no such column.
+  [[nodiscard]] std::string text(const CsvRow& row, std::string_view name) const {
+    const std::size_t column = find(name);
+    return column < row.fields.size() ? row.fields[column] : std::string();
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// A number of units, as near to the decimal one as can be: 5 us is 5e-6 s.
+double in_base_units(double value, double unit) {
+  return unit < 1 ? value / std::round(1 / unit) : value * unit;
+}
+
+/// Launches are told apart by process and number, and where there is none by what was launched.
+using LaunchKey = std::tuple<std::int64_t, std::int64_t, std::string, std::string, std::string>;
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& name) : lines_(text, name), name_(name), numbers_(name) {}
+
+  NcuReport parse() {
+    bool is_quoted = true;
+    while (!lines_.at_end()) {
+      const auto row = lines_.next(is_quoted);
+      if (!row) continue;
+      if (Head::is_head(row->fields)) {
+        is_quoted = row->is_quoted;
+        begin_table(*row);
+      } else if (!head_.empty()) {
+        add(*row);
+      }
+    }
+    if (head_.empty()) refuse_csv(name_, "there is no table of Nsight Compute in it");
+    if (launches_.empty()) refuse_csv(name_, "its table has no launch: no kernel was profiled");
+    return report();
+  }
+
+ private:
+  /// A value whose number can be read only when all are known.
+  struct Pending {
+    LaunchKey launch;
+    std::string metric;
+    Digits digits;  ///< empty text: n/a
+    double unit = 1;
+  };
+
+  void begin_table(const CsvRow& row) {
+    head_ = Head(row.fields);
+    units_.clear();
+    is_long_ = head_.has("Metric Name");
+    value_column_ = head_.find(head_.has("Metric Value") ? "Metric Value" : "Average");
+    if (is_long_ && value_column_ == Head::none)
+      refuse_csv(name_, row.line, "the table has neither a column Metric Value nor one Average");
+  }
+
+  void add(const CsvRow& row) {
+    const std::string first = row.fields.front();
+    if (first.empty() && !is_long_) {
+      units_ = row.fields;
+      return;
+    }
+    if (is_long_) {
+      add_metric(row);
+    } else {
+      add_launch(row);
+    }
+  }
+
+  LaunchKey launch(const CsvRow& row) {
+    const std::string id = head_.text(row, "ID"), process = head_.text(row, "Process ID");
+    NcuLaunch launch;
+    launch.kernel = head_.text(row, "Kernel Name");
+    launch.program = head_.text(row, "Process Name");
+    launch.id = whole_number(id).value_or(0);
+    launch.process = whole_number(process).value_or(0);
+    launch.grid = parse_size(head_.text(row, "Grid Size"));
+    launch.block = parse_size(head_.text(row, "Block Size"));
+    if (head_.has("Invocations")) {
+      const auto count = whole_number(head_.text(row, "Invocations"));
+      if (!count || *count < 1)
+        refuse_csv(name_, row.line,
+                   fmt::format("'{}' is no number of invocations", head_.text(row, "Invocations")));
+      launch.invocations = static_cast<std::uint64_t>(*count);
+    }
+    if (launch.kernel.empty()) refuse_csv(name_, row.line, "the row names no kernel");
+    if (const std::string cc = head_.text(row, "CC"); !cc.empty()) report_.compute_capability = cc;
+    const bool numbered = head_.has("ID");
+    LaunchKey key{launch.process, launch.id, launch.kernel, "", ""};
+    if (!numbered)
+      key = {launch.process, 0, launch.kernel, head_.text(row, "Grid Size"), head_.text(row, "Block Size")};
+    launches_.try_emplace(key, std::move(launch));
+    return key;
+  }
+
+  /// A row of the details page, or of its summary.
+  void add_metric(const CsvRow& row) {
+    if (row.fields.size() <= value_column_) {
+      refuse_csv(name_, row.line,
+                 fmt::format("{} columns, expected {} up to {}", row.fields.size(), value_column_ + 1,
+                             head_.name(value_column_)));
+    }
+    const std::string label = head_.text(row, "Metric Name");
+    const LaunchKey key = launch(row);
+    if (label.empty()) return;  // what a rule says
+    const std::string unit = head_.text(row, "Metric Unit");
+    const std::string_view metric = ncu_metric(head_.text(row, "Section Name"), label, unit);
+    if (!metric.empty()) {
+      add_value(key, std::string(metric), row.fields[value_column_], ncu_unit(unit), row.line);
+    } else if (is_numeric(without_spaces(row.fields[value_column_]))) {
+      unknown_.insert(label);
+    }
+  }
+
+  /// A row of the raw page.
+  void add_launch(const CsvRow& row) {
+    if (row.fields.size() < head_.size()) {
+      refuse_csv(
+          name_, row.line,
+          fmt::format("{} columns, expected {} as in the table's head", row.fields.size(), head_.size()));
+    }
+    const LaunchKey key = launch(row);
+    constexpr std::string_view attribute = "device__attribute_";
+    for (std::size_t i = 0; i < head_.size(); ++i) {
+      const std::string& metric = head_.name(i);
+      if (metric.starts_with(attribute)) {
+        report_.device.try_emplace(metric.substr(attribute.size()), row.fields[i]);
+        continue;
+      }
+      const bool is_metric = metric.find("__") != metric.npos && metric.find_first_of(": ") == metric.npos;
+      if (!is_metric) continue;
+      const double unit = i < units_.size() ? ncu_unit(units_[i]) : 1;
+      add_value(key, metric, row.fields[i], unit, row.line);
+    }
+  }
+
+  /// Words, such as CachePreferNone, are no values.
+  void add_value(const LaunchKey& key, std::string metric, const std::string& text, double unit,
+                 std::size_t line) {
+    constexpr std::array<std::string_view, 5> none{"n/a", "nan", "-nan", "inf", "(!) n/a"};
+    Pending value{key, std::move(metric), {without_spaces(text), line}, unit};
+    if (std::ranges::find(none, text) != none.end()) {
+      value.digits.text.clear();
+    } else if (is_numeric(value.digits.text)) {
+      numbers_.look_at(value.digits);
+    } else {
+      return;
+    }
+    values_.push_back(std::move(value));
+  }
+
+  /// In an order that is not the file's.
+  NcuReport report() {
+    for (const Pending& pending : values_) {
+      NcuValue value{pending.metric, std::nullopt};
+      if (!pending.digits.text.empty())
+        value.value = in_base_units(numbers_.value(pending.digits), pending.unit);
+      launches_.at(pending.launch).values.push_back(std::move(value));
+    }
+    for (auto& [key, launch] : launches_) {
+      std::ranges::sort(launch.values, {}, [](const NcuValue& v) {
+        return std::tuple(std::string_view(v.metric), !v.value, v.value);
+      });
+      // Clang 14 has no std::ranges::unique.
+      launch.values.erase(
+          std::unique(launch.values.begin(), launch.values.end(),
+                      [](const NcuValue& a, const NcuValue& b) { return a.metric == b.metric; }),
+          launch.values.end());
+      report_.launches.push_back(std::move(launch));
+    }
+    report_.unknown.assign(unknown_.begin(), unknown_.end());
+    return std::move(report_);
+  }
+
+  Lines lines_;
+  const std::string& name_;
+  Numbers numbers_;
+  Head head_;
+  std::vector<std::string> units_;
+  bool is_long_ = false;  ///< a row a metric, and not a row a launch
+  std::size_t value_column_ = Head::none;
+  std::map<LaunchKey, NcuLaunch> launches_;
+  std::vector<Pending> values_;
+  std::set<std::string> unknown_;
+  NcuReport report_;
+};
+
+}  // namespace
+
+NcuReport parse_ncu_csv(std::string_view bytes, const std::string& name) {
+  if (bytes.empty()) refuse_csv(name, "the file is empty");
+  if (bytes.starts_with(std::string_view("NVR\0", 4))) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{0}: this is a report of Nsight Compute itself. Print it first: `ncu --import {0} "
+                    "--csv --page raw > FILE`.",
+                    name));
+  }
+  const std::string text = decoded(bytes);
+  return Parser(text, name).parse();
+}
+
+NcuReport read_ncu_csv(const std::filesystem::path& path) {
+  return parse_ncu_csv(read_file(path), path.string());
+}
+
+}  // namespace mprof

@@ -1,0 +1,401 @@
+#include "model/trace/program.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/trace/interval_set.hpp"
+#include "model/trace/nsys_schema.hpp"
+#include "system/glob.hpp"
+
+namespace mprof::trace {
+namespace {
+
+/// No clock shows more; differences of such times are numbers yet.
+constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max() / 4;
+
+/// Calls visit(rows) for each table whose rows have a correlation id and a process of their own.
+template <class Visit>
+void for_each_work(Trace& trace, const Visit& visit) {
+  visit(trace.kernels);
+  visit(trace.graphs);
+  visit(trace.transfers);
+  visit(trace.synchronizations);
+  visit(trace.allocations);
+}
+
+/// Calls visit(rows) for each table whose rows have a thread.
+template <class Visit>
+void for_each_on_host(Trace& trace, const Visit& visit) {
+  visit(trace.calls);
+  visit(trace.system_calls);
+  visit(trace.ranges);
+  visit(trace.overheads);
+}
+
+// --- Rows that cannot be used ---
+
+class Sieve {
+ public:
+  template <class Row>
+  void operator()(std::vector<Row>& rows) {
+    std::erase_if(rows, [&](const Row& row) {
+      const Interval& time = row.time;
+      const bool known = std::min(time.start, time.end) > -latest && std::max(time.start, time.end) < latest;
+      const bool zero = time.start == 0 && time.end == 0;
+      const bool reversed = !zero && (!known || time.end < time.start);
+      counts_.zero_time += zero ? 1 : 0;
+      counts_.reversed += reversed ? 1 : 0;
+      return zero || reversed;
+    });
+  }
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  Counts counts_;
+};
+
+// --- An order that is no file's ---
+
+template <class Row>
+void sort_work(const Trace& trace, std::vector<Row>& rows) {
+  std::ranges::sort(rows, {}, [&](const Row& row) {
+    std::string_view name;
+    if constexpr (requires { row.name; }) name = trace.names[row.name];
+    std::uint64_t kind = 0, which = 0;
+    if constexpr (requires { row.graph_node; }) which = row.graph_node;
+    if constexpr (requires { row.bytes; }) which += row.bytes;
+    if constexpr (requires { row.kind; }) kind = static_cast<std::uint64_t>(row.kind);
+    if constexpr (requires { row.address; }) which += row.address;
+    if constexpr (requires { row.event; }) which += row.event;
+    return std::tuple(row.time.start, row.time.end, row.process, row.correlation, kind, which, name);
+  });
+}
+
+template <class Row>
+void sort_on_host(const Trace& trace, std::vector<Row>& rows) {
+  std::ranges::sort(rows, {}, [&](const Row& row) {
+    std::string_view name;
+    std::uint64_t kind = 0;
+    std::int64_t correlation = 0;
+    if constexpr (requires { row.name; }) name = trace.names[row.name];
+    if constexpr (requires { row.kind; }) kind = row.kind;
+    if constexpr (requires { row.correlation; }) correlation = row.correlation;
+    // The longer first: it holds the others.
+    return std::tuple(row.time.start, -row.time.end, row.thread, correlation, kind, name);
+  });
+}
+
+// --- Correlation ids ---
+
+/// An id is unique in its process.
+class Correlations {
+ public:
+  std::int64_t of(std::int64_t process, std::int64_t id) {
+    if (id == 0) return 0;  // nobody's
+    const auto [entry, is_new] = ids_.try_emplace({process, id}, next_);
+    if (is_new) ++next_;
+    return entry->second;
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ids_;
+  std::int64_t next_ = 1;
+};
+
+void renumber(Trace& trace) {
+  Correlations correlations;
+  for (Call& call : trace.calls)
+    call.correlation = correlations.of(nsys::process_of(call.thread), call.correlation);
+  for_each_work(trace, [&](auto& rows) {
+    for (auto& row : rows) row.correlation = correlations.of(nsys::process_of(row.process), row.correlation);
+  });
+  for (Overhead& row : trace.overheads)
+    row.correlation = correlations.of(nsys::process_of(row.thread), row.correlation);
+}
+
+// --- Ops ---
+
+/// A range that is an op, or the part of one.
+struct OpTime {
+  Interval time{};
+  std::int64_t thread = 0;
+  std::string op{};
+};
+
+/// Of the chosen ranges of each thread those that lie in none of the others.
+std::vector<const Range*> outermost(std::vector<const Range*> ranges) {
+  std::ranges::stable_sort(ranges, {}, [](const Range* range) {
+    return std::tuple(range->thread, range->time.start, -range->time.end);
+  });
+  std::vector<const Range*> kept;
+  for (const Range* range : ranges) {
+    const bool is_inside =
+        !kept.empty() && kept.back()->thread == range->thread && range->time.start < kept.back()->time.end;
+    if (!is_inside) kept.push_back(range);
+  }
+  return kept;
+}
+
+/// "step 12" -> "step #"
+std::string without_numbers(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit) text += c;
+    if (digit && !text.ends_with('#')) text += '#';
+  }
+  return text;
+}
+
+/// The name of each range as an op: what a report can have a column for.
+std::vector<OpTime> named(const Trace& trace, const std::vector<const Range*>& ranges) {
+  std::vector<OpTime> times;
+  std::set<std::string> names;
+  for (const Range* range : ranges) {
+    std::string name(trace.text_of(*range));
+    if (name.empty()) name = "unnamed range";
+    names.insert(name);
+    times.push_back({range->time, range->thread, std::move(name)});
+  }
+  if (names.size() <= most_program_ops) return times;
+  std::map<std::string, std::int64_t> lengths;
+  for (OpTime& one : times) {
+    one.op = without_numbers(one.op);
+    lengths[one.op] += one.time.length();
+  }
+  if (lengths.size() <= most_program_ops) return times;
+  std::vector<std::pair<std::int64_t, std::string>> longest;
+  for (const auto& [name, length] : lengths) longest.emplace_back(-length, name);
+  std::ranges::sort(longest);
+  std::set<std::string> kept;
+  for (std::size_t i = 0; i + 1 < most_program_ops; ++i) kept.insert(longest[i].second);
+  for (OpTime& one : times) {
+    if (!kept.contains(one.op)) one.op = other_ranges;
+  }
+  return times;
+}
+
+std::vector<OpTime> op_times(const Trace& trace, const std::string& glob) {
+  std::vector<const Range*> all, of_default_domain;
+  for (const Range& range : trace.ranges) {
+    if (!glob.empty() && !matches(glob, std::string(trace.text_of(range)))) continue;
+    all.push_back(&range);
+    if (range.domain == 0) of_default_domain.push_back(&range);
+  }
+  return named(trace, outermost(of_default_domain.empty() ? all : of_default_domain));
+}
+
+/// Finds the op that was open when a call was made.
+class OpenOps {
+ public:
+  explicit OpenOps(const std::vector<OpTime>& times) {
+    for (const OpTime& one : times) by_thread_[one.thread].push_back(&one);
+    for (auto& [thread, ops] : by_thread_) {
+      std::ranges::stable_sort(ops, {}, [](const OpTime* one) { return one->time.start; });
+      threads_[nsys::process_of(thread)].push_back(thread);
+    }
+  }
+
+  [[nodiscard]] const OpTime* at(std::int64_t thread, std::int64_t time) const {
+    if (by_thread_.contains(thread)) return on(thread, time);
+    const auto others = threads_.find(nsys::process_of(thread));
+    if (others == threads_.end()) return nullptr;
+    const OpTime* last = nullptr;
+    for (const std::int64_t other : others->second) {
+      const OpTime* const open = on(other, time);
+      if (open != nullptr && (last == nullptr || open->time.start > last->time.start)) last = open;
+    }
+    return last;
+  }
+
+ private:
+  /// Those of a thread do not overlap.
+  [[nodiscard]] const OpTime* on(std::int64_t thread, std::int64_t time) const {
+    const std::vector<const OpTime*>& ops = by_thread_.at(thread);
+    const auto next =
+        std::ranges::upper_bound(ops, time, {}, [](const OpTime* one) { return one->time.start; });
+    if (next == ops.begin()) return nullptr;
+    const OpTime* const before = *std::prev(next);
+    return time <= before->time.end ? before : nullptr;
+  }
+
+  std::map<std::int64_t, std::vector<const OpTime*>> by_thread_;
+  std::map<std::int64_t, std::vector<std::int64_t>> threads_;  ///< by process
+};
+
+/// Makes the case of a trace whose rows can be used and are in order.
+class CaseMaker {
+ public:
+  CaseMaker(Trace& trace, const ProgramOptions& options, const Counts& counts)
+      : trace_(trace), times_(op_times(trace, options.ops)) {
+    trace_.cases.push_back({.id = options.case_id, .window = window(), .counts = counts});
+    find_processes();
+  }
+
+  std::vector<std::string> make() {
+    if (times_.empty()) {
+      place_all(whole_program);
+    } else {
+      place_by_calls();
+    }
+    add_extents();
+    return ops();
+  }
+
+ private:
+  [[nodiscard]] CaseInfo& info() { return trace_.cases.front(); }
+
+  [[nodiscard]] Interval window() {
+    std::optional<Interval> all;
+    const auto widen = [&](auto& rows) {
+      for (auto& row : rows) {
+        row.in_case = 0;
+        if (!all) all = row.time;
+        all = Interval{std::min(all->start, row.time.start), std::max(all->end, row.time.end)};
+      }
+    };
+    for_each_work(trace_, widen);
+    for_each_on_host(trace_, widen);
+    return all.value_or(Interval{});
+  }
+
+  /// The case's own process is the one with the first call, or else the first work.
+  void find_processes() {
+    std::map<std::int64_t, std::string> names;
+    for (const ProcessInfo& process : trace_.processes) names[process.id] = process.name;
+    std::set<std::int64_t> used;
+    for_each_work(trace_, [&](const auto& rows) {
+      for (const auto& row : rows) used.insert(nsys::process_of(row.process));
+    });
+    for_each_on_host(trace_, [&](const auto& rows) {
+      for (const auto& row : rows) used.insert(nsys::process_of(row.thread));
+    });
+    trace_.processes.clear();
+    for (const std::int64_t id : used) trace_.processes.push_back({id, names[id], 0});
+    std::erase_if(trace_.threads,
+                  [&](const ThreadInfo& thread) { return !used.contains(nsys::process_of(thread.id)); });
+    std::ranges::sort(trace_.threads, {}, &ThreadInfo::id);
+    if (!trace_.calls.empty()) {
+      info().process = nsys::process_of(trace_.calls.front().thread);
+    } else if (!used.empty()) {
+      info().process = *used.begin();
+    }
+  }
+
+  void place_all(const std::string& op) {
+    const PlaceIndex place = trace_.index_of({op, part::op});
+    for (Call& call : trace_.calls) call.place = place;
+    for_each_work(trace_, [&](auto& rows) {
+      for (auto& row : rows) row.place = place;
+    });
+    times_ = {{info().window, info().process, op}};
+  }
+
+  /// What the GPU was given outside of all ranges is an op as well, so that nothing is missing in the sum.
+  void place_by_calls() {
+    const OpenOps open(times_);
+    std::map<std::int64_t, const Call*> calls;  // the outermost of each id: a runtime call makes driver calls
+    for (const Call& call : trace_.calls) {
+      if (call.correlation == 0) continue;
+      const auto [entry, is_new] = calls.try_emplace(call.correlation, &call);
+      if (!is_new && call.time.start < entry->second->time.start) entry->second = &call;
+    }
+    std::map<std::int64_t, PlaceIndex> places;
+    for (const auto& [id, call] : calls) {
+      const OpTime* const op = open.at(call->thread, call->time.start);
+      places[id] = trace_.index_of({op == nullptr ? outside_of_ranges : op->op, part::op});
+    }
+    const auto place_of = [&](std::int64_t id) {
+      const auto found = places.find(id);
+      return found == places.end() ? nowhere : found->second;
+    };
+    for (Call& call : trace_.calls) call.place = place_of(call.correlation);
+    for_each_work(trace_, [&](auto& rows) {
+      for (auto& row : rows) row.place = place_of(row.correlation);
+    });
+    place_outside();
+  }
+
+  void place_outside() {
+    const PlaceIndex outside = trace_.index_of({outside_of_ranges, part::op});
+    bool any = false;
+    const auto place = [&](auto& rows) {
+      for (auto& row : rows) {
+        if (row.place == nowhere) row.place = outside;
+        any = any || row.place == outside;
+      }
+    };
+    place(trace_.kernels);
+    place(trace_.graphs);
+    place(trace_.transfers);
+    if (!any) return;
+    std::vector<Interval> inside;
+    for (const OpTime& one : times_) inside.push_back(one.time);
+    const IntervalSet rest = IntervalSet({info().window}) - IntervalSet(std::move(inside));
+    for (const Interval& time : rest.intervals()) times_.push_back({time, info().process, outside_of_ranges});
+  }
+
+  /// Around the whole case, and for each op; in no table of Nsight Systems.
+  void add_extents() {
+    std::uint64_t id = 0;
+    const NameIndex domain = trace_.names.index(own_domain);
+    const auto add = [&](const Interval& time, std::int64_t thread, const std::string& text,
+                         const Place& place) {
+      trace_.ranges.push_back({.time = time,
+                               .thread = thread,
+                               .end_thread = thread,
+                               .name = trace_.names.index(fmt::format("{}:{}", own_domain, text)),
+                               .domain = domain,
+                               .style = RangeStyle::extent,
+                               .place = trace_.index_of(place),
+                               .id = ++id});
+    };
+    add(info().window, info().process, info().id, {"", part::between});
+    for (const OpTime& one : times_) add(one.time, one.thread, one.op, {one.op, part::op});
+  }
+
+  /// By their first starts; what lies outside of the others comes last.
+  [[nodiscard]] std::vector<std::string> ops() const {
+    std::map<std::string, std::int64_t> starts;
+    for (const OpTime& one : times_) {
+      const auto [entry, is_new] = starts.try_emplace(one.op, one.time.start);
+      entry->second = std::min(entry->second, one.time.start);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, start] : starts) names.push_back(name);
+    std::ranges::stable_sort(names, {}, [&](const std::string& name) {
+      return std::pair(name == outside_of_ranges, starts.at(name));
+    });
+    return names;
+  }
+
+  Trace& trace_;
+  std::vector<OpTime> times_;
+};
+
+}  // namespace
+
+std::vector<std::string> make_program_case(Trace& trace, const ProgramOptions& options) {
+  Sieve sieve;
+  for_each_work(trace, [&](auto& rows) { sieve(rows); });
+  for_each_on_host(trace, [&](auto& rows) { sieve(rows); });
+  for_each_work(trace, [&](auto& rows) { sort_work(trace, rows); });
+  for_each_on_host(trace, [&](auto& rows) { sort_on_host(trace, rows); });
+  renumber(trace);
+  trace.cases.clear();
+  std::ranges::sort(trace.gpus, {}, &Gpu::id);
+  const bool empty = trace.kernels.empty() && trace.graphs.empty() && trace.transfers.empty() &&
+                     trace.calls.empty() && trace.ranges.empty() && trace.system_calls.empty();
+  if (empty) return {};
+  return CaseMaker(trace, options, sieve.counts()).make();
+}
+
+}  // namespace mprof::trace

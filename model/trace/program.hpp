@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/trace/trace.hpp"
+
+/// A program as a case: what was recorded of all its processes, with ops that mprof finds in it.
+namespace mprof::trace {
+
+/// The op of a program without NVTX ranges.
+inline constexpr const char* whole_program = "program";
+/// The op of what a program with NVTX ranges gave the GPU outside of them.
+inline constexpr const char* outside_of_ranges = "outside";
+/// The op of the ranges that are left where there are too many different ones.
+inline constexpr const char* other_ranges = "other ranges";
+
+/// So many ops have a name of their own.
+inline constexpr std::size_t most_program_ops = 16;
+
+struct ProgramOptions {
+  std::string case_id{};
+  std::string ops{};  ///< a glob of the ranges that are ops; empty: the outermost ones
+};
+
+/// Makes one case of a trace that knows none, such as an export of Nsight Systems: all rows belong to it,
+/// correlation ids are unique over its processes, each API call and what it led to have a place, records
+/// without a time or with a reversed one are counted and left out, and rows stand in an order that does not
+/// depend on the file's.
+///
+/// Ops are the outermost NVTX ranges: those of the default domain, or where it has none those of all domains,
+/// since libraries have domains of their own. Ranges of one name are one op. Where there are more than
+/// `most_program_ops` names, names that differ in numbers alone are one op ("step #"), and of the rest the
+/// longest in time are kept. A call belongs to the op whose range its thread has open, or, on a thread that
+/// never opens one, to the range that was opened last in its process; what a call led to belongs where the
+/// call does.
+///
+/// Returns the ops in the order of their first starts; `whole_program` alone when no range qualifies. An
+/// empty trace gives none.
+[[nodiscard]] std::vector<std::string> make_program_case(Trace& trace, const ProgramOptions& options);
+
+}  // namespace mprof::trace

@@ -1,0 +1,577 @@
+#include "runner/import.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "inputs/checksum.hpp"
+#include "inputs/ncu_csv.hpp"
+#include "model/derive/subjects.hpp"
+#include "model/kernel_name.hpp"
+#include "model/metric_presets.hpp"
+#include "model/trace/program.hpp"
+#include "model/trace/reader.hpp"
+#include "model/trace/writer.hpp"
+#include "model/version.hpp"
+#include "system/error.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* family_id = "program";
+
+/// A program, and what the files say of it.
+struct ImportedProgram {
+  std::string name{};
+  std::vector<fs::path> trace_files{};
+  std::vector<fs::path> counter_files{};
+  std::optional<trace::Trace> trace{};
+  std::vector<NcuReport> counters{};
+  std::vector<std::string> ops{};
+  std::vector<Measurement> measurements{};
+  [[nodiscard]] std::string id() const { return fmt::format("{}/{}", family_id, name); }
+};
+
+[[noreturn]] void refuse_import(const std::string& why) {
+  throw Error(ExitCode::usage, why);
+}
+
+// --- Which file is of which program ---
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.front() != '.' && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+';
+  });
+}
+
+/// The file's own, with whatever an id cannot hold replaced.
+std::string name_after(const fs::path& file) {
+  std::string name = file.stem().string();
+  for (char& c : name) {
+    if (!is_name(std::string("a") + c)) c = '-';
+  }
+  return is_name(name) ? name : "program" + name;
+}
+
+class ProgramFiles {
+ public:
+  void add_trace(const ProfileFile& file) {
+    ImportedProgram& program = of(file.program.empty() ? name_after(file.path) : checked(file.program));
+    if (!program.trace_files.empty()) {
+      refuse_import(
+          fmt::format("--nsys {}: {} is of the program {} already. Give each a name of its own, as in --nsys "
+                      "before={} after={}.",
+                      file.path.string(), program.trace_files.front().string(), program.name,
+                      program.trace_files.front().string(), file.path.string()));
+    }
+    program.trace_files.push_back(file.path);
+  }
+
+  /// Counters without a name are of the only program that there is.
+  void add_counters(const ProfileFile& file) {
+    std::string name = file.program.empty() ? name_after(file.path) : checked(file.program);
+    const bool is_known = std::ranges::find(programs_, name, &ImportedProgram::name) != programs_.end();
+    if (file.program.empty() && !is_known && traced_ > 0) {
+      if (traced_ > 1) {
+        std::vector<std::string> names;
+        for (const ImportedProgram& program : programs_) names.push_back(program.name);
+        refuse_import(
+            fmt::format("--ncu {}: it could be of any of the programs {}. Say which, as in --ncu {}={}.",
+                        file.path.string(), fmt::join(names, ", "), names.front(), file.path.string()));
+      }
+      name = programs_.front().name;
+    }
+    of(name).counter_files.push_back(file.path);
+  }
+
+  void traces_are_complete() { traced_ = programs_.size(); }
+  [[nodiscard]] std::vector<ImportedProgram> take() { return std::move(programs_); }
+
+ private:
+  static const std::string& checked(const std::string& name) {
+    if (!is_name(name)) {
+      refuse_import(fmt::format(
+          "'{}' is no name of a program: letters, digits, '.', '_', '-' and '+' make one.", name));
+    }
+    return name;
+  }
+  ImportedProgram& of(const std::string& name) {
+    const auto found = std::ranges::find(programs_, name, &ImportedProgram::name);
+    if (found != programs_.end()) return *found;
+    return programs_.emplace_back(ImportedProgram{.name = name});
+  }
+
+  std::vector<ImportedProgram> programs_;
+  std::size_t traced_ = 0;
+};
+
+// --- Traces ---
+
+trace::Trace read_export(const fs::path& file) {
+  if (file.extension() == ".nsys-rep" || file.extension() == ".qdrep") {
+    refuse_import(
+        fmt::format("{0}: this is a report of Nsight Systems itself. Export it first: `nsys export "
+                    "--type sqlite {0}`.",
+                    file.string()));
+  }
+  trace::Trace trace = trace::read_trace(file, {.parts = {.kernels = true,
+                                                          .transfers = true,
+                                                          .calls = true,
+                                                          .system_calls = true,
+                                                          .ranges = true,
+                                                          .synchronizations = true,
+                                                          .overheads = true,
+                                                          .allocations = true}});
+  if (!trace.cases.empty()) {
+    refuse_import(
+        fmt::format("{}: this is the trace of a run of mprof. Give its directory to `mprof report`, or "
+                    "one case of it: `mprof export DIR --format nsys --case ID`.",
+                    file.string()));
+  }
+  return trace;
+}
+
+void read_traces(ImportedProgram& program, const std::string& ops) {
+  for (const fs::path& file : program.trace_files) {
+    program.trace = read_export(file);
+    program.ops = trace::make_program_case(*program.trace, {.case_id = program.id(), .ops = ops});
+    if (program.ops.empty()) {
+      refuse_import(
+          fmt::format("{}: its tables have no row: nothing was traced. Profile the program again with "
+                      "`nsys profile --trace cuda,nvtx`.",
+                      file.string()));
+    }
+  }
+}
+
+// --- Counters ---
+
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+using LaunchSize =
+    std::pair<std::optional<std::array<std::uint32_t, 3>>, std::optional<std::array<std::uint32_t, 3>>>;
+
+LaunchSize size_of(const NcuLaunch& launch) {
+  return {launch.grid, launch.block};
+}
+
+bool has_size(const trace::Kernel& kernel, const NcuLaunch& launch) {
+  const auto same = [](const std::optional<trace::Size>& a, const auto& b) {
+    return !a || !b ||
+           std::ranges::equal(*a, *b, [](std::int32_t x, std::uint32_t y) { return std::cmp_equal(x, y); });
+  };
+  return same(kernel.grid, launch.grid) && same(kernel.block, launch.block);
+}
+
+/// "28×28×100"
+std::string size_text(const std::array<std::uint32_t, 3>& size) {
+  std::size_t axes = size.size();
+  while (axes > 1 && size.at(axes - 1) == 1) --axes;
+  return fmt::format("{}", fmt::join(size.begin(), size.begin() + static_cast<std::ptrdiff_t>(axes), "×"));
+}
+
+/// A kernel of an op that counters may be of.
+struct Candidate {
+  std::string op{};
+  KernelName name{};
+  OpKernel kernel{};
+};
+
+/// Finds the op and the name of each launch that was counted.
+class CounterMatch {
+ public:
+  explicit CounterMatch(ImportedProgram& program) : program_(program) {
+    if (!program.trace) return;
+    for (const std::string& op : program.ops) {
+      for (OpKernel& kernel : kernels_of_op(*program.trace, 0, op)) {
+        const trace::NameIndex whole = kernel.launches.front()->name;
+        candidates_.push_back({op, kernel_name_of_demangled(program.trace->names[whole]), std::move(kernel)});
+      }
+    }
+  }
+
+  std::vector<Measurement> measurements() {
+    std::map<std::string, std::vector<const NcuLaunch*>> by_kernel;
+    for (const NcuReport& report : program_.counters) {
+      for (const NcuLaunch& launch : report.launches)
+        by_kernel[without_blanks(launch.kernel)].push_back(&launch);
+    }
+    for (const auto& [kernel, launches] : by_kernel) place(launches);
+    return rows();
+  }
+  /// Kernels that the trace does not have.
+  [[nodiscard]] const std::set<std::string>& untraced() const { return untraced_; }
+
+ private:
+  using Samples = std::map<std::pair<int, std::string>, std::vector<std::optional<double>>>;
+  /// Op and kernel; then a launch's size, where a kernel has several.
+  using Row = std::pair<std::string, std::string>;
+
+  /// Kernels that are called alike and are told apart by template arguments where both say them.
+  [[nodiscard]] std::vector<const Candidate*> called(const KernelName& name) const {
+    std::vector<const Candidate*> alike, same;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.name.brief != name.brief) continue;
+      alike.push_back(&candidate);
+      if (without_blanks(candidate.name.templated) == without_blanks(name.templated))
+        same.push_back(&candidate);
+    }
+    return same.empty() ? alike : same;
+  }
+
+  void place(const std::vector<const NcuLaunch*>& launches) {
+    const KernelName name = kernel_name_of_demangled(launches.front()->kernel);
+    const std::vector<const Candidate*> alike = called(name);
+    if (alike.empty()) {
+      place_by_itself(name, launches);
+      return;
+    }
+    std::vector<std::pair<const trace::Kernel*, const Candidate*>> traced;
+    for (const Candidate* candidate : alike) {
+      for (const trace::Kernel* kernel : candidate->kernel.launches) traced.emplace_back(kernel, candidate);
+    }
+    std::ranges::stable_sort(traced, {}, [](const auto& one) { return one.first->time.start; });
+    const bool all_counted =
+        traced.size() == launches.size() &&
+        std::ranges::equal(traced, launches, [](const auto& one, const NcuLaunch* launch) {
+          return launch->invocations == 1 && has_size(*one.first, *launch);
+        });
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      if (all_counted) {
+        add(*traced[i].second, *launches[i]);
+      } else {
+        for (const Candidate* candidate : fitting(alike, *launches[i])) add(*candidate, *launches[i]);
+      }
+    }
+  }
+
+  /// Those with a launch of the size, or all where none has one: the program may have run on other data.
+  static std::vector<const Candidate*> fitting(const std::vector<const Candidate*>& alike,
+                                               const NcuLaunch& launch) {
+    std::vector<const Candidate*> fits;
+    for (const Candidate* candidate : alike) {
+      if (std::ranges::any_of(candidate->kernel.launches,
+                              [&](const trace::Kernel* kernel) { return has_size(*kernel, launch); }))
+        fits.push_back(candidate);
+    }
+    return fits.empty() ? alike : fits;
+  }
+
+  /// Launches of no kernel in the trace are of the only op, or outside of all.
+  void place_by_itself(const KernelName& name, const std::vector<const NcuLaunch*>& launches) {
+    if (program_.trace) untraced_.insert(name.brief);
+    if (program_.ops.empty()) program_.ops = {trace::whole_program};
+    std::string op = program_.ops.front();
+    if (program_.ops.size() > 1) {
+      op = trace::outside_of_ranges;
+      if (std::ranges::find(program_.ops, op) == program_.ops.end()) program_.ops.push_back(op);
+    }
+    for (const NcuLaunch* launch : launches) add({op, name.templated}, *launch, name.brief);
+  }
+
+  void add(const Candidate& candidate, const NcuLaunch& launch) {
+    add({candidate.op, candidate.kernel.name}, launch, candidate.kernel.name);
+  }
+  void add(const Row& row, const NcuLaunch& launch, const std::string& brief) {
+    brief_[row] = brief;
+    launches_[row][size_of(launch)].push_back(&launch);
+  }
+
+  /// By ops, in the order of launches within each.
+  std::vector<Measurement> rows() {
+    name_by_itself();
+    std::vector<Measurement> rows;
+    for (const std::string& op : program_.ops) {
+      std::vector<std::tuple<std::pair<std::int64_t, std::int64_t>, std::string,
+                             const std::vector<const NcuLaunch*>*>>
+          kernels;
+      for (const auto& [row, sizes] : launches_) {
+        if (row.first != op) continue;
+        for (const auto& [size, launches] : sizes) {
+          std::string name = names_.at(row);
+          if (sizes.size() > 1 && size.first && size.second)
+            name += fmt::format(" ({} blocks of {})", size_text(*size.first), size_text(*size.second));
+          kernels.emplace_back(std::pair(launches.front()->process, launches.front()->id), name, &launches);
+        }
+      }
+      std::ranges::sort(kernels);
+      for (const auto& [first, name, launches] : kernels) add_rows(op, name, *launches, rows);
+    }
+    return rows;
+  }
+
+  /// Kernels of the trace have names; of the others the template arguments stand where two would be called
+  /// alike.
+  void name_by_itself() {
+    std::map<Row, int> alike;
+    for (const auto& [row, brief] : brief_) ++alike[{row.first, brief}];
+    for (const auto& [row, brief] : brief_) names_[row] = alike[{row.first, brief}] > 1 ? row.second : brief;
+  }
+
+  /// A row a metric, in the catalogue's order and then by name, with a sample a launch.
+  static void add_rows(const std::string& op, const std::string& name,
+                       const std::vector<const NcuLaunch*>& launches, std::vector<Measurement>& rows) {
+    Samples samples;
+    for (const NcuLaunch* launch : launches) {
+      for (const NcuValue& value : launch->values)
+        samples[{rank(value.metric), value.metric}].push_back(value.value);
+    }
+    for (const auto& [metric, values] : samples) {
+      Measurement row{.metric = metric.second, .op = op, .kernel = name};
+      for (const std::optional<double>& value : values) {
+        if (value) row.samples.push_back(*value);
+      }
+      if (row.samples.empty()) row.absent = "Nsight Compute printed n/a";
+      rows.push_back(std::move(row));
+    }
+  }
+
+  static int rank(const std::string& metric) {
+    const auto known = hardware_metrics();
+    const auto found = std::ranges::find(known, metric, &Metric::id);
+    return static_cast<int>(found - known.begin());
+  }
+
+  ImportedProgram& program_;
+  std::vector<Candidate> candidates_;
+  std::map<Row, std::map<LaunchSize, std::vector<const NcuLaunch*>>> launches_;
+  std::map<Row, std::string> brief_;
+  std::map<Row, std::string> names_;
+  std::set<std::string> untraced_;
+};
+
+// --- The record ---
+
+/// What counters and traces say of the machine, under the names that a run of mprof's own has.
+class Machine {
+ public:
+  explicit Machine(Environment& environment) : environment_(environment) {}
+
+  void add(const trace::Trace& trace) {
+    const auto of_system = [&](const char* name) {
+      const auto found = trace.system.find(name);
+      return found == trace.system.end() ? std::string() : found->second;
+    };
+    put("cpu", "model", of_system("CpuDescription"));
+    put_number("cpu", "logical_cpus", of_system("CpuCores"));
+    put("os", "distribution", of_system("OsDescription"));
+    put("os", "host", of_system("Hostname"));
+    put("gpu", "driver", of_system("NvDriverVersion"));
+    if (trace.gpus.empty()) return;
+    const trace::Gpu& gpu = trace.gpus.front();
+    put("gpu", "name", gpu.name);
+    put("gpu", "UUID", gpu.uuid);
+    put("gpu", "GPUs", static_cast<double>(trace.gpus.size()));
+    put("gpu", "memory", gpu.memory);
+    put("gpu", "L2 cache", gpu.l2_cache);
+    put("gpu", "multiprocessors", gpu.multiprocessors);
+    put("gpu", "SM clock maximum", gpu.clock_rate);
+    if (gpu.compute_major && gpu.compute_minor)
+      put("gpu", "compute capability", fmt::format("{}.{}", *gpu.compute_major, *gpu.compute_minor));
+  }
+
+  void add(const NcuReport& report) {
+    const auto found = report.device.find("display_name");
+    if (found != report.device.end()) put("gpu", "name", found->second);
+    put("gpu", "compute capability", report.compute_capability);
+  }
+
+ private:
+  template <class Value>
+  void put(const char* group, const char* name, const std::optional<Value>& value) {
+    if (value) environment_[group].try_emplace(name, static_cast<double>(*value));
+  }
+  void put(const char* group, const char* name, double value) {
+    environment_[group].try_emplace(name, value);
+  }
+  void put(const char* group, const char* name, const std::string& value) {
+    if (!value.empty()) environment_[group].try_emplace(name, value);
+  }
+  void put_number(const char* group, const char* name, const std::string& text) {
+    const bool digits = !text.empty() && text.size() < 10 &&
+                        std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (digits) put(group, name, std::stod(text));
+  }
+
+  Environment& environment_;
+};
+
+std::string utc_text(std::int64_t nanoseconds) {
+  const auto time = std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(nanoseconds));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", std::chrono::floor<std::chrono::seconds>(time));
+}
+
+/// "Nsight Systems 2025.5.2.266 (schema 3.24.0)"
+std::string origin_of(const trace::Trace& trace) {
+  std::string product = trace.product.empty() ? "Nsight Systems, of no stated version" : trace.product;
+  if (const std::string_view maker = "NVIDIA "; product.starts_with(maker)) product.erase(0, maker.size());
+  return trace.schema_version.empty() ? product
+                                      : fmt::format("{} (schema {})", product, trace.schema_version);
+}
+
+std::string process_of(const ImportedProgram& program) {
+  if (program.trace) {
+    const auto& processes = program.trace->processes;
+    const auto found =
+        std::ranges::find(processes, program.trace->cases.front().process, &trace::ProcessInfo::id);
+    if (found != processes.end() && !found->name.empty()) return fs::path(found->name).filename().string();
+  }
+  for (const NcuReport& report : program.counters) {
+    for (const NcuLaunch& launch : report.launches) {
+      if (!launch.program.empty()) return launch.program;
+    }
+  }
+  return program.name;
+}
+
+VariantInfo variant_of(const ImportedProgram& program) {
+  std::vector<std::string> origins;
+  if (program.trace) origins.push_back(fmt::format("traced by {}", origin_of(*program.trace)));
+  if (!program.counters.empty()) origins.emplace_back("counted by Nsight Compute");
+  return {.id = program.id(),
+          .family = family_id,
+          .title = process_of(program),
+          .idea = fmt::format(
+              "A program as it is, {}: its files were imported. Nothing is known of times without a "
+              "profiler, and no output was verified.",
+              fmt::join(origins, " and ")),
+          .device = "cuda",
+          .subject = Subject::import};
+}
+
+FamilyInfo family_of_programs(const std::vector<ImportedProgram>& programs) {
+  FamilyInfo family{.id = family_id, .title = "Programs, as other tools saw them"};
+  family.nouns = {.whole = "program", .op_time_title = "Op Time", .total_time_title = "Total Time"};
+  ProblemInfo& problem = family.problems.emplace_back();
+  for (const ImportedProgram& program : programs) {
+    for (const std::string& op : program.ops) {
+      if (std::ranges::find(problem.ops, op, &OpInfo::name) != problem.ops.end()) continue;
+      std::string title = "NVTX range " + op;
+      if (op == trace::whole_program) title = "the whole program";
+      if (op == trace::outside_of_ranges) title = "outside of all NVTX ranges";
+      if (op == trace::other_ranges) title = "all other NVTX ranges";
+      problem.ops.push_back({.name = op, .title = title});
+    }
+  }
+  return family;
+}
+
+Case case_of(const ImportedProgram& program, const VariantInfo& variant, const FamilyInfo& family) {
+  Case c;
+  c.key.variant = variant.id;
+  c.id = case_id(c.key, variant);
+  c.ops = family.problems.front().ops;
+  PassResult trace{.pass = Pass::trace, .status = Status::ok};
+  if (!program.trace)
+    trace = {.pass = Pass::trace, .status = Status::skipped, .reason = "no trace was imported"};
+  PassResult counters{.pass = Pass::counters, .status = Status::ok, .measurements = program.measurements};
+  if (program.counters.empty())
+    counters = {.pass = Pass::counters, .status = Status::skipped, .reason = "no counters were imported"};
+  c.passes = {std::move(trace), std::move(counters)};
+  return c;
+}
+
+void add_inputs(Run& run, const ImportedProgram& program) {
+  const auto add = [&](const fs::path& file, const char* tool) {
+    run.inputs.push_back({.family = family_id,
+                          .name = fmt::format("{} ({})", program.name, tool),
+                          .path = file.string(),
+                          .size = fs::file_size(file),
+                          .checksum = sha256_of_file(file)});
+  };
+  for (const fs::path& file : program.trace_files) add(file, "nsys");
+  for (const fs::path& file : program.counter_files) add(file, "ncu");
+}
+
+/// When it was traced, or else now.
+void set_times(Run& run, const std::vector<ImportedProgram>& programs) {
+  std::optional<std::int64_t> first, last;
+  for (const ImportedProgram& program : programs) {
+    if (!program.trace || program.trace->epoch <= 0) continue;
+    const trace::Interval& window = program.trace->cases.front().window;
+    const std::int64_t start = program.trace->epoch, end = start + std::max<std::int64_t>(window.end, 0);
+    first = std::min(first.value_or(start), start);
+    last = std::max(last.value_or(end), end);
+  }
+  run.started = first ? utc_text(*first) : utc_now();
+  run.finished = last ? utc_text(*last) : run.started;
+}
+
+Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions& options) {
+  Run run;
+  run.tool = {version, revision};
+  run.command_line = options.command_line;
+  run.families = {family_of_programs(programs)};
+  run.plan.problems[family_id] = {Problem{}};
+  run.plan.passes = {Pass::trace, Pass::counters};
+  std::set<std::string> metrics;
+  Machine machine(run.environment);
+  for (const ImportedProgram& program : programs) {
+    VariantInfo variant = variant_of(program);
+    if (!run.variants.empty()) variant.baseline = run.variants.front().id;
+    run.plan.variants.push_back(variant.id);
+    run.cases.push_back(case_of(program, variant, run.families.front()));
+    run.variants.push_back(std::move(variant));
+    add_inputs(run, program);
+    if (program.trace) machine.add(*program.trace);
+    for (const NcuReport& report : program.counters) machine.add(report);
+    for (const Measurement& row : program.measurements) metrics.insert(row.metric);
+  }
+  run.plan.metrics.assign(metrics.begin(), metrics.end());
+  set_times(run, programs);
+  return run;
+}
+
+}  // namespace
+
+Imported import_profiles(const ImportOptions& options) {
+  ProgramFiles files;
+  for (const ProfileFile& file : options.traces) files.add_trace(file);
+  files.traces_are_complete();
+  for (const ProfileFile& file : options.counters) files.add_counters(file);
+  std::vector<ImportedProgram> programs = files.take();
+  Imported imported;
+  for (ImportedProgram& program : programs) {
+    read_traces(program, options.ops);
+    for (const fs::path& file : program.counter_files) {
+      program.counters.push_back(read_ncu_csv(file));
+      const std::vector<std::string>& unknown = program.counters.back().unknown;
+      if (!unknown.empty())
+        imported.notes.push_back(fmt::format(
+            "{}: of these labels no metric is known, and their values were left out: {}. The raw page has "
+            "metrics: `ncu --csv --page raw`.",
+            file.string(), fmt::join(unknown, ", ")));
+    }
+    CounterMatch match(program);
+    program.measurements = match.measurements();
+    if (!match.untraced().empty())
+      imported.notes.push_back(fmt::format("{}: counted, and not in the trace: {}.", program.name,
+                                           fmt::join(match.untraced(), ", ")));
+  }
+  imported.run = record_of(programs, options);
+  ResultDirectory directory(options.out, options.mode);
+  directory.save(imported.run);
+  for (ImportedProgram& program : programs) {
+    if (program.trace) trace::write_trace(directory.trace_file(), *program.trace);
+  }
+  for (const Case& c : imported.run.cases) directory.save(c);
+  imported.run.state = RunState::complete;
+  directory.save(imported.run);
+  return imported;
+}
+
+}  // namespace mprof

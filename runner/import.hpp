@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+#include "runner/result_directory.hpp"
+
+namespace mprof {
+
+/// A file of another tool, and the program that it is of.
+struct ProfileFile {
+  std::string program{};  ///< empty: called after the file, or for counters the only program that was traced
+  std::filesystem::path path{};
+};
+
+struct ImportOptions {
+  std::vector<ProfileFile> traces{};    ///< databases of `nsys export --type sqlite`
+  std::vector<ProfileFile> counters{};  ///< what `ncu --csv` printed
+  std::string ops{};                    ///< a glob of the NVTX ranges that are ops; empty: the outermost
+  std::filesystem::path out{};
+  ResultDirectory::Mode mode = ResultDirectory::Mode::create;
+  std::vector<std::string> command_line{};
+};
+
+struct Imported {
+  Run run{};
+  std::vector<std::string> notes{};  ///< sentences: what was left out of the files, and why
+};
+
+/// Makes a result directory of files of other tools: each program is a variant of the family `program`, which
+/// has no axes and whose ops are the programs' NVTX ranges (model/trace/program.hpp); the first is the
+/// others' baseline. Nothing was timed without a profiler, and nothing was verified, so there is no timing
+/// pass.
+///
+/// All files are read before anything is written. Throws Error(usage) for one that is broken, empty or no
+/// such file, for two traces of one program, and for counters that could be of several.
+[[nodiscard]] Imported import_profiles(const ImportOptions& options);
+
+}  // namespace mprof

@@ -1,0 +1,84 @@
+// Runs that are made of files of other tools, as a user makes and reads them.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, read_run, source, temporary, validate_run } from "./support.mjs";
+
+const head = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",' +
+  '"Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"';
+const row = (id, kernel, label, unit, value) =>
+  `"${id}","7","prog","box","${kernel}","1","7","(256, 1, 1)","(4, 1, 1)","0","9.0","S","${label}","${unit}","${value}",`;
+const rows = [0, 1].flatMap((id) => [
+  row(id, id ? "tile(int)" : "scale(int)", "Duration", "us", id ? "1.234,5" : "10,5"),
+  row(id, id ? "tile(int)" : "scale(int)", "Compute (SM) Throughput", "%", id ? "80,25" : "20,5"),
+  row(id, id ? "tile(int)" : "scale(int)", "Registers Per Thread", "register/thread", "32"),
+]);
+const counters = (lines) => ["==PROF== Connected", head, ...lines, "bye"].join("\n") + "\n";
+
+function imported(directory, lines) {
+  const file = join(directory, "counters.csv"), out = join(directory, "run");
+  writeFileSync(file, counters(lines));
+  const { code, err } = mprof(["import", "--ncu", file, "--out", out, "--overwrite"]);
+  assert.equal(code, 0, err);
+  return out;
+}
+
+test("an imported run is a run: its record is valid, and report, compare and export take it", (t) => {
+  const directory = temporary(t);
+  mkdirSync(join(directory, "run"));
+  const out = imported(directory, rows);
+  validate_run(out);
+  const run = read_run(out);
+  assert.deepEqual(run.cases.map((c) => c.id), ["program/counters"]);
+  assert.equal(run.variants[0].subject, "import");
+  for (const command of [["report", out], ["export", out], ["compare", out, out]]) {
+    const { code, err } = mprof(command);
+    assert.equal(code, 0, `${command}: ${err}`);
+  }
+  const report = readFileSync(join(out, "milestone.md"), "utf8");
+  assert.match(report, /no time without a profiler is known/);
+  assert.match(report, /No output was verified/);
+  assert.doesNotMatch(report, /mprof sanitize DIR/);
+  const evidence = readFileSync(join(out, "evidence.md"), "utf8");
+  assert.match(evidence, /tile +\| +99\.2\s%/);
+  assert.match(evidence, /Nsight Compute counted the kernels/);
+});
+
+test("the order of rows makes no difference to the report", (t) => {
+  const directory = temporary(t);
+  const text = (lines) => {
+    const out = imported(directory, lines);
+    assert.equal(mprof(["report", out, "--format", "md"]).code, 0);
+    // When it was imported, and what the file's bytes are.
+    return readFileSync(join(out, "evidence.md"), "utf8").replace(/sha256:\w+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "");
+  };
+  mkdirSync(join(directory, "run"));
+  assert.equal(text([...rows].reverse()), text(rows));
+});
+
+test("stats and export say what is missing", (t) => {
+  const directory = temporary(t);
+  mkdirSync(join(directory, "run"));
+  const out = imported(directory, rows);
+  const { code, err } = mprof(["stats", out]);
+  assert.equal(code, 2);
+  assert.match(err, /no trace was imported/);
+});
+
+test("what cannot be imported is refused with exit code 2, and nothing is written", (t) => {
+  const directory = temporary(t), out = join(directory, "out");
+  const refused = (args, why) => {
+    const { code, err } = mprof(["import", ...args]);
+    assert.equal(code, 2, err);
+    assert.match(err, why);
+    assert.ok(!existsSync(out));
+  };
+  const broken = join(directory, "broken.csv");
+  writeFileSync(broken, counters(rows).slice(0, -40));
+  refused(["--out", out], /needs a file/);
+  refused(["--ncu", broken], /needs --out/);
+  refused(["--ncu", broken, "--out", out], /broken\.csv: line \d+: the row ends within quotes/);
+  refused(["--nsys", broken, "--out", out], /no SQLite database/);
+  refused(["--nsys", join(source, "tests", "golden", "trace", "recorded.sqlite"), "--out", out], /trace of a run of mprof/);
+});

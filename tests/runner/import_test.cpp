@@ -1,0 +1,229 @@
+#include "runner/import.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/run_file.hpp"
+#include "model/trace/sqlite.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "tests/support/fabricated_export.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Counters of one launch a row: kernel, size of the grid, duration in µs.
+struct Counted {
+  std::string kernel;
+  int grid = 4;
+  double microseconds = 1;
+};
+
+std::string counters_of(const std::vector<Counted>& launches) {
+  std::string text =
+      "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Block Size\",\"Grid "
+      "Size\",\"gpu__time_duration.sum\"\n"
+      "\"\",\"\",\"\",\"\",\"\",\"\",\"us\"\n";
+  int id = 0;
+  for (const Counted& one : launches)
+    text += fmt::format("\"{}\",\"9\",\"prog\",\"{}\",\"(256, 1, 1)\",\"({}, 2, 1)\",\"{:.1f}\"\n", id++,
+                        one.kernel, one.grid, one.microseconds);
+  return text;
+}
+
+/// GoogleTest's fixtures have another Run.
+using Record = Run;
+
+class ImportTest : public ::testing::Test {
+ protected:
+  fs::path write_trace_file(const std::string& name) {
+    test::write_export(folder_.path() / name, {.version = "3.24.0"});
+    return folder_.path() / name;
+  }
+  [[nodiscard]] fs::path out() const { return folder_.path() / "out"; }
+
+  Record import(const std::vector<ProfileFile>& traces, const std::vector<ProfileFile>& counters) {
+    (void)import_profiles(
+        {.traces = traces,
+         .counters = counters,
+         .out = out(),
+         .mode = fs::exists(out()) ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create});
+    return read_run(out());
+  }
+
+  /// The message of an import that must be refused and leave nothing.
+  std::string refusal(const std::vector<ProfileFile>& traces, const std::vector<ProfileFile>& counters) {
+    try {
+      (void)import_profiles({.traces = traces, .counters = counters, .out = out()});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_FALSE(fs::exists(out()));
+      return error.what();
+    }
+    ADD_FAILURE() << "no error";
+    return {};
+  }
+
+  static std::vector<double> samples(const Case& c, const std::string& metric, const std::string& op,
+                                     const std::string& kernel = "") {
+    for (const PassResult& pass : c.passes) {
+      for (const Measurement& m : pass.measurements) {
+        if (m.metric == metric && m.op == op && m.kernel == kernel) return m.samples;
+      }
+    }
+    ADD_FAILURE() << "no " << metric << " of " << op << ' ' << kernel;
+    return {};
+  }
+
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(ImportTest, ATraceMakesARunThatReadsLikeAnyOther) {
+  const Record run = import({{"", write_trace_file("first.sqlite")}}, {});
+  EXPECT_EQ(run.state, RunState::complete);
+  EXPECT_EQ(run.started, "2023-11-14T22:13:20Z");
+  ASSERT_EQ(run.cases.size(), 1U);
+  const Case& c = run.cases[0];
+  EXPECT_EQ(c.id, "program/first");
+  EXPECT_EQ(case_status(c), Status::ok);
+  ASSERT_EQ(c.ops.size(), 3U);
+  EXPECT_EQ(c.ops[1].name, "step");
+  // 100 and 200: 30 + 50 ns each, which do not overlap.
+  EXPECT_DOUBLE_EQ(samples(c, "gpu_time", "step").at(0), 160e-9);
+  EXPECT_DOUBLE_EQ(samples(c, "kernel_instances", "step", "scale").at(0), 2);
+  EXPECT_DOUBLE_EQ(samples(c, "copy_in_bytes", "load").at(0), 8192);
+  EXPECT_DOUBLE_EQ(samples(c, "unattributed_records", "").at(0), 0);
+  EXPECT_TRUE(run.variants[0].is_imported());
+  EXPECT_THAT(run.variants[0].title, "rank100");
+  EXPECT_EQ(find_pass(c, Pass::timing), nullptr);
+  ASSERT_EQ(run.inputs.size(), 1U);
+  EXPECT_THAT(run.inputs[0].checksum, HasSubstr("sha256:"));
+  EXPECT_EQ(std::get<std::string>(*find_fact(run.environment, "gpu", "name")), "NVIDIA H200");
+}
+
+TEST_F(ImportTest, CountersGoToTheKernelsOfTheTraceThatAreCalledAlike) {
+  const fs::path trace = write_trace_file("first.sqlite");
+  // As many launches as the trace has: each is of the op that launched it.
+  const fs::path all = folder_.write("all.csv", counters_of({{"scale(float *)", 4, 1},
+                                                             {"scale(float *)", 4, 2},
+                                                             {"scale(float *)", 4, 3},
+                                                             {"scale(float *)", 4, 4},
+                                                             {"tile", 4, 9}}));
+  const Record run = import({{"", trace}}, {{"", all}});
+  const Case& c = run.cases[0];
+  EXPECT_THAT(samples(c, "gpu__time_duration.sum", "step", "scale"), ElementsAre(1e-6, 3e-6));
+  EXPECT_THAT(samples(c, "gpu__time_duration.sum", "outside", "scale"), ElementsAre(2e-6, 4e-6));
+  EXPECT_THAT(samples(c, "gpu__time_duration.sum", "step", "tile"), ElementsAre(9e-6));
+}
+
+TEST_F(ImportTest, LaunchesOfOtherSizesAndKernelsOfTheirOwnAreKernelsOfTheCase) {
+  const fs::path trace = write_trace_file("first.sqlite");
+  const fs::path some = folder_.write(
+      "some.csv",
+      counters_of({{"tile", 4, 1}, {"tile", 8, 5}, {"tile", 8, 7}, {"void ns::other<3>(int)", 1, 2}}));
+  const Imported imported =
+      import_profiles({.traces = {{"", trace}}, .counters = {{"", some}}, .out = out()});
+  ASSERT_EQ(imported.notes.size(), 1U);
+  EXPECT_THAT(imported.notes[0], HasSubstr("counted, and not in the trace: other"));
+  const Record run = read_run(out());
+  const Case& c = run.cases[0];
+  EXPECT_THAT(samples(c, "gpu__time_duration.sum", "step", "tile (4×2 blocks of 256)"), ElementsAre(1e-6));
+  EXPECT_THAT(samples(c, "gpu__time_duration.sum", "step", "tile (8×2 blocks of 256)"),
+              ElementsAre(5e-6, 7e-6));
+  EXPECT_THAT(samples(c, "gpu__time_duration.sum", "outside", "other"), ElementsAre(2e-6));
+}
+
+TEST_F(ImportTest, CountersAloneAreOfTheWholeProgram) {
+  const Record run =
+      import({}, {{"", folder_.write("alone.csv", counters_of({{"a<1>(int)"}, {"a<2>(int)"}, {"b"}}))}});
+  ASSERT_EQ(run.cases[0].ops.size(), 1U);
+  EXPECT_EQ(run.cases[0].ops[0].name, "program");
+  EXPECT_EQ(case_status(run.cases[0]), Status::ok);
+  for (const char* kernel : {"a<1>", "a<2>", "b"})
+    EXPECT_THAT(samples(run.cases[0], "gpu__time_duration.sum", "program", kernel), ElementsAre(1e-6));
+}
+
+TEST_F(ImportTest, SeveralProgramsHaveTheFirstForABaseline) {
+  const Record run =
+      import({{"before", write_trace_file("a.sqlite")}, {"after", write_trace_file("b.sqlite")}},
+             {{"after", folder_.write("c.csv", counters_of({{"tile"}}))}});
+  ASSERT_EQ(run.variants.size(), 2U);
+  EXPECT_EQ(run.variants[0].baseline, "");
+  EXPECT_EQ(run.variants[1].baseline, "program/before");
+  EXPECT_EQ(find_pass(run.cases[0], Pass::counters)->status, Status::skipped);
+  EXPECT_EQ(find_pass(run.cases[1], Pass::counters)->status, Status::ok);
+}
+
+TEST_F(ImportTest, TheOrderOfRowsMakesNoDifference) {
+  const fs::path trace = write_trace_file("first.sqlite");
+  Record before = import({{"", trace}}, {});
+  test::shuffle_rows(trace);
+  Record after = import({{"", trace}}, {});
+  before.inputs.clear();
+  after.inputs.clear();
+  EXPECT_EQ(before, after);
+}
+
+TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
+  const fs::path good = write_trace_file("good.sqlite");
+  EXPECT_THAT(refusal({{"", folder_.path() / "none.sqlite"}}, {}), HasSubstr("no such file"));
+  EXPECT_THAT(refusal({{"", folder_.write("empty.sqlite", "")}}, {}), HasSubstr("no SQLite database"));
+  EXPECT_THAT(refusal({{"", folder_.write("x.nsys-rep", "abc")}}, {}),
+              HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal({{"", good}}, {{"", folder_.write("bad.csv", "a,b\n")}}),
+              HasSubstr("no table of Nsight"));
+  EXPECT_THAT(refusal({{"", good}, {"", good}}, {}), HasSubstr("of the program good already"));
+  EXPECT_THAT(refusal({{"a/b", good}}, {}), HasSubstr("'a/b' is no name of a program"));
+  EXPECT_THAT(refusal({{"a", good}, {"b", good}}, {{"", folder_.write("c.csv", counters_of({{"k"}}))}}),
+              HasSubstr("any of the programs a, b"));
+  const fs::path foreign = folder_.path() / "foreign.sqlite";
+  sqlite::Database(foreign, sqlite::Mode::write).execute("CREATE TABLE songs (title)");
+  EXPECT_THAT(refusal({{"", foreign}}, {}), HasSubstr("none of a trace's tables"));
+  const fs::path bare = folder_.path() / "bare.sqlite";
+  sqlite::Database(bare, sqlite::Mode::write).execute("CREATE TABLE NVTX_EVENTS (start, end, eventType)");
+  EXPECT_THAT(refusal({{"", bare}}, {}), HasSubstr("nothing was traced"));
+  std::string bytes = read_file(good);
+  for (std::size_t i = 5000; i < bytes.size(); i += 3) bytes[i] = static_cast<char>(i);
+  EXPECT_THAT(refusal({{"", folder_.write("broken.sqlite", bytes)}}, {}), HasSubstr("broken.sqlite"));
+}
+
+TEST_F(ImportTest, ARunOfMprofIsNoExport) {
+  const fs::path trace = write_trace_file("first.sqlite");
+  (void)import({{"", trace}}, {});
+  const fs::path made = folder_.path() / "made.sqlite";
+  fs::rename(out() / "trace.sqlite", made);
+  fs::remove_all(out());
+  EXPECT_THAT(refusal({{"", made}}, {}), HasSubstr("trace of a run of mprof"));
+}
+
+fs::path fixture(const std::string& name) {
+  const char* const folder = std::getenv("MPROF_FIXTURES");
+  return folder == nullptr ? fs::path() : fs::path(folder) / name;
+}
+
+TEST_F(ImportTest, RealExportsAreReadWhateverTheOrderOfTheirRows) {
+  for (const char* name : {"nsys-2025.5.2.sqlite", "nsys-2026.1.1.sqlite"}) {
+    if (!fs::exists(fixture(name))) GTEST_SKIP() << "MPROF_FIXTURES names no folder with " << name;
+    const fs::path copy = folder_.path() / name;
+    fs::copy_file(fixture(name), copy);
+    fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
+    Record before = import({{"", copy}}, {});
+    EXPECT_GT(samples(before.cases.at(0), "kernel_count", "program").at(0), 0) << name;
+    test::shuffle_rows(copy);
+    Record after = import({{"", copy}}, {});
+    before.inputs.clear();
+    after.inputs.clear();
+    EXPECT_EQ(before, after) << name;
+  }
+}
+
+}  // namespace
+}  // namespace mprof

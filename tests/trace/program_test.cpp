@@ -1,0 +1,177 @@
+#include "model/trace/program.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/trace/reader.hpp"
+#include "model/trace/writer.hpp"
+#include "tests/support/fabricated_export.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+using ::testing::ElementsAre;
+using trace::Trace;
+
+constexpr trace::Parts every_part{.kernels = true,
+                                  .transfers = true,
+                                  .calls = true,
+                                  .system_calls = true,
+                                  .ranges = true,
+                                  .synchronizations = true,
+                                  .overheads = true,
+                                  .allocations = true};
+
+struct MadeCase {
+  Trace trace;
+  std::vector<std::string> ops;
+};
+
+MadeCase made_of(const std::filesystem::path& file, const std::string& ops = "") {
+  MadeCase made{trace::read_trace(file, {.parts = every_part}), {}};
+  made.ops = trace::make_program_case(made.trace, {.case_id = "program/x", .ops = ops});
+  return made;
+}
+
+std::string op_of(const Trace& trace, trace::PlaceIndex place) {
+  return trace.places.at(place).op;
+}
+
+/// What is the same whatever order the file's rows have.
+std::string text_of(const Trace& trace) {
+  std::string text;
+  for (const trace::Kernel& k : trace.kernels)
+    text += fmt::format("k {} {} {} {} {} {}\n", k.time.start, k.time.end, k.correlation, k.process,
+                        trace.names[k.name], op_of(trace, k.place));
+  for (const trace::Transfer& t : trace.transfers)
+    text += fmt::format("t {} {} {} {} {}\n", t.time.start, t.correlation, t.process, t.bytes,
+                        op_of(trace, t.place));
+  for (const trace::Call& c : trace.calls)
+    text += fmt::format("c {} {} {} {} {}\n", c.time.start, c.correlation, c.thread, trace.names[c.name],
+                        op_of(trace, c.place));
+  for (const trace::Range& r : trace.ranges)
+    text += fmt::format("r {} {} {} {} {}\n", r.time.start, r.time.end, r.thread, trace.names[r.name],
+                        static_cast<int>(r.style));
+  for (const trace::ProcessInfo& p : trace.processes) text += fmt::format("p {} {}\n", p.id, p.name);
+  return text;
+}
+
+class ProgramCaseTest : public ::testing::Test {
+ protected:
+  std::filesystem::path write(const test::ExportSchema& schema, const std::string& name = "export.sqlite") {
+    test::write_export(folder_.path() / name, schema);
+    return folder_.path() / name;
+  }
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(ProgramCaseTest, EverySchemaVersionGivesTheSameCase) {
+  std::string first;
+  for (const test::ExportSchema& schema : test::export_schemas()) {
+    const MadeCase made = made_of(write(schema, "v" + schema.version + ".sqlite"));
+    EXPECT_THAT(made.ops, ElementsAre("load", "step", "outside")) << schema.version;
+    ASSERT_EQ(made.trace.kernels.size(), 6U) << schema.version;
+    EXPECT_EQ(made.trace.schema_version, schema.version);
+    std::string text = text_of(made.trace);
+    text.erase(text.find("p "));  // the oldest does not name processes
+    if (first.empty()) first = text;
+    EXPECT_EQ(text, first) << schema.version;
+  }
+}
+
+TEST_F(ProgramCaseTest, TheOrderOfRowsMakesNoDifference) {
+  for (const test::ExportSchema& schema : test::export_schemas()) {
+    const auto file = write(schema, "s" + schema.version + ".sqlite");
+    const std::string before = text_of(made_of(file).trace);
+    test::shuffle_rows(file);
+    EXPECT_EQ(text_of(made_of(file).trace), before) << schema.version;
+  }
+}
+
+TEST_F(ProgramCaseTest, OpsAreTheOutermostRangesOfTheDefaultDomain) {
+  const MadeCase made = made_of(write({.version = "3.24.0"}));
+  std::vector<std::string> ops;
+  for (const trace::Kernel& kernel : made.trace.kernels) ops.push_back(op_of(made.trace, kernel.place));
+  EXPECT_THAT(ops, ElementsAre("step", "step", "outside", "step", "step", "outside"));
+  for (const trace::Transfer& transfer : made.trace.transfers)
+    EXPECT_EQ(op_of(made.trace, transfer.place), "load");
+}
+
+TEST_F(ProgramCaseTest, AGlobChoosesOtherRanges) {
+  const MadeCase made = made_of(write({.version = "3.24.0"}), "in*");
+  EXPECT_THAT(made.ops, ElementsAre("inner", "outside"));
+  EXPECT_THAT(made_of(write({.version = "3.24.0"}, "other.sqlite"), "none*").ops, ElementsAre("program"))
+      << "no range qualifies";
+}
+
+TEST_F(ProgramCaseTest, CorrelationIdsOfTwoProcessesAreToldApart) {
+  const MadeCase made = made_of(write({.version = "3.24.0"}));
+  std::set<std::int64_t> ids;
+  for (const trace::Call& call : made.trace.calls) ids.insert(call.correlation);
+  EXPECT_EQ(ids.size(), 10U);
+  for (const trace::Kernel& kernel : made.trace.kernels) EXPECT_TRUE(ids.contains(kernel.correlation));
+  ASSERT_EQ(made.trace.processes.size(), 2U);
+  EXPECT_EQ(made.trace.processes[0].name, "/bin/rank100");
+}
+
+TEST_F(ProgramCaseTest, WrittenAndReadBackItIsTheSame) {
+  MadeCase made = made_of(write({.version = "3.24.0"}));
+  const auto file = folder_.path() / "trace.sqlite";
+  trace::write_trace(file, made.trace);
+  Trace back = trace::read_trace(file, {.parts = every_part});
+  ASSERT_EQ(back.cases.size(), 1U);
+  EXPECT_EQ(back.cases[0].id, "program/x");
+  EXPECT_EQ(back.kernels.size(), made.trace.kernels.size());
+  EXPECT_EQ(back.system_calls.size(), 2U);
+  EXPECT_EQ(back.system_calls[0].in_case, 0U);
+  EXPECT_EQ(back.processes.size(), 2U);
+  std::size_t extents = 0, ranges = 0;
+  for (const trace::Range& range : back.ranges) {
+    EXPECT_EQ(range.in_case, 0U) << back.names[range.name];
+    (range.style == trace::RangeStyle::extent ? extents : ranges) += 1;
+  }
+  EXPECT_EQ(ranges, 6U) << "of both processes";
+  EXPECT_GE(extents, 5U);
+  trace::write_trace(file, made.trace);
+  EXPECT_EQ(trace::read_trace(file, {.parts = every_part}).ranges.size(), back.ranges.size()) << "replaced";
+}
+
+TEST_F(ProgramCaseTest, RecordsThatCannotBeUsedAreCounted) {
+  Trace trace;
+  trace.kernels = {{.time = {10, 20}}, {.time = {0, 0}}, {.time = {30, 20}}};
+  EXPECT_THAT(trace::make_program_case(trace, {.case_id = "program/x"}), ElementsAre("program"));
+  EXPECT_EQ(trace.kernels.size(), 1U);
+  EXPECT_EQ(trace.cases[0].counts.zero_time, 1U);
+  EXPECT_EQ(trace.cases[0].counts.reversed, 1U);
+}
+
+TEST_F(ProgramCaseTest, ManyRangesThatDifferInNumbersAreOneOp) {
+  Trace trace;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = i % 2 == 0 ? fmt::format(":step {}", i) : ":sync";
+    trace.ranges.push_back({.time = {i * 10, i * 10 + 9}, .thread = 5, .name = trace.names.index(name)});
+  }
+  EXPECT_THAT(trace::make_program_case(trace, {.case_id = "program/x"}), ElementsAre("step #", "sync"));
+}
+
+TEST_F(ProgramCaseTest, OfTooManyRangesTheShortestAreOneOp) {
+  Trace trace;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = fmt::format(":range {}", std::string(static_cast<std::size_t>(i) + 1, 'x'));
+    trace.ranges.push_back(
+        {.time = {i * 1000, i * 1000 + 10 + i}, .thread = 5, .name = trace.names.index(name)});
+  }
+  const auto ops = trace::make_program_case(trace, {.case_id = "program/x"});
+  EXPECT_EQ(ops.size(), trace::most_program_ops);
+  EXPECT_EQ(ops.front(), trace::other_ranges);
+}
+
+TEST_F(ProgramCaseTest, AnEmptyTraceHasNoOp) {
+  Trace trace;
+  EXPECT_TRUE(trace::make_program_case(trace, {.case_id = "program/x"}).empty());
+}
+
+}  // namespace
+}  // namespace mprof
