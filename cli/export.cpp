@@ -38,7 +38,7 @@ std::vector<std::string> split_ids(const std::string& text) {
 }
 
 /// What has no trace is no error unless the trace is what was asked for.
-int explain(const Exported& exported, bool asked_for_perfetto) {
+int explain(const Exported& exported, bool asked_for_trace) {
   if (exported.no_trace.empty()) return 0;
   const bool several = exported.left_out.size() > 1;
   const std::string message = fmt::format(
@@ -46,7 +46,7 @@ int explain(const Exported& exported, bool asked_for_perfetto) {
       "among "
       "the --passes, and export that run.",
       format::list(exported.left_out), several ? "were" : "was", exported.no_trace);
-  if (asked_for_perfetto) throw Error(ExitCode::usage, message);
+  if (asked_for_trace) throw Error(ExitCode::usage, message);
   fmt::print(stderr, "mprof: {}\n", message);
   return 0;
 }
@@ -61,9 +61,11 @@ int export_run(const Arguments& arguments) {
   require_export_formats(options.formats);
   const Exported exported = write_export(read_run(directory), options);
   for (const std::filesystem::path& file : exported.written) fmt::print("{}\n", file.string());
-  const bool asked_for_perfetto =
-      arguments.given("format") && std::ranges::find(options.formats, "perfetto") != options.formats.end();
-  return explain(exported, asked_for_perfetto);
+  const bool asked_for_trace =
+      arguments.given("format") && std::ranges::any_of(options.formats, [](const std::string& format) {
+        return format == "perfetto" || format == "nsys";
+      });
+  return explain(exported, asked_for_trace);
 }
 
 }  // namespace
@@ -77,8 +79,11 @@ Verb export_verb() {
           "Writes what the result directory DIR holds in files for other programs: trace.perfetto.json for "
           "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with what the report says. Prints "
           "their names; docs/export.md explains them. A run without a trace has no trace.perfetto.json and "
-          "no CSV of kernels, transfers and API calls: exit code 2 when --format asks for perfetto.",
-      .options = {{"format", "LIST", "perfetto,csv,json", "What to write: some of perfetto, csv and json."},
+          "no CSV of kernels, transfers and API calls: exit code 2 when --format asks for perfetto or nsys, "
+          "which "
+          "writes the one case that --case names as Nsight Systems exports it.",
+      .options = {{"format", "LIST", "perfetto,csv,json",
+                   "What to write: some of perfetto, csv, json and nsys."},
                   {"out", "DIR", "", "Where to write; without it into DIR/export."},
                   {"case", "LIST", "",
                    "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings stay "

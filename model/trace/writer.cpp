@@ -513,4 +513,22 @@ void write_trace(const std::filesystem::path& file, const Trace& trace) {
   transaction.commit();
 }
 
+void write_export(const std::filesystem::path& file, const Trace& trace) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);  // what is wrong, opening says
+  std::filesystem::path temporary = file;
+  temporary += ".tmp";
+  std::filesystem::remove(temporary, error);
+  {
+    Database database(temporary, sqlite::Mode::write);
+    sqlite::Transaction transaction(database);
+    Writer(database, trace).write_all();
+    for (const tables::Table& own :
+         {tables::cases, tables::attribution, tables::own_ranges, tables::case_processes})
+      database.execute(fmt::format("DROP TABLE IF EXISTS {}", own.name));
+    transaction.commit();
+  }
+  std::filesystem::rename(temporary, file);
+}
+
 }  // namespace mprof::trace

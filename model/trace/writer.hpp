@@ -14,4 +14,8 @@ namespace mprof::trace {
 /// moment, the file has all of it or nothing. Throws Error(environment) when the file cannot be written.
 void write_trace(const std::filesystem::path& file, const Trace& trace);
 
+/// The trace of its one case as a file of its own, whose times begin at 0, without the tables that Nsight
+/// Systems does not know; in place of an older one. Throws like write_trace().
+void write_export(const std::filesystem::path& file, const Trace& trace);
+
 }  // namespace mprof::trace

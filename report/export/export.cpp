@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include "model/case_file.hpp"
 #include "model/trace/reader.hpp"
+#include "model/trace/writer.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
@@ -19,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> known_formats{"perfetto", "csv", "json"};
+const std::vector<std::string> known_formats{"perfetto", "csv", "json", "nsys"};
 constexpr const char* perfetto_file = "trace.perfetto.json";
 
 bool wants(const ExportOptions& options, std::string_view format) {
@@ -133,6 +135,33 @@ TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
   return {std::move(traced), {}};
 }
 
+/// One case as a file of its own: Nsight Systems' files have one time axis.
+fs::path write_nsys(const ExportScope& scope, const ExportOptions& options) {
+  const std::string& id = scope.cases.front()->id;
+  const trace::Trace trace = trace::read_trace(options.trace, {.parts = {.kernels = true,
+                                                                         .transfers = true,
+                                                                         .calls = true,
+                                                                         .system_calls = true,
+                                                                         .ranges = true,
+                                                                         .synchronizations = true,
+                                                                         .overheads = true,
+                                                                         .allocations = true},
+                                                               .cases = {id},
+                                                               .with_pauses = true});
+  const fs::path file = options.out / (case_file(id).stem().string() + ".sqlite");
+  trace::write_export(file, trace);
+  return file;
+}
+
+void require_one_case(const ExportScope& scope) {
+  if (scope.cases.size() == 1) return;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("--format nsys: {} cases were chosen, and such a file holds one, since it has one time "
+                  "axis. Choose it, as in --case '{}'.",
+                  scope.cases.size(), scope.cases.empty() ? "ID" : scope.cases.front()->id));
+}
+
 }  // namespace
 
 void require_export_formats(const std::vector<std::string>& formats) {
@@ -152,7 +181,8 @@ Exported write_export(const Run& run, const ExportOptions& options) {
   require_export_formats(options.formats);
   const RunAnalysis analysis = analyse(run);
   const ExportScope scope = scope_of(analysis, options.cases);
-  const bool needs_trace = wants(options, "perfetto") || wants(options, "csv");
+  if (wants(options, "nsys")) require_one_case(scope);
+  const bool needs_trace = wants(options, "perfetto") || wants(options, "csv") || wants(options, "nsys");
   const TraceOrReason trace = needs_trace ? read_traced(scope, options.trace) : TraceOrReason{};
   Exported exported;
   exported.no_trace = trace.absent;
@@ -171,6 +201,13 @@ Exported write_export(const Run& run, const ExportOptions& options) {
       add(exported.written, write_trace_tables(scope, *trace.traced, options.out));
     } else {
       add(exported.left_out, trace_table_names());
+    }
+  }
+  if (wants(options, "nsys")) {
+    if (trace.traced) {
+      exported.written.push_back(write_nsys(scope, options));
+    } else {
+      exported.left_out.emplace_back("the case's .sqlite");
     }
   }
   if (wants(options, "json")) {

@@ -19,7 +19,7 @@ namespace mprof {
 inline constexpr int export_schema_version = 2;
 
 struct ExportOptions {
-  std::vector<std::string> formats;  ///< "perfetto", "csv", "json"
+  std::vector<std::string> formats;  ///< "perfetto", "csv", "json", "nsys"
   std::filesystem::path out;
   std::filesystem::path trace{};     ///< the run's trace.sqlite, which may be missing
   std::vector<std::string> cases{};  ///< ids, or patterns that match some; empty: all

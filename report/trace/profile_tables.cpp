@@ -13,82 +13,20 @@
 
 #include "model/kernel_name.hpp"
 #include "report/trace/range_kernels.hpp"
+#include "report/trace/table_parts.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
 
 namespace mprof {
 namespace {
 
+using namespace profile;
 using trace::Trace;
 
 constexpr double bytes_per_megabyte = 1e6;  // as in nsys: MB, not MiB
 constexpr std::size_t total_time_column = 1;
 
-ProfileColumn words(std::string head) {
-  return {std::move(head), "", 0, true};
-}
-ProfileColumn whole(std::string head, std::string unit = {}) {
-  return {std::move(head), std::move(unit), 0, false};
-}
-ProfileColumn rounded(std::string head, std::string unit, int decimals) {
-  return {std::move(head), std::move(unit), decimals, false};
-}
-
-ProfileTable empty_table(const ProfileReport& report) {
-  return {std::string(report.name), std::string(report.title), std::string(report.empty), {}, 0, {}};
-}
-
-/// A table that keeps its rows.
-ProfileTable with_rows(ProfileTable table, std::vector<ProfileRow> rows) {
-  const auto kept = std::make_shared<const std::vector<ProfileRow>>(std::move(rows));
-  table.rows = kept->size();
-  table.row = [kept](std::size_t index) { return (*kept)[index]; };
-  return table;
-}
-
 // --- Sums of time ---
-
-/// Rows that share their last cells (a name, a grid), with the spread of their durations.
-struct Summed {
-  Spread time;
-  ProfileRow labels;
-};
-
-/// Longest first; ties in an order that does not depend on the file.
-void sort_by_total(std::vector<Summed>& groups) {
-  std::ranges::sort(groups, [](const Summed& a, const Summed& b) {
-    return std::tie(b.time.total, a.time.count, a.labels) < std::tie(a.time.total, b.time.count, b.labels);
-  });
-}
-
-/// Time (%), Total Time, `count`, Avg, Med, Min, Max, StdDev.
-std::vector<ProfileColumn> time_columns(const std::string& count) {
-  return {rounded("Time", "%", 1), whole("Total Time", "ns"), whole(count),       rounded("Avg", "ns", 1),
-          rounded("Med", "ns", 1), whole("Min", "ns"),        whole("Max", "ns"), rounded("StdDev", "ns", 1)};
-}
-
-ProfileRow time_cells(const Spread& time, std::int64_t total) {
-  const double share = total == 0 ? 0 : 100.0 * static_cast<double>(time.total) / static_cast<double>(total);
-  return {share,       time.total,    time.count,   time.average,
-          time.median, time.smallest, time.largest, time.deviation};
-}
-
-ProfileTable summary(const ProfileReport& report, const std::string& count, std::vector<ProfileColumn> labels,
-                     std::vector<Summed> groups) {
-  sort_by_total(groups);
-  ProfileTable table = empty_table(report);
-  table.columns = time_columns(count);
-  std::ranges::move(labels, std::back_inserter(table.columns));
-  const std::int64_t total =
-      std::accumulate(groups.begin(), groups.end(), std::int64_t{0},
-                      [](std::int64_t sum, const Summed& group) { return sum + group.time.total; });
-  std::vector<ProfileRow> rows;
-  for (Summed& group : groups) {
-    rows.push_back(time_cells(group.time, total));
-    std::ranges::move(group.labels, std::back_inserter(rows.back()));
-  }
-  return with_rows(std::move(table), std::move(rows));
-}
 
 /// Groups of rows in the scope by a small number, under what the numbers are called.
 template <class Row, class Number, class Text, class Value>
@@ -150,6 +88,33 @@ ProfileTable memory_time_sum(const ProfileReport& report, const Trace& trace, co
   return summary(report, "Count", {words("Operation")}, by_operation(trace, scope, duration));
 }
 
+constexpr const char* kernel_category = "CUDA_KERNEL";
+constexpr const char* memory_category = "MEMORY_OPER";
+constexpr const char* call_category = "CUDA_API";
+
+/// Groups with what kind of thing they are before their names.
+void add_category(std::vector<Summed>& all, const char* category, std::vector<Summed> groups) {
+  for (Summed& group : groups) {
+    group.labels.insert(group.labels.begin(), category);
+    all.push_back(std::move(group));
+  }
+}
+
+ProfileTable gpu_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  std::vector<Summed> groups;
+  add_category(groups, kernel_category, times_by_name(trace, scope.of(trace.kernels)));
+  add_category(groups, memory_category, by_operation(trace, scope, duration));
+  return summary(report, "Instances", {words("Category"), words("Operation")}, std::move(groups));
+}
+
+ProfileTable api_gpu_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
+  std::vector<Summed> groups;
+  add_category(groups, call_category, times_by_name(trace, scope.of(trace.calls)));
+  add_category(groups, kernel_category, times_by_name(trace, scope.of(trace.kernels)));
+  add_category(groups, memory_category, by_operation(trace, scope, duration));
+  return summary(report, "Instances", {words("Category"), words("Operation")}, std::move(groups));
+}
+
 ProfileTable push_pop_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<trace::Range> ranges;
   std::ranges::copy_if(scope.of(trace.ranges), std::back_inserter(ranges),
@@ -161,11 +126,6 @@ ProfileTable push_pop_sum(const ProfileReport& report, const Trace& trace, const
 // --- Kernels by configuration ---
 
 using Size = std::optional<trace::Size>;
-
-/// As nsys prints them, so that figures stand under each other.
-std::string size_text(const Size& size) {
-  return size ? fmt::format("{:4} {:4} {:4}", (*size)[0], (*size)[1], (*size)[2]) : std::string();
-}
 
 ProfileTable kernel_size_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::map<std::tuple<trace::NameIndex, Size, Size>, std::vector<std::int64_t>> times;
@@ -213,7 +173,7 @@ ProfileCell if_known(const std::optional<Integer>& value) {
 }
 ProfileCell style_cell(const std::optional<trace::RangeStyle>& style) {
   if (!style) return {};
-  return *style == trace::RangeStyle::push_pop ? "PushPop" : "StartEnd";
+  return style_text(*style);
 }
 
 ProfileTable range_kernel_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
@@ -344,6 +304,7 @@ constexpr trace::Parts kernel_parts{.kernels = true};
 constexpr trace::Parts transfer_parts{.transfers = true};
 constexpr trace::Parts call_parts{.calls = true};
 constexpr trace::Parts range_parts{.ranges = true};
+constexpr trace::Parts work_parts{.kernels = true, .transfers = true, .calls = true, .ranges = true};
 
 constexpr std::array reports{
     ProfileReport{"cuda_api_sum", "cudaapisum", call_parts, api_sum, "CUDA API Summary",
@@ -376,6 +337,40 @@ constexpr std::array reports{
                   gpu_trace,
                   "CUDA GPU Trace",
                   "no work of a GPU was traced"},
+    ProfileReport{"cuda_gpu_sum",
+                  "gpusum",
+                  {.kernels = true, .transfers = true},
+                  gpu_sum,
+                  "CUDA GPU Summary (Kernels/MemOps)",
+                  "no work of a GPU was traced"},
+    ProfileReport{"cuda_api_gpu_sum",
+                  "apigpusum",
+                  {.kernels = true, .transfers = true, .calls = true},
+                  api_gpu_sum,
+                  "CUDA Summary (API/Kernels/MemOps)",
+                  "no CUDA call and no work of a GPU was traced"},
+    ProfileReport{"cuda_kern_exec_sum",
+                  "kernexecsum",
+                  {.kernels = true, .calls = true},
+                  launch_sum,
+                  "CUDA Kernel Launch & Exec Time Summary",
+                  "no kernel was traced with the call that launched it"},
+    ProfileReport{"cuda_kern_exec_trace",
+                  "kernexectrace",
+                  {.kernels = true, .calls = true},
+                  launch_trace,
+                  "CUDA Kernel Launch & Exec Time Trace",
+                  "no kernel was traced with the call that launched it"},
+    ProfileReport{"cuda_api_trace", "cudaapitrace", call_parts, call_trace, "CUDA API Trace",
+                  "no CUDA call was traced"},
+    ProfileReport{"nvtx_sum", "nvtxsum", range_parts, range_sum, "NVTX Range Summary",
+                  "no NVTX range was traced"},
+    ProfileReport{"nvtx_pushpop_trace", "nvtxpptrace", range_parts, push_pop_trace,
+                  "NVTX Push/Pop Range Trace", "no NVTX range was traced"},
+    ProfileReport{"nvtx_gpu_proj_sum", "nvtxgpuproj_sum", work_parts, projection_sum,
+                  "NVTX GPU Projection Summary", "no work of a GPU was launched in an NVTX range"},
+    ProfileReport{"nvtx_gpu_proj_trace", "nvtxgpuproj", work_parts, projection_trace,
+                  "NVTX GPU Projection Trace", "no work of a GPU was launched in an NVTX range"},
 };
 
 }  // namespace

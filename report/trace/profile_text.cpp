@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,6 +25,12 @@ struct Overload : Visitors... {
 };
 template <class... T>
 Overload(T...) -> Overload<T...>;  // Clang 14 does not deduce it
+
+/// As `nsys stats` rounds: halves away from zero.
+double half_away(double number, int decimals) {
+  const double scale = std::pow(10.0, decimals);
+  return std::round(number * scale) / scale;
+}
 
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string space(width - std::min(width, format::width(text)), ' ');
@@ -76,7 +83,9 @@ std::string as_text(const ProfileTable& table) {
 std::string csv_cell(const ProfileCell& cell, const ProfileColumn& column) {
   return std::visit(Overload{[](std::monostate) { return std::string(); },
                              [](std::int64_t number) { return format::plain(number); },
-                             [&](double number) { return format::plain(number, column.decimals); },
+                             [&](double number) {
+                               return format::plain(half_away(number, column.decimals), column.decimals);
+                             },
                              [](const std::string& text) { return csv_field(text); }},
                     cell);
 }
@@ -103,7 +112,9 @@ using Json = nlohmann::ordered_json;
 Json json_value(const ProfileCell& cell, const ProfileColumn& column) {
   return std::visit(
       Overload{[](std::monostate) { return Json(); }, [](std::int64_t number) { return Json(number); },
-               [&](double number) { return Json(format::rounded(number, column.decimals)); },
+               [&](double number) {
+                 return Json(format::rounded(half_away(number, column.decimals), column.decimals));
+               },
                [](const std::string& text) { return Json(text); }},
       cell);
 }
@@ -138,7 +149,9 @@ std::string joined(std::span<const ProfileTable> tables, std::string_view betwee
 std::string cell_text(const ProfileCell& cell, const ProfileColumn& column) {
   return std::visit(Overload{[](std::monostate) { return std::string(); },
                              [](std::int64_t number) { return format::whole(number); },
-                             [&](double number) { return format::fixed(number, column.decimals); },
+                             [&](double number) {
+                               return format::fixed(half_away(number, column.decimals), column.decimals);
+                             },
                              [](const std::string& text) { return format::one_line(text); }},
                     cell);
 }

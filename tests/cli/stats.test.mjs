@@ -56,7 +56,7 @@ test("usual and all stand for several tables", () => {
   const names = (reports) => Object.keys(JSON.parse(stats("--report", reports, "--format", "json")));
   assert.deepEqual(names("usual"), names("all").slice(0, 6));
   assert.equal(stats("--report", "usual"), stats());
-  assert.equal(names("all").length, 9);
+  assert.equal(names("all").length, 18);
 });
 
 test("--case restricts to cases, by a glob or by an id", () => {

@@ -429,6 +429,15 @@ TEST(ExportOfARun, WithoutATraceSaysWhyAndWritesTheRest) {
   EXPECT_TRUE(write_export(samples::healthy(), {{"json"}, directory.path()}).no_trace.empty());
 }
 
+TEST(ExportOfARun, OneCaseAloneIsAFileOfNsightSystems) {
+  const test::TemporaryDirectory folder;
+  const mprof::Run run = samples::healthy();
+  ASSERT_GT(run.cases.size(), 1U);
+  const std::string why = refusal(run, {.formats = {"nsys"}, .out = folder.path() / "out"});
+  EXPECT_NE(why.find("such a file holds one"), std::string::npos) << why;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out"));
+}
+
 TEST(ExportOfARun, RefusesUnknownFormatsBeforeItWritesAnything) {
   const test::TemporaryDirectory directory;
   const std::string message = refusal(samples::healthy(), {{"csv", "jsn"}, directory.path() / "none"});

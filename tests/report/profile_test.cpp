@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -157,6 +158,51 @@ TEST_F(ProfileOfASample, TracesWorkInOrder) {
             "mprof::tiled<16>(float*)");
 }
 
+TEST_F(ProfileOfASample, FollowsKernelsFromTheirLaunches) {
+  const std::vector<std::string> rows = rows_of("cuda_kern_exec_trace", first_case());
+  ASSERT_EQ(rows.size(), 5U);
+  // Called from 1510 to 1560, began at 1600, ended at 3400.
+  EXPECT_EQ(rows[0],
+            "1510,50,1560,40,1600,1800,1890,4242,1001,0,cudaLaunchKernel,  28   28  100,  16   16    1,void "
+            "mprof::tiled<16>(float*)");
+  const std::vector<std::string> sums = rows_of("cuda_kern_exec_sum", first_case());
+  ASSERT_EQ(sums.size(), 4U);
+  EXPECT_EQ(sums[0],
+            "4242,1001,0,2,2,1460.0,1460.0,1030,1890,608.1,40.0,40.0,30,50,14.1,70.0,70.0,40,100,42.4,1350.0,"
+            "1350.0,900,1800,636.4,cudaLaunchKernel,void mprof::tiled<16>(float*)");
+}
+
+TEST_F(ProfileOfASample, SumsCallsKernelsAndCopiesTogether) {
+  const std::vector<std::string> gpu = rows_of("cuda_gpu_sum", first_case());
+  const std::vector<std::string> all = rows_of("cuda_api_gpu_sum", first_case());
+  EXPECT_EQ(gpu.size(), rows_of("cuda_gpu_kern_sum", first_case()).size() +
+                            rows_of("cuda_gpu_mem_time_sum", first_case()).size());
+  EXPECT_EQ(all.size(), gpu.size() + rows_of("cuda_api_sum", first_case()).size());
+  EXPECT_NE(gpu[0].find("CUDA_KERNEL,void mprof::tiled<16>(float*)"), std::string::npos) << gpu[0];
+}
+
+TEST_F(ProfileOfASample, ProjectsRangesOnTheGpu) {
+  const std::vector<std::string> rows = rows_of("nvtx_gpu_proj_sum", first_case());
+  const std::set<std::string> found(rows.begin(), rows.end());
+  // The one kernel that was launched in it, on the other thread: 400 ns.
+  const auto user = std::ranges::find_if(
+      rows, [](const std::string& row) { return row.starts_with(":user work,PushPop,400,"); });
+  ASSERT_NE(user, rows.end());
+  EXPECT_NE(user->find(",1,400.0,400.0,400,400,0.0,1,1.0,0.0,0.0"), std::string::npos) << *user;
+  const std::vector<std::string> nested = rows_of("nvtx_pushpop_trace", first_case());
+  EXPECT_TRUE(std::ranges::any_of(nested, [](const std::string& row) {
+    return row.ends_with(",:1,mprof:conv/streams@1000");
+  })) << nested[0];
+}
+
+TEST(ProfileText, RoundsHalvesAwayFromZero) {
+  const ProfileColumn tenths{"Avg", "ns", 1};
+  EXPECT_EQ(cell_text(ProfileCell(3322.25), tenths), "3,322.3");
+  EXPECT_EQ(cell_text(ProfileCell(0.25), tenths), "0.3");
+  EXPECT_EQ(cell_text(ProfileCell(0.75), tenths), "0.8");
+  EXPECT_EQ(cell_text(ProfileCell(-0.25), tenths), "−0.3");
+}
+
 TEST_F(ProfileOfASample, HasScopesForItsCases) {
   const Trace both = trace::read_trace(file);
   ASSERT_EQ(both.cases.size(), 2U);
@@ -165,7 +211,7 @@ TEST_F(ProfileOfASample, HasScopesForItsCases) {
   ASSERT_TRUE(cases.contains("conv/later@1000"));
   const trace::CaseIndex later = cases.at("conv/later@1000");
   for (const ProfileReport& report : profile_reports()) {
-    if (report.name == "cuda_gpu_trace" || report.name.starts_with("nvtx"))
+    if (report.name.ends_with("_trace") || report.name.starts_with("nvtx"))
       continue;  // times, ids, names differ
     EXPECT_EQ(rows_of(report.name, both, {later}), rows_of(report.name, first_case())) << report.name;
   }

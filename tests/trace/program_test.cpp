@@ -138,6 +138,19 @@ TEST_F(ProgramCaseTest, WrittenAndReadBackItIsTheSame) {
   EXPECT_EQ(trace::read_trace(file, {.parts = every_part}).ranges.size(), back.ranges.size()) << "replaced";
 }
 
+TEST_F(ProgramCaseTest, ExportedItIsAFileOfNsightSystemsAgain) {
+  MadeCase made = made_of(write({.version = "3.24.0"}));
+  const auto file = folder_.path() / "sub" / "one.sqlite";
+  trace::write_export(file, made.trace);
+  EXPECT_TRUE(trace::traced_cases(file).empty());
+  const Trace back = trace::read_trace(file, {.parts = every_part});
+  EXPECT_EQ(back.kernels.size(), made.trace.kernels.size());
+  EXPECT_EQ(back.system_calls.size(), made.trace.system_calls.size());
+  EXPECT_EQ(std::ranges::min(back.ranges, {}, [](const trace::Range& r) { return r.time.start; }).time.start,
+            0);
+  EXPECT_EQ(made_of(file).ops, made.ops);
+}
+
 TEST_F(ProgramCaseTest, RecordsThatCannotBeUsedAreCounted) {
   Trace trace;
   trace.kernels = {{.time = {10, 20}}, {.time = {0, 0}}, {.time = {30, 20}}};
