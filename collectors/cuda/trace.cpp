@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -160,6 +162,13 @@ trace::Gpu gpu_facts() {
       .copy_engines = static_cast<std::uint32_t>(gpu.asyncEngineCount)};
 }
 
+/// What readers of exports look for: the names of the machine and of the process.
+void describe_host(trace::Trace& trace) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) trace.system["Hostname"] = host.data();
+  trace.processes = {{trace.cases.at(0).process, program_invocation_short_name, 0}};
+}
+
 /// The trace of one execution into trace.sqlite: ranges mprof / CASE / OP / PART, and records. What follows
 /// from the trace is derived when the run is read; the launches alone are measured here, without CUPTI.
 class TraceCollector final : public Collector {
@@ -213,6 +222,7 @@ class TraceCollector final : public Collector {
     launches_.finish(ops_, measurements);
     if (file_.empty() || recording_.trace.cases.empty()) return;
     recording_.trace.gpus = {gpu_facts()};
+    describe_host(recording_.trace);
     trace::write_trace(file_, recording_.trace);
   }
 

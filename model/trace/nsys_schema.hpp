@@ -68,6 +68,9 @@ inline constexpr std::array copy_kind_rows{
     EnumRow{8, "CUDA_MEMCPY_KIND_DTOD", "Device-to-Device"},
     EnumRow{9, "CUDA_MEMCPY_KIND_HTOH", "Host-to-Host"},
     EnumRow{10, "CUDA_MEMCPY_KIND_PTOP", "Peer-to-Peer"},
+    EnumRow{11, "CUDA_MEMCPY_KIND_UVM_HTOD", "Unified Host-to-Device"},
+    EnumRow{12, "CUDA_MEMCPY_KIND_UVM_DTOH", "Unified Device-to-Host"},
+    EnumRow{13, "CUDA_MEMCPY_KIND_UVM_DTOD", "Unified Device-to-Device"},
 };
 inline constexpr Enumeration copy_kinds{"ENUM_CUDA_MEMCPY_OPER", copy_kind_rows};
 
@@ -109,22 +112,51 @@ inline constexpr std::array launch_type_rows{
 inline constexpr Enumeration launch_types{"ENUM_CUDA_KERNEL_LAUNCH_TYPE", launch_type_rows};
 
 inline constexpr std::array overhead_kind_rows{
+    EnumRow{0, "OVERHEAD_UNDEFINED", "Undefined"},
     EnumRow{1, "OVERHEAD_UNKNOWN", "Unknown"},
-    EnumRow{2, "OVERHEAD_DRIVER_COMPILER", "Driver JIT compiler"},
-    EnumRow{3, "OVERHEAD_CUPTI_BUFFER_FLUSH", "Buffer flush"},
-    EnumRow{4, "OVERHEAD_CUPTI_INSTRUMENTATION", "Instrumentation"},
-    EnumRow{5, "OVERHEAD_CUPTI_RESOURCE", "Resource"},
-    EnumRow{6, "OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING", "Runtime module loading"},
-    EnumRow{7, "OVERHEAD_LAZY_FUNCTION_LOADING", "Lazy function loading"},
-    EnumRow{8, "OVERHEAD_COMMAND_BUFFER_FULL", "Command buffer full"},
-    EnumRow{9, "OVERHEAD_ACTIVITY_BUFFER_REQUEST", "Activity buffer request"},
-    EnumRow{10, "OVERHEAD_UVM_ACTIVITY_INIT", "UVM activity init"},
+    EnumRow{2, "OVERHEAD_DRIVER_COMPILER", "Driver JIT compiler (CUDA)"},
+    EnumRow{3, "OVERHEAD_CUPTI_BUFFER_FLUSH", "Buffer flush (Profiler)"},
+    EnumRow{4, "OVERHEAD_CUPTI_INSTRUMENTATION", "Instrumentation (Profiler)"},
+    EnumRow{5, "OVERHEAD_CUPTI_RESOURCE", "Resource creation/destruction (Profiler)"},
+    EnumRow{6, "OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING", "Runtime module loading (CUDA)"},
+    EnumRow{7, "OVERHEAD_LAZY_FUNCTION_LOADING", "Lazy function loading (CUDA)"},
+    EnumRow{8, "OVERHEAD_COMMAND_BUFFER_FULL", "Command buffer full (CUDA)"},
+    // Newer than schema 3.24.14, and recorded by CUPTI 13.
+    EnumRow{9, "OVERHEAD_ACTIVITY_BUFFER_REQUEST", "Activity buffer request (Profiler)"},
+    EnumRow{10, "OVERHEAD_UVM_ACTIVITY_INIT", "UVM activity init (Profiler)"},
 };
 inline constexpr Enumeration overhead_kinds{"ENUM_CUPTI_OVERHEAD_TYPE", overhead_kind_rows};
+
+inline constexpr std::array stream_type_rows{
+    EnumRow{0, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_UNKNOWN", "Unknown stream type"},
+    EnumRow{1, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT", "Default stream"},
+    EnumRow{2, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING", "Non-blocking stream"},
+    EnumRow{3, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL", "Null stream"},
+};
+inline constexpr Enumeration stream_types{"ENUM_CUPTI_STREAM_TYPE", stream_type_rows};
+inline constexpr int unknown_stream = 0;
+inline constexpr int null_stream = 3;
+/// The number that CUPTI gives the null stream of a process's first context.
+inline constexpr std::uint32_t first_null_stream = 7;
+
+/// A property of the machine in TARGET_INFO_SYSTEM_ENV.
+struct SystemProperty {
+  int id;
+  std::string_view name;
+};
+inline constexpr std::array system_properties{
+    SystemProperty{1, "CpuCores"},
+    SystemProperty{13, "CpuDescription"},
+    SystemProperty{205, "NvDriverVersion"},
+    SystemProperty{605, "OsDescription"},
+    SystemProperty{611, "CudaDriverVersion"},
+    SystemProperty{619, "Hostname"},
+};
 
 inline constexpr std::array event_class_rows{
     EnumRow{0, "TRACE_PROCESS_EVENT_CUDA_RUNTIME", "CUDA runtime"},
     EnumRow{1, "TRACE_PROCESS_EVENT_CUDA_DRIVER", "CUDA driver"},
+    EnumRow{system_call_class, "TRACE_PROCESS_EVENT_OS_RUNTIME", "OSRT runtime"},
 };
 inline constexpr Enumeration event_classes{"ENUM_NSYS_EVENT_CLASS", event_class_rows};
 

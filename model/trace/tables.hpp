@@ -12,15 +12,39 @@ struct Table {
 };
 
 inline constexpr Table string_ids{"StringIds", "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL"};
-inline constexpr Table session_start{"TARGET_INFO_SESSION_START_TIME",
-                                     "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT"};
+inline constexpr Table session_start{
+    "TARGET_INFO_SESSION_START_TIME",
+    "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, systemClockNs INTEGER"};
 inline constexpr Table metadata{"META_DATA_EXPORT", "name TEXT NOT NULL, value TEXT"};
 inline constexpr Table gpus{
     "TARGET_INFO_GPU",
     "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER, "
     "l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, "
-    "uuid TEXT, cuDevice INTEGER, threadsPerWarp INTEGER, asyncEngines INTEGER, computeMajor INTEGER, "
-    "computeMinor INTEGER"};
+    "pwGpuId INTEGER, uuid TEXT, luid INTEGER, chipName TEXT, cuDevice INTEGER, ctxswDevPath TEXT, "
+    "ctrlDevPath TEXT, revision INTEGER, nodeMask INTEGER, constantMemory INTEGER, maxIPC INTEGER, "
+    "maxRegistersPerBlock INTEGER, maxShmemPerBlock INTEGER, maxShmemPerBlockOptin INTEGER, maxShmemPerSm "
+    "INTEGER, maxRegistersPerSm INTEGER, threadsPerWarp INTEGER, asyncEngines INTEGER, maxWarpsPerSm "
+    "INTEGER, maxBlocksPerSm INTEGER, maxThreadsPerBlock INTEGER, maxBlockDimX INTEGER, maxBlockDimY "
+    "INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER, maxGridDimZ INTEGER, "
+    "computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER"};
+inline constexpr Table devices{
+    "TARGET_INFO_CUDA_DEVICE",
+    "gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, uuid TEXT, numMultiprocessors INTEGER"};
+inline constexpr Table contexts{
+    "TARGET_INFO_CUDA_CONTEXT_INFO",
+    "nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, processId INTEGER NOT "
+    "NULL, "
+    "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, parentContextId INTEGER, isGreenContext INTEGER, "
+    "numMultiprocessors INTEGER"};
+inline constexpr Table streams{
+    "TARGET_INFO_CUDA_STREAM",
+    "streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, processId INTEGER NOT NULL, "
+    "contextId INTEGER NOT NULL, priority INTEGER, flag INTEGER NOT NULL"};
+inline constexpr Table details{
+    "ANALYSIS_DETAILS",
+    "globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, startTime INTEGER NOT NULL, stopTime INTEGER NOT "
+    "NULL"};
+inline constexpr Table capture{"META_DATA_CAPTURE", "name TEXT NOT NULL, value TEXT"};
 inline constexpr Table kernels{
     "CUPTI_ACTIVITY_KIND_KERNEL",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
@@ -29,7 +53,10 @@ inline constexpr Table kernels{
     "cacheConfig INTEGER, registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX "
     "INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER, "
     "localMemoryPerThread INTEGER, localMemoryTotal INTEGER, gridId INTEGER, sharedMemoryExecuted INTEGER, "
-    "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"};
+    "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER, qmdBulkReleaseDone INTEGER, qmdPreexitDone "
+    "INTEGER, qmdLastCtaDone INTEGER, graphId INTEGER, clusterX INTEGER, clusterY INTEGER, clusterZ INTEGER, "
+    "clusterSchedulingPolicy INTEGER, maxPotentialClusterSize INTEGER, maxActiveClusters INTEGER, "
+    "sharedMemoryRequestedPercentage INTEGER"};
 inline constexpr Table calls{
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, "
@@ -49,8 +76,8 @@ inline constexpr Table sets{
 inline constexpr Table synchronizations{
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, syncType "
-    "INTEGER NOT NULL, eventId INTEGER NOT NULL"};
+    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, "
+    "deprecatedSyncType INTEGER, syncType INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER"};
 inline constexpr Table overheads{
     "CUPTI_ACTIVITY_KIND_OVERHEAD",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER, correlationId "

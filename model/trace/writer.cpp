@@ -156,7 +156,9 @@ class Writer {
 
   void write_all() {
     write_gpus();
+    write_system();
     write_processes();
+    write_queues();
     write_kernels();
     write_graphs();
     write_transfers();
@@ -168,6 +170,7 @@ class Writer {
     write_system_calls();
     write_attribution();
     drop_empty_tables();
+    write_span();
   }
 
  private:
@@ -179,13 +182,18 @@ class Writer {
       const std::int64_t start = trace_.epoch + of_.window.start;
       const auto seconds = std::chrono::floor<std::chrono::seconds>(
           std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start)));
+      const auto text = [](const auto& time) { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", time); };
       insert_into(database_, tables::session_start)
-          .run(start, fmt::format("{:%Y-%m-%dT%H:%M:%S}", seconds), nullptr);
+          .run(start, text(seconds), text(fmt::localtime(std::chrono::system_clock::to_time_t(seconds))),
+               nullptr);
+      Statement captured = insert_into(database_, tables::capture);
+      for (const char* event : {"Cuda", "NvtxEvents"}) captured.run("CAPTURE_EVENT_TYPE", event);
       Statement insert = insert_into(database_, tables::metadata);
-      insert.run("EXPORT_SCHEMA_VERSION", "3.16.1");
+      insert.run("EXPORT_PRODUCT_NAME", "mprof");
+      insert.run("EXPORT_SCHEMA_VERSION", "3.24.14");
       insert.run("EXPORT_SCHEMA_VERSION_MAJOR", "3");
-      insert.run("EXPORT_SCHEMA_VERSION_MINOR", "16");
-      insert.run("EXPORT_SCHEMA_VERSION_MICRO", "1");
+      insert.run("EXPORT_SCHEMA_VERSION_MINOR", "24");
+      insert.run("EXPORT_SCHEMA_VERSION_MICRO", "14");
       insert.run("EXPORT_PRODUCT_VERSION", fmt::format("mprof {}", version));
     }
     Statement start = database_.prepare("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME");
@@ -255,13 +263,82 @@ class Writer {
 
   void write_gpus() {
     if (trace_.gpus.empty()) return;
-    Statement insert = insert_into(database_, tables::gpus);
+    create(database_, tables::gpus);
+    Statement insert = database_.prepare(
+        "INSERT INTO TARGET_INFO_GPU (vmId, id, name, busLocation, isDiscrete, l2CacheSize, totalMemory, "
+        "memoryBandwidth, clockRate, smCount, pwGpuId, uuid, chipName, cuDevice, threadsPerWarp, "
+        "asyncEngines, computeMajor, computeMinor, smMajor, smMinor) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, "
+        "?, "
+        "?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (const Gpu& gpu : trace_.gpus) {
       database_.prepare("DELETE FROM TARGET_INFO_GPU WHERE id = ?").run(gpu.id);
-      insert.run(0, gpu.id, gpu.name, gpu.bus_location, 1, gpu.l2_cache, gpu.memory, gpu.memory_bandwidth,
-                 gpu.clock_rate, gpu.multiprocessors, gpu.uuid, gpu.id, gpu.threads_per_warp,
-                 gpu.copy_engines, gpu.compute_major, gpu.compute_minor);
+      insert.run(own_machine, gpu.id, gpu.name, gpu.bus_location, gpu.l2_cache, gpu.memory,
+                 gpu.memory_bandwidth, gpu.clock_rate, gpu.multiprocessors, gpu.id, bare_uuid(gpu), gpu.chip,
+                 gpu.id, gpu.threads_per_warp, gpu.copy_engines, gpu.compute_major, gpu.compute_minor,
+                 gpu.compute_major, gpu.compute_minor);
     }
+  }
+
+  /// As Nsight Systems has it: without "GPU-".
+  static std::string bare_uuid(const Gpu& gpu) {
+    constexpr std::string_view prefix = "GPU-";
+    return gpu.uuid.starts_with(prefix) ? gpu.uuid.substr(prefix.size()) : gpu.uuid;
+  }
+
+  void write_system() {
+    if (trace_.system.empty()) return;
+    Statement insert = insert_into(database_, tables::system);
+    for (const SystemProperty& property : system_properties) {
+      const auto known = trace_.system.find(std::string(property.name));
+      if (known == trace_.system.end()) continue;
+      database_.prepare("DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE name = ?").run(property.name);
+      insert.run(own_machine, "Local (CLI)", property.name, property.id, known->second);
+    }
+  }
+
+  /// Devices, contexts and streams of each process, as far as its work shows them: the null stream is known
+  /// by CUPTI's number, of all other streams neither type nor priority.
+  void write_queues() {
+    std::set<std::pair<std::int64_t, Queue>> queues;
+    const auto look_at = [&](const auto& rows) {
+      for (const auto& row : rows) queues.emplace(process(row.process), row.queue);
+    };
+    look_at(trace_.kernels);
+    look_at(trace_.graphs);
+    look_at(trace_.transfers);
+    if (queues.empty()) return;
+    write_enumeration(database_, stream_types);
+    Statement devices = insert_into(database_, tables::devices);
+    Statement contexts = insert_into(database_, tables::contexts);
+    Statement streams = insert_into(database_, tables::streams);
+    std::set<std::int64_t> processes;
+    for (const auto& [id, queue] : queues) processes.insert(native_process(id));
+    for (const std::int64_t pid : processes) {
+      database_.prepare("DELETE FROM TARGET_INFO_CUDA_DEVICE WHERE pid = ?").run(pid);
+      database_.prepare("DELETE FROM TARGET_INFO_CUDA_CONTEXT_INFO WHERE processId = ?").run(pid);
+      database_.prepare("DELETE FROM TARGET_INFO_CUDA_STREAM WHERE processId = ?").run(pid);
+    }
+    std::set<std::pair<std::int64_t, std::uint32_t>> known_devices, known_contexts;
+    for (const auto& [id, queue] : queues) {
+      const std::int64_t pid = native_process(id);
+      const auto gpu = std::ranges::find(trace_.gpus, queue.device, &Gpu::id);
+      if (known_devices.emplace(pid, queue.device).second && gpu != trace_.gpus.end())
+        devices.run(gpu->id, queue.device, pid, bare_uuid(*gpu), gpu->multiprocessors);
+      if (known_contexts.emplace(pid, queue.context).second)
+        contexts.run(first_null_stream, 0, 1, pid, queue.device, queue.context, 0, 0, nullptr);
+      streams.run(queue.stream, 0, 1, pid, queue.context, nullptr,
+                  queue.stream == first_null_stream ? null_stream : unknown_stream);
+    }
+  }
+
+  /// From the first case's start to the last one's end.
+  void write_span() {
+    Statement span = database_.prepare("SELECT min(start), max(end) FROM MPROF_CASE");
+    if (!span.step() || span.null(0)) return;
+    create(database_, tables::details);
+    database_.execute("DELETE FROM ANALYSIS_DETAILS");
+    insert_into(database_, tables::details)
+        .run(own_machine, span.integer(1) - span.integer(0), span.integer(0), span.integer(1));
   }
 
   /// Their names, and those of their threads; a process that no name is known of needs no row.
@@ -311,7 +388,9 @@ class Writer {
                  k.registers_per_thread, along(k.grid, 0), along(k.grid, 1), along(k.grid, 2),
                  along(k.block, 0), along(k.block, 1), along(k.block, 2), k.static_shared_memory,
                  k.dynamic_shared_memory, k.local_memory_per_thread, k.local_memory_total, k.grid_id,
-                 k.shared_memory_executed, unless_zero(k.graph_node), k.shared_memory_limit);
+                 k.shared_memory_executed, unless_zero(k.graph_node), k.shared_memory_limit, nullptr, nullptr,
+                 nullptr, unless_zero(k.graph), along(k.cluster, 0), along(k.cluster, 1), along(k.cluster, 2),
+                 k.cluster_scheduling_policy, k.max_potential_cluster_size, k.max_active_clusters, nullptr);
     }
   }
 
@@ -387,8 +466,8 @@ class Writer {
     Statement insert = insert_into(database_, tables::synchronizations);
     for (const Synchronization& s : trace_.synchronizations) {
       insert.run(time(s.time.start), time(s.time.end), device_of[{process(s.process), s.context}], s.context,
-                 nullptr, s.stream, correlation(s.correlation), process(s.process), static_cast<int>(s.kind),
-                 s.event);
+                 nullptr, s.stream, correlation(s.correlation), process(s.process), nullptr,
+                 static_cast<int>(s.kind), s.event, s.event_sync);
     }
   }
 
@@ -422,8 +501,8 @@ class Writer {
     write_enumeration(database_, event_types);
     create(database_, tables::ranges);
     Statement insert = database_.prepare(
-        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, endGlobalTid, domainId) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)");
+        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, globalTid, endGlobalTid, domainId) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
     Statement insert_own = insert_into(database_, tables::own_ranges);
     for (const Range& range : trace_.ranges) {
       const bool is_mark = range.style == RangeStyle::mark;
@@ -431,7 +510,8 @@ class Writer {
       const bool is_extent = range.style == RangeStyle::extent;
       if (!is_extent)
         insert.run(time(range.time.start), is_mark ? std::nullopt : std::optional(time(range.time.end)),
-                   event_type(range.style), trace_.text_of(range), range.thread,
+                   event_type(range.style), trace_.text_of(range),
+                   strings_.id(std::string(trace_.text_of(range))), range.thread,
                    one_thread ? std::nullopt : std::optional(range.end_thread),
                    domain(trace_.names[range.domain], process_of(range.thread)));
       if (range.id == 0) continue;
@@ -489,7 +569,8 @@ class Writer {
       if (empty) database_.execute(fmt::format("DROP TABLE {}", table));
     };
     for (const tables::Table& table : correlated) drop_if_empty(table.name);
-    for (const tables::Table& table : {tables::ranges, tables::system_calls, tables::case_processes})
+    for (const tables::Table& table : {tables::ranges, tables::system_calls, tables::case_processes,
+                                       tables::devices, tables::contexts, tables::streams, tables::system})
       drop_if_empty(table.name);
   }
 

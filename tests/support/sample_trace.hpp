@@ -174,7 +174,7 @@ inline trace::Recording sample_recording() {
   b.kernel(scale, 99, 7, at(7150, 7250));
 
   b.info().counts = {.dropped = 3, .zero_time = 2, .reversed = 1};
-  b.trace().gpus = {{0, "NVIDIA H200", "0000:1b:00.0", "GPU-00000000-0000-0000-0000-000000000000",
+  b.trace().gpus = {{0, "NVIDIA H200", "0000:1b:00.0", "00000000-0000-0000-0000-000000000000",
                      150'000'000'000, 62'914'560, 4'814'000'000'000, 1'980'000'000, 132, 9, 0, 32, 3}};
   return b.recording;
 }

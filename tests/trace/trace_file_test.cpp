@@ -283,6 +283,38 @@ TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
   EXPECT_THROW(trace::add_cases(text, file), Error);
 }
 
+TEST_F(TraceFile, TellsReadersOfExportsOfMachineDevicesAndProcesses) {
+  Trace trace = sample;
+  trace.gpus.front().uuid = "GPU-0123";
+  trace.gpus.front().chip = "GH100";
+  trace.system = {{"Hostname", "box"}, {"Unknown", "left out"}};
+  trace.processes = {{trace.cases[0].process, "program", 0}};
+  trace.threads = {{test::TraceBuilder::thread(test::TraceBuilder::main_thread), "main"}};
+  trace::write_trace(file, trace);
+  trace::write_trace(file, trace);  // replaces what it wrote
+  const auto value = [&](const char* sql) { return csv(file, sql); };
+  EXPECT_EQ(value("SELECT vmId, uuid, chipName FROM TARGET_INFO_GPU"),
+            "vmId,uuid,chipName\n281474976710656,0123,GH100\n");
+  EXPECT_EQ(value("SELECT cudaId, pid, uuid FROM TARGET_INFO_CUDA_DEVICE"), "cudaId,pid,uuid\n0,4242,0123\n");
+  EXPECT_EQ(value("SELECT contextId, processId FROM TARGET_INFO_CUDA_CONTEXT_INFO"),
+            "contextId,processId\n1,4242\n");
+  EXPECT_EQ(value("SELECT count(*) n FROM TARGET_INFO_CUDA_STREAM s JOIN ENUM_CUPTI_STREAM_TYPE t ON t.id = "
+                  "s.flag WHERE s.streamId = 7 AND t.label = 'Null stream'"),
+            "n\n1\n");
+  EXPECT_EQ(value("SELECT name, nameEnum, value FROM TARGET_INFO_SYSTEM_ENV"),
+            "name,nameEnum,value\nHostname,619,box\n");
+  EXPECT_EQ(value("SELECT pid, name FROM PROCESSES"), "pid,name\n4242,program\n");
+  EXPECT_EQ(value("SELECT s.value name FROM ThreadNames t JOIN StringIds s ON s.id = t.nameId"),
+            "name\nmain\n");
+  EXPECT_EQ(value("SELECT count(*) n, stopTime - startTime = duration whole FROM ANALYSIS_DETAILS"),
+            "n,whole\n1,1\n");
+  EXPECT_EQ(value("SELECT count(*) n FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId WHERE e.text != "
+                  "s.value"),
+            "n\n0\n");
+  EXPECT_EQ(value("SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'"),
+            "value\n3.24.14\n");
+}
+
 TEST_F(TraceFile, TablesExistOnlyWhenTheyHaveRows) {
   trace::write_trace(file, sample);
   EXPECT_EQ(count(file, "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'"), 1);
