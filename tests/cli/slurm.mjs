@@ -94,7 +94,7 @@ export class Cluster {
     const d = this.folder;
     for (const name of ["state", "spool", "log"]) mkdirSync(join(d, name));
     writeFileSync(join(d, "munge.key"), randomBytes(1024), { mode: 0o400 });
-    writeFileSync(this.conf, configuration(d, 20_000 + (process.pid % 13_000) * 3));
+    writeFileSync(this.conf, configuration(d, 20_000 + (process.pid % 4_000) * 3)); // below the ports that Linux gives out by itself
     this.#spawn("munged", ["--foreground", "--force", `--socket=${d}/munge.socket`, `--key-file=${d}/munge.key`, `--pid-file=${d}/munged.pid`,
       `--log-file=${d}/log/munged`, `--seed-file=${d}/munged.seed`]);
     await this.until(() => existsSync(join(d, "munge.socket")), "munged");

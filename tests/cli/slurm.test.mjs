@@ -79,7 +79,7 @@ slurm_test("a whole run by an array; submitted twice, nothing runs twice", async
 slurm_test("a node that dies costs the case in flight; another node goes on", async (t, out) => {
   assert.equal(submit(out, ...longer, "--shards", "2").code, 0);
   const running = () => jobs(out).find((job) => job.state === "RUNNING" && job.node === "n1" && job.task !== "N/A");
-  await cluster.until(() => running() && finished(shard_path(out, running().task)).length === 1, "a finished case on n1");
+  await cluster.until(() => running() && finished(shard_path(out, running().task)).length >= 1, "a finished case on n1");
   const { task } = running(), path = shard_path(out, task);
   cluster.kill_node("n1");
   const kept = read_run(path).cases.filter((c) => c.passes[0]?.status === "ok");
