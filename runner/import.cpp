@@ -125,14 +125,7 @@ trace::Trace read_export(const fs::path& file) {
                     "--type sqlite {0}`.",
                     file.string()));
   }
-  trace::Trace trace = trace::read_trace(file, {.parts = {.kernels = true,
-                                                          .transfers = true,
-                                                          .calls = true,
-                                                          .system_calls = true,
-                                                          .ranges = true,
-                                                          .synchronizations = true,
-                                                          .overheads = true,
-                                                          .allocations = true}});
+  trace::Trace trace = trace::read_trace(file, {.parts = trace::every_part});
   if (!trace.cases.empty()) {
     refuse_import(
         fmt::format("{}: this is the trace of a run of mprof. Give its directory to `mprof report`, or "

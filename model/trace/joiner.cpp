@@ -41,6 +41,12 @@ class Joiner {
     for (const auto& [table, sql] : tables_) {
       if (table != tables::string_ids.name) copy(table);
     }
+    if (has(tables::details.name)) {
+      database_.execute(
+          "UPDATE main.ANALYSIS_DETAILS SET startTime = (SELECT min(start) FROM main.MPROF_CASE), stopTime = "
+          "(SELECT max(end) FROM main.MPROF_CASE)");
+      database_.execute("UPDATE main.ANALYSIS_DETAILS SET duration = stopTime - startTime");
+    }
   }
 
  private:
@@ -126,15 +132,18 @@ class Joiner {
       return std::ranges::find(columns, name) != columns.end();
     };
     if (table == tables::cases.name) return "caseId IN (SELECT caseId FROM chosen)";
+    const std::string in_case =
+        all_ ? "1"
+             : fmt::format(
+                   "EXISTS (SELECT 1 FROM chosen c WHERE globalTid & {} = c.globalPid AND t.start "
+                   "BETWEEN c.start AND c.end)",
+                   ~nsys::thread_mask);
+    if (table == tables::system_calls.name) return in_case;
     if (table == tables::ranges.name) {
-      const std::string of_case = fmt::format(
-          "EXISTS (SELECT 1 FROM chosen c WHERE globalTid & {} = c.globalPid AND t.start BETWEEN c.start AND "
-          "c.end)",
-          ~nsys::thread_mask);
       return fmt::format(
           "CASE eventType WHEN {0} THEN NOT EXISTS (SELECT 1 FROM main.NVTX_EVENTS m WHERE m.eventType = {0} "
-          "AND m.text = t.text) ELSE {1} END",
-          nsys::domain_created, all_ ? "1" : of_case);
+          "AND m.text = t.text AND m.globalTid = t.globalTid) ELSE {1} END",
+          nsys::domain_created, in_case);
     }
     if (has_column("caseId")) return "caseId IN (SELECT id FROM chosen)";
     if (has_column("correlationId"))
@@ -142,6 +151,11 @@ class Joiner {
                   : "EXISTS (SELECT 1 FROM chosen WHERE correlationId BETWEEN firstCorrelationId AND "
                     "lastCorrelationId)";
     if (has_column("id")) return fmt::format("id NOT IN (SELECT id FROM main.{})", table);
+    // What is told of processes: of those that this file does not know yet.
+    for (const char* process : {"globalPid", "globalTid", "processId", "pid"}) {
+      if (has_column(process))
+        return fmt::format("\"{0}\" NOT IN (SELECT \"{0}\" FROM main.{1})", process, table);
+    }
     return fmt::format("NOT EXISTS (SELECT 1 FROM main.{})", table);
   }
 

@@ -26,6 +26,15 @@ struct Parts {
 /// Those that tables, timelines and exports show.
 inline constexpr Parts shown_parts{.kernels = true, .transfers = true, .calls = true, .ranges = true};
 
+inline constexpr Parts every_part{.kernels = true,
+                                  .transfers = true,
+                                  .calls = true,
+                                  .system_calls = true,
+                                  .ranges = true,
+                                  .synchronizations = true,
+                                  .overheads = true,
+                                  .allocations = true};
+
 struct Query {
   Parts parts = shown_parts;
   std::vector<std::string> cases{};  ///< empty: everything in the file

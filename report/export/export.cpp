@@ -138,16 +138,8 @@ TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
 /// One case as a file of its own: Nsight Systems' files have one time axis.
 fs::path write_nsys(const ExportScope& scope, const ExportOptions& options) {
   const std::string& id = scope.cases.front()->id;
-  const trace::Trace trace = trace::read_trace(options.trace, {.parts = {.kernels = true,
-                                                                         .transfers = true,
-                                                                         .calls = true,
-                                                                         .system_calls = true,
-                                                                         .ranges = true,
-                                                                         .synchronizations = true,
-                                                                         .overheads = true,
-                                                                         .allocations = true},
-                                                               .cases = {id},
-                                                               .with_pauses = true});
+  const trace::Trace trace =
+      trace::read_trace(options.trace, {.parts = trace::every_part, .cases = {id}, .with_pauses = true});
   const fs::path file = options.out / (case_file(id).stem().string() + ".sqlite");
   trace::write_export(file, trace);
   return file;

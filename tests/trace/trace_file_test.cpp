@@ -257,8 +257,10 @@ TEST_F(TraceFile, TakesCasesOfAnotherFile) {
     expect_same(*test::read_by_sql(copy, written.cases[0].id), written);
   }
   expect_same(read(sample.cases[0].id), sample);
-  EXPECT_EQ(csv(file, "SELECT text FROM NVTX_EVENTS WHERE eventType = 75 ORDER BY text"),
-            csv(other, "SELECT text FROM NVTX_EVENTS WHERE eventType = 75 ORDER BY text"));
+  EXPECT_EQ(csv(file, "SELECT globalTid, text FROM NVTX_EVENTS WHERE eventType = 75 ORDER BY 1, 2"),
+            csv(other, "SELECT globalTid, text FROM NVTX_EVENTS WHERE eventType = 75 ORDER BY 1, 2"));
+  EXPECT_EQ(csv(file, "SELECT duration FROM ANALYSIS_DETAILS"),
+            csv(file, "SELECT max(end) - min(start) duration FROM MPROF_CASE"));
   EXPECT_EQ(csv(file, "SELECT * FROM ENUM_CUDA_MEM_KIND"), csv(other, "SELECT * FROM ENUM_CUDA_MEM_KIND"));
   EXPECT_EQ(count(file, "SELECT count(*) FROM StringIds"),
             count(file, "SELECT count(DISTINCT value) FROM StringIds"));
