@@ -34,9 +34,9 @@ std::vector<Pass> parse_passes(const std::string& text) {
     Pass pass{};
     if (!from_string(part, pass)) {
       throw Error(ExitCode::usage,
-                  fmt::format("--passes {}: there is no pass '{}'.{} The passes are timing, trace and "
-                              "counters.",
-                              text, part, did_you_mean(part, {"timing", "trace", "counters"})));
+                  fmt::format("--passes {}: there is no pass '{}'.{} The passes are timing, trace, "
+                              "counters and source.",
+                              text, part, did_you_mean(part, {"timing", "trace", "counters", "source"})));
     }
     if (std::find(passes.begin(), passes.end(), pass) == passes.end()) passes.push_back(pass);
   }
@@ -256,10 +256,10 @@ std::vector<Option> plan_options() {
       {"quick", "", "", "Small problems and few repeats: minutes become seconds, and intervals wider."},
       {"hot", "", "",
        "Also time each op with what the one before has left in the caches; without it only cold."},
-      {"passes", "LIST", "timing,trace,counters", "Which passes to run."},
+      {"passes", "LIST", "timing,trace,counters,source", "Which passes to run."},
       {"metrics", "LIST", "default",
        "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
-       "tensor, scheduler, compute, instructions, source; default is all of them) and Nsight Compute's "
+       "tensor, scheduler, compute, instructions; default is all of them) and Nsight Compute's "
        "metric "
        "names."},
       {"balance-by", "DIR", "",

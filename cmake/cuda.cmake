@@ -50,11 +50,9 @@ function(mprof_cuda_plugins)
   endif()
   add_library(mprof_cuda STATIC ${MPROF_CUDA_SOURCES})
   target_link_libraries(mprof_cuda PUBLIC mprof_model CUDA::cudart_static PRIVATE ${CMAKE_DL_LIBS})
-  # Launches of kernels go through cuda/launch_counts.cpp, and their registration through cuda/own_kernels.cpp, in
-  # whatever is linked with it.
-  foreach(function cudaLaunchKernel __cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelExC
-          __cudaRegisterFunction)
-    target_link_options(mprof_cuda INTERFACE LINKER:--wrap=${function})
+  # Launches of kernels go through cuda/launch_counts.cpp, in whatever is linked with it.
+  foreach(launch cudaLaunchKernel __cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelExC)
+    target_link_options(mprof_cuda INTERFACE LINKER:--wrap=${launch})
   endforeach()
   # Where CUPTI is looked for last: in the toolkit of this build.
   target_compile_definitions(mprof_cuda PRIVATE MPROF_CUDA_LIBRARY_DIR="${CUDAToolkit_LIBRARY_DIR}")

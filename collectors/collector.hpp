@@ -52,7 +52,7 @@ class Collector {
   /// Why the times cannot be those of the work that they are called after; nullopt when nothing speaks
   /// against them.
   [[nodiscard]] virtual std::optional<std::string> suspicion() const { return std::nullopt; }
-  /// Of a counters pass: what was sampled of the sources of kernels, in the order of ops and kernels. Asked
+  /// Of a source pass: what was sampled of the sources of kernels, in the order of ops and kernels. Asked
   /// for after finish().
   [[nodiscard]] virtual std::vector<SourceLine> source_lines() const { return {}; }
   /// Adds what was seen to `measurements`, which holds what earlier collectors of the pass added.
@@ -71,8 +71,6 @@ struct CollectorKind {
   std::function<std::unique_ptr<Collector>(const CaseContext&)> make;
   /// Of a kind that reads Plan::metrics: those of these names that it does not know. Needs no device.
   std::function<std::vector<std::string>(std::span<const std::string>)> unknown_metrics{};
-  /// Of a pass that is no timing pass: it needs executions of its own, after those that others watch together.
-  bool is_alone = false;
 };
 
 class CollectorKinds {

@@ -13,6 +13,7 @@
 
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#include <fmt/format.h>
 
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
@@ -202,6 +203,13 @@ class PcSampler::Session {
       for (std::size_t i = 0; i < fetched_->data.totalNumPcs; ++i)
         all.push_back(described(fetched_->records[i]));
     } while (fetched_->data.remainingNumPcs > 0);
+    const std::uint64_t samples = fetched_->data.totalSamples;  // a copy: CUPTI's records are packed
+    if (all.empty() && samples > 0) {
+      throw Error(ExitCode::environment,
+                  fmt::format("CUPTI does not say at which instructions the {} samples were taken: it knows "
+                              "nothing of the kernels' code",
+                              samples));
+    }
     return all;
   }
 
@@ -212,8 +220,8 @@ class PcSampler::Session {
     auto params = in_context<CUpti_PCSamplingEnableParams>(CUpti_PCSamplingEnableParamsSize, context_);
     check(functions().enable(&params));
     name_reasons();
-    unfetched_.emplace(instructions_at_once, reasons_.size());
-    fetched_.emplace(instructions_at_once, reasons_.size());
+    unfetched_.emplace(instructions_at_once, all_reasons_);
+    fetched_.emplace(instructions_at_once, all_reasons_);
   }
 
   void name_reasons() {
@@ -232,6 +240,7 @@ class PcSampler::Session {
     named.stallReasonIndex = ids.data();
     named.stallReasons = addresses.data();
     check(functions().name_reasons(&named));
+    all_reasons_ = count;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string_view name = names[i].data();
       if (name.starts_with(reason_prefix) && !name.ends_with(idle_suffix))
@@ -240,23 +249,18 @@ class PcSampler::Session {
   }
 
   void configure(std::uint32_t period) {
-    std::vector<std::uint32_t> reasons;
-    for (const auto& [id, name] : reasons_) reasons.push_back(id);
-    std::array<CUpti_PCSamplingConfigurationInfo, 6> settings{};
+    std::array<CUpti_PCSamplingConfigurationInfo, 5> settings{};
     settings[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
     settings[0].attributeData.collectionModeData.collectionMode =
         CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
     settings[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
     settings[1].attributeData.samplingPeriodData.samplingPeriod = period;
-    settings[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
-    settings[2].attributeData.stallReasonData.stallReasonCount = reasons.size();
-    settings[2].attributeData.stallReasonData.pStallReasonIndex = reasons.data();
-    settings[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
-    settings[3].attributeData.enableStartStopControlData.enableStartStopControl = 1;
-    settings[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
-    settings[4].attributeData.hardwareBufferSizeData.hardwareBufferSize = buffer_bytes;
-    settings[5].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-    settings[5].attributeData.samplingDataBufferData.samplingDataBuffer = &unfetched_->data;
+    settings[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
+    settings[2].attributeData.enableStartStopControlData.enableStartStopControl = 1;
+    settings[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
+    settings[3].attributeData.hardwareBufferSizeData.hardwareBufferSize = buffer_bytes;
+    settings[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+    settings[4].attributeData.samplingDataBufferData.samplingDataBuffer = &unfetched_->data;
     auto params = in_context<CUpti_PCSamplingConfigurationInfoParams>(
         CUpti_PCSamplingConfigurationInfoParamsSize, context_);
     params.numAttributes = settings.size();
@@ -266,7 +270,7 @@ class PcSampler::Session {
 
   void fetch() {
     auto params = in_context<CUpti_PCSamplingGetDataParams>(CUpti_PCSamplingGetDataParamsSize, context_);
-    for (CUpti_PCSamplingPCData& record : fetched_->records) record.stallReasonCount = reasons_.size();
+    for (CUpti_PCSamplingPCData& record : fetched_->records) record.stallReasonCount = all_reasons_;
     params.pcSamplingData = &fetched_->data;
     check(functions().data(&params));
     if (fetched_->data.hardwareBufferFull != 0 || fetched_->data.droppedSamples > 0) {
@@ -292,6 +296,7 @@ class PcSampler::Session {
   Modules modules_;
   CUpti_SubscriberHandle subscriber_;
   std::uint32_t period_ = 0;                      ///< 2^n cycles; 0: none was set yet
+  std::size_t all_reasons_ = 0;                   ///< that CUPTI counts, those of no interest here too
   std::map<std::uint32_t, std::string> reasons_;  ///< by CUPTI's numbers for them
   std::optional<SampleBuffer> unfetched_;         ///< what is left when sampling is switched off
   std::optional<SampleBuffer> fetched_;

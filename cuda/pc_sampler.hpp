@@ -29,8 +29,8 @@ struct SampledInstruction {
   std::map<std::string, std::uint64_t> samples{};  ///< by what the warp waited for: "long_scoreboard"
 };
 
-/// One at a time in a process, and no other user of CUPTI beside it. Works for kernels whose modules were
-/// loaded before it is made, as those are that have run once.
+/// One at a time in a process, and no other user of CUPTI beside it or before it. Knows kernels that have run
+/// before it is made, and those of modules that are loaded while it lives.
 class PcSampler {
  public:
   explicit PcSampler(CUctx_st* context);

@@ -90,6 +90,11 @@ constexpr std::array catalogue{
            "Other processes that had a context on the GPU when the samples ended, busy or not (NVML)."},
     Metric{"other_gpu_share", "Multiprocessors used by others", Unit::percent, Better::lower, Combine::never,
            "Share of the multiprocessors' time that these processes had while the case was sampled (NVML)."},
+    Metric{
+        "smsp__pcsamp_sample_count", "Samples of the program counter", Unit::count, Better::neither,
+        Combine::never,
+        "How often a warp of the kernel was found at one of its instructions, sampled at regular intervals; "
+        "named as Nsight Compute names it."},
     Metric{"own_launches", "Launches by own code", Unit::count, Better::neither, Combine::sum,
            "How often the variant's own code launched one kernel in an execution, counted at CUDA's runtime "
            "without a profiler; libraries' launches are not."},

@@ -262,10 +262,6 @@ constexpr std::array metrics{
            "The clock of the L2 cache while the kernel ran."},
     Metric{"smsp__inst_issued.sum", "Warp instructions issued", Unit::count, Better::lower, Combine::sum,
            "Warp instructions issued, those issued again included."},
-    Metric{"smsp__pcsamp_sample_count", "Samples of the program counter", Unit::count, Better::neither,
-           Combine::never,
-           "How often a warp of the kernel was found at one of its instructions, sampled at regular "
-           "intervals."},
 };
 
 constexpr std::array<std::string_view, 10> speed_of_light{
@@ -401,10 +397,6 @@ constexpr std::array<std::string_view, 10> instructions{
     "sm__inst_executed_pipe_uniform.sum", "sm__inst_executed_pipe_tex.sum",
 };
 
-constexpr std::array<std::string_view, 1> source{
-    "smsp__pcsamp_sample_count",
-};
-
 constexpr std::array presets{
     MetricPreset{"sol", "Speed of Light", speed_of_light},
     MetricPreset{"occupancy", "Occupancy", occupancy},
@@ -415,7 +407,6 @@ constexpr std::array presets{
     MetricPreset{"scheduler", "Schedulers", scheduler},
     MetricPreset{"compute", "Compute workload", compute},
     MetricPreset{"instructions", "Instruction mix", instructions},
-    MetricPreset{"source", "Source counters", source},
 };
 
 bool is_listed(std::string_view id) {
@@ -430,10 +421,6 @@ std::span<const Metric> hardware_metrics() {
 
 bool is_launch_metric(std::string_view id) {
   return id.starts_with("launch__") || id == "sm__maximum_warps_per_active_cycle_pct";
-}
-
-bool is_sampled_metric(std::string_view id) {
-  return id.starts_with("smsp__pcsamp_");
 }
 
 std::span<const MetricPreset> metric_presets() {

@@ -25,14 +25,9 @@ struct MetricPreset {
 /// block size): it needs no counter, and CUPTI does not know the name.
 [[nodiscard]] bool is_launch_metric(std::string_view id);
 
-/// Whether the metric is not counted, but sampled at the instructions of a kernel: CUPTI's profiler does not
-/// know the name, and Nsight Compute has it in the section of source counters.
-[[nodiscard]] bool is_sampled_metric(std::string_view id);
-
 /// The presets that are sections of a report: sol, occupancy, memory, stalls, roofline, tensor, scheduler,
-/// compute, instructions, source. Beside these `mprof run --metrics` takes "default" and "all", which are all
-/// of them: scheduler, compute and instructions take two more passes than the others alone, and source none,
-/// as nothing is counted for it.
+/// compute, instructions. Beside these `expand_metrics` takes "default" and "all", which are all of them: the
+/// last three take two more passes than the others alone.
 [[nodiscard]] std::span<const MetricPreset> metric_presets();
 
 /// What `--metrics` takes by name, for help and suggestions: all presets, "default" and "all" among them.

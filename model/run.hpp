@@ -36,7 +36,7 @@ using Environment = std::map<std::string, std::map<std::string, Fact>>;
 /// Values of a variant's parameters, by name; text, since a value can be "8x4" or "tf32".
 using Parameters = std::map<std::string, std::string>;
 
-enum class Pass { timing, trace, counters };
+enum class Pass { timing, trace, counters, source };
 enum class Source { measured, modelled };
 enum class Direction { decreases, increases, unchanged };
 
@@ -202,7 +202,7 @@ struct PassResult {
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
   std::vector<SourceLine>
-      source_lines{};  ///< of a counters pass: of each kernel, the most sampled ones first
+      source_lines{};  ///< of a source pass: of each kernel, the most sampled ones first
   bool operator==(const PassResult&) const = default;
 };
 

@@ -39,24 +39,15 @@ constexpr std::size_t fewest_seen = 6;
 
 using Collectors = std::vector<std::unique_ptr<Collector>>;
 
-/// The available collectors of a pass, in order: those that watch together, or those that watch alone.
-Collectors make_collectors_if(const MeasureContext& context, Pass pass, bool alone, int forwards) {
+/// The available collectors of a pass, in order, and what the others' absence leaves to say.
+Collectors make_collectors(const MeasureContext& context, Pass pass, int forwards = 1) {
   const CaseContext subject{context.subject, context.device,     context.clock,
                             context.plan,    context.trace_file, forwards};
   Collectors out;
   for (const CollectorKind* kind : context.collectors.of(pass, context.device.id())) {
-    if (kind->is_alone == alone && (!kind->unavailable || !kind->unavailable()))
-      out.push_back(kind->make(subject));
+    if (!kind->unavailable || !kind->unavailable()) out.push_back(kind->make(subject));
   }
   return out;
-}
-
-Collectors make_collectors(const MeasureContext& context, Pass pass, int forwards = 1) {
-  return make_collectors_if(context, pass, false, forwards);
-}
-
-Collectors make_lone_collectors(const MeasureContext& context, Pass pass) {
-  return make_collectors_if(context, pass, true, 1);
 }
 
 /// Stands between an execution and the collectors: begins them in order and ends them in reverse, and lets
@@ -487,23 +478,6 @@ void add_qualities(const MeasureContext& context, const std::vector<QualityValue
   }
 }
 
-/// As many samples as the collectors want. What was wrong with the output of the last one; empty when nothing
-/// was.
-std::string watch_together(const MeasureContext& context, const Collectors& collectors, Execution& execution,
-                           Trials& trials, PassResult& result) {
-  CollectedStages stages(context.device, collectors);
-  std::string wrong;
-  do {
-    wrong = findings(stages.sample(execution, trials.next(Proof::some_items)).verification);
-  } while (wrong.empty() &&
-           std::ranges::any_of(collectors, [](const auto& collector) { return collector->wants_more(); }));
-  for (const auto& collector : collectors) {
-    collector->finish(result.measurements);
-    std::ranges::move(collector->source_lines(), std::back_inserter(result.source_lines));
-  }
-  return wrong;
-}
-
 }  // namespace
 
 std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pass pass,
@@ -568,12 +542,16 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   NoObserver nobody;
   execution.run(nobody, trials.next(Proof::none));
   context.device.synchronize();
-  std::string wrong = watch_together(context, make_collectors(context, pass), execution, trials, result);
-  for (std::unique_ptr<Collector>& collector : make_lone_collectors(context, pass)) {
-    if (!wrong.empty()) break;
-    Collectors alone;
-    alone.push_back(std::move(collector));
-    wrong = watch_together(context, alone, execution, trials, result);
+  const Collectors collectors = make_collectors(context, pass);
+  CollectedStages stages(context.device, collectors);
+  std::string wrong;
+  do {
+    wrong = findings(stages.sample(execution, trials.next(Proof::some_items)).verification);
+  } while (wrong.empty() &&
+           std::ranges::any_of(collectors, [](const auto& collector) { return collector->wants_more(); }));
+  for (const auto& collector : collectors) {
+    collector->finish(result.measurements);
+    std::ranges::move(collector->source_lines(), std::back_inserter(result.source_lines));
   }
   result.status = wrong.empty() ? Status::ok : Status::suspect;
   if (!wrong.empty()) result.reason = "while it was watched, " + wrong;

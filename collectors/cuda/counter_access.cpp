@@ -9,7 +9,6 @@
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/kernel_launch.hpp"
-#include "cuda/own_kernels.hpp"
 #include "cuda/profiler_host.hpp"
 #include "cuda/range_profiler.hpp"
 #include "device/probe.hpp"
@@ -26,7 +25,6 @@ void try_counters() {
     void launched() override {}
   } nobody;
   CUctx_st* const context = cuda::current_context();
-  cuda::load_own_kernels();  // for what samples them later
   const cuda::LaunchCallbacks callbacks(nobody);
   if (const auto reason = cuda::profiling_unsupported()) throw Error(ExitCode::environment, *reason);
   const std::vector<std::string> metric{"sm__cycles_active.avg"};

@@ -37,7 +37,6 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     selection_.chip = cuda::chip_name();
     selection_.metrics = context.plan.metrics;
     if (selection_.metrics.empty()) selection_.metrics = preset_metrics("default");
-    std::erase_if(selection_.metrics, is_sampled_metric);
   }
 
   void begin_sample() override {
@@ -203,10 +202,7 @@ std::vector<std::string> unknown_metrics(std::span<const std::string> names) {
   if (cuda::cupti_unavailable()) return not_in_catalogue(names);
   std::vector<std::string> computed;
   std::vector<std::string> counted;
-  for (const std::string& name : names) {
-    const bool is_counted = !is_launch_metric(name) && !is_sampled_metric(name);
-    (is_counted ? counted : computed).push_back(name);
-  }
+  for (const std::string& name : names) (is_launch_metric(name) ? computed : counted).push_back(name);
   std::vector<std::string> unknown = not_in_catalogue(computed);
   for (std::string& name : cuda::unknown_metrics(cuda::chip_name(), counted)) {
     unknown.push_back(std::move(name));

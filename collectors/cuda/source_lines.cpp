@@ -2,18 +2,16 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collectors/collector.hpp"
-#include "collectors/cuda/counter_access.hpp"
+#include "cuda/cupti.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/pc_sampler.hpp"
 #include "cuda/range_profiler.hpp"
 #include "model/kernel_name.hpp"
-#include "model/metric_presets.hpp"
 
 namespace mprof {
 namespace {
@@ -51,24 +49,21 @@ std::vector<SourceLine> most_sampled(const SampledKernel& kernel) {
 /// forward() of a sample is timed, so that the second one can be sampled as often as it takes.
 class SourceLines final : public Collector {
  public:
-  explicit SourceLines(const CaseContext& context) : ops_(context.subject.ops), clock_(context.clock) {
-    const auto& metrics = context.plan.metrics;
-    is_wanted_ = metrics.empty() || std::ranges::count(metrics, sample_count) > 0;
-  }
+  explicit SourceLines(const CaseContext& context) : ops_(context.subject.ops), clock_(context.clock) {}
 
   void begin_sample() override {
-    if (is_wanted_) attempt([&] { sampler_.emplace(cuda::current_context()); });
+    attempt([&] { sampler_ = &sampler(); });
   }
 
   void begin_stage(std::string_view op, Stage stage) override {
-    if (stage != Stage::forward || !sampler_) return;
+    if (stage != Stage::forward || sampler_ == nullptr) return;
     is_sampling_ = op == timed_op_;
     if (is_sampling_) attempt([&] { sampler_->start(seconds_); });
     began_ = clock_.now();
   }
 
   void end_stage(std::string_view op, Stage stage) override {
-    if (stage != Stage::forward || !sampler_) return;
+    if (stage != Stage::forward || sampler_ == nullptr) return;
     attempt([&] {
       cuda::driver().check(cuda::driver().synchronize_context());
       seconds_ = clock_.now() - began_;
@@ -77,11 +72,9 @@ class SourceLines final : public Collector {
     timed_op_ = is_sampling_ ? "" : op;
   }
 
-  [[nodiscard]] bool again(std::string_view op) override { return sampler_ && timed_op_ == op; }
+  [[nodiscard]] bool again(std::string_view op) override { return sampler_ != nullptr && timed_op_ == op; }
 
   void finish(std::vector<Measurement>& measurements) override {
-    sampler_.reset();
-    if (!is_wanted_) return;
     for (const OpInfo& op : ops_) {
       const auto kernels = of_ops_.find(op.name);
       if (kernels == of_ops_.end()) {
@@ -115,6 +108,13 @@ class SourceLines final : public Collector {
  private:
   using BySymbol = std::map<std::string, SampledKernel>;
 
+  /// Made once in a process, and kept: CUPTI tells instructions apart of modules that were loaded before it
+  /// sampled or counted anything, or while it may sample, and of no others.
+  static cuda::PcSampler& sampler() {
+    static cuda::PcSampler* const kept = new cuda::PcSampler(cuda::current_context());
+    return *kept;
+  }
+
   /// With the names that kernels have in measurements.
   static std::vector<std::pair<std::string, const SampledKernel*>> named(const BySymbol& kernels) {
     std::vector<std::string> symbols;
@@ -146,14 +146,13 @@ class SourceLines final : public Collector {
       action();
     } catch (const std::exception& error) {
       refusal_ = error.what();
-      sampler_.reset();
+      sampler_ = nullptr;
     }
   }
 
   std::vector<OpInfo> ops_;
   const Clock& clock_;
-  bool is_wanted_ = false;
-  std::optional<cuda::PcSampler> sampler_;
+  cuda::PcSampler* sampler_ = nullptr;
   std::string refusal_;   ///< why there is no sampler; "" when there is one, or there was
   std::string timed_op_;  ///< whose forward() has just been timed, and is to be sampled
   bool is_sampling_ = false;
@@ -164,12 +163,11 @@ class SourceLines final : public Collector {
 const bool registered =
     (CollectorKinds::instance().add({
          .id = "source_lines",
-         .pass = Pass::counters,
+         .pass = Pass::source,
          .device = "cuda",
-         .order = 60,
-         .unavailable = counters_unavailable,
+         .order = 50,
+         .unavailable = cuda::cupti_unavailable,
          .make = [](const CaseContext& context) { return std::make_unique<SourceLines>(context); },
-         .is_alone = true,
      }),
      true);
 

@@ -36,11 +36,11 @@ HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all)
 }  // namespace
 
 std::vector<HotLines> hot_lines_of(const Case& c) {
-  const PassResult* const counters = find_pass(c, Pass::counters);
-  if (counters == nullptr) return {};
+  const PassResult* const source = find_pass(c, Pass::source);
+  if (source == nullptr) return {};
   std::vector<HotLines> all;
   for (const OpInfo& op : c.ops) {
-    HotLines hot = hot_lines_of(op.name, counters->source_lines);
+    HotLines hot = hot_lines_of(op.name, source->source_lines);
     if (!hot.lines.empty()) all.push_back(std::move(hot));
   }
   return all;

@@ -1,5 +1,7 @@
 // A kernel of which it is known at which line its warps stand, and what they wait for there.
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,10 +35,11 @@ __global__ void reckon(unsigned* last) {
   last[blockIdx.x * blockDim.x + threadIdx.x] += static_cast<unsigned>(x);
 }
 
-class SourceLinesTest : public ::testing::Test {
+/// In a process of its own: where CUPTI has counted before, it does not tell instructions apart.
+class DISABLED_SourceLinesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const CollectorKind* each : CollectorKinds::instance().of(Pass::counters, "cuda")) {
+    for (const CollectorKind* each : CollectorKinds::instance().of(Pass::source, "cuda")) {
       if (each->id == "source_lines") kind_ = each;
     }
     ASSERT_NE(kind_, nullptr) << "there is no collector of source lines for CUDA";
@@ -83,7 +86,7 @@ class SourceLinesTest : public ::testing::Test {
   Plan plan_;
 };
 
-TEST_F(SourceLinesTest, AreThoseAtWhichTheWarpsOfEachOpStand) {
+TEST_F(DISABLED_SourceLinesTest, AreThoseAtWhichTheWarpsOfEachOpStand) {
   std::vector<Measurement> measurements;
   const std::vector<SourceLine> lines = sampled(measurements);
   for (const Measurement& row : measurements) EXPECT_EQ(row.absent, "") << row.op;
@@ -103,7 +106,7 @@ TEST_F(SourceLinesTest, AreThoseAtWhichTheWarpsOfEachOpStand) {
   EXPECT_GT(static_cast<double>(hottest.samples), 0.8 * all);
 }
 
-TEST_F(SourceLinesTest, ASecondSamplerFindsTheSame) {
+TEST_F(DISABLED_SourceLinesTest, ASecondCaseFindsTheSame) {
   std::vector<Measurement> measurements;
   static_cast<void>(sampled(measurements));
   const std::vector<SourceLine> lines = sampled(measurements);
@@ -111,11 +114,11 @@ TEST_F(SourceLinesTest, ASecondSamplerFindsTheSame) {
   EXPECT_EQ(lines.front().line, line_of_the_chase);
 }
 
-TEST_F(SourceLinesTest, AreNotSampledWhenOtherMetricsAreAskedFor) {
-  plan_.metrics = {"dram__bytes_read.sum"};
-  std::vector<Measurement> measurements;
-  EXPECT_TRUE(sampled(measurements).empty());
-  EXPECT_TRUE(measurements.empty());
+TEST(SourceLines, OfAKnownKernelAreFoundInAFreshProcess) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string command =
+      "'" + self + "' --gtest_also_run_disabled_tests --gtest_filter='DISABLED_SourceLinesTest.*' >&2";
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ SourceLine line(const std::string& op, std::uint32_t number, std::uint64_t sampl
 Case sampled_case(std::vector<SourceLine> lines) {
   Case c;
   c.ops = {{.name = "layer1"}, {.name = "layer2"}};
-  c.passes = {{.pass = Pass::counters, .status = Status::ok, .source_lines = std::move(lines)}};
+  c.passes = {{.pass = Pass::source, .status = Status::ok, .source_lines = std::move(lines)}};
   return c;
 }
 
@@ -63,11 +63,8 @@ TEST(HotLines, OfACaseThatWasNotSampledAreNone) {
 /// The table of the first variant of a run whose GPU case was sampled.
 nlohmann::json table_of(const VariantSource& source, std::vector<SourceLine> lines) {
   mprof::Run run = samples::gpu();
-  for (Case& c : run.cases) {
-    for (PassResult& pass : c.passes) {
-      if (pass.pass == Pass::counters) pass.source_lines = lines;
-    }
-  }
+  for (Case& c : run.cases)
+    c.passes.push_back({.pass = Pass::source, .status = Status::ok, .source_lines = lines});
   const RunAnalysis analysis = analyse(run);
   const FamilyResult& family = analysis.families[0];
   for (const VariantResult& variant : family.variants) {
