@@ -34,32 +34,46 @@ std::string place_of(const SourceLine& line) {
   return fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
 }
 
+/// What was sampled of the variant at the largest problem where anything was.
+struct Sampled {
+  const CaseResult* result = nullptr;
+  std::vector<HotLines> ops{};
+};
+
+Sampled largest_sampled(const FamilyResult& family, const VariantResult& variant) {
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* const result = variant.representative(*problem);
+    if (result == nullptr) continue;
+    if (std::vector<HotLines> ops = hot_lines_of(*result->source); !ops.empty())
+      return {result, std::move(ops)};
+  }
+  return {};
+}
+
 }  // namespace
 
 nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& variant,
                               const PageContext& page) {
-  const Problem& problem = family.speed_of_light.problem;
-  Table table(
-      page.plan->anchors.make(variant.info.id + " hot lines"),
-      fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled, and what "
-                  "most of them waited for there",
-                  family.words.at(problem)));
+  const Sampled sampled = largest_sampled(family, variant);
+  if (sampled.ops.empty()) return false;
+  Table table(page.plan->anchors.make(variant.info.id + " hot lines"),
+              fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled, and "
+                          "what most of them waited for there",
+                          family.words.at(sampled.result->key.problem)));
   table.text("Op").text("Line").text("Code").numbers("Samples").text("Mostly");
-  const CaseResult* const result = variant.representative(problem);
   const auto source = page.materials->sources.find(variant.info.id);
-  if (result == nullptr || !result->ran()) return false;
-  for (const HotLines& op : hot_lines_of(*result->source)) {
+  for (const HotLines& op : sampled.ops) {
     for (const HotLine& hot : op.lines) {
       const std::string code =
           source == page.materials->sources.end() ? "" : code_at(source->second, *hot.line);
-      table.row(
-          {Cell::words(op.op), Cell::words(place_of(*hot.line)),
-           code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code),
-           Cell::figure(format::percent(hot.share)).valued(hot.share),
-           Cell::words(fmt::format("{} ({})", hot.longest.reason, format::percent(hot.longest.share)))});
+      table.row({Cell::words(op.op), Cell::words(place_of(*hot.line)),
+                 code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code),
+                 Cell::figure(format::percent(hot.share)).valued(hot.share),
+                 Cell::words(fmt::format("{} ({})", hot.longest.reason,
+                                         format::whole_percent(100 * hot.longest.share)))});
     }
   }
-  return table.empty() ? nlohmann::json(false) : table.view();
+  return table.view();
 }
 
 }  // namespace mprof
