@@ -19,6 +19,7 @@ namespace mprof::cuda {
 struct SourcePlace {
   std::string file{};  ///< below mprof's sources where it is one of them: "kernels/family/variant.cu"
   std::uint32_t line = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const SourcePlace&) const = default;
 };
 

@@ -86,8 +86,8 @@ struct VariantInfo {
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
   std::string library{};                ///< whose routines do the work: "cuDNN"; empty: its own code does
   std::optional<double>
-      arithmetic{};           ///< share of an op's FLOPs that its algorithm needs, where less than all
-  std::string source_file{};  ///< below kernels/
+      arithmetic{};                  ///< share of an op's FLOPs that its algorithm needs, where less than all
+  std::string source_file{};         ///< below kernels/
   std::optional<Subject> subject{};  ///< nullopt: a variant
   [[nodiscard]] bool is_imported() const { return subject == Subject::import; }
   bool operator==(const VariantInfo&) const = default;
@@ -201,8 +201,7 @@ struct PassResult {
   std::vector<Verification> verification{};
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
-  std::vector<SourceLine>
-      source_lines{};  ///< of a source pass: of each kernel, the most sampled ones first
+  std::vector<SourceLine> source_lines{};  ///< of a source pass: of each kernel, the most sampled ones first
   bool operator==(const PassResult&) const = default;
 };
 

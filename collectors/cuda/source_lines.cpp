@@ -111,7 +111,7 @@ class SourceLines final : public Collector {
   /// Made once in a process, and kept: CUPTI tells instructions apart of modules that were loaded before it
   /// sampled or counted anything, or while it may sample, and of no others.
   static cuda::PcSampler& sampler() {
-    static cuda::PcSampler* const kept = new cuda::PcSampler(cuda::current_context());
+    static auto* const kept = new cuda::PcSampler(cuda::current_context());
     return *kept;
   }
 
