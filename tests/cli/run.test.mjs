@@ -48,7 +48,7 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
 
   // Piped: plain lines on standard error, the summary on standard output, no control characters in either.
   assert.doesNotMatch(result.err + result.out, /[\r\x1b]/);
-  assert.match(result.err, /^\[\d+\/12\] conv\/cpu_\w+@[13] timing: ok, \d+ samples/m);
+  assert.match(result.err, /^\[\d+\/16\] conv\/cpu_\w+@[13] timing: ok, \d+ samples/m);
   assert.match(result.out, /conv\/cpu_naive/);
   assert.match(result.out, new RegExp(`Result: ${out}`));
 
