@@ -29,7 +29,7 @@ std::string code_at(const VariantSource& source, const SourceLine& line) {
   return text.size() <= longest_code ? text : text.substr(0, longest_code - 1) + "…";
 }
 
-/// "per_layer.cu:57".
+/// "tiled.cu:57".
 std::string place_of(const SourceLine& line) {
   return fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
 }
