@@ -1,14 +1,17 @@
 #include "inputs/ncu_csv.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include <boost/locale/encoding_utf.hpp>
 #include <fmt/format.h>
 
 #include "system/error.hpp"
@@ -30,51 +33,25 @@ constexpr std::string_view csv_next_step =
 
 // --- Text ---
 
-void append_utf8(std::string& text, std::uint32_t c) {
-  constexpr std::uint32_t low = 0x3F, mark = 0x80;
-  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
-  if (c < mark) return add(c);
-  if (c < 0x800) {
-    add(0xC0 | c >> 6);
-  } else {
-    if (c < 0x10000) {
-      add(0xE0 | c >> 12);
-    } else {
-      add(0xF0 | c >> 18);
-      add(mark | (c >> 12 & low));
-    }
-    add(mark | (c >> 6 & low));
+/// What is no UTF-16 is left out.
+std::string from_utf16(std::string_view bytes, std::endian order) {
+  std::u16string units(bytes.size() / 2, u'\0');
+  std::memcpy(units.data(), bytes.data(), 2 * units.size());
+  if (order != std::endian::native) {
+    for (char16_t& unit : units) unit = static_cast<char16_t>(unit << 8 | unit >> 8);
   }
-  add(mark | (c & low));
-}
-
-std::string from_utf16(std::string_view bytes, bool big_endian) {
-  constexpr std::uint32_t replacement = 0xFFFD;
-  const auto unit = [&](std::size_t i) {
-    const auto a = static_cast<unsigned char>(bytes[i]), b = static_cast<unsigned char>(bytes[i + 1]);
-    return big_endian ? std::uint32_t{a} << 8 | b : std::uint32_t{b} << 8 | a;
-  };
-  std::string text;
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
-    std::uint32_t c = unit(i);
-    if (c >= 0xD800 && c < 0xE000) {
-      const bool is_pair = c < 0xDC00 && i + 3 < bytes.size() && (unit(i + 2) & 0xFC00) == 0xDC00;
-      c = is_pair ? 0x10000 + ((c & 0x3FF) << 10) + (unit(i + 2) & 0x3FF) : replacement;
-      if (is_pair) i += 2;
-    }
-    append_utf8(text, c);
-  }
-  return text;
+  return boost::locale::conv::utf_to_utf<char>(units);
 }
 
 /// UTF-8, whatever the file is in.
 std::string decoded(std::string_view bytes) {
   if (bytes.starts_with("\xEF\xBB\xBF")) return std::string(bytes.substr(3));
-  if (bytes.starts_with("\xFF\xFE")) return from_utf16(bytes.substr(2), false);
-  if (bytes.starts_with("\xFE\xFF")) return from_utf16(bytes.substr(2), true);
+  if (bytes.starts_with("\xFF\xFE")) return from_utf16(bytes.substr(2), std::endian::little);
+  if (bytes.starts_with("\xFE\xFF")) return from_utf16(bytes.substr(2), std::endian::big);
   // Without a mark: of ASCII in UTF-16 every other byte is 0.
-  if (bytes.size() >= 2 && bytes[1] == '\0' && bytes[0] != '\0') return from_utf16(bytes, false);
-  if (bytes.size() >= 2 && bytes[0] == '\0' && bytes[1] != '\0') return from_utf16(bytes, true);
+  if (bytes.size() >= 2 && bytes[1] == '\0' && bytes[0] != '\0')
+    return from_utf16(bytes, std::endian::little);
+  if (bytes.size() >= 2 && bytes[0] == '\0' && bytes[1] != '\0') return from_utf16(bytes, std::endian::big);
   return std::string(bytes);
 }
 
