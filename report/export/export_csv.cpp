@@ -140,7 +140,9 @@ fs::path write_cases(const ExportScope& scope, const fs::path& path) {
                                                    "trace",
                                                    "trace_reason",
                                                    "counters",
-                                                   "counters_reason"});
+                                                   "counters_reason",
+                                                   "source",
+                                                   "source_reason"});
   for (const std::string& metric : qualities) {
     for (const char* const suffix : {"", "_absent", "_change", "_change_absent"})
       heads.push_back(metric + suffix);
@@ -152,7 +154,7 @@ fs::path write_cases(const ExportScope& scope, const fs::path& path) {
     table.flag(result->is_baseline).text(result->baseline).text(verification_of_case(*result));
     add_value(table, result->total_time);
     add_speed_up(table, result->total_speed_up);
-    for (const Pass pass : {Pass::timing, Pass::trace, Pass::counters})
+    for (const Pass pass : {Pass::timing, Pass::trace, Pass::counters, Pass::source})
       add_pass(table, *result->source, pass);
     for (const std::string& metric : qualities) add_quality(table, *result, metric);
     table.end_row();
