@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -23,8 +22,8 @@
 namespace mprof::cuda {
 namespace {
 
-/// A multiprocessor samples every 2^n cycles, n from 5 to 31. The lowest n used here keeps an H200's buffer
-/// from running over; the highest still samples each multiprocessor thousands of times a second.
+/// A multiprocessor samples every 2^n cycles, n from 5 to 31. The longest used here still samples each
+/// multiprocessor thousands of times a second.
 constexpr std::uint32_t shortest_period = 9, longest_period = 18;
 /// Samples of all multiprocessors together that tell lines apart which take half a percent of the time.
 constexpr double wanted_samples = 400'000;

@@ -8,7 +8,7 @@ namespace {
 /// Lines with less are noise to whoever looks for the hot ones.
 constexpr double least_share = 0.02;
 
-Wait longest_wait(const SourceLine& line) {
+Wait most_frequent_wait(const SourceLine& line) {
   const auto most = std::ranges::max_element(line.stalls, {}, [](const auto& stall) { return stall.second; });
   if (most == line.stalls.end() || line.samples == 0) return {};
   std::string reason = most->first == "selected" ? "issuing" : most->first;
@@ -24,12 +24,10 @@ HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all)
   for (const SourceLine& line : all) {
     const double share = hot.samples > 0 ? static_cast<double>(line.samples) / hot.samples : 0;
     if (line.op != op || line.file.empty() || share < least_share) continue;
-    hot.lines.push_back({&line, share, longest_wait(line)});
+    hot.lines.push_back({&line, share, most_frequent_wait(line)});
   }
   std::ranges::stable_sort(hot.lines, std::greater{}, &HotLine::share);
   if (hot.lines.size() > most_hot_lines) hot.lines.resize(most_hot_lines);
-  hot.rest = 1;
-  for (const HotLine& line : hot.lines) hot.rest -= line.share;
   return hot;
 }
 

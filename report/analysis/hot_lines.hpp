@@ -19,14 +19,13 @@ struct Wait {
 struct HotLine {
   const SourceLine* line = nullptr;
   double share = 0;  ///< of all samples of the op
-  Wait longest;
+  Wait most_frequent;
 };
 
 struct HotLines {
   std::string op;
   double samples = 0;            ///< of all kernels of the op
   std::vector<HotLine> lines{};  ///< the hottest first
-  double rest = 0;               ///< share of the lines that are not told
 };
 
 /// At most so many lines of each op that was sampled, each with at least a fiftieth of the op's samples.

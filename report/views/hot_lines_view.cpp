@@ -58,9 +58,9 @@ nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& v
   if (sampled.ops.empty()) return false;
   Table table(page.plan->anchors.make(variant.info.id + " hot lines"),
               fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled, and "
-                          "what most of them waited for there",
+                          "the most frequent reason there",
                           family.words.at(sampled.result->key.problem)));
-  table.text("Op").text("Line").text("Code").numbers("Samples").text("Mostly");
+  table.text("Op").text("Line").text("Code").numbers("Samples").text("Most frequent reason");
   const auto source = page.materials->sources.find(variant.info.id);
   for (const HotLines& op : sampled.ops) {
     for (const HotLine& hot : op.lines) {
@@ -69,8 +69,8 @@ nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& v
       table.row({Cell::words(op.op), Cell::words(place_of(*hot.line)),
                  code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code),
                  Cell::figure(format::percent(hot.share)).valued(hot.share),
-                 Cell::words(fmt::format("{} ({})", hot.longest.reason,
-                                         format::whole_percent(100 * hot.longest.share)))});
+                 Cell::words(fmt::format("{} ({})", hot.most_frequent.reason,
+                                         format::whole_percent(100 * hot.most_frequent.share)))});
     }
   }
   return table.view();

@@ -22,7 +22,7 @@ Case sampled_case(std::vector<SourceLine> lines) {
   return c;
 }
 
-TEST(HotLines, AreTheMostSampledOnesOfEachOpWithWhatMostWarpsWaitedFor) {
+TEST(HotLines, AreTheMostSampledOnesOfEachOpWithTheMostFrequentReason) {
   const Case c = sampled_case({line("layer1", 7, 60, {{"long_scoreboard", 45}, {"selected", 15}}),
                                line("layer1", 9, 30, {{"selected", 20}, {"wait", 10}}),
                                line("layer1", 0, 10, {{"wait", 10}}), line("layer2", 7, 5, {{"wait", 5}})});
@@ -33,10 +33,9 @@ TEST(HotLines, AreTheMostSampledOnesOfEachOpWithWhatMostWarpsWaitedFor) {
   ASSERT_EQ(ops[0].lines.size(), 2U) << "what belongs to no line is none";
   EXPECT_EQ(ops[0].lines[0].line->line, 7U);
   EXPECT_DOUBLE_EQ(ops[0].lines[0].share, 0.6);
-  EXPECT_EQ(ops[0].lines[0].longest.reason, "long scoreboard");
-  EXPECT_DOUBLE_EQ(ops[0].lines[0].longest.share, 0.75);
-  EXPECT_EQ(ops[0].lines[1].longest.reason, "issuing");
-  EXPECT_NEAR(ops[0].rest, 0.1, 1e-12);
+  EXPECT_EQ(ops[0].lines[0].most_frequent.reason, "long scoreboard");
+  EXPECT_DOUBLE_EQ(ops[0].lines[0].most_frequent.share, 0.75);
+  EXPECT_EQ(ops[0].lines[1].most_frequent.reason, "issuing");
   EXPECT_EQ(ops[1].op, "layer2");
 }
 
