@@ -99,21 +99,6 @@ struct Arm {
   std::unique_ptr<ResultDirectory> directory{};
 };
 
-/// The problem that is measured: one value of each axis, or the largest that a quick run has.
-AxisValues problem_values(const Arguments& arguments, const Family& family) {
-  AxisValues values = axis_values(arguments);
-  for (const auto& [axis, given] : values) {
-    if (given.size() != 1)
-      throw Error(ExitCode::usage,
-                  fmt::format("--{}: a session measures one problem: give one value.", axis));
-  }
-  if (!values.empty()) return values;
-  const std::vector<Problem> problems = family.default_problems(true);
-  for (const Coordinate& coordinate : std::ranges::max(problems).coordinates)
-    values[coordinate.axis] = {coordinate.value};
-  return values;
-}
-
 Run new_run(const Arguments& arguments, const Side& side, std::uint64_t seed) {
   const Registry& registry = Registry::instance();
   RunRequest request;
@@ -121,7 +106,7 @@ Run new_run(const Arguments& arguments, const Side& side, std::uint64_t seed) {
   request.sources = side.sources;
   request.settings = side.settings;
   request.passes = {Pass::timing};
-  request.values = problem_values(arguments, *registry.family(registry.variant(side.variant)->info.family));
+  request.values = one_problem(arguments, *registry.family(registry.variant(side.variant)->info.family));
   request.rounds = 1;
   request.seed = seed;
   request.max_seconds = parse_seconds("sampling-time", arguments.text("sampling-time"));

@@ -165,6 +165,19 @@ AxisValues axis_values(const Arguments& arguments) {
   return values;
 }
 
+AxisValues one_problem(const Arguments& arguments, const Family& family) {
+  AxisValues values = axis_values(arguments);
+  for (const auto& [axis, given] : values) {
+    if (given.size() != 1)
+      throw Error(ExitCode::usage, fmt::format("--{}: one problem is measured: give one value.", axis));
+  }
+  if (!values.empty()) return values;
+  const std::vector<Problem> problems = family.default_problems(true);
+  for (const Coordinate& coordinate : std::ranges::max(problems).coordinates)
+    values[coordinate.axis] = {coordinate.value};
+  return values;
+}
+
 InputPaths named_inputs(const Arguments& arguments, const Registry& registry) {
   InputPaths paths;
   for (const Option& option : arguments.options()) {

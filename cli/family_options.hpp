@@ -25,6 +25,10 @@ void add_input_options(std::vector<Option>& options, const Registry& registry);
 /// The values of both kinds of options. Throws Error(usage) for what is no list of whole numbers.
 [[nodiscard]] AxisValues axis_values(const Arguments& arguments);
 
+/// The values of a verb that measures one problem (AxisUse::one). Throws Error(usage) like axis_values(), and
+/// for several values of an axis.
+[[nodiscard]] AxisValues one_problem(const Arguments& arguments, const Family& family);
+
 /// The inputs that options name. Throws Error(usage) for an input that no family has.
 [[nodiscard]] InputPaths named_inputs(const Arguments& arguments, const Registry& registry);
 

@@ -76,6 +76,7 @@ struct Verb {
 [[nodiscard]] Verb import_verb();
 [[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb new_verb();
+[[nodiscard]] Verb watch_verb();
 [[nodiscard]] Verb worker_verb();
 
 /// Parses what follows the verb. Throws Error(usage) with the option at fault and the nearest known ones.

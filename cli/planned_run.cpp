@@ -111,14 +111,6 @@ std::optional<std::uint64_t> parse_seed(const std::string& text) {
   return seed;
 }
 
-std::uint32_t parse_rounds(const std::string& text) {
-  constexpr std::uint64_t most = 1000;
-  const std::optional<std::uint64_t> rounds = parse_whole(text);
-  if (!rounds || *rounds < 1 || *rounds > most)
-    throw Error(ExitCode::usage, fmt::format("--rounds {}: give a whole number from 1 to {}.", text, most));
-  return static_cast<std::uint32_t>(*rounds);
-}
-
 /// What the command line says; of an option that it does not have, nothing. `sources` are those of --source,
 /// registered.
 RunRequest parse_given(const Arguments& arguments, const std::vector<PluginSource>& sources) {

@@ -32,4 +32,12 @@ std::string duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::uint32_t parse_rounds(const std::string& text) {
+  constexpr std::uint64_t most = 1000;
+  const std::optional<std::uint64_t> rounds = parse_whole(text);
+  if (!rounds || *rounds < 1 || *rounds > most)
+    throw Error(ExitCode::usage, fmt::format("--rounds {}: give a whole number from 1 to {}.", text, most));
+  return static_cast<std::uint32_t>(*rounds);
+}
+
 }  // namespace mprof::cli

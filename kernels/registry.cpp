@@ -48,6 +48,10 @@ void Registry::add(RegisteredVariant variant) {
   variants_.push_back(std::make_unique<RegisteredVariant>(std::move(variant)));
 }
 
+void Registry::remove(std::string_view variant) {
+  std::erase_if(variants_, [&](const auto& registered) { return registered->info.id == variant; });
+}
+
 const Family* Registry::family(std::string_view id) const {
   const auto found =
       std::ranges::find_if(families_, [&](const auto& family) { return family->info().id == id; });

@@ -29,6 +29,9 @@ class Registry {
 
   void add(std::unique_ptr<Family> family);
   void add(RegisteredVariant variant);
+  /// Takes out a variant that is no longer what it was: a source from outside that has changed. What points
+  /// to it dangles.
+  void remove(std::string_view variant);
   void add_library(LibraryFact library) { libraries_.push_back(std::move(library)); }
   /// Variables that a library reads when it is loaded.
   void add_environment(std::function<std::map<std::string, std::string>()> variables) {
