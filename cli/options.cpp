@@ -29,9 +29,9 @@ constexpr std::array exit_rows{
     ExitRow{ExitCode::success, "success"},
     ExitRow{ExitCode::regression, "compare, ab or run --baseline found a regression, fleet a bad GPU"},
     ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
-    ExitRow{
-        ExitCode::wrong_output,
-        "a variant's output was wrong, or it gave none (crash, time limit, failure); sanitize found errors"},
+    ExitRow{ExitCode::wrong_output,
+            "a variant's output was wrong, or it gave none (crash, time limit, failure); a program failed; "
+            "sanitize found errors"},
     ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
     ExitRow{ExitCode::environment, "the machine lacks something that is required"},
     ExitRow{ExitCode::fault, "a fault of mprof itself"},
@@ -150,6 +150,16 @@ po::variables_map parsed_sides(const Verb& verb, std::vector<std::string> words)
   return values;
 }
 
+/// The words behind the first "--", which are taken from `words` with it.
+std::vector<std::string> taken_program(const Verb& verb, std::vector<std::string>& words) {
+  const auto dashes = std::ranges::find(words, "--");
+  if (dashes == words.end()) return {};
+  std::vector<std::string> program(std::next(dashes), words.end());
+  if (program.empty()) fail(verb, fmt::format("mprof {}: a program is missing behind --.", verb.name));
+  words.erase(dashes, words.end());
+  return program;
+}
+
 po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words) {
   if (verb.sides) return parsed_sides(verb, words);
   po::options_description all = described(verb, 80);
@@ -196,9 +206,11 @@ std::vector<std::string> Arguments::texts(const std::string& name) const {
 }
 
 Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) {
-  const std::vector<std::string> words(command_line.begin() + 2, command_line.end());
+  std::vector<std::string> words(command_line.begin() + 2, command_line.end());
   try {
-    Arguments arguments(parsed(verb, words), command_line, verb.options);
+    std::vector<std::string> program =
+        verb.takes_program ? taken_program(verb, words) : std::vector<std::string>{};
+    Arguments arguments(parsed(verb, words), command_line, verb.options, std::move(program));
     if (arguments.flag("help")) return arguments;
     for (const std::string& name : split(verb.positional, ' ')) {
       if (verb.sides && name == "B") continue;
@@ -244,8 +256,9 @@ std::string help(const std::vector<Verb>& verbs, unsigned width) {
 std::string help(const Verb& verb, unsigned width) {
   std::ostringstream options;
   options << described(verb, width);
-  return fmt::format("Usage: mprof {}{}{} [options]\n\n{}\n\n{}", verb.name,
-                     verb.positional.empty() ? "" : " ", verb.positional, wrapped(verb.description, width),
+  return fmt::format("Usage: mprof {}{}{} [options]{}\n\n{}\n\n{}", verb.name,
+                     verb.positional.empty() ? "" : " ", verb.positional,
+                     verb.takes_program ? " [-- PROGRAM ARGUMENT...]" : "", wrapped(verb.description, width),
                      options.str());
 }
 

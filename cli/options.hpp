@@ -27,8 +27,11 @@ struct Option {
 class Arguments {
  public:
   Arguments(boost::program_options::variables_map values, std::vector<std::string> command_line,
-            std::vector<Option> options)
-      : values_(std::move(values)), command_line_(std::move(command_line)), options_(std::move(options)) {}
+            std::vector<Option> options, std::vector<std::string> program)
+      : values_(std::move(values)),
+        command_line_(std::move(command_line)),
+        options_(std::move(options)),
+        program_(std::move(program)) {}
 
   [[nodiscard]] bool flag(const std::string& name) const;
   [[nodiscard]] bool given(const std::string& name) const;
@@ -37,6 +40,8 @@ class Arguments {
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
   /// The whole command line, for the record.
   [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }
+  /// What stands behind "--", of a verb that takes a program.
+  [[nodiscard]] const std::vector<std::string>& program() const { return program_; }
   /// The verb's options.
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
 
@@ -44,6 +49,7 @@ class Arguments {
   boost::program_options::variables_map values_;
   std::vector<std::string> command_line_;
   std::vector<Option> options_;
+  std::vector<std::string> program_;
 };
 
 struct Verb {
@@ -54,6 +60,8 @@ struct Verb {
   std::vector<Option> options;
   std::function<int(const Arguments&)> run;
   bool hidden = false;
+  /// Takes a program and its arguments behind "--".
+  bool takes_program = false;
   /// Its two arguments are lists, "--" between them; without it, one word each. B may be missing: what it
   /// means then is the verb's.
   bool sides = false;

@@ -111,39 +111,14 @@ std::optional<std::uint64_t> parse_seed(const std::string& text) {
   return seed;
 }
 
-/// What the command line says; of an option that it does not have, nothing. `sources` are those of --source,
-/// registered.
-RunRequest parse_given(const Arguments& arguments, const std::vector<PluginSource>& sources) {
-  RunRequest request;
-  request.all = arguments.flag("all");
-  request.devices = split(arguments.text("device"));
-  if (!request.devices.empty() && !request.all)
-    throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
-  request.patterns = arguments.texts("variant");
-  std::ranges::copy(with_baselines(sources, Registry::instance()), std::back_inserter(request.patterns));
-  request.sources = sources;
-  request.values = axis_values(arguments);
-  request.settings = parse_settings(arguments.texts("set"));
-  if (arguments.given("passes")) request.passes = parse_passes(arguments.text("passes"));
-  if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
-  request.quick = arguments.flag("quick");
-  request.hot = arguments.flag("hot");
-  if (arguments.given("rounds")) request.rounds = parse_rounds(arguments.text("rounds"));
-  if (arguments.given("seed")) request.seed = parse_seed(arguments.text("seed"));
-  if (arguments.given("sampling-time"))
-    request.max_seconds = parse_seconds("sampling-time", arguments.text("sampling-time"));
-  if (arguments.given("timeout")) request.timeout = parse_seconds("timeout", arguments.text("timeout"));
-  request.inputs = named_inputs(arguments, Registry::instance());
-  return request;
-}
-
-/// The same with the defaults of what it does not say.
+/// What the command line says, with the defaults of what it does not.
 RunRequest parse_request(const Arguments& arguments, const std::vector<PluginSource>& sources) {
-  RunRequest request = parse_given(arguments, sources);
+  RunRequest request = given_request(arguments, sources);
   if (!request.all && request.patterns.empty()) {
-    throw Error(
-        ExitCode::usage,
-        "say what to run: --all, --variant GLOB (`mprof list` shows the variants), or --source FILE.");
+    throw Error(ExitCode::usage,
+                "say what to run: --all, --variant GLOB (`mprof list` shows the variants), --source FILE, or "
+                "a program "
+                "behind --, as in: mprof run -- ./program ARGUMENT");
   }
   if (request.passes.empty()) request.passes = parse_passes(arguments.text("passes"));
   if (!request.metrics.empty() && std::ranges::count(request.passes, Pass::counters) == 0) {
@@ -235,6 +210,30 @@ void renew_inputs(Run& run) {
 
 }  // namespace
 
+RunRequest given_request(const Arguments& arguments, const std::vector<PluginSource>& sources) {
+  RunRequest request;
+  request.all = arguments.flag("all");
+  request.devices = split(arguments.text("device"));
+  if (!request.devices.empty() && !request.all)
+    throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
+  request.patterns = arguments.texts("variant");
+  std::ranges::copy(with_baselines(sources, Registry::instance()), std::back_inserter(request.patterns));
+  request.sources = sources;
+  request.values = axis_values(arguments);
+  request.settings = parse_settings(arguments.texts("set"));
+  if (arguments.given("passes")) request.passes = parse_passes(arguments.text("passes"));
+  if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
+  request.quick = arguments.flag("quick");
+  request.hot = arguments.flag("hot");
+  if (arguments.given("rounds")) request.rounds = parse_rounds(arguments.text("rounds"));
+  if (arguments.given("seed")) request.seed = parse_seed(arguments.text("seed"));
+  if (arguments.given("sampling-time"))
+    request.max_seconds = parse_seconds("sampling-time", arguments.text("sampling-time"));
+  if (arguments.given("timeout")) request.timeout = parse_seconds("timeout", arguments.text("timeout"));
+  request.inputs = named_inputs(arguments, Registry::instance());
+  return request;
+}
+
 std::vector<Option> plan_options() {
   std::vector<Option> options{
       {"all", "", "", "Run every variant of this machine's best device, or of --device."},
@@ -302,7 +301,7 @@ Run new_run(const Arguments& arguments, Sources& sources) {
 
 void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory) {
   std::vector<Contradiction> found =
-      contradictions(parse_given(arguments, sources_named(arguments, run.plan)), run.plan,
+      contradictions(given_request(arguments, sources_named(arguments, run.plan)), run.plan,
                      Registry::instance(), Devices::instance());
   if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
     found.push_back({"shard", arguments.text("shard"),

@@ -7,6 +7,7 @@
 #include "cli/options.hpp"
 #include "cli/sources.hpp"
 #include "model/run.hpp"
+#include "runner/plan.hpp"
 #include "runner/result_directory.hpp"
 
 /// What `mprof run` and `mprof submit` make of the options that say what to run.
@@ -14,6 +15,10 @@ namespace mprof::cli {
 
 /// Those options, without the families' own.
 [[nodiscard]] std::vector<Option> plan_options();
+
+/// What the command line says; of an option that it does not have, nothing. `sources` are those of --source,
+/// registered. Throws Error(usage) for values that cannot be.
+[[nodiscard]] RunRequest given_request(const Arguments& arguments, const std::vector<PluginSource>& sources);
 
 /// The run that the options ask for with all of its cases, nothing of it measured, whatever this machine
 /// lacks for it. Throws Error for what cannot be a plan.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
 #include "cli/planned_run.hpp"
+#include "cli/program_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "device/device.hpp"
@@ -85,6 +87,8 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
 }
 
 int run(const Arguments& arguments) {
+  if (!arguments.program().empty()) return run_program(arguments);
+  refuse_program_options(arguments);
   const ResultDirectory::Mode mode = mode_of(arguments);
   const std::optional<Run> baseline = baseline_of(arguments);
   Sources sources(arguments.flag("quiet"));
@@ -124,6 +128,7 @@ Verb run_verb() {
       {"quiet", "", "", "Print only what goes wrong, and where the result is."},
   };
   options.insert(options.end(), own.begin(), own.end());
+  std::ranges::move(program_options(), std::back_inserter(options));
   add_axis_options(options, Registry::instance(), AxisUse::sweep);
   add_input_options(options, Registry::instance());
   return {
@@ -133,9 +138,14 @@ Verb run_verb() {
       .description =
           "Runs variants on several problems of their families in worker processes, verifies every output "
           "against a double-precision reference, measures them pass by pass, and leaves a result "
-          "directory. Axes and inputs of the families are options too: the last ones below.",
+          "directory. Axes and inputs of the families are options too: the last ones below. Behind -- stands "
+          "a "
+          "program of yours instead, which is run as it is: timed without any tool in several rounds, and "
+          "then "
+          "watched.",
       .options = std::move(options),
-      .run = run};
+      .run = run,
+      .takes_program = true};
 }
 
 }  // namespace mprof::cli

@@ -51,6 +51,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("arithmetic", s.arithmetic);
   a.optional_field("source_file", s.source_file);
   a.optional_field("subject", s.subject);
+  a.optional_field("command", s.command);
 }
 
 template <class Archive, Fields<AxisInfo> S>
@@ -181,6 +182,13 @@ void fields(Archive& a, S& s) {
   a.optional_field("stalls", s.stalls);
 }
 
+template <class Archive, Fields<ProgramOutcome> S>
+void fields(Archive& a, S& s) {
+  a.optional_field("exit_code", s.exit_code);
+  a.optional_field("signal", s.signal);
+  a.optional_field("output", s.output);
+}
+
 template <class Archive, Fields<PassResult> S>
 void fields(Archive& a, S& s) {
   a.field("pass", s.pass);
@@ -193,6 +201,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("scrutiny", s.scrutiny);
   a.optional_field("measurements", s.measurements);
   a.optional_field("source_lines", s.source_lines);
+  a.optional_field("outcome", s.outcome);
 }
 
 template <class Archive, Fields<CaseKey> S>
@@ -235,6 +244,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("rounds", s.rounds);
   a.optional_field("inputs", s.inputs);
   a.optional_field("sources", s.sources);
+  a.optional_field("ops", s.ops);
 }
 
 template <class Archive, Fields<Ceiling> S>

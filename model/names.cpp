@@ -27,7 +27,8 @@ constexpr EnumNames<RunState, 3> state_names{{{RunState::running, "running"},
                                               {RunState::complete, "complete"},
                                               {RunState::interrupted, "interrupted"}}};
 
-constexpr EnumNames<Subject, 2> subject_names{{{Subject::variant, "variant"}, {Subject::import, "import"}}};
+constexpr EnumNames<Subject, 3> subject_names{
+    {{Subject::variant, "variant"}, {Subject::program, "program"}, {Subject::import, "import"}}};
 
 }  // namespace
 

@@ -92,6 +92,7 @@ void add_rounds(PassResult& pass, PassResult more) {
     return;
   }
   pass.seconds += more.seconds;
+  if (more.outcome) pass.outcome = std::move(more.outcome);
   if (more.status != Status::ok) {
     pass.status = more.status;
     pass.reason = more.reason;

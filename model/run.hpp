@@ -46,9 +46,10 @@ enum class Direction { decreases, increases, unchanged };
 /// `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`.
 enum class Status { ok, wrong, suspect, skipped, failed, crashed, timeout, interrupted, pending };
 
-/// What a case is of. `variant`: of a family, built to be measured; `import`: a program that another tool
-/// watched, of which mprof has that tool's files alone.
-enum class Subject { variant, import };
+/// What a case is of. `variant`: of a family, built to be measured; `program`: a command line that mprof runs
+/// as it is, and watches from outside; `import`: a program that another tool watched, of which mprof has that
+/// tool's files alone.
+enum class Subject { variant, program, import };
 
 enum class Ending { confidence, samples, seconds };  ///< which rule ended the repeats
 enum class RunState { running, complete, interrupted };
@@ -89,7 +90,9 @@ struct VariantInfo {
       arithmetic{};                  ///< share of an op's FLOPs that its algorithm needs, where less than all
   std::string source_file{};         ///< below kernels/
   std::optional<Subject> subject{};  ///< nullopt: a variant
+  std::vector<std::string> command{};  ///< of a program: as it was given, its arguments with it
   [[nodiscard]] bool is_imported() const { return subject == Subject::import; }
+  [[nodiscard]] bool is_program() const { return subject == Subject::program; }
   bool operator==(const VariantInfo&) const = default;
 };
 
@@ -189,6 +192,14 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
+/// How a program ended.
+struct ProgramOutcome {
+  std::optional<std::int32_t> exit_code{};  ///< not set: it did not end by itself
+  std::optional<std::int32_t> signal{};     ///< that ended it, where mprof did not
+  std::string output{};                     ///< the end of what it wrote to either stream
+  bool operator==(const ProgramOutcome&) const = default;
+};
+
 /// What one pass of one case left.
 struct PassResult {
   Pass pass = Pass::timing;
@@ -201,7 +212,8 @@ struct PassResult {
   std::vector<Verification> verification{};
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
-  std::vector<SourceLine> source_lines{};  ///< of a source pass: of each kernel, the most sampled ones first
+  std::vector<SourceLine> source_lines{};   ///< of a source pass: of each kernel, the most sampled ones first
+  std::optional<ProgramOutcome> outcome{};  ///< of a program; of several rounds the last one's
   bool operator==(const PassResult&) const = default;
 };
 
@@ -251,6 +263,7 @@ struct Plan {
   std::uint32_t rounds = 1;  ///< fresh processes in which each case is timed, one after another
   std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
   std::vector<PluginSource> sources{};          ///< of the variants that are not mprof's own
+  std::string ops{};  ///< of programs: a glob of the NVTX ranges that are ops; empty: the outermost
   bool operator==(const Plan&) const = default;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
-#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -12,17 +11,15 @@
 
 #include "model/rounds.hpp"
 #include "runner/further_rounds.hpp"
+#include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
 
 namespace mprof {
 namespace {
 
-constexpr double survey_limit = 120;  // s
 /// Cases that one worker is given. What is left of them when it ends early is written anew for the next one.
 constexpr std::size_t most_cases = 250;
-/// The fields of the environment that the survey leaves when it fails.
-constexpr const char* survey_group = "survey";
 
 bool to_do(Status status) {
   return status == Status::pending || status == Status::interrupted;
@@ -37,11 +34,6 @@ PassResult* find_pass(Case& c, Pass pass) {
 template <class T>
 void shuffle(std::vector<T>& values, std::mt19937_64& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
-}
-
-std::string with_last_words(const std::string& sentence, Process& worker) {
-  const std::string words = worker.last_words();
-  return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }
 
 /// What one worker is given of a task, and how far it is.
@@ -109,26 +101,8 @@ class Coordinator {
 
   Outcome survey() {
     context_.progress.surveying();
-    Job job{.kind = JobKind::survey};
-    std::set<std::string> devices{"cpu"};
-    for (const VariantInfo& variant : run_.variants) devices.insert(variant.device);
-    job.devices.assign(devices.begin(), devices.end());
-    Process worker(context_.worker_command, to_line(job));
-    const auto event =
-        worker.next(context_.clock, context_.clock.now() + survey_limit, context_.interrupt_fd);
-    if (event.kind == Process::Event::Kind::interrupted) return Outcome::interrupted;
-    try {
-      if (event.kind != Process::Event::Kind::line) {
-        worker.kill();
-        throw Error(ExitCode::fault,
-                    with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
-      }
-      Message answer = parse_message(event.line);
-      run_.environment = std::move(answer.environment);
-      run_.ceilings = std::move(answer.ceilings);
-    } catch (const Error& error) {
-      run_.environment[survey_group]["fingerprint"] = Absent{error.what()};
-    }
+    if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd))
+      return Outcome::interrupted;
     context_.directory.save(run_);
     return Outcome::done;
   }

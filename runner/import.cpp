@@ -22,14 +22,13 @@
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
 #include "model/version.hpp"
+#include "runner/program/family.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* family_id = "program";
 
 /// A program, and what the files say of it.
 struct ImportedProgram {
@@ -40,7 +39,7 @@ struct ImportedProgram {
   std::vector<NcuReport> counters{};
   std::vector<std::string> ops{};
   std::vector<Measurement> measurements{};
-  [[nodiscard]] std::string id() const { return fmt::format("{}/{}", family_id, name); }
+  [[nodiscard]] std::string id() const { return fmt::format("{}/{}", program_family_id, name); }
 };
 
 [[noreturn]] void refuse_import(const std::string& why) {
@@ -49,25 +48,11 @@ struct ImportedProgram {
 
 // --- Which file is of which program ---
 
-bool is_name(std::string_view text) {
-  return !text.empty() && text.front() != '.' && std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+';
-  });
-}
-
-/// The file's own, with whatever an id cannot hold replaced.
-std::string name_after(const fs::path& file) {
-  std::string name = file.stem().string();
-  for (char& c : name) {
-    if (!is_name(std::string("a") + c)) c = '-';
-  }
-  return is_name(name) ? name : "program" + name;
-}
-
 class ProgramFiles {
  public:
   void add_trace(const ProfileFile& file) {
-    ImportedProgram& program = of(file.program.empty() ? name_after(file.path) : checked(file.program));
+    ImportedProgram& program =
+        of(file.program.empty() ? program_name(file.path.stem().string()) : checked(file.program));
     if (!program.trace_files.empty()) {
       refuse_import(
           fmt::format("--nsys {}: {} is of the program {} already. Give each a name of its own, as in --nsys "
@@ -80,7 +65,7 @@ class ProgramFiles {
 
   /// Counters without a name are of the only program that there is.
   void add_counters(const ProfileFile& file) {
-    std::string name = file.program.empty() ? name_after(file.path) : checked(file.program);
+    std::string name = file.program.empty() ? program_name(file.path.stem().string()) : checked(file.program);
     const bool is_known = std::ranges::find(programs_, name, &ImportedProgram::name) != programs_.end();
     if (file.program.empty() && !is_known && traced_ > 0) {
       if (traced_ > 1) {
@@ -100,10 +85,7 @@ class ProgramFiles {
 
  private:
   static const std::string& checked(const std::string& name) {
-    if (!is_name(name)) {
-      refuse_import(fmt::format(
-          "'{}' is no name of a program: letters, digits, '.', '_', '-' and '+' make one.", name));
-    }
+    require_program_name(name);
     return name;
   }
   ImportedProgram& of(const std::string& name) {
@@ -436,7 +418,7 @@ VariantInfo variant_of(const ImportedProgram& program) {
   if (program.trace) origins.push_back(fmt::format("traced by {}", origin_of(*program.trace)));
   if (!program.counters.empty()) origins.emplace_back("counted by Nsight Compute");
   return {.id = program.id(),
-          .family = family_id,
+          .family = program_family_id,
           .title = process_of(program),
           .idea = fmt::format(
               "A program as it is, {}: its files were imported. Nothing is known of times without a "
@@ -447,19 +429,8 @@ VariantInfo variant_of(const ImportedProgram& program) {
 }
 
 FamilyInfo family_of_programs(const std::vector<ImportedProgram>& programs) {
-  FamilyInfo family{.id = family_id, .title = "Programs, as other tools saw them"};
-  family.nouns = {.whole = "program", .op_time_title = "Op Time", .total_time_title = "Total Time"};
-  ProblemInfo& problem = family.problems.emplace_back();
-  for (const ImportedProgram& program : programs) {
-    for (const std::string& op : program.ops) {
-      if (std::ranges::find(problem.ops, op, &OpInfo::name) != problem.ops.end()) continue;
-      std::string title = "NVTX range " + op;
-      if (op == trace::whole_program) title = "the whole program";
-      if (op == trace::outside_of_ranges) title = "outside of all NVTX ranges";
-      if (op == trace::other_ranges) title = "all other NVTX ranges";
-      problem.ops.push_back({.name = op, .title = title});
-    }
-  }
+  FamilyInfo family = program_family("Programs, as other tools saw them");
+  for (const ImportedProgram& program : programs) add_program_ops(family, program.ops);
   return family;
 }
 
@@ -480,7 +451,7 @@ Case case_of(const ImportedProgram& program, const VariantInfo& variant, const F
 
 void add_inputs(Run& run, const ImportedProgram& program) {
   const auto add = [&](const fs::path& file, const char* tool) {
-    run.inputs.push_back({.family = family_id,
+    run.inputs.push_back({.family = program_family_id,
                           .name = fmt::format("{} ({})", program.name, tool),
                           .path = file.string(),
                           .size = fs::file_size(file),
@@ -509,7 +480,7 @@ Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions&
   run.tool = {version, revision};
   run.command_line = options.command_line;
   run.families = {family_of_programs(programs)};
-  run.plan.problems[family_id] = {Problem{}};
+  run.plan.problems[program_family_id] = {Problem{}};
   run.plan.passes = {Pass::trace, Pass::counters};
   std::set<std::string> metrics;
   Machine machine(run.environment);

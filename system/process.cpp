@@ -10,14 +10,12 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "system/error.hpp"
-
-extern char** environ;
+#include "system/spawn.hpp"
 
 namespace mprof {
 namespace {
@@ -55,46 +53,6 @@ Pipe make_pipe() {
   return {ends[0], ends[1]};
 }
 
-/// posix_spawn's attributes: own process group, no signal blocked, default handling.
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    ::posix_spawnattr_init(&value_);
-    sigset_t none;
-    sigset_t all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&value_, &none);
-    ::posix_spawnattr_setsigdefault(&value_, &all);
-    ::posix_spawnattr_setpgroup(&value_, 0);
-    ::posix_spawnattr_setflags(&value_,
-                               POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnAttributes() { ::posix_spawnattr_destroy(&value_); }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  [[nodiscard]] const posix_spawnattr_t* get() const { return &value_; }
-
- private:
-  posix_spawnattr_t value_{};
-};
-
-pid_t spawn(const std::vector<std::string>& command, int input, int output, int error) {
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  pid_t pid = -1;
-  const SpawnAttributes attributes;
-  errno = ::posix_spawn(&pid, command.front().c_str(), &actions, attributes.get(), arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return errno == 0 ? pid : -1;
-}
-
 /// Milliseconds for poll(): -1 waits for ever.
 int milliseconds_until(const Clock& clock, std::optional<double> deadline) {
   if (!deadline) return -1;
@@ -124,7 +82,7 @@ Process::Process(const std::vector<std::string>& command, const std::string& inp
   const int input_fd = file_in_memory(input);
   const Pipe output = make_pipe();
   const Pipe error = make_pipe();
-  pid_ = spawn(command, input_fd, output.write, error.write);
+  pid_ = spawn(command, own_variables(), input_fd, output.write, error.write);
   const int failure = errno;
   for (const int fd : {input_fd, output.write, error.write}) ::close(fd);
   output_fd_ = output.read;

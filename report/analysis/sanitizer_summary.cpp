@@ -26,7 +26,7 @@ std::string one_sentence(const std::string& text) {
 }
 
 bool is_for_gpu(const VariantInfo& info) {
-  return info.device == "cuda" && !info.is_imported();
+  return info.device == "cuda" && !info.is_imported() && !info.is_program();
 }
 
 std::string build_name(const Tool& tool) {

@@ -139,13 +139,20 @@ json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& 
   const SanitizerSummary& sanitizer = family.sanitizer;
   json sentences = json::array();
   json table = false;
-  const bool imported =
-      !family.variants.empty() && std::ranges::all_of(family.variants, [](const VariantResult& variant) {
-        return variant.info.is_imported();
-      });
+  const auto all_are = [&](bool (VariantInfo::*is)() const) {
+    return !family.variants.empty() &&
+           std::ranges::all_of(family.variants,
+                               [&](const VariantResult& variant) { return (variant.info.*is)(); });
+  };
+  const bool imported = all_are(&VariantInfo::is_imported);
   if (!sanitizer.recorded && imported)
     sentences.push_back(
         "Nothing was run under compute-sanitizer: mprof has files of these programs, and not the programs.");
+  if (!sanitizer.recorded && all_are(&VariantInfo::is_program))
+    sentences.push_back(
+        "Nothing was run under compute-sanitizer: mprof has it look at variants, and not at programs, which "
+        "it "
+        "takes as they are: compute-sanitizer PROGRAM.");
   if (sanitizer.recorded) {
     if (sanitizer.finished + sanitizer.unfinished > 0)
       sentences.push_back(what_was_run(family.words, sanitizer));

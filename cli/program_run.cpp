@@ -1,0 +1,140 @@
+#include "cli/program_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "cli/compare.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/planned_run.hpp"
+#include "cli/progress.hpp"
+#include "cli/terminal.hpp"
+#include "model/derive/derive.hpp"
+#include "model/run_file.hpp"
+#include "report/views/summary.hpp"
+#include "runner/program/family.hpp"
+#include "runner/program/program_run.hpp"
+#include "system/error.hpp"
+#include "system/watched_program.hpp"
+
+namespace mprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Those of run's options that a program takes too.
+bool takes(std::string_view option) {
+  constexpr std::string_view taken[] = {"passes",    "rounds",   "timeout", "out",
+                                        "overwrite", "baseline", "quiet"};
+  return std::ranges::find(taken, option) != std::end(taken);
+}
+
+bool is_of_programs(const Option& option) {
+  return std::ranges::any_of(program_options(), [&](const Option& own) { return own.name == option.name; });
+}
+
+void refuse_others_options(const Arguments& arguments) {
+  for (const Option& option : arguments.options()) {
+    const bool is_flag = option.argument.empty();
+    const bool given = is_flag ? arguments.flag(option.name) : arguments.given(option.name);
+    if (!given || takes(option.name) || is_of_programs(option)) continue;
+    throw Error(ExitCode::usage,
+                fmt::format("--{} is for variants of mprof's families, and not for a program behind --.",
+                            option.name));
+  }
+}
+
+ProgramRequest request_of(const Arguments& arguments) {
+  const RunRequest given = given_request(arguments, {});
+  ProgramRequest request{.command = arguments.program(), .command_line = arguments.command_line()};
+  request.path = program_path(request.command.front());
+  request.name = arguments.given("name") ? arguments.text("name") : name_of_command(request.command);
+  require_program_name(request.name);
+  if (!given.passes.empty()) request.passes = given.passes;
+  if (std::ranges::count(request.passes, Pass::source) > 0)
+    throw Error(ExitCode::usage,
+                "--passes source is for variants: the passes of a program are timing and trace.");
+  request.rounds = given.rounds;
+  if (given.timeout) request.timeout = *given.timeout;
+  return request;
+}
+
+ExitCode exit_code_of_program(const Run& run) {
+  if (run.state == RunState::interrupted) return ExitCode::interrupted;
+  const bool failed = std::ranges::any_of(run.cases.front().passes, [](const PassResult& pass) {
+    return pass.status != Status::ok && pass.status != Status::skipped;
+  });
+  return failed ? ExitCode::wrong_output : ExitCode::success;
+}
+
+/// What the program wrote last, where it failed.
+void show_failure(const Run& run) {
+  for (const PassResult& pass : run.cases.front().passes) {
+    const bool failed = pass.status != Status::ok && pass.status != Status::skipped;
+    if (!failed || !pass.outcome || pass.outcome->output.empty()) continue;
+    fmt::print(stderr, "The last lines of {} in the {} pass:\n{}\n", run.variants.front().title,
+               to_string(pass.pass), pass.outcome->output);
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<Option> program_options() {
+  return {{"name", "NAME", "",
+           "What the program behind -- is called in the record; without it the name of its file, or of the "
+           "script that an interpreter is given."}};
+}
+
+void refuse_program_options(const Arguments& arguments) {
+  for (const Option& option : program_options()) {
+    if (arguments.given(option.name))
+      throw Error(ExitCode::usage,
+                  fmt::format("--{} is for a program, which stands behind --, as in: mprof run "
+                              "--{} {} -- ./program ARGUMENT",
+                              option.name, option.name, option.argument));
+  }
+}
+
+int run_program(const Arguments& arguments) {
+  refuse_others_options(arguments);
+  const std::optional<Run> baseline =
+      arguments.given("baseline") ? std::optional(read_run(arguments.text("baseline"))) : std::nullopt;
+  Run run = planned_program_run(request_of(arguments));
+  const fs::path out = arguments.given("out") ? fs::path(arguments.text("out"))
+                                              : default_result_path(run.started, run.variants.front().id);
+  ResultDirectory directory(
+      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
+  directory.save(run);
+  const Interrupts interrupts;
+  const bool quiet = arguments.flag("quiet");
+  const auto progress = make_progress(quiet                  ? ProgressStyle::quiet
+                                      : stderr_is_terminal() ? ProgressStyle::bar
+                                                             : ProgressStyle::lines,
+                                      steady_clock());
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  measure_program(run, {.worker_command = {self, "worker"},
+                        .directory = directory,
+                        .clock = steady_clock(),
+                        .progress = *progress,
+                        .interrupt_fd = interrupts.fd()});
+  derive(run, directory.path());
+  if (!quiet) std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
+  show_failure(run);
+  const ExitCode code = exit_code_of_program(run);
+  const std::string path = directory.path().string();
+  if (code == ExitCode::interrupted)
+    fmt::print("Interrupted; what was finished is in {}. Begin anew with --overwrite.\n", path);
+  else
+    fmt::print("Result: {0}. Next: mprof report {0}\n", path);
+  if (!baseline || code == ExitCode::interrupted) return static_cast<int>(code);
+  const int compared = compare_with_baseline(*baseline, arguments.text("baseline"), path);
+  return compared == 0 ? static_cast<int>(code) : compared;
+}
+
+}  // namespace mprof::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/family.hpp"
+
+/// Programs are variants of a family of their own, which has no axes, and whose ops are what is found in
+/// them.
+namespace mprof {
+
+inline constexpr const char* program_family_id = "program";
+
+[[nodiscard]] FamilyInfo program_family(const std::string& title);
+
+/// Adds those of these ops (model/trace/program.hpp) that the family has not.
+void add_program_ops(FamilyInfo& family, const std::vector<std::string>& ops);
+
+/// A text as a program's name, with whatever an id cannot hold replaced.
+[[nodiscard]] std::string program_name(std::string text);
+
+/// Throws Error(usage) for what an id cannot hold.
+void require_program_name(const std::string& name);
+
+/// The name of a command line: its program's, or that of the script that an interpreter is given.
+[[nodiscard]] std::string name_of_command(const std::vector<std::string>& command);
+
+}  // namespace mprof

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+#include "system/clock.hpp"
+
+namespace mprof {
+
+class Process;
+
+/// Has a worker look at the machine and measure its ceilings, for the run's record; what it could not find
+/// out is absent there. False when `interrupt_fd` became readable meanwhile.
+[[nodiscard]] bool survey_machine(Run& run, const std::vector<std::string>& worker_command,
+                                  const Clock& clock, int interrupt_fd);
+
+/// "SENTENCE. Its last words: ..." where it had any.
+[[nodiscard]] std::string with_last_words(const std::string& sentence, Process& worker);
+
+}  // namespace mprof

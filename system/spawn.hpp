@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace mprof {
+
+/// NAME=VALUE of each variable.
+using EnvironmentVariables = std::vector<std::string>;
+
+/// Those of this process now.
+[[nodiscard]] EnvironmentVariables own_variables();
+/// Those that this process was started with, whatever it has set since, with `changed` in place of those of
+/// their names.
+[[nodiscard]] EnvironmentVariables initial_variables(const std::map<std::string, std::string>& changed);
+
+/// Starts a program in a process group of its own, with no signal blocked and default handling of all.
+/// Returns its id, or -1 with errno set.
+[[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const EnvironmentVariables& variables,
+                          int input, int output, int error);
+
+}  // namespace mprof

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "system/clock.hpp"
+
+namespace mprof {
+
+/// A program of the user's that is run as it is, and what is to be seen of it from outside.
+struct ProgramLaunch {
+  std::vector<std::string> command{};              ///< the program's path, and its arguments
+  std::map<std::string, std::string> variables{};  ///< set in the environment that mprof was given
+  double time_limit = 0;                           ///< s
+  int interrupt_fd = -1;                           ///< becomes readable when it is to be ended; -1: never
+};
+
+/// How a program ended, and what it took until then. CPU times are those of the program and of all of its
+/// descendants that were waited for.
+struct ProgramEnd {
+  enum class How { exited, signalled, time_limit, interrupted };
+  How how = How::exited;
+  int code = 0;                                ///< the exit code, or the signal's number
+  double seconds = 0;                          ///< s, from its start to its end
+  double user_time = 0;                        ///< s
+  double system_time = 0;                      ///< s
+  std::optional<std::uint64_t> peak_memory{};  ///< B, resident, of the largest of these processes; see below
+  std::string output{};                        ///< the end of what it wrote to either stream
+  [[nodiscard]] bool succeeded() const { return how == How::exited && code == 0; }
+};
+
+/// Runs it to its end. Its standard input is this process's where that is a file, from its beginning, and
+/// empty otherwise. What it left running in its process group is ended with it. At the time limit, and when
+/// it is interrupted, it is asked to end by SIGTERM, and ended two seconds later.
+///
+/// Linux counts the memory of whoever starts a program as the program's, so a peak that is not above this
+/// process's own is not known.
+///
+/// Throws Error(usage) when it cannot be started.
+[[nodiscard]] ProgramEnd run_to_end(const ProgramLaunch& launch, const Clock& clock);
+
+/// "exit code 3", "signal 11 (Segmentation fault)", "it took longer than ..."
+[[nodiscard]] std::string how_it_ended(const ProgramEnd& end, double time_limit);
+
+/// The path of what a shell would run by this word: searched on PATH when it has no slash. Throws
+/// Error(usage) that says why it is no program.
+[[nodiscard]] std::string program_path(const std::string& word);
+
+}  // namespace mprof

@@ -1,0 +1,151 @@
+// Programs of a user's, run as they are.
+import assert from "node:assert/strict";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mprof, read_run, start, temporary, validate_run } from "./support.mjs";
+
+/** Runs `sh -c SCRIPT` as the program; { code, out, err, run, timing } */
+function run_script(t, script, options = [], spawned = {}) {
+  const out = join(temporary(t), "run");
+  const result = mprof(["run", "--out", out, "--passes", "timing", ...options, "--", "sh", "-c", script], spawned);
+  if (!existsSync(out)) return result;
+  validate_run(out);
+  const run = read_run(out);
+  return { ...result, directory: out, run, timing: run.cases[0].passes[0] };
+}
+
+/** Ended, whether or not somebody has asked how. */
+const is_gone = (pid) => !existsSync(`/proc/${pid}`) || /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+
+const row = (timing, metric) => timing.measurements.find((m) => m.metric === metric);
+
+test("a program is timed in rounds, from outside, and the end of its output is kept", (t) => {
+  const { code, err, run, timing } = run_script(t, "echo to stdout; echo to stderr >&2", ["--rounds", "3"]);
+  assert.equal(code, 0, err);
+  assert.equal(run.cases[0].id, "program/sh");
+  assert.equal(run.variants[0].subject, "program");
+  assert.deepEqual(run.variants[0].command, ["sh", "-c", "echo to stdout; echo to stderr >&2"]);
+  assert.equal(timing.rounds.length, 3);
+  assert.deepEqual(timing.outcome, { exit_code: 0, output: "to stdout\nto stderr" });
+  for (const metric of ["total_time", "user_time", "system_time"]) assert.equal(row(timing, metric).samples.length, 3);
+});
+
+test("of a long output the end is kept, in whole lines", (t) => {
+  const { timing } = run_script(t, "seq 100000", ["--rounds", "1"]);
+  assert.ok(timing.outcome.output.length <= 8192);
+  assert.match(timing.outcome.output, /^9\d{4}\n(.|\n)*\n100000$/);
+});
+
+test("memory and CPU time are those of the program and its children", (t) => {
+  const child = "python3 -c 'import hashlib; b = b\"x\" * 300_000_000; hashlib.sha256(b)'";
+  const { timing } = run_script(t, `${child} & wait`, ["--rounds", "1"]);
+  assert.ok(row(timing, "peak_memory").samples[0] > 300e6);
+  assert.ok(row(timing, "user_time").samples[0] > 0);
+  const small = run_script(t, "true", ["--rounds", "1"]);
+  assert.match(row(small.timing, "peak_memory").absent, /not above that of mprof itself/);
+});
+
+test("a program that fails is not run again; its last lines are shown and kept", (t) => {
+  const { code, err, timing } = run_script(t, "echo before; echo 'no such layer' >&2; exit 7", ["--rounds", "3"]);
+  assert.equal(code, 3);
+  assert.match(err, /The last lines of sh in the timing pass:\nbefore\nno such layer/);
+  assert.equal(timing.status, "failed");
+  assert.equal(timing.reason, "exit code 7");
+  assert.equal(timing.outcome.exit_code, 7);
+  assert.equal(timing.rounds, undefined);
+});
+
+test("a signal is told from an exit code", (t) => {
+  const { code, timing } = run_script(t, "echo begun; kill -SEGV $$");
+  assert.equal(code, 3);
+  assert.equal(timing.status, "crashed");
+  assert.match(timing.reason, /signal 11/);
+  assert.deepEqual(timing.outcome, { signal: 11, output: "begun" });
+});
+
+test("at the time limit the program is ended with what it started", (t) => {
+  const directory = temporary(t), file = join(directory, "child");
+  const { code, timing } = run_script(t, `echo begun; sleep 100 & echo $! > ${file}; wait`, ["--timeout", "1"]);
+  assert.equal(code, 3);
+  assert.equal(timing.status, "timeout");
+  assert.match(timing.reason, /longer than 1 s \(--timeout\)/);
+  assert.equal(timing.outcome.output, "begun");
+  assert.ok(is_gone(readFileSync(file, "utf8").trim()));
+});
+
+test("what a program leaves running does not keep mprof waiting", (t) => {
+  const { code, err, timing } = run_script(t, "sleep 1000 & echo done", ["--rounds", "1"]);
+  assert.equal(code, 0, err);
+  assert.ok(timing.seconds < 500);
+  assert.equal(timing.outcome.output, "done");
+});
+
+test("it has the environment that mprof was given, and in each round its standard input from the beginning", (t) => {
+  const directory = temporary(t), input = join(directory, "input"), out = join(directory, "run");
+  writeFileSync(input, "from the file\n");
+  const script = 'read line; echo "$line, ${OURS-none}, ${GLIBC_TUNABLES-none}"';
+  const file = openSync(input, "r");
+  const { code, err } = mprof(["run", "--rounds", "2", "--passes", "timing", "--out", out, "--", "sh", "-c", script], {
+    env: { OURS: "set", GLIBC_TUNABLES: undefined }, stdio: [file, "pipe", "pipe"],
+  });
+  closeSync(file);
+  assert.equal(code, 0, err);
+  assert.equal(read_run(out).cases[0].passes[0].outcome.output, "from the file, set, none");
+});
+
+test("what is no program is refused with exit code 2, and nothing is written", (t) => {
+  const directory = temporary(t), out = join(directory, "run"), text = join(directory, "text");
+  writeFileSync(text, "not a program");
+  const refused = (words, why) => {
+    const { code, err } = mprof(["run", "--out", out, ...words]);
+    assert.equal(code, 2, err);
+    assert.match(err, why);
+    assert.ok(!existsSync(out));
+  };
+  refused(["--", "./nowhere"], /nowhere: there is no such file/);
+  refused(["--", "no-such-program"], /no folder of PATH/);
+  refused(["--", directory], /a folder/);
+  refused(["--", text], /chmod \+x/);
+  refused(["--"], /a program is missing behind --/);
+  refused(["--all", "--", "true"], /--all is for variants/);
+  refused(["--name", "a/b", "--", "true"], /no name of a program/);
+  refused(["--passes", "source", "--", "true"], /for variants/);
+  refused(["--name", "x", "--all"], /--name is for a program/);
+});
+
+test("without a GPU the other passes say why they are not there, and a report is made", (t) => {
+  if (existsSync("/dev/nvidiactl")) return t.skip("there is a GPU");
+  const out = join(temporary(t), "run");
+  mkdirSync(out);
+  const { code, err } = mprof(["run", "--rounds", "2", "--out", out, "--", "true"]);
+  assert.equal(code, 0, err);
+  const [timing, trace] = read_run(out).cases[0].passes;
+  assert.equal(timing.status, "ok");
+  assert.equal(trace.status, "skipped");
+  assert.match(trace.reason, /driver|without CUDA/);
+  assert.equal(mprof(["report", out]).code, 0);
+  const report = readFileSync(join(out, "milestone.md"), "utf8");
+  assert.match(report, /No case was traced: /);
+  assert.match(report, /mprof knows its exit code alone/);
+});
+
+test("two runs of a program are compared as any two", (t) => {
+  const directory = temporary(t);
+  const runs = ["a", "b"].map((name) => join(directory, name));
+  for (const out of runs) assert.equal(mprof(["run", "--rounds", "3", "--passes", "timing", "--out", out, "--", "sleep", "0.05"]).code, 0);
+  const { code, out, err } = mprof(["compare", ...runs]);
+  assert.ok(code === 0 || code === 1, err);  // how steady this machine is decides
+  assert.match(out, /program\/sleep/);
+});
+
+test("an interruption ends the program and keeps the record", async (t) => {
+  const directory = temporary(t), out = join(directory, "run"), begun = join(directory, "begun");
+  const child = start(["run", "--out", out, "--passes", "timing", "--", "sh", "-c", `echo $$ > ${begun}; exec sleep 1000`]);
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  while (!existsSync(begun) || !readFileSync(begun, "utf8").trim()) await new Promise((done) => setTimeout(done, 50));
+  child.kill("SIGINT");
+  assert.equal(await ended, 130);
+  assert.equal(read_run(out).state, "interrupted");
+  assert.ok(is_gone(readFileSync(begun, "utf8").trim()));
+});
