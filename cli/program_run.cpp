@@ -61,6 +61,7 @@ ProgramRequest request_of(const Arguments& arguments) {
                 "--passes source is for variants: the passes of a program are timing and trace.");
   request.rounds = given.rounds;
   if (given.timeout) request.timeout = *given.timeout;
+  request.ops = arguments.text("ops");
   return request;
 }
 
@@ -88,7 +89,11 @@ void show_failure(const Run& run) {
 std::vector<Option> program_options() {
   return {{"name", "NAME", "",
            "What the program behind -- is called in the record; without it the name of its file, or of the "
-           "script that an interpreter is given."}};
+           "script that an interpreter is given."},
+          {"ops", "GLOB", "",
+           "The NVTX ranges of the program behind -- that are ops; without it the outermost ones, and where "
+           "there "
+           "are none the whole."}};
 }
 
 void refuse_program_options(const Arguments& arguments) {

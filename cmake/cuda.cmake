@@ -41,6 +41,20 @@ else()
   message(STATUS "CUDA: off")
 endif()
 
+# mprof_injection(NAME sources...): the library libmprof_NAME.so that programs of the user's load. It brings no library along
+# and shows no symbol but those that it is loaded for, so that nothing in the program meets something of mprof's.
+function(mprof_injection name)
+  add_library(mprof_${name} SHARED ${ARGN})
+  target_include_directories(mprof_${name} PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  mprof_configure_target(mprof_${name})
+  target_link_options(mprof_${name} PRIVATE -static-libstdc++ -static-libgcc LINKER:-z,nodelete
+    LINKER:--version-script=${CMAKE_SOURCE_DIR}/injection/exports.map)
+  set_target_properties(mprof_${name} PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/injection/exports.map)
+  set_target_properties(mprof_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/injection)
+  install(TARGETS mprof_${name} LIBRARY DESTINATION lib/mprof)
+endfunction()
+
 # mprof_cuda: what kernels and collectors share (errors, owned handles, CUPTI). mprof_cuda_plugins: the device and its
 # collectors; nothing without CUDA. The .cu files of kernels/ join the kernels' plugins.
 function(mprof_cuda_plugins)
@@ -66,6 +80,8 @@ function(mprof_cuda_plugins)
   add_library(mprof_cuda_plugins OBJECT ${MPROF_CUDA_PLUGINS})
   target_link_libraries(mprof_cuda_plugins PUBLIC mprof_collectors mprof_cuda)
   mprof_configure_target(mprof_cuda_plugins)
+
+  mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/journal_writer.cpp)
 
   target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
   target_link_libraries(mprof_kernels_plugins PUBLIC mprof_cuda)

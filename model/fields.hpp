@@ -187,6 +187,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("exit_code", s.exit_code);
   a.optional_field("signal", s.signal);
   a.optional_field("output", s.output);
+  a.optional_field("notes", s.notes);
 }
 
 template <class Archive, Fields<PassResult> S>

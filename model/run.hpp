@@ -197,6 +197,7 @@ struct ProgramOutcome {
   std::optional<std::int32_t> exit_code{};  ///< not set: it did not end by itself
   std::optional<std::int32_t> signal{};     ///< that ended it, where mprof did not
   std::string output{};                     ///< the end of what it wrote to either stream
+  std::vector<std::string> notes{};         ///< sentences: what could not be seen of its processes, and why
   bool operator==(const ProgramOutcome&) const = default;
 };
 

@@ -46,13 +46,18 @@ void derive_speed_of_light(Run& run) {
   }
 }
 
-/// A case whose trace pass did not end well may have left the trace of an earlier attempt.
+/// Whether the trace is this pass's: one that did not end well may have left the trace of an earlier attempt,
+/// but for a program, of which all is kept that was seen until it ended.
+bool has_trace(const PassResult& traced) {
+  return traced.status == Status::ok || (traced.outcome && traced.status != Status::skipped);
+}
+
 void derive_from_trace(Run& run, const trace::Trace& trace) {
   const auto indices = trace::case_indices(trace);
   for (Case& subject : run.cases) {
     PassResult* const traced = find_pass(subject, Pass::trace);
     const auto index = indices.find(subject.id);
-    if (traced == nullptr || traced->status != Status::ok || index == indices.end()) continue;
+    if (traced == nullptr || !has_trace(*traced) || index == indices.end()) continue;
     std::vector<Measurement> rows = trace_metrics(trace, index->second, subject.ops);
     rows.push_back(trace_overhead(subject, rows));
     put(traced->measurements, std::move(rows));
@@ -72,7 +77,7 @@ void derive_suspicion(Run& run) {
 bool is_traced(const Run& run) {
   return std::ranges::any_of(run.cases, [](const Case& subject) {
     const PassResult* const pass = find_pass(subject, Pass::trace);
-    return pass != nullptr && pass->status == Status::ok;
+    return pass != nullptr && has_trace(*pass);
   });
 }
 

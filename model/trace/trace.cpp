@@ -62,6 +62,36 @@ std::string_view Trace::text_of(const Range& range) const {
   return std::string_view(names[range.name]).substr(names[range.domain].size() + 1);
 }
 
+void add_rows(Trace& to, const Trace& from) {
+  const auto renamed = [&](NameIndex index) { return to.names.index(from.names[index]); };
+  for (Kernel kernel : from.kernels) {
+    kernel.name = renamed(kernel.name);
+    kernel.short_name = renamed(kernel.short_name);
+    kernel.mangled = renamed(kernel.mangled);
+    to.kernels.push_back(kernel);
+  }
+  const auto add_calls = [&](std::vector<Call>& all, const std::vector<Call>& calls) {
+    for (Call call : calls) {
+      call.name = renamed(call.name);
+      call.versioned_name = renamed(call.versioned_name);
+      all.push_back(call);
+    }
+  };
+  add_calls(to.calls, from.calls);
+  add_calls(to.system_calls, from.system_calls);
+  for (Range range : from.ranges) {
+    range.name = renamed(range.name);
+    range.domain = renamed(range.domain);
+    to.ranges.push_back(range);
+  }
+  const auto add = [](auto& all, const auto& rows) { all.insert(all.end(), rows.begin(), rows.end()); };
+  add(to.transfers, from.transfers);
+  add(to.synchronizations, from.synchronizations);
+  add(to.overheads, from.overheads);
+  add(to.allocations, from.allocations);
+  add(to.graphs, from.graphs);
+}
+
 std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace) {
   std::unordered_map<std::string_view, CaseIndex> indices;
   for (CaseIndex i = 0; i < trace.cases.size(); ++i) indices.emplace(trace.cases[i].id, i);

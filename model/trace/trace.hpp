@@ -362,6 +362,10 @@ struct Trace {
   [[nodiscard]] std::string_view text_of(const Range& range) const;
 };
 
+/// Adds the rows of a trace of other processes: kernels, transfers, calls, ranges and the rest, not its
+/// cases, places, GPUs, processes and threads.
+void add_rows(Trace& to, const Trace& from);
+
 /// The indices of all cases by their ids, which point into the trace.
 [[nodiscard]] std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace);
 

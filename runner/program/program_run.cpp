@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectors/injection.hpp"
 #include "device/device.hpp"
 #include "model/rounds.hpp"
+#include "model/trace/journal.hpp"
 #include "model/trace/program.hpp"
+#include "model/trace/writer.hpp"
 #include "model/version.hpp"
 #include "runner/program/family.hpp"
 #include "runner/survey.hpp"
+#include "system/temporary_folder.hpp"
 #include "system/watched_program.hpp"
 
 namespace mprof {
@@ -82,11 +86,14 @@ class ProgramRunner {
     return case_.passes.size() - 1 + (case_.passes.front().pass == Pass::timing ? run_.plan.rounds : 1);
   }
 
-  [[nodiscard]] PassResult run_once(Pass pass) const {
+  [[nodiscard]] PassResult run_once(Pass pass,
+                                    const std::map<std::string, std::string>& variables = {}) const {
     context_.progress.case_begins(case_, pass);
-    const ProgramEnd end = run_to_end(
-        {.command = command(), .time_limit = run_.plan.timeout, .interrupt_fd = context_.interrupt_fd},
-        context_.clock);
+    const ProgramEnd end = run_to_end({.command = command(),
+                                       .variables = variables,
+                                       .time_limit = run_.plan.timeout,
+                                       .interrupt_fd = context_.interrupt_fd},
+                                      context_.clock);
     PassResult result{.pass = pass, .status = status_of(end), .seconds = end.seconds};
     if (result.status != Status::ok) result.reason = how_it_ended(end, run_.plan.timeout);
     result.outcome = outcome_of(end);
@@ -123,15 +130,51 @@ class ProgramRunner {
 
   /// Likewise.
   bool watch(PassResult& pass) {
-    pass = PassResult{.pass = pass.pass, .status = Status::skipped, .reason = unavailable()};
-    store(pass, pass, 0);
-    return true;
+    const InjectionKind* const kind = InjectionKinds::instance().of(pass.pass);
+    if (const auto reason = unavailable(kind)) {
+      skip(pass, *reason);
+      return true;
+    }
+    const TemporaryFolder folder("mprof-journals");
+    std::map<std::string, std::string> variables = kind->variables(*find_injection(kind->library));
+    variables[journal::folder_variable] = folder.path().string();
+    PassResult result = run_once(pass.pass, variables);
+    add_trace(kind->read(folder.path()), result);
+    store(pass, result, 0);
+    return result.status != Status::interrupted;
   }
 
-  [[nodiscard]] static std::string unavailable() {
+  void skip(PassResult& pass, const std::string& reason) {
+    store(pass, PassResult{.pass = pass.pass, .status = Status::skipped, .reason = reason}, 0);
+  }
+
+  [[nodiscard]] static std::optional<std::string> unavailable(const InjectionKind* kind) {
     const Device* const gpu = Devices::instance().find(gpu_device);
-    if (gpu == nullptr) return "this build of mprof is without CUDA";
-    return gpu->unavailable().value_or("");
+    if (gpu == nullptr || kind == nullptr) return "this build of mprof is without CUDA";
+    if (auto reason = gpu->unavailable()) return reason;
+    if (auto reason = kind->unavailable()) return reason;
+    if (!find_injection(kind->library))
+      return fmt::format("{} is missing, which an installation of mprof has in lib/mprof", kind->library);
+    return std::nullopt;
+  }
+
+  /// What was seen until the program ended, however it did. Its ops are the case's.
+  void add_trace(InjectedPass seen, PassResult& result) {
+    result.outcome->notes = std::move(seen.notes);
+    const std::vector<std::string> ops =
+        trace::make_program_case(seen.trace, {.case_id = case_.id, .ops = run_.plan.ops});
+    if (ops.empty()) {
+      if (result.status != Status::ok) return;
+      result.status = Status::skipped;
+      result.reason = result.outcome->notes.empty() ? "no process of the program called CUDA or NVTX"
+                                                    : result.outcome->notes.front();
+      return;
+    }
+    seen.trace.cases.front().counts.dropped += seen.dropped;
+    trace::write_trace(context_.directory.trace_file(), seen.trace);
+    run_.families.front().problems.front().ops.clear();
+    add_program_ops(run_.families.front(), ops);
+    case_.ops = run_.families.front().problems.front().ops;
   }
 
   [[nodiscard]] bool is_given() const { return run_.plan.stopping.max_seconds == 0; }
@@ -185,6 +228,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.problems[program_family_id] = {Problem{}};
   run.plan.passes = request.passes;
   run.plan.timeout = request.timeout;
+  run.plan.ops = request.ops;
   run.plan.rounds = request.rounds.value_or(most_rounds);
   // A sample a round; the time in which rounds may begin.
   run.plan.stopping = {.min_samples = 1,

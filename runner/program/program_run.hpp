@@ -20,6 +20,7 @@ struct ProgramRequest {
   std::vector<Pass> passes{Pass::timing, Pass::trace};
   std::optional<std::uint32_t> rounds{};  ///< without it 5, as long as no more than a minute goes by
   double timeout = 600;                   ///< s, for each time that it is run
+  std::string ops{};                      ///< a glob of the NVTX ranges that are ops; empty: the outermost
   std::vector<std::string> command_line{};
 };
 

@@ -13,6 +13,7 @@ export const sees = {
   "kernels/*": ["kernels/common"], // a family: never another one
   collectors: ["device", "kernels"],
   "collectors/cuda": ["collectors", "cuda"],
+  injection: ["cuda"], // of it headers alone: what programs load has nothing of mprof's libraries
   runner: ["collectors"],
   "report/text": ["model"],
   "report/trace": ["report/text"],

@@ -1,0 +1,156 @@
+#include "collectors/cuda/injected_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include <cupti_version.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "collectors/cuda/cupti_records.hpp"
+#include "cuda/cupti.hpp"
+#include "cuda/record_layout.hpp"
+#include "model/trace/nsys_schema.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr std::size_t largest_record = 256;  // B
+
+/// A record as CUPTI handed it over, with its texts.
+class RestoredRecord {
+ public:
+  RestoredRecord(const std::string& bytes, const journal::Journal& journal) {
+    CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
+    if (bytes.size() < sizeof kind || bytes.size() > largest_record) return;
+    std::memcpy(&kind, bytes.data(), sizeof kind);
+    const cuda::RecordLayout* const layout = cuda::record_layout(kind);
+    if (layout == nullptr || layout->size != bytes.size()) return;
+    std::memcpy(bytes_.data(), bytes.data(), bytes.size());
+    for (const std::size_t at : layout->texts) {
+      if (at != 0) point_to_text(at, journal);
+    }
+    is_whole_ = true;
+  }
+  /// nullptr for what is no record.
+  [[nodiscard]] CUpti_Activity* get() {
+    return is_whole_ ? reinterpret_cast<CUpti_Activity*>(bytes_.data()) : nullptr;
+  }
+
+ private:
+  void point_to_text(std::size_t at, const journal::Journal& journal) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes_.data() + at, sizeof number);
+    const auto found = journal.texts.find(number);
+    const char* const text = found == journal.texts.end() ? nullptr : found->second.c_str();
+    std::memcpy(bytes_.data() + at, &text, sizeof text);
+  }
+
+  alignas(8) std::array<char, largest_record> bytes_{};
+  bool is_whole_ = false;
+};
+
+trace::Gpu gpu_of(const CUpti_ActivityDevice5& device) {
+  constexpr std::uint64_t kilo = 1000;
+  std::string uuid = "GPU-";
+  for (std::size_t i = 0; i < sizeof device.uuid.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) uuid += '-';
+    uuid += fmt::format("{:02x}", static_cast<unsigned char>(device.uuid.bytes[i]));
+  }
+  return {.id = device.id,
+          .name = device.name != nullptr ? device.name : "",
+          .uuid = uuid,
+          .memory = std::uint64_t{device.globalMemorySize},
+          .l2_cache = std::uint64_t{device.l2CacheSize},
+          .memory_bandwidth = kilo * device.globalMemoryBandwidth,
+          .clock_rate = kilo * device.coreClockRate,
+          .multiprocessors = std::uint32_t{device.numMultiprocessors},
+          .compute_major = std::uint32_t{device.computeCapabilityMajor},
+          .compute_minor = std::uint32_t{device.computeCapabilityMinor},
+          .threads_per_warp = std::uint32_t{device.numThreadsPerWarp},
+          .copy_engines = std::uint32_t{device.numMemcpyEngines}};
+}
+
+void add_gpu(trace::Trace& trace, const CUpti_ActivityDevice5& device) {
+  trace::Gpu gpu = gpu_of(device);
+  const bool is_known = std::ranges::any_of(
+      trace.gpus, [&](const trace::Gpu& other) { return other.uuid == gpu.uuid && other.id == gpu.id; });
+  if (!is_known) trace.gpus.push_back(std::move(gpu));
+}
+
+/// What is still open when a journal ends has lasted until then.
+trace::Interval window_of(const journal::Journal& journal) {
+  return {0, journal.until > 0 ? journal.until : std::numeric_limits<std::int64_t>::max() / 8};
+}
+
+std::string call_name_of(const journal::Journal& journal, trace::Api api, std::uint32_t id) {
+  const auto found = journal.calls.find({api == trace::Api::driver ? 1U : 0U, id});
+  if (found != journal.calls.end()) return found->second;
+  return fmt::format("{} call {}", api == trace::Api::runtime ? "runtime" : "driver", id);
+}
+
+/// Adds what one process did.
+void add_process(const journal::Journal& journal, InjectedPass& pass) {
+  CuptiRecords records(journal.head.process);
+  for (const std::string& bytes : journal.records) {
+    RestoredRecord record(bytes, journal);
+    CUpti_Activity* const activity = record.get();
+    if (activity == nullptr) {
+      ++pass.dropped;
+    } else if (activity->kind == CUPTI_ACTIVITY_KIND_DEVICE) {
+      add_gpu(pass.trace, reinterpret_cast<const CUpti_ActivityDevice5&>(*activity));
+    } else {
+      records.add(*activity);
+    }
+  }
+  const trace::Recording recording = records.take(
+      window_of(journal), [&](trace::Api api, std::uint32_t id) { return call_name_of(journal, api, id); });
+  trace::add_rows(pass.trace, recording.trace);
+  pass.trace.processes.push_back({trace::nsys::global_process(journal.head.process), journal.name, 0});
+  pass.dropped += journal.dropped;
+  if (!journal.has_ended && journal.until > 0)
+    pass.notes.push_back(fmt::format(
+        "Process {} ended without running its exit handlers (a signal, _exit): what it did in its last "
+        "tenths of a second may be missing.",
+        journal.head.process));
+}
+
+std::optional<std::string> unavailable() {
+  return cuda::cupti_unavailable();
+}
+
+std::map<std::string, std::string> variables(const std::filesystem::path& library) {
+  return {{"CUDA_INJECTION64_PATH", library.string()},
+          {"NVTX_INJECTION64_PATH", library.string()},
+          {journal::cupti_variable, cuda::cupti_library().path()}};
+}
+
+const bool registered = (InjectionKinds::instance().add({
+                             .pass = Pass::trace,
+                             .library = "libmprof_trace.so",
+                             .unavailable = unavailable,
+                             .variables = variables,
+                             .read =
+                                 [](const std::filesystem::path& folder) {
+                                   return read_injected_trace(journal::read_journals(folder));
+                                 },
+                         }),
+                         true);
+
+}  // namespace
+
+InjectedPass read_injected_trace(std::span<const journal::Journal> journals) {
+  InjectedPass pass;
+  for (const journal::Journal& journal : journals) {
+    for (const std::string& note : journal.notes)
+      pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, note));
+    if (journal.head.cupti == CUPTI_API_VERSION) add_process(journal, pass);
+  }
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) pass.trace.system["Hostname"] = host.data();
+  return pass;
+}
+
+}  // namespace mprof

@@ -1,0 +1,45 @@
+#include "injection/records.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "cuda/record_layout.hpp"
+
+namespace mprof::injection {
+namespace {
+
+constexpr std::size_t largest_record = 256;  // B
+
+void put_number(char* bytes, std::uint64_t number) {
+  std::memcpy(bytes, &number, sizeof number);
+}
+
+}  // namespace
+
+void add_record(CUpti_Activity& record, JournalWriter& journal, Chunk& chunk) {
+  const cuda::RecordLayout* const layout = cuda::record_layout(record.kind);
+  if (layout == nullptr || layout->size > largest_record) return;
+  std::array<char, largest_record> copy{};
+  std::memcpy(copy.data(), &record, layout->size);
+  for (const std::size_t at : layout->texts) {
+    if (at == 0) continue;
+    const char* text = nullptr;
+    std::memcpy(&text, copy.data() + at, sizeof text);
+    put_number(copy.data() + at, journal.text(text, chunk));
+    if (record.kind == CUPTI_ACTIVITY_KIND_DEVICE) std::free(const_cast<char*>(text));  // by CUPTI's header
+  }
+  for (const std::size_t at : layout->forgotten) {
+    if (at == 0) continue;
+    if (record.kind == CUPTI_ACTIVITY_KIND_OVERHEAD) {  // likewise
+      void* data = nullptr;
+      std::memcpy(&data, copy.data() + at, sizeof data);
+      std::free(data);
+    }
+    put_number(copy.data() + at, 0);
+  }
+  chunk.add(journal::Kind::record, {copy.data(), layout->size});
+}
+
+}  // namespace mprof::injection

@@ -1,0 +1,248 @@
+// The library that the driver loads into each process of a program in its trace pass (CUDA_INJECTION64_PATH),
+// and NVTX before that where the program calls it first (NVTX_INJECTION64_PATH). It has CUPTI record what the
+// process asks of CUDA, and writes that to a journal. It never prints, throws or ends the process: what it
+// cannot do it notes.
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cupti.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "injection/cupti_functions.hpp"
+#include "injection/journal_writer.hpp"
+#include "injection/records.hpp"
+
+namespace mprof::injection {
+namespace {
+
+constexpr std::size_t buffer_size = std::size_t{4} << 20;  // CUPTI advises 1 to 10 MB
+constexpr std::size_t most_buffers = 128;                  // 512 MiB
+constexpr unsigned flush_period = 200'000;                 // us: so much of the end a kill may cost
+constexpr std::size_t api_calls = 4096;                    // of an API; there are fewer
+
+/// As of collectors/cuda/, but for external correlations: the program's ranges have none.
+constexpr CUpti_ActivityKind recorded_kinds[] = {
+    CUPTI_ACTIVITY_KIND_DEVICE,          CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_MEMCPY,          CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,          CUPTI_ACTIVITY_KIND_RUNTIME,
+    CUPTI_ACTIVITY_KIND_DRIVER,          CUPTI_ACTIVITY_KIND_MARKER,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD,
+    CUPTI_ACTIVITY_KIND_MEMORY2};
+
+/// The recording of this process. Never destroyed: CUPTI calls back while the process ends.
+class Recorder {
+ public:
+  Recorder(const char* folder) : journal_(folder, CUPTI_API_VERSION) {}
+
+  void start() {
+    if (cupti_.obstacle != nullptr) return journal_.note(cupti_.obstacle);
+    if (!subscribe()) return;
+    is_recording_ = true;
+    try_to(cupti_.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_STATE), "watch for errors of CUPTI");
+    // What a device still holds is lost when it is reset.
+    cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API,
+                           CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
+    try_to(cupti_.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have threads' ids");
+    try_to(cupti_.register_callbacks(on_buffer_requested, on_buffer_completed), "have records");
+    for (const CUpti_ActivityKind kind : recorded_kinds) try_to(cupti_.enable(kind), "record an activity");
+    std::atexit([] { recorder->finish(); });
+    start_flushing();
+  }
+
+  /// 1 when CUPTI has taken the NVTX calls.
+  int take_nvtx(void* get_export_table) {
+    return is_recording_ ? cupti_.initialize_nvtx(get_export_table) : 0;
+  }
+
+  static inline Recorder* recorder = nullptr;
+
+ private:
+  bool subscribe() {
+    std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    params.subscriberName = "mprof";
+    params.oldSubscriberName = other.data();
+    params.oldSubscriberSize = other.size();
+    const CUptiResult result = cupti_.subscribe(&subscriber_, on_callback, nullptr, &params);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+      journal_.note(std::string("Another tool is attached to the process: ") +
+                    (other.front() != '\0' ? other.data() : "it profiles itself") + ".");
+    } else {
+      try_to(result, "attach to the process");
+    }
+    return result == CUPTI_SUCCESS;
+  }
+
+  void try_to(CUptiResult result, const char* what) {
+    if (result == CUPTI_SUCCESS) return;
+    const char* name = nullptr;
+    cupti_.result_string(result, &name);
+    journal_.note(std::string("CUPTI could not ") + what + ": " +
+                  (name != nullptr ? name : "it does not say why") + ".");
+  }
+
+  /// All that has ended is in the journal now.
+  void flush(std::uint32_t how) {
+    const std::int64_t time = now();
+    cupti_.flush_all(how);
+    Chunk chunk;
+    std::size_t dropped = 0;
+    if (cupti_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0)
+      chunk.add_value(journal::Kind::dropped, std::uint64_t{dropped});
+    chunk.add_value(journal::Kind::until, time);
+    journal_.write(chunk);
+  }
+
+  void finish() {
+    if (journal_.is_of_another_process()) return;
+    is_ending_ = true;
+    flush(0);
+    flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    Chunk chunk;
+    chunk.add(journal::Kind::end, {});
+    journal_.write(chunk);
+  }
+
+  /// On a thread that takes none of the program's signals.
+  void start_flushing() {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread{};
+    const auto body = [](void* /*nothing*/) -> void* {
+      while (!recorder->is_ending_) {
+        ::usleep(flush_period);
+        if (!recorder->is_ending_) recorder->flush(0);
+      }
+      return nullptr;
+    };
+    if (::pthread_create(&thread, nullptr, body, nullptr) == 0) ::pthread_detach(thread);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void read(std::uint8_t* buffer, std::size_t valid_size) {
+    Chunk chunk;
+    CUpti_Activity* record = nullptr;
+    CUptiResult result = CUPTI_SUCCESS;
+    while ((result = cupti_.next_record(buffer, valid_size, &record)) == CUPTI_SUCCESS) {
+      name_call(*record, chunk);
+      add_record(*record, journal_, chunk);
+    }
+    // A record that was never completed, which hides what follows.
+    if (result != CUPTI_ERROR_MAX_LIMIT_REACHED && valid_size > 0)
+      chunk.add_value(journal::Kind::dropped, std::uint64_t{1});
+    chunk.add_value(journal::Kind::until, now());
+    journal_.write(chunk);
+  }
+
+  /// The name of a call that is seen for the first time. Asked for here, where no lock is held.
+  void name_call(const CUpti_Activity& record, Chunk& chunk) {
+    const bool is_driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    if (!is_driver && record.kind != CUPTI_ACTIVITY_KIND_RUNTIME) return;
+    const std::uint32_t id = reinterpret_cast<const CUpti_ActivityAPI&>(record).cbid;
+    if (id >= api_calls || named_[is_driver ? 1 : 0][id].exchange(true)) return;
+    const char* name = nullptr;
+    cupti_.callback_name(is_driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, id, &name);
+    if (name != nullptr) chunk.add_value(journal::Kind::call, journal::Call{is_driver ? 1U : 0U, id}, name);
+  }
+
+  std::uint8_t* take_buffer() {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::uint8_t* const buffer = free_.back();
+      free_.pop_back();
+      return buffer;
+    }
+    if (buffers_ == most_buffers) return nullptr;
+    auto* const buffer = new (std::nothrow) std::uint8_t[buffer_size];
+    if (buffer != nullptr) ++buffers_;
+    return buffer;
+  }
+
+  void give_back(std::uint8_t* buffer) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(buffer);
+  }
+
+  // --- called by CUPTI, on any thread ---
+
+  static void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void* data) {
+    if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR) {
+      const auto* const message = static_cast<const CUpti_StateData*>(data)->notification.message;
+      recorder->journal_.note(std::string("CUPTI stopped recording: ") +
+                              (message != nullptr ? message : "it does not say why") + ".");
+    } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API &&
+               static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_ENTER) {
+      recorder->flush(0);
+    }
+  }
+
+  static void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size,
+                                           std::size_t* most_records) {
+    *buffer = recorder->take_buffer();
+    *size = *buffer != nullptr ? buffer_size : 0;
+    *most_records = 0;  // as many as fit
+  }
+
+  static void CUPTIAPI on_buffer_completed(CUcontext /*context*/, std::uint32_t /*stream*/,
+                                           std::uint8_t* buffer, std::size_t /*size*/,
+                                           std::size_t valid_size) {
+    if (buffer == nullptr) return;
+    recorder->read(buffer, valid_size);
+    recorder->give_back(buffer);
+  }
+
+  JournalWriter journal_;
+  CuptiFunctions cupti_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::atomic<bool> is_recording_ = false;
+  std::atomic<bool> is_ending_ = false;
+  std::array<std::array<std::atomic<bool>, api_calls>, 2> named_{};
+  std::mutex mutex_;  ///< of what follows
+  std::vector<std::uint8_t*> free_{};
+  std::size_t buffers_ = 0;
+};
+
+/// Held while it starts. The driver calls within that, on the same thread, where NVTX came first.
+std::recursive_mutex starting;
+
+/// Starts it, once. nullptr where mprof did not start the program.
+Recorder* started() {
+  static bool has_begun = false;
+  if (std::exchange(has_begun, true)) return Recorder::recorder;
+  const char* const folder = std::getenv(journal::folder_variable);
+  if (folder == nullptr) return nullptr;
+  Recorder::recorder = new (std::nothrow) Recorder(folder);
+  if (Recorder::recorder != nullptr) Recorder::recorder->start();
+  return Recorder::recorder;
+}
+
+}  // namespace
+}  // namespace mprof::injection
+
+#define MPROF_EXPORTED extern "C" __attribute__((visibility("default")))
+
+/// The driver's, in cuInit. Never waits, since the driver holds a lock here that starting may need.
+MPROF_EXPORTED int InitializeInjection() {
+  const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
+  if (lock.owns_lock()) mprof::injection::started();
+  return 1;
+}
+
+/// NVTX's, in the first call of each module that has it: 0 turns NVTX off there.
+MPROF_EXPORTED int InitializeInjectionNvtx2(void* get_export_table) {
+  const std::lock_guard lock(mprof::injection::starting);
+  auto* const recorder = mprof::injection::started();
+  return recorder != nullptr ? recorder->take_nvtx(get_export_table) : 0;
+}

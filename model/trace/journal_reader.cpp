@@ -1,0 +1,83 @@
+#include "model/trace/journal_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "system/error.hpp"
+#include "system/files.hpp"
+
+namespace mprof::journal {
+namespace {
+
+/// Takes a value from the front of a text; nullopt when there is too little left of it.
+template <class Value>
+std::optional<Value> take_value(std::string_view& bytes) {
+  if (bytes.size() < sizeof(Value)) return std::nullopt;
+  Value value{};
+  std::memcpy(&value, bytes.data(), sizeof(Value));
+  bytes.remove_prefix(sizeof(Value));
+  return value;
+}
+
+void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
+  switch (kind) {
+    case Kind::name:
+      journal.name = bytes;
+      return;
+    case Kind::text:
+      if (const auto id = take_value<std::uint64_t>(bytes)) journal.texts[*id] = bytes;
+      return;
+    case Kind::record:
+      journal.records.emplace_back(bytes);
+      return;
+    case Kind::call:
+      if (const auto call = take_value<Call>(bytes)) journal.calls[{call->is_driver, call->id}] = bytes;
+      return;
+    case Kind::dropped:
+      journal.dropped += take_value<std::uint64_t>(bytes).value_or(0);
+      return;
+    case Kind::note:
+      journal.notes.emplace_back(bytes);
+      return;
+    case Kind::until:
+      journal.until = std::max(journal.until, take_value<std::int64_t>(bytes).value_or(0));
+      return;
+    case Kind::end:
+      journal.has_ended = true;
+      return;
+  }
+}
+
+}  // namespace
+
+Journal read_journal(const std::filesystem::path& file) {
+  const std::string contents = read_file(file);
+  std::string_view bytes = contents;
+  Journal journal;
+  const auto head = take_value<Head>(bytes);
+  if (!head || !std::ranges::equal(head->magic, magic))
+    throw Error(ExitCode::usage, file.string() + ": this is no journal of this version of mprof.");
+  journal.head = *head;
+  for (auto entry = take_value<Entry>(bytes); entry && entry->size <= bytes.size();
+       entry = take_value<Entry>(bytes)) {
+    add_entry(journal, entry->kind, bytes.substr(0, entry->size));
+    bytes.remove_prefix(entry->size);
+  }
+  return journal;
+}
+
+std::vector<Journal> read_journals(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == extension && entry.file_size() >= sizeof(Head))
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::vector<Journal> journals;
+  for (const std::filesystem::path& file : files) journals.push_back(read_journal(file));
+  return journals;
+}
+
+}  // namespace mprof::journal

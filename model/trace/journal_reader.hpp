@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/trace/journal.hpp"
+
+namespace mprof::journal {
+
+/// What a journal holds. A last entry that was not written whole is left out.
+struct Journal {
+  Head head{};
+  std::string name{};  ///< of the process
+  std::unordered_map<std::uint64_t, std::string> texts{};
+  std::vector<std::string> records{};                                      ///< the bytes of each
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> calls{};  ///< names by is_driver and id
+  std::uint64_t dropped = 0;
+  std::vector<std::string> notes{};
+  std::int64_t until = 0;  ///< ns since 1970; 0: nothing was flushed
+  bool has_ended = false;  ///< by itself
+};
+
+/// Throws Error(usage) for a file that is no journal of this version.
+[[nodiscard]] Journal read_journal(const std::filesystem::path& file);
+
+/// Those of a folder, in the order of their names.
+[[nodiscard]] std::vector<Journal> read_journals(const std::filesystem::path& folder);
+
+}  // namespace mprof::journal
