@@ -83,6 +83,8 @@ function(mprof_cuda_plugins)
 
   mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/journal_writer.cpp)
 
+  mprof_injection(ranges injection/ranges.cpp injection/journal_writer.cpp)
+
   target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
   target_link_libraries(mprof_kernels_plugins PUBLIC mprof_cuda)
 endfunction()

@@ -389,6 +389,11 @@ std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex inde
 }
 
 Measurement trace_overhead(const Case& subject, std::span<const Measurement> traced) {
+  // A program's is that of its whole time.
+  const PassResult* const pass = find_pass(subject, Pass::trace);
+  const Measurement* const whole = find_measurement(subject, "total_time");
+  if (pass != nullptr && pass->outcome && whole != nullptr && !whole->samples.empty())
+    return row("trace_overhead", "", pass->seconds / median(whole->samples));
   double with = 0;
   double without = 0;
   for (const Measurement& t : traced) {

@@ -30,6 +30,7 @@ enum class Kind : std::uint32_t {
   dropped,   ///< a std::uint64_t: so many more records found no buffer
   note,      ///< text: why something is missing, a sentence
   until,     ///< a std::int64_t, ns since 1970: everything that ended before is in the file
+  range,     ///< a Range that has ended
   end,       ///< nothing: the process ended by exit() or a return from main()
 };
 
@@ -42,6 +43,16 @@ struct Entry {
 struct Call {
   std::uint32_t is_driver = 0;  ///< otherwise the runtime's
   std::uint32_t id = 0;         ///< CUPTI's
+};
+
+/// An NVTX range, of a process in which no CUPTI records it.
+struct Range {
+  std::int64_t start = 0;  ///< ns since 1970
+  std::int64_t end = 0;    ///< likewise
+  std::uint32_t thread = 0;
+  std::uint32_t is_of_thread = 0;  ///< pushed and popped there; otherwise started and ended anywhere
+  std::uint64_t text = 0;          ///< a text's number
+  std::uint64_t domain = 0;        ///< likewise; 0: the default one
 };
 
 }  // namespace mprof::journal

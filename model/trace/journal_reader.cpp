@@ -44,6 +44,9 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
     case Kind::until:
       journal.until = std::max(journal.until, take_value<std::int64_t>(bytes).value_or(0));
       return;
+    case Kind::range:
+      if (const auto range = take_value<Range>(bytes)) journal.ranges.push_back(*range);
+      return;
     case Kind::end:
       journal.has_ended = true;
       return;

@@ -19,6 +19,7 @@ struct Journal {
   std::unordered_map<std::uint64_t, std::string> texts{};
   std::vector<std::string> records{};                                      ///< the bytes of each
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> calls{};  ///< names by is_driver and id
+  std::vector<Range> ranges{};
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};
   std::int64_t until = 0;  ///< ns since 1970; 0: nothing was flushed

@@ -1,12 +1,17 @@
 #include "runner/program/program_run.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "collectors/injection.hpp"
+#include "collectors/range_times.hpp"
 #include "device/device.hpp"
 #include "model/rounds.hpp"
 #include "model/trace/journal.hpp"
@@ -24,6 +29,7 @@ namespace {
 constexpr std::uint32_t most_rounds = 5;  // where --rounds does not say
 constexpr double longest_timing = 60;     // s, likewise: no round begins later
 constexpr const char* gpu_device = "cuda";
+constexpr const char* ranges_library = "libmprof_ranges.so";
 
 Measurement sample(const char* metric, std::optional<double> value, const std::string& absent = {}) {
   Measurement row{.metric = metric};
@@ -109,6 +115,25 @@ class ProgramRunner {
     return words;
   }
 
+  /// With nothing in its processes but what writes the times of NVTX ranges, where they have any.
+  PassResult time_once() {
+    const std::optional<std::filesystem::path> library = find_injection(ranges_library);
+    if (!library) return run_once(Pass::timing);
+    const TemporaryFolder folder("mprof-journals");
+    PassResult result = run_once(Pass::timing, {{"NVTX_INJECTION64_PATH", library->string()},
+                                                {journal::folder_variable, folder.path().string()}});
+    RangeTimes times = read_range_times(folder.path(), run_.plan.ops);
+    std::ranges::move(times.group_times, std::back_inserter(result.measurements));
+    if (!times.ops.empty()) set_ops(times.ops);
+    return result;
+  }
+
+  void set_ops(const std::vector<std::string>& ops) {
+    run_.families.front().problems.front().ops.clear();
+    add_program_ops(run_.families.front(), ops);
+    case_.ops = run_.families.front().problems.front().ops;
+  }
+
   /// False when it was interrupted. Rounds that are there stay.
   bool time(PassResult& pass) {
     const double begun = context_.clock.now();
@@ -118,7 +143,7 @@ class ProgramRunner {
         context_.progress.case_is_left_out(case_);
         continue;
       }
-      PassResult result = run_once(Pass::timing);
+      PassResult result = time_once();
       if (result.status == Status::interrupted && round > 0) return false;
       const bool goes_on = result.status != Status::interrupted;
       store(pass, result, round);
@@ -172,9 +197,7 @@ class ProgramRunner {
     }
     seen.trace.cases.front().counts.dropped += seen.dropped;
     trace::write_trace(context_.directory.trace_file(), seen.trace);
-    run_.families.front().problems.front().ops.clear();
-    add_program_ops(run_.families.front(), ops);
-    case_.ops = run_.families.front().problems.front().ops;
+    set_ops(ops);
   }
 
   [[nodiscard]] bool is_given() const { return run_.plan.stopping.max_seconds == 0; }

@@ -149,3 +149,46 @@ test("an interruption ends the program and keeps the record", async (t) => {
   assert.equal(read_run(out).state, "interrupted");
   assert.ok(is_gone(readFileSync(begun, "utf8").trim()));
 });
+
+const ranges_program = process.env.RANGES_PROGRAM;  // where mprof was built with CUDA, whose toolkit has NVTX
+const no_ranges = ranges_program ? false : "mprof was built without CUDA";
+
+/** The group times of one round, in seconds by op. */
+function range_times(t, args, options = []) {
+  const out = join(temporary(t), "run");
+  const { code, err } = mprof(["run", "--passes", "timing", "--rounds", "2", "--out", out, ...options, "--", ranges_program, ...args]);
+  assert.equal(code, 0, err);
+  validate_run(out);
+  const timing = read_run(out).cases[0].passes[0];
+  return Object.fromEntries(timing.measurements.filter((m) => m.metric === "group_time").map((m) => [m.op, m.absent ?? m.samples]));
+}
+
+test("NVTX ranges are ops: the outermost of the default domain, timed in each round without CUPTI", { skip: no_ranges }, (t) => {
+  const times = range_times(t, []);
+  assert.deepEqual(Object.keys(times).sort(), ["forward", "r\u00fcckw\u00e4rts", "started"]);
+  assert.equal(times.forward.length, 2);
+  // Six times at least 5 ms, six times at least 10 ms, once 2 ms: sleep is never shorter.
+  assert.ok(times.forward[0] >= 0.030 && times["r\u00fcckw\u00e4rts"][0] >= 0.060 && times.started[0] >= 0.002);
+  assert.ok(times.started[0] < times.forward[0]);
+});
+
+test("--ops says which ranges are ops", { skip: no_ranges }, (t) => {
+  assert.deepEqual(Object.keys(range_times(t, [], ["--ops", "inner"])), ["inner"]);
+  assert.deepEqual(Object.keys(range_times(t, [], ["--ops", "of a*"])), ["of a library"]);
+  assert.deepEqual(range_times(t, [], ["--ops", "none of them"]), {});
+});
+
+test("ranges of a child process count too", { skip: no_ranges }, (t) => {
+  assert.ok(range_times(t, ["child"]).forward[0] >= 0.060);
+});
+
+test("where a process ends by _exit its ranges' times are absent, with the reason", { skip: no_ranges }, (t) => {
+  for (const time of Object.values(range_times(t, ["_exit"]))) assert.match(time, /without running its exit handlers/);
+});
+
+test("a report of a program with ranges has their times", { skip: no_ranges }, (t) => {
+  const out = join(temporary(t), "run");
+  assert.equal(mprof(["run", "--rounds", "2", "--out", out, "--", ranges_program]).code, 0);
+  assert.equal(mprof(["report", out]).code, 0);
+  assert.match(readFileSync(join(out, "evidence.md"), "utf8"), /NVTX range forward/);
+});

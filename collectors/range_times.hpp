@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// The NVTX ranges that ranges' library wrote of a program's processes in one round.
+struct RangeTimes {
+  std::vector<std::string> ops{};          ///< in the order of their first starts; none: there are no ranges
+  std::vector<Measurement> group_times{};  ///< the host time of each op, of all threads together
+};
+
+/// Reads the journals of a folder. Ops as make_program_case() has them.
+[[nodiscard]] RangeTimes read_range_times(const std::filesystem::path& folder, const std::string& ops);
+
+}  // namespace mprof
