@@ -12,6 +12,7 @@
 #include "collectors/cuda/cupti_records.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/record_layout.hpp"
+#include "device/device.hpp"
 #include "model/trace/nsys_schema.hpp"
 
 namespace mprof {
@@ -118,6 +119,9 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
 }
 
 std::optional<std::string> unavailable() {
+  const Device* const gpu = Devices::instance().find("cuda");
+  if (gpu == nullptr) return "this build of mprof is without CUDA";
+  if (auto reason = gpu->unavailable()) return reason;
   return cuda::cupti_unavailable();
 }
 

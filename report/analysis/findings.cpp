@@ -398,6 +398,25 @@ void add_without_timing(const Run& run, std::vector<Finding>& findings) {
                       "The plan had no timing pass: the run holds no times of undisturbed execution."});
 }
 
+/// What is not known of programs that were run as they are.
+void add_programs(const Run& run, std::vector<Finding>& findings) {
+  if (std::ranges::any_of(run.variants, &VariantInfo::is_program)) {
+    findings.push_back(
+        {Severity::incomplete,
+         "No output of a program was verified: mprof knows how it ended, and what it took until "
+         "then."});
+  }
+  for (const Case& c : run.cases) {
+    for (const PassResult& pass : c.passes) {
+      if (!pass.outcome || pass.status == Status::skipped) continue;
+      for (const std::string& note : pass.outcome->notes) {
+        findings.push_back(
+            {Severity::caution, fmt::format("{}, {} pass: {}", c.id, to_string(pass.pass), note)});
+      }
+    }
+  }
+}
+
 void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
   for (const Ceiling& ceiling : run.ceilings) {
     if (ceiling.value || ceiling.method.empty()) continue;
@@ -442,6 +461,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_missing_cases(families, findings);
   add_run_state(run, findings);
   add_without_timing(run, findings);
+  add_programs(run, findings);
   add_missing_ceilings(run, findings);
   add_left_out(families, findings);
   add_slow_downs(families, findings);

@@ -148,11 +148,12 @@ json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& 
   if (!sanitizer.recorded && imported)
     sentences.push_back(
         "Nothing was run under compute-sanitizer: mprof has files of these programs, and not the programs.");
-  if (!sanitizer.recorded && all_are(&VariantInfo::is_program))
+  const bool programs = all_are(&VariantInfo::is_program);
+  if (!sanitizer.recorded && programs)
     sentences.push_back(
-        "Nothing was run under compute-sanitizer: mprof has it look at variants, and not at programs, which "
-        "it "
-        "takes as they are: compute-sanitizer PROGRAM.");
+        "Nothing was run under compute-sanitizer: mprof sanitize is for variants. Of a program, "
+        "compute-sanitizer "
+        "itself tells: `compute-sanitizer PROGRAM`.");
   if (sanitizer.recorded) {
     if (sanitizer.finished + sanitizer.unfinished > 0)
       sentences.push_back(what_was_run(family.words, sanitizer));
@@ -165,7 +166,7 @@ json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& 
   return {{"sentences", sentences},
           {"table", table},
           {"missing", !sanitizer.recorded && sanitizer.candidates > 0},
-          {"impossible", !sanitizer.recorded && sanitizer.candidates == 0 && !imported}};
+          {"impossible", !sanitizer.recorded && sanitizer.candidates == 0 && !imported && !programs}};
 }
 
 }  // namespace mprof

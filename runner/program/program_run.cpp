@@ -12,7 +12,6 @@
 
 #include "collectors/injection.hpp"
 #include "collectors/range_times.hpp"
-#include "device/device.hpp"
 #include "model/rounds.hpp"
 #include "model/trace/journal.hpp"
 #include "model/trace/program.hpp"
@@ -155,7 +154,7 @@ class ProgramRunner {
 
   /// Likewise.
   bool watch(PassResult& pass) {
-    const InjectionKind* const kind = InjectionKinds::instance().of(pass.pass);
+    const InjectionKind* const kind = context_.injections.of(pass.pass);
     if (const auto reason = unavailable(kind)) {
       skip(pass, *reason);
       return true;
@@ -174,9 +173,7 @@ class ProgramRunner {
   }
 
   [[nodiscard]] static std::optional<std::string> unavailable(const InjectionKind* kind) {
-    const Device* const gpu = Devices::instance().find(gpu_device);
-    if (gpu == nullptr || kind == nullptr) return "this build of mprof is without CUDA";
-    if (auto reason = gpu->unavailable()) return reason;
+    if (kind == nullptr) return "this build of mprof is without CUDA";
     if (auto reason = kind->unavailable()) return reason;
     if (!find_injection(kind->library))
       return fmt::format("{} is missing, which an installation of mprof has in lib/mprof", kind->library);
@@ -245,6 +242,10 @@ Run planned_program_run(const ProgramRequest& request) {
   run.command_line = request.command_line;
   run.started = utc_now();
   run.families = {program_family("Programs, as they are")};
+  Nouns& nouns = run.families.front().nouns;
+  nouns.group = "range";
+  nouns.groups = "ranges";
+  nouns.group_time_title = "Range Time";
   add_program_ops(run.families.front(), {trace::whole_program});
   run.variants = {variant_of(request)};
   run.plan.variants = {run.variants.front().id};

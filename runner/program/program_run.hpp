@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collectors/injection.hpp"
 #include "model/run.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/result_directory.hpp"
@@ -33,6 +34,7 @@ struct ProgramContext {
   const Clock& clock;
   Progress& progress;
   int interrupt_fd = -1;  ///< becomes readable when the run is to stop; -1: never
+  const InjectionKinds& injections = InjectionKinds::instance();
 };
 
 /// Runs the program in the passes of the run's plan, and saves its case when a pass of it is done: in the

@@ -1,0 +1,124 @@
+#include "runner/program/program_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/run_file.hpp"
+#include "model/trace/journal.hpp"
+#include "model/trace/program.hpp"
+#include "tests/support/sample_trace.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+using test::at;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// GoogleTest's fixtures have another Run.
+using Record = Run;
+
+trace::Trace trace_of_steps() {
+  test::TraceBuilder builder;
+  builder.range("", "step", at(0, 1000), test::TraceBuilder::main_thread);
+  builder.call(1, "cudaLaunchKernel_v7000", at(100, 200), 0);
+  builder.kernel(test::scale, 1, 7, at(300, 800));
+  builder.call(2, "cudaLaunchKernel_v7000", at(2000, 2100), 0);
+  builder.kernel(test::tiled, 2, 7, at(2200, 2300));
+  return builder.trace();
+}
+
+/// Programs whose trace somebody else made up.
+class ProgramRunTest : public ::testing::Test {
+ protected:
+  void trace_as(InjectedPass pass) {
+    injections_.add({.pass = Pass::trace,
+                     .library = "/bin/sh",  // is there
+                     .unavailable = [] { return std::nullopt; },
+                     .variables = [](const auto& library) -> std::map<std::string, std::string> {
+                       return {{"TOLD", library.string()}};
+                     },
+                     .read = [pass](const auto&) { return pass; }});
+  }
+
+  Record run(const std::string& script, std::vector<Pass> passes = {Pass::timing, Pass::trace}) {
+    Record record = planned_program_run({.command = {"/bin/sh", "-c", script},
+                                         .path = "/bin/sh",
+                                         .name = "script",
+                                         .passes = std::move(passes),
+                                         .rounds = 2,
+                                         .timeout = 100});
+    ResultDirectory directory(folder_.path() / "run", ResultDirectory::Mode::create);
+    directory.save(record);
+    Progress progress;
+    measure_program(record, {.worker_command = {"/bin/true"},
+                             .directory = directory,
+                             .clock = steady_clock(),
+                             .progress = progress,
+                             .injections = injections_});
+    return read_run(directory.path());
+  }
+
+  static const PassResult& pass(const Record& record, Pass which) {
+    return *find_pass(record.cases.front(), which);
+  }
+
+  test::TemporaryDirectory folder_;
+  InjectionKinds injections_;
+};
+
+TEST_F(ProgramRunTest, RangesOfTheTraceAreItsOpsAndWhatFollowsFromItIsDerived) {
+  trace_as({.trace = trace_of_steps(), .notes = {"Process 7: something is missing."}});
+  const Record record = run("exit 0");
+  EXPECT_EQ(record.state, RunState::complete);
+  std::vector<std::string> ops;
+  for (const OpInfo& op : record.cases.front().ops) ops.push_back(op.name);
+  EXPECT_THAT(ops, ElementsAre("step", trace::outside_of_ranges));
+  const PassResult& traced = pass(record, Pass::trace);
+  EXPECT_EQ(traced.status, Status::ok);
+  EXPECT_THAT(traced.outcome->notes, ElementsAre("Process 7: something is missing."));
+  EXPECT_DOUBLE_EQ(find_measurement(record.cases.front(), "gpu_time", "step")->samples.front(), 500e-9);
+  EXPECT_DOUBLE_EQ(find_measurement(record.cases.front(), "gpu_time", "outside")->samples.front(), 100e-9);
+  EXPECT_GT(find_measurement(record.cases.front(), "trace_overhead")->samples.front(), 0);
+}
+
+TEST_F(ProgramRunTest, TheTraceOfAProgramThatFailsIsKept) {
+  trace_as({.trace = trace_of_steps()});
+  const Record record = run("kill -ABRT $$");
+  EXPECT_EQ(pass(record, Pass::timing).status, Status::crashed);
+  EXPECT_EQ(pass(record, Pass::trace).status, Status::crashed);
+  EXPECT_EQ(pass(record, Pass::trace).outcome->signal, 6);
+  EXPECT_DOUBLE_EQ(find_measurement(record.cases.front(), "gpu_time", "step")->samples.front(), 500e-9);
+}
+
+TEST_F(ProgramRunTest, TheLibraryIsInTheTracePassAlone) {
+  trace_as({.trace = trace_of_steps()});
+  const std::string journals = journal::folder_variable;
+  const Record record = run("echo ${TOLD-nothing} ${" + journals + "+journals}");
+  EXPECT_THAT(pass(record, Pass::timing).outcome->output, HasSubstr("nothing"));
+  EXPECT_EQ(pass(record, Pass::trace).outcome->output, "/bin/sh journals");
+}
+
+TEST_F(ProgramRunTest, AProgramWithoutWorkForTheGpuHasNoTraceAndItSaysWhy) {
+  trace_as({});
+  const Record record = run("exit 0");
+  EXPECT_EQ(pass(record, Pass::trace).status, Status::skipped);
+  EXPECT_EQ(pass(record, Pass::trace).reason, "no process of the program called CUDA or NVTX");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "run" / trace::file_name));
+}
+
+TEST_F(ProgramRunTest, AProcessThatCouldNotBeTracedSaysWhy) {
+  trace_as({.notes = {"Process 7: Another tool is attached to the process: Nsight Systems."}});
+  EXPECT_THAT(pass(run("exit 0"), Pass::trace).reason, HasSubstr("Nsight Systems"));
+}
+
+TEST_F(ProgramRunTest, ABuildWithoutCudaTimes) {
+  const Record record = run("exit 0");
+  EXPECT_EQ(pass(record, Pass::timing).status, Status::ok);
+  EXPECT_EQ(pass(record, Pass::timing).rounds.size(), 2U);
+  EXPECT_THAT(pass(record, Pass::trace).reason, HasSubstr("without CUDA"));
+}
+
+}  // namespace
+}  // namespace mprof
