@@ -45,7 +45,7 @@ endif()
 # and shows no symbol but those that it is loaded for, so that nothing in the program meets something of mprof's.
 function(mprof_injection name)
   add_library(mprof_${name} SHARED ${ARGN})
-  target_include_directories(mprof_${name} PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  target_include_directories(mprof_${name} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   mprof_configure_target(mprof_${name})
   target_link_options(mprof_${name} PRIVATE -static-libstdc++ -static-libgcc LINKER:-z,nodelete
     LINKER:--version-script=${CMAKE_SOURCE_DIR}/injection/exports.map)

@@ -93,7 +93,7 @@ RangeWriter* writer = nullptr;
 std::string narrow(const wchar_t* text) {
   std::string out;
   for (; text != nullptr && *text != 0; ++text) {
-    const auto code = static_cast<std::uint32_t>(*text);
+    const std::uint32_t code = std::char_traits<wchar_t>::to_int_type(*text);
     const auto add = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
     const auto add_rest = [&](unsigned shift) { add(0x80U | ((code >> shift) & 0x3FU)); };
     if (code < 0x80) {
@@ -269,9 +269,11 @@ bool is_started() {
 }  // namespace
 }  // namespace mprof::injection
 
+#define MPROF_EXPORTED extern "C" __attribute__((visibility("default")))
+
 /// NVTX's, in the first call of each module that has it: 0 turns NVTX off there.
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
-    NvtxGetExportTableFunc_t get_export_table) {
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name
+MPROF_EXPORTED int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
   const auto* const callbacks =
       get_export_table == nullptr
           ? nullptr

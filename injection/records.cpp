@@ -28,11 +28,10 @@ void add_record(CUpti_Activity& record, JournalWriter& journal, Chunk& chunk) {
     const char* text = nullptr;
     std::memcpy(&text, copy.data() + at, sizeof text);
     put_number(copy.data() + at, journal.text(text, chunk));
-    if (record.kind == CUPTI_ACTIVITY_KIND_DEVICE) std::free(const_cast<char*>(text));  // by CUPTI's header
   }
   for (const std::size_t at : layout->forgotten) {
     if (at == 0) continue;
-    if (record.kind == CUPTI_ACTIVITY_KIND_OVERHEAD) {  // likewise
+    if (record.kind == CUPTI_ACTIVITY_KIND_OVERHEAD) {  // by CUPTI's header
       void* data = nullptr;
       std::memcpy(&data, copy.data() + at, sizeof data);
       std::free(data);

@@ -104,6 +104,7 @@ class Recorder {
 
   void finish() {
     if (journal_.is_of_another_process()) return;
+    const std::lock_guard lock(flushing_);  // CUPTI may be gone soon: nobody calls it any more
     is_ending_ = true;
     flush(0);
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -122,6 +123,7 @@ class Recorder {
     const auto body = [](void* /*nothing*/) -> void* {
       while (!recorder->is_ending_) {
         ::usleep(flush_period);
+        const std::lock_guard lock(recorder->flushing_);
         if (!recorder->is_ending_) recorder->flush(0);
       }
       return nullptr;
@@ -207,6 +209,7 @@ class Recorder {
   CuptiFunctions cupti_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::atomic<bool> is_recording_ = false;
+  std::mutex flushing_;  ///< held by the thread that flushes, and at the end
   std::atomic<bool> is_ending_ = false;
   std::array<std::array<std::atomic<bool>, api_calls>, 2> named_{};
   std::mutex mutex_;  ///< of what follows
@@ -234,6 +237,7 @@ Recorder* started() {
 #define MPROF_EXPORTED extern "C" __attribute__((visibility("default")))
 
 /// The driver's, in cuInit. Never waits, since the driver holds a lock here that starting may need.
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's name
 MPROF_EXPORTED int InitializeInjection() {
   const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
   if (lock.owns_lock()) mprof::injection::started();
@@ -241,6 +245,7 @@ MPROF_EXPORTED int InitializeInjection() {
 }
 
 /// NVTX's, in the first call of each module that has it: 0 turns NVTX off there.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name
 MPROF_EXPORTED int InitializeInjectionNvtx2(void* get_export_table) {
   const std::lock_guard lock(mprof::injection::starting);
   auto* const recorder = mprof::injection::started();

@@ -56,12 +56,10 @@ constexpr std::array catalogue{
            "Page faults of one execution served without I/O (getrusage)."},
     Metric{"major_page_faults", "Major page faults", Unit::count, Better::lower, Combine::never,
            "Page faults of one execution that needed I/O (getrusage)."},
-    Metric{
-        "peak_memory", "Process's peak memory", Unit::byte, Better::lower, Combine::max,
-        "High-water mark of the worker process's resident set up to the end of the case, whatever reached "
-        "it: "
-        "the verification and earlier work of that process too (getrusage). It is not the case's own. Of a "
-        "program that is run as it is: of the largest of its processes."},
+    Metric{"peak_memory", "Process's peak memory", Unit::byte, Better::lower, Combine::max,
+           "High-water mark of the worker process's resident set up to the end of the case, whatever reached "
+           "it: "
+           "the verification and earlier work of that process too (getrusage). It is not the case's own."},
     Metric{"other_cpu_load", "CPUs used by others", Unit::count, Better::lower, Combine::never,
            "How many of the CPUs that the case may use other processes kept busy while it was sampled: what "
            "/proc/stat "

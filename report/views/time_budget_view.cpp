@@ -116,7 +116,12 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
                        format::percent(in_seconds(one.budget->window) / total->median));
   }
   if (result.trace_overhead) {
-    text += text.empty() ? "The ops of " + budgeted_name(one) : "; its ops";
+    // A program's is that of all of it, from its start on; the trace begins with its first call.
+    const PassResult* const traced = find_pass(*result.source, Pass::trace);
+    if (traced != nullptr && traced->outcome)
+      text += text.empty() ? budgeted_name(one) : "; from its start to its end it";
+    else
+      text += text.empty() ? "The ops of " + budgeted_name(one) : "; its ops";
     text += result.trace_overhead_is_noise
                 ? " took as long traced as untraced, within noise"
                 : fmt::format(" took {} {} traced than untraced",

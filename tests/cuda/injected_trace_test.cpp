@@ -1,7 +1,6 @@
 #include "collectors/cuda/injected_trace.hpp"
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -110,7 +109,7 @@ TEST_F(InjectedTrace, ADeviceBecomesAGpuInSiUnits) {
   Chunk chunk;
   CUpti_ActivityDevice5 device{};
   device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
-  device.name = ::strdup("NVIDIA H200");  // the reader's to free
+  device.name = "NVIDIA H200";
   device.coreClockRate = 1'980'000;
   device.globalMemoryBandwidth = 4'900'000'000;
   device.numMultiprocessors = 132;
