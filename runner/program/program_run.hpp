@@ -38,10 +38,9 @@ struct ProgramContext {
 };
 
 /// Runs the program in the passes of the run's plan, and saves its case when a pass of it is done: in the
-/// timing pass in rounds, plainly, with nothing in its process but what writes the times of NVTX ranges, where
-/// it has any; in the others with a library of mprof's in
-/// it, or not at all, with the reason. A program that fails is not run again in that pass. Leaves run.state
-/// complete or interrupted.
+/// timing pass in rounds, plainly, with nothing in its process but what writes the times of NVTX ranges,
+/// where it has any; in the others with a library of mprof's in it, or not at all, with the reason. A program
+/// that fails is not run again in that pass. Leaves run.state complete or interrupted.
 void measure_program(Run& run, const ProgramContext& context);
 
 }  // namespace mprof
