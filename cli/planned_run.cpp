@@ -316,6 +316,14 @@ void refuse_other_plan(const Arguments& arguments, const Run& run, const std::st
 
 Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, Sources& sources) {
   Run run = directory.load();
+  if (std::ranges::any_of(run.variants, &VariantInfo::is_program)) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format(
+            "--resume: {} is the run of a program, which is made anew: mprof run --overwrite --out {} "
+            "-- PROGRAM ARGUMENT...",
+            directory.path().string(), directory.path().string()));
+  }
   refuse_other_build(run, directory);
   sources.reload(run);
   refuse_other_plan(arguments, run, directory.path().string());

@@ -130,6 +130,13 @@ test("without a GPU the other passes say why they are not there, and a report is
   assert.match(report, /mprof knows its exit code alone/);
 });
 
+test("a program's run is not resumed", (t) => {
+  const { directory } = run_script(t, "true", ["--rounds", "1"]);
+  const { code, err } = mprof(["run", "--resume", "--out", directory]);
+  assert.equal(code, 2);
+  assert.match(err, /is the run of a program, which is made anew/);
+});
+
 test("two runs of a program are compared as any two", (t) => {
   const directory = temporary(t);
   const runs = ["a", "b"].map((name) => join(directory, name));
