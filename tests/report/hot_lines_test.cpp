@@ -60,7 +60,7 @@ TEST(HotLines, OfACaseThatWasNotSampledAreNone) {
 }
 
 /// The table of the first variant of a run whose GPU case was sampled.
-nlohmann::json table_of(const VariantSource& source, std::vector<SourceLine> lines) {
+nlohmann::json table_of(const VariantSource& source, const std::vector<SourceLine>& lines) {
   mprof::Run run = samples::gpu();
   for (Case& c : run.cases)
     c.passes.push_back({.pass = Pass::source, .status = Status::ok, .source_lines = lines});

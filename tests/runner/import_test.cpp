@@ -45,10 +45,10 @@ using Record = Run;
 class ImportTest : public ::testing::Test {
  protected:
   fs::path write_trace_file(const std::string& name) {
-    test::write_export(folder_.path() / name, {.version = "3.24.0"});
-    return folder_.path() / name;
+    test::write_export(folder.path() / name, {.version = "3.24.0"});
+    return folder.path() / name;
   }
-  [[nodiscard]] fs::path out() const { return folder_.path() / "out"; }
+  [[nodiscard]] fs::path out() const { return folder.path() / "out"; }
 
   Record import(const std::vector<ProfileFile>& traces, const std::vector<ProfileFile>& counters) {
     (void)import_profiles(
@@ -83,7 +83,7 @@ class ImportTest : public ::testing::Test {
     return {};
   }
 
-  test::TemporaryDirectory folder_;
+  test::TemporaryDirectory folder;
 };
 
 TEST_F(ImportTest, ATraceMakesARunThatReadsLikeAnyOther) {
@@ -112,11 +112,11 @@ TEST_F(ImportTest, ATraceMakesARunThatReadsLikeAnyOther) {
 TEST_F(ImportTest, CountersGoToTheKernelsOfTheTraceThatAreCalledAlike) {
   const fs::path trace = write_trace_file("first.sqlite");
   // As many launches as the trace has: each is of the op that launched it.
-  const fs::path all = folder_.write("all.csv", counters_of({{"scale(float *)", 4, 1},
-                                                             {"scale(float *)", 4, 2},
-                                                             {"scale(float *)", 4, 3},
-                                                             {"scale(float *)", 4, 4},
-                                                             {"tile", 4, 9}}));
+  const fs::path all = folder.write("all.csv", counters_of({{"scale(float *)", 4, 1},
+                                                            {"scale(float *)", 4, 2},
+                                                            {"scale(float *)", 4, 3},
+                                                            {"scale(float *)", 4, 4},
+                                                            {"tile", 4, 9}}));
   const Record run = import({{"", trace}}, {{"", all}});
   const Case& c = run.cases[0];
   EXPECT_THAT(samples(c, "gpu__time_duration.sum", "step", "scale"), ElementsAre(1e-6, 3e-6));
@@ -126,7 +126,7 @@ TEST_F(ImportTest, CountersGoToTheKernelsOfTheTraceThatAreCalledAlike) {
 
 TEST_F(ImportTest, LaunchesOfOtherSizesAndKernelsOfTheirOwnAreKernelsOfTheCase) {
   const fs::path trace = write_trace_file("first.sqlite");
-  const fs::path some = folder_.write(
+  const fs::path some = folder.write(
       "some.csv",
       counters_of({{"tile", 4, 1}, {"tile", 8, 5}, {"tile", 8, 7}, {"void ns::other<3>(int)", 1, 2}}));
   const Imported imported =
@@ -143,7 +143,7 @@ TEST_F(ImportTest, LaunchesOfOtherSizesAndKernelsOfTheirOwnAreKernelsOfTheCase) 
 
 TEST_F(ImportTest, CountersAloneAreOfTheWholeProgram) {
   const Record run =
-      import({}, {{"", folder_.write("alone.csv", counters_of({{"a<1>(int)"}, {"a<2>(int)"}, {"b"}}))}});
+      import({}, {{"", folder.write("alone.csv", counters_of({{"a<1>(int)"}, {"a<2>(int)"}, {"b"}}))}});
   ASSERT_EQ(run.cases[0].ops.size(), 1U);
   EXPECT_EQ(run.cases[0].ops[0].name, "program");
   EXPECT_EQ(case_status(run.cases[0]), Status::ok);
@@ -154,7 +154,7 @@ TEST_F(ImportTest, CountersAloneAreOfTheWholeProgram) {
 TEST_F(ImportTest, SeveralProgramsHaveTheFirstForABaseline) {
   const Record run =
       import({{"before", write_trace_file("a.sqlite")}, {"after", write_trace_file("b.sqlite")}},
-             {{"after", folder_.write("c.csv", counters_of({{"tile"}}))}});
+             {{"after", folder.write("c.csv", counters_of({{"tile"}}))}});
   ASSERT_EQ(run.variants.size(), 2U);
   EXPECT_EQ(run.variants[0].baseline, "");
   EXPECT_EQ(run.variants[1].baseline, "program/before");
@@ -174,31 +174,30 @@ TEST_F(ImportTest, TheOrderOfRowsMakesNoDifference) {
 
 TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
   const fs::path good = write_trace_file("good.sqlite");
-  EXPECT_THAT(refusal({{"", folder_.path() / "none.sqlite"}}, {}), HasSubstr("no such file"));
-  EXPECT_THAT(refusal({{"", folder_.write("empty.sqlite", "")}}, {}), HasSubstr("no SQLite database"));
-  EXPECT_THAT(refusal({{"", folder_.write("x.nsys-rep", "abc")}}, {}),
-              HasSubstr("nsys export --type sqlite"));
-  EXPECT_THAT(refusal({{"", good}}, {{"", folder_.write("bad.csv", "a,b\n")}}),
+  EXPECT_THAT(refusal({{"", folder.path() / "none.sqlite"}}, {}), HasSubstr("no such file"));
+  EXPECT_THAT(refusal({{"", folder.write("empty.sqlite", "")}}, {}), HasSubstr("no SQLite database"));
+  EXPECT_THAT(refusal({{"", folder.write("x.nsys-rep", "abc")}}, {}), HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal({{"", good}}, {{"", folder.write("bad.csv", "a,b\n")}}),
               HasSubstr("no table of Nsight"));
   EXPECT_THAT(refusal({{"", good}, {"", good}}, {}), HasSubstr("of the program good already"));
   EXPECT_THAT(refusal({{"a/b", good}}, {}), HasSubstr("'a/b' is no name of a program"));
-  EXPECT_THAT(refusal({{"a", good}, {"b", good}}, {{"", folder_.write("c.csv", counters_of({{"k"}}))}}),
+  EXPECT_THAT(refusal({{"a", good}, {"b", good}}, {{"", folder.write("c.csv", counters_of({{"k"}}))}}),
               HasSubstr("any of the programs a, b"));
-  const fs::path foreign = folder_.path() / "foreign.sqlite";
+  const fs::path foreign = folder.path() / "foreign.sqlite";
   sqlite::Database(foreign, sqlite::Mode::write).execute("CREATE TABLE songs (title)");
   EXPECT_THAT(refusal({{"", foreign}}, {}), HasSubstr("none of a trace's tables"));
-  const fs::path bare = folder_.path() / "bare.sqlite";
+  const fs::path bare = folder.path() / "bare.sqlite";
   sqlite::Database(bare, sqlite::Mode::write).execute("CREATE TABLE NVTX_EVENTS (start, end, eventType)");
   EXPECT_THAT(refusal({{"", bare}}, {}), HasSubstr("nothing was traced"));
   std::string bytes = read_file(good);
   for (std::size_t i = 5000; i < bytes.size(); i += 3) bytes[i] = static_cast<char>(i);
-  EXPECT_THAT(refusal({{"", folder_.write("broken.sqlite", bytes)}}, {}), HasSubstr("broken.sqlite"));
+  EXPECT_THAT(refusal({{"", folder.write("broken.sqlite", bytes)}}, {}), HasSubstr("broken.sqlite"));
 }
 
 TEST_F(ImportTest, ARunOfMprofIsNoExport) {
   const fs::path trace = write_trace_file("first.sqlite");
   (void)import({{"", trace}}, {});
-  const fs::path made = folder_.path() / "made.sqlite";
+  const fs::path made = folder.path() / "made.sqlite";
   fs::rename(out() / "trace.sqlite", made);
   fs::remove_all(out());
   EXPECT_THAT(refusal({{"", made}}, {}), HasSubstr("trace of a run of mprof"));
@@ -212,7 +211,7 @@ fs::path fixture(const std::string& name) {
 TEST_F(ImportTest, RealExportsAreReadWhateverTheOrderOfTheirRows) {
   for (const char* name : {"nsys-2025.5.2.sqlite", "nsys-2026.1.1.sqlite"}) {
     if (!fs::exists(fixture(name))) GTEST_SKIP() << "MPROF_FIXTURES names no folder with " << name;
-    const fs::path copy = folder_.path() / name;
+    const fs::path copy = folder.path() / name;
     fs::copy_file(fixture(name), copy);
     fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
     Record before = import({{"", copy}}, {});

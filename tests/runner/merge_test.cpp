@@ -183,7 +183,7 @@ TEST(Merge, NamesWhatIsOfAnotherPlanBuildOrDivision) {
   other.run.plan.rounds = 3;
   expect_contains(refused({shard(1, 2), other}), "of different plans: rounds: 1 and 3");
   other = shard(2, 2);
-  other.run.plan.variants.push_back("fake/other");
+  other.run.plan.variants.emplace_back("fake/other");
   expect_contains(refused({shard(1, 2), other}), "variants: ");
   other = shard(2, 2);
   other.run.tool.revision = "def";
