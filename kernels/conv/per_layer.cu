@@ -35,8 +35,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/device/any_shape.cuh"
 #include "kernels/conv/device/device_convolution.hpp"
-#include "kernels/conv/device/device_shape.cuh"
 #include "kernels/conv/lenet/lenet.hpp"
 
 namespace mprof::conv {
@@ -335,41 +335,7 @@ __global__ void __launch_bounds__(Layer2<MapsAThread>::threads, 2)
   }
 }
 
-// --- any other shape --------------------------------------------------------------------------------
-
-constexpr unsigned maps_a_thread = 4;
-
-/// A thread computes one pixel of four maps, so that an input element that it loads serves four products.
-__global__ void conv_any_shape(const float* __restrict__ input, const float* __restrict__ mask,
-                               float* __restrict__ output, DeviceShape s) {
-  const unsigned tiles_x = (s.out_width + blockDim.x - 1) / blockDim.x;
-  const unsigned x = blockIdx.y % tiles_x * blockDim.x + threadIdx.x;
-  const unsigned y = blockIdx.y / tiles_x * blockDim.y + threadIdx.y;
-  const unsigned first_map = blockIdx.x * maps_a_thread;
-  const unsigned b = blockIdx.z;
-  if (x >= s.out_width || y >= s.out_height) return;
-  const float* weights[maps_a_thread];
-#pragma unroll
-  for (unsigned i = 0; i < maps_a_thread; ++i) {
-    weights[i] = mask + s.weight(min(first_map + i, s.maps - 1), 0, 0, 0);  // beyond the last: computed twice
-  }
-  float sums[maps_a_thread] = {};
-  unsigned tap = 0;
-  for (unsigned c = 0; c < s.channels; ++c) {
-    for (unsigned p = 0; p < s.mask; ++p) {
-      const float* row = input + s.input(b, c, y * s.stride + p, x * s.stride);
-      for (unsigned q = 0; q < s.mask; ++q, ++tap) {
-        const float value = row[q];
-#pragma unroll
-        for (unsigned i = 0; i < maps_a_thread; ++i) sums[i] += value * weights[i][tap];
-      }
-    }
-  }
-#pragma unroll
-  for (unsigned i = 0; i < maps_a_thread; ++i) {
-    if (first_map + i < s.maps) output[s.output(b, first_map + i, y, x)] = sums[i];
-  }
-}
+// --- both -------------------------------------------------------------------------------------------
 
 /// [M][C K K] as the kernels of the layers read it: [C K K][M].
 std::vector<float> maps_last(const Shape& s, const float* mask) {
@@ -398,7 +364,7 @@ class PerLayer final : public DeviceConvolution {
     } else if (shape() == layers[1].shape(shape().batch)) {
       layer2_maps_ == 4 ? launch_layer2<4>() : launch_layer2<8>();
     } else {
-      launch_any_shape();
+      launch_any_shape(shape(), input(), mask(), output());
     }
   }
 
@@ -429,15 +395,6 @@ class PerLayer final : public DeviceConvolution {
                                                .mask = L::mask});
     const auto grid = static_cast<unsigned>(shape().batch);
     conv_layer2<MapsAThread><<<grid, L::threads>>>(input(), weights_.data(), output());
-  }
-
-  void launch_any_shape() {
-    const Shape& s = shape();
-    const dim3 block(32, 8);
-    const std::size_t tiles = blocks_for(s.out_width(), block.x) * blocks_for(s.out_height(), block.y);
-    const dim3 grid(static_cast<unsigned>(blocks_for(s.maps, maps_a_thread)), static_cast<unsigned>(tiles),
-                    static_cast<unsigned>(s.batch));
-    conv_any_shape<<<grid, block>>>(input(), mask(), output(), DeviceShape(s));
   }
 
   unsigned layer1_width_;
