@@ -49,6 +49,8 @@ TEST(CudaVariants, AreAllThere) {
                          "conv/cublas",
                          "conv/cudnn",
                          "conv/per_layer",
+                         "conv/banded",
+                         "conv/banded_split",
                          "elementwise/baseline",
                          "elementwise/coalesced",
                          "elementwise/float4",

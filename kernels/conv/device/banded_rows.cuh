@@ -1,0 +1,567 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cuda_fp16.h>
+
+#include "kernels/conv/device/any_shape.cuh"
+#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/lenet/lenet.hpp"
+#include "system/error.hpp"
+
+/// The network's convolutions as products with a banded matrix on tensor cores, for the variants `banded` and
+/// `banded_split`, whose files tell the idea.
+///
+/// The factors of an instruction: 16 rows, each a window of 8 neighbouring inputs of an image's row; 8
+/// columns, each a map at one of the 2 output pixels that a window serves. What a lane holds of them, with
+/// g = lane / 4 and t = lane % 4:
+///   of the windows    the inputs 2t and 2t + 1 of the windows g and g + 8
+///   of the weights    those that meet these inputs in column g
+///   of the sums       both pixels of map t (of 4), in the windows g and g + 8
+/// The inner dimension may have any order as long as both factors have the same.
+namespace mprof::conv::banded {
+
+enum class Precision : std::uint8_t {
+  tf32,
+  fp16,
+  split_fp16,  ///< each factor the sum of two FP16 numbers, of which three of the four products are added
+};
+
+inline constexpr unsigned lanes = 32;
+inline constexpr unsigned mask_side = 7;
+inline constexpr unsigned tile_maps = 4;  ///< maps of an instruction's columns
+inline constexpr unsigned tile_windows = 16;
+inline constexpr unsigned open_rows = mask_side;  ///< output rows that an input row adds to
+
+/// A block has a unit: half of an image. A warp has 16 columns of two bands of 20 output rows; its 16 windows
+/// are 4 neighbouring pairs of each band, so that a lane's sums are 4 neighbouring pixels.
+struct Layer1 {
+  static constexpr unsigned channels = 1, side = 86, maps = 4, out_side = 80;
+  static constexpr unsigned band = 20;                     ///< output rows that a warp goes through
+  static constexpr unsigned units = 2;                     ///< of an image
+  static constexpr unsigned unit_rows = out_side / units;  ///< output rows of a unit
+  static constexpr unsigned unit_size = (unit_rows + mask_side - 1) * side;  ///< inputs
+  static constexpr unsigned warp_columns = 16;
+  static_assert(unit_rows == 2 * band && out_side % warp_columns == 0);
+};
+
+/// A block has an image. A warp has some of the maps of all rows and columns; its 16 windows are the columns
+/// 0 to 31 of a row. The columns 32 and 33 come last, 16 rows at a time.
+struct Layer2 {
+  static constexpr unsigned channels = 4, side = 40, maps = 16, out_side = 34;
+  static constexpr unsigned band = out_side;
+  static constexpr unsigned units = 1;
+  static constexpr unsigned unit_rows = out_side;
+  static constexpr unsigned unit_size = channels * side * side;
+  static constexpr unsigned warp_columns = 2 * tile_windows;
+};
+
+/// How the sums of products are cut into instructions: an instruction multiplies 8 inputs of a row (TF32), or
+/// of two channels or two rows (FP16).
+template <class Layer, Precision precision>
+struct Steps {
+  static constexpr bool pairs_rows = precision != Precision::tf32 && Layer::channels == 1;
+  static constexpr unsigned mask_rows = pairs_rows ? 2 : 1;  ///< of a step
+  static constexpr unsigned groups =                         ///< of channels
+      precision == Precision::tf32 || pairs_rows ? Layer::channels : Layer::channels / 2;
+  static constexpr unsigned row_steps = (mask_side + mask_rows - 1) / mask_rows;
+  static constexpr unsigned count = groups * row_steps;
+  static constexpr unsigned parts = precision == Precision::split_fp16 ? 2 : 1;  ///< words for a word
+  static constexpr unsigned map_tiles = Layer::maps / tile_maps;
+};
+
+/// Powers of two that bring the factors into the range of FP16 pairs, and the sums back.
+struct Scale {
+  float input = 1, sum = 1;
+};
+
+template <class Layer, unsigned warp_tiles>
+inline constexpr unsigned block_size = lanes*(Layer::channels == 1 ? Layer::out_side / Layer::warp_columns
+                                                                   : Layer::maps / tile_maps / warp_tiles);
+
+// --- a warp's work ----------------------------------------------------------------------------------
+
+template <Precision precision>
+__device__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (precision == Precision::tf32) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  } else {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+#endif
+}
+
+inline __device__ unsigned tf32_word(float value) {
+  unsigned result = 0;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(value));
+#endif
+  return result;
+}
+
+inline __device__ unsigned half_word(__half2 pair) {
+  return __half_as_ushort(__low2half(pair)) | static_cast<unsigned>(__half_as_ushort(__high2half(pair)))
+                                                  << 16;
+}
+
+/// Copies `count` floats, a multiple of 4, from and to addresses that are multiples of 16 bytes, without
+/// waiting for them.
+template <unsigned threads>
+__device__ void copy_async(float* to, const float* from, unsigned count) {
+#if __CUDA_ARCH__ >= 800
+  for (unsigned i = threadIdx.x * 4; i < count; i += threads * 4) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to + i))),
+                 "l"(from + i)
+                 : "memory");
+  }
+#endif
+}
+
+inline __device__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/// What a lane keeps in registers: the weights of all taps for `warp_tiles` x 4 maps, and the sums of the
+/// open output rows. Row y has the sums [y % open_rows].
+template <class Layer, Precision precision, unsigned warp_tiles>
+class Roller {
+  using S = Steps<Layer, precision>;
+
+ public:
+  /// A row's inputs as they lie in memory: two for each of the lane's windows.
+  using Raw = float2[Layer::channels][2];
+
+  __device__ Roller(const uint2* weights, unsigned first_tile, Scale scale) : scale_(scale) {
+#pragma unroll
+    for (unsigned i = 0; i < S::parts * S::count; ++i) {
+#pragma unroll
+      for (unsigned n = 0; n < warp_tiles; ++n) {
+        const uint2 words = weights[(i * S::map_tiles + first_tile + n) * lanes + threadIdx.x % lanes];
+        weights_[i / S::count][i % S::count][n][0] = words.x;
+        weights_[i / S::count][i % S::count][n][1] = words.y;
+      }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < open_rows; ++i) clear(i);
+  }
+
+  /// Where the products of step 0 have two rows: the first row of a band.
+  __device__ void begin(const Raw& raw) {
+#pragma unroll
+    for (unsigned h = 0; h < 2; ++h) row_words_[h] = words(raw[0][h]);
+  }
+
+  /// Adds input row r of a band, r % open_rows == phase, of which the mask rows `first` to `last` fall on
+  /// rows of the band. `raw` is row r, or row r + 1 where steps have two rows.
+  template <int phase, int first, int last>
+  __device__ void add_row(const Raw& raw) {
+#pragma unroll
+    for (unsigned k = 0; k < S::groups; ++k) {
+      Windows windows;
+      if constexpr (S::pairs_rows) {
+        windows = next_windows(raw);
+      } else {
+        windows = windows_of(raw, k);
+      }
+#pragma unroll
+      for (int step = 0; step < static_cast<int>(S::row_steps); ++step) {
+        const int p = step * static_cast<int>(S::mask_rows);
+        if (p < first || p > last) continue;
+        add(sums_[(phase + static_cast<int>(open_rows) - p) % static_cast<int>(open_rows)], windows,
+            k * S::row_steps + step);
+      }
+    }
+  }
+
+  /// Adds products to sums that are not those of an open row.
+  __device__ void add_tap_row(float (&sums)[warp_tiles][4], const Raw& raw, unsigned p) {
+#pragma unroll
+    for (unsigned k = 0; k < S::groups; ++k) add(sums, windows_of(raw, k), k * S::row_steps + p);
+  }
+
+  [[nodiscard]] __device__ float sum(unsigned row, unsigned n, unsigned e) const {
+    return scaled(sums_[row][n][e]);
+  }
+  [[nodiscard]] __device__ float scaled(float sum) const {
+    return precision == Precision::split_fp16 ? sum * scale_.sum : sum;
+  }
+
+  __device__ void clear(unsigned row) {
+#pragma unroll
+    for (unsigned i = 0; i < warp_tiles * 4; ++i) sums_[row][i / 4][i % 4] = 0;
+  }
+
+ private:
+  struct Words {
+    unsigned part[S::parts];
+  };
+  /// In the order of the instruction's registers.
+  struct Windows {
+    unsigned part[S::parts][4];
+  };
+
+  /// Two inputs as FP16: rounded, and, where they are split, what rounding left.
+  [[nodiscard]] __device__ Words words(float2 two) const {
+    Words result;
+    if constexpr (precision == Precision::split_fp16) {
+      two.x *= scale_.input;
+      two.y *= scale_.input;
+    }
+    const __half2 rounded = __float22half2_rn(two);
+    result.part[0] = half_word(rounded);
+    if constexpr (precision == Precision::split_fp16) {
+      const float2 back = __half22float2(rounded);
+      result.part[1] = half_word(__floats2half2_rn(two.x - back.x, two.y - back.y));
+    }
+    return result;
+  }
+
+  [[nodiscard]] __device__ Windows windows_of(const Raw& raw, unsigned group) const {
+    Windows result;
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      if constexpr (precision == Precision::tf32) {
+        const float2 two = raw[group][i % 2];
+        result.part[0][i] = tf32_word(i < 2 ? two.x : two.y);
+      } else {
+        const Words word = words(raw[group * 2 + i / 2][i % 2]);
+#pragma unroll
+        for (unsigned part = 0; part < S::parts; ++part) result.part[part][i] = word.part[part];
+      }
+    }
+    return result;
+  }
+
+  /// This row's words and the next row's, which are kept for the next row.
+  [[nodiscard]] __device__ Windows next_windows(const Raw& next) {
+    Windows result;
+#pragma unroll
+    for (unsigned h = 0; h < 2; ++h) {
+      const Words word = words(next[0][h]);
+#pragma unroll
+      for (unsigned part = 0; part < S::parts; ++part) {
+        result.part[part][h] = row_words_[h].part[part];
+        result.part[part][h + 2] = word.part[part];
+      }
+      row_words_[h] = word;
+    }
+    return result;
+  }
+
+  __device__ void add(float (&sums)[warp_tiles][4], const Windows& windows, unsigned step) {
+#pragma unroll
+    for (unsigned n = 0; n < warp_tiles; ++n) {
+      multiply_add<precision>(sums[n], windows.part[0], weights_[0][step][n]);
+      if constexpr (precision == Precision::split_fp16) {
+        multiply_add<precision>(sums[n], windows.part[0], weights_[1][step][n]);
+        multiply_add<precision>(sums[n], windows.part[1], weights_[0][step][n]);
+      }
+    }
+  }
+
+  Scale scale_;
+  Words row_words_[2];
+  unsigned weights_[S::parts][S::count][warp_tiles][2];
+  float sums_[open_rows][warp_tiles][4];
+};
+
+/// Walks through the rows of a band: rows 0 to 5 open output rows, each row from 6 on closes one, and the
+/// last 6 open none. `store` takes an output row and where its sums are.
+template <class Layer, Precision precision, unsigned warp_tiles, class Store>
+__device__ void roll_band(Roller<Layer, precision, warp_tiles>& roller, const float* const (&windows)[2],
+                          const Store& store) {
+  using Raw = typename Roller<Layer, precision, warp_tiles>::Raw;
+  constexpr unsigned ahead = Steps<Layer, precision>::pairs_rows ? 1 : 0;
+  constexpr unsigned last_row = Layer::band + mask_side - 2;
+  const auto load = [&](Raw& raw, unsigned row) {
+#pragma unroll
+    for (unsigned i = 0; i < Layer::channels * 2; ++i) {
+      raw[i / 2][i % 2] = *reinterpret_cast<const float2*>(
+          windows[i % 2] + (i / 2 * Layer::side + min(row, last_row)) * Layer::side);
+    }
+  };
+  Raw next;
+  if constexpr (ahead == 1) {
+    load(next, 0);
+    roller.begin(next);
+  }
+  load(next, ahead);
+  const auto add = [&]<int phase, int first, int last>(unsigned row) {
+    Raw raw;
+#pragma unroll
+    for (unsigned i = 0; i < Layer::channels * 2; ++i) raw[i / 2][i % 2] = next[i / 2][i % 2];
+    load(next, row + ahead + 1);
+    roller.template add_row<phase, first, last>(raw);
+    if constexpr (last + 1 == mask_side) {
+      constexpr unsigned closed = (phase + 1) % open_rows;
+      store(row - last, closed);
+      roller.clear(closed);
+    }
+  };
+  static_assert(open_rows == 7 && (Layer::band + 1) % open_rows == 0);
+  add.template operator()<0, 0, 0>(0);
+  add.template operator()<1, 0, 1>(1);
+  add.template operator()<2, 0, 2>(2);
+  add.template operator()<3, 0, 3>(3);
+  add.template operator()<4, 0, 4>(4);
+  add.template operator()<5, 0, 5>(5);
+#pragma unroll 1
+  for (unsigned row = 6; row < Layer::band; row += open_rows) {
+    add.template operator()<6, 0, 6>(row);
+    add.template operator()<0, 0, 6>(row + 1);
+    add.template operator()<1, 0, 6>(row + 2);
+    add.template operator()<2, 0, 6>(row + 3);
+    add.template operator()<3, 0, 6>(row + 4);
+    add.template operator()<4, 0, 6>(row + 5);
+    add.template operator()<5, 0, 6>(row + 6);
+  }
+  add.template operator()<6, 1, 6>(Layer::band);
+  add.template operator()<0, 2, 6>(Layer::band + 1);
+  add.template operator()<1, 3, 6>(Layer::band + 2);
+  add.template operator()<2, 4, 6>(Layer::band + 3);
+  add.template operator()<3, 5, 6>(Layer::band + 4);
+  add.template operator()<4, 6, 6>(Layer::band + 5);
+}
+
+/// The last two columns of layer 2, of all rows: a tile's windows are 16 rows of one column.
+template <Precision precision, unsigned warp_tiles>
+__device__ void add_last_columns(Roller<Layer2, precision, warp_tiles>& roller, const float* in, float* out) {
+  using L = Layer2;
+  constexpr unsigned tiles = (L::out_side + tile_windows - 1) / tile_windows;
+  constexpr unsigned plane = L::out_side * L::out_side;
+  const unsigned g = threadIdx.x % lanes / 4;
+  const unsigned t = threadIdx.x % 4;
+  float sums[tiles][warp_tiles][4] = {};
+#pragma unroll
+  for (unsigned p = 0; p < mask_side; ++p) {
+#pragma unroll
+    for (unsigned tile = 0; tile < tiles; ++tile) {
+      typename Roller<L, precision, warp_tiles>::Raw raw;
+#pragma unroll
+      for (unsigned i = 0; i < L::channels * 2; ++i) {
+        const unsigned y = min(tile * tile_windows + i % 2 * 8 + g, L::out_side - 1) + p;
+        raw[i / 2][i % 2] =
+            *reinterpret_cast<const float2*>(in + (i / 2 * L::side + y) * L::side + L::warp_columns + 2 * t);
+      }
+      roller.add_tap_row(sums[tile], raw, p);
+    }
+  }
+#pragma unroll
+  for (unsigned i = 0; i < tiles * 2; ++i) {
+    const unsigned y = i * 8 + g;
+    if (y >= L::out_side) continue;
+#pragma unroll
+    for (unsigned n = 0; n < warp_tiles; ++n) {
+      const float* two = sums[i / 2][n] + i % 2 * 2;
+      __stcs(reinterpret_cast<float2*>(out + (n * tile_maps + t) * plane + y * L::out_side + L::warp_columns),
+             make_float2(roller.scaled(two[0]), roller.scaled(two[1])));
+    }
+  }
+}
+
+/// Block x computes unit x % units of image x / units. `weights` is [parts][steps][map tiles][lanes] pairs of
+/// words.
+template <class Layer, Precision precision, unsigned warp_tiles, unsigned blocks_an_sm>
+__global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
+    conv_banded(const float* __restrict__ input, const uint2* __restrict__ weights,
+                float* __restrict__ output, Scale scale) {
+  __shared__ alignas(16) float in[Layer::unit_size];
+  constexpr unsigned plane = Layer::out_side * Layer::out_side;
+  const std::size_t image = blockIdx.x / Layer::units;
+  const unsigned first_row = blockIdx.x % Layer::units * Layer::unit_rows;
+  const unsigned warp = threadIdx.x / lanes;
+  const unsigned g = threadIdx.x % lanes / 4;
+  const unsigned t = threadIdx.x % 4;
+
+  constexpr unsigned image_size = Layer::channels * Layer::side * Layer::side;
+  static_assert(image_size % 4 == 0 && Layer::unit_size % 4 == 0 && Layer::unit_rows * Layer::side % 4 == 0);
+  copy_async<block_size<Layer, warp_tiles>>(in, input + image * image_size + first_row * Layer::side,
+                                            Layer::unit_size);
+  Roller<Layer, precision, warp_tiles> roller(weights, Layer::channels == 1 ? 0 : warp * warp_tiles, scale);
+  wait_for_copies();
+  __syncthreads();
+
+  output += image * Layer::maps * plane + first_row * Layer::out_side;
+  if constexpr (Layer::channels == 1) {
+    static_assert(warp_tiles == 1);
+    const unsigned band = g / 4 * Layer::band;
+    const unsigned x = warp * Layer::warp_columns + g % 4 * 4;
+    const float* from = in + band * Layer::side + x + 2 * t;
+    float* to = output + t * plane + band * Layer::out_side + x;
+    roll_band(roller, {from, from + 2}, [&](unsigned y, unsigned row) {
+      __stcs(reinterpret_cast<float4*>(to + y * Layer::out_side),
+             make_float4(roller.sum(row, 0, 0), roller.sum(row, 0, 1), roller.sum(row, 0, 2),
+                         roller.sum(row, 0, 3)));
+    });
+  } else {
+    output += warp * warp_tiles * tile_maps * plane;
+    const float* from = in + 2 * g + 2 * t;
+    float* to = output + t * plane + 2 * g;
+    roll_band(roller, {from, from + tile_windows}, [&](unsigned y, unsigned row) {
+#pragma unroll
+      for (unsigned i = 0; i < warp_tiles * 2; ++i) {
+        __stcs(reinterpret_cast<float2*>(to + i / 2 * tile_maps * plane + y * Layer::out_side +
+                                         i % 2 * tile_windows),
+               make_float2(roller.sum(row, i / 2, i % 2 * 2), roller.sum(row, i / 2, i % 2 * 2 + 1)));
+      }
+    });
+    add_last_columns(roller, in, output);
+  }
+}
+
+// --- what the host prepares -------------------------------------------------------------------------
+
+/// The scale of the weights: the largest is brought to 2^12 or somewhat above, so that what rounding to FP16
+/// leaves of it is a normal FP16 number too. 1 where nothing is split.
+inline float weight_scale(Precision precision, const std::vector<float>& mask) {
+  float largest = 0;
+  for (const float weight : mask) largest = std::fmax(largest, std::fabs(weight));
+  if (precision != Precision::split_fp16 || !(largest > 0) || !std::isfinite(largest)) return 1;
+  return std::ldexp(1.0F, 12 - std::ilogb(largest));
+}
+
+/// Inputs are multiplied by it where they are split: up to 1023 they stay within FP16, and what is left of
+/// them after rounding is exact to 2^-31.
+inline constexpr float split_input_scale = 64;
+
+/// The masks as lanes hold them, [parts][steps][map tiles][lanes][2] words.
+template <class Layer, Precision precision>
+std::vector<std::uint32_t> weight_words(const std::vector<float>& mask, float scale) {
+  using S = Steps<Layer, precision>;
+  const auto tap = [&](unsigned m, unsigned c, unsigned p, unsigned q) {  // 0 where a window is wider
+    return p < mask_side && q < mask_side
+               ? mask[((m * Layer::channels + c) * mask_side + p) * mask_side + q] * scale
+               : 0.0F;
+  };
+  const auto half_bits = [](float value, unsigned part) {
+    __half rounded = __float2half_rn(value);
+    if (part == 1) rounded = __float2half_rn(value - __half2float(rounded));
+    return std::uint32_t{static_cast<__half_raw>(rounded).x};
+  };
+  std::vector<std::uint32_t> result;
+  for (unsigned i = 0; i < S::parts * S::count * S::map_tiles * lanes * 2; ++i) {
+    const unsigned word = i % 2;
+    const unsigned lane = i / 2 % lanes;
+    const unsigned tile = i / (2 * lanes) % S::map_tiles;
+    const unsigned step = i / (2 * lanes * S::map_tiles) % S::count;
+    const unsigned part = i / (2 * lanes * S::map_tiles * S::count);
+    const unsigned group = step / S::row_steps;
+    const unsigned p = step % S::row_steps * S::mask_rows;
+    const unsigned m = tile * tile_maps + lane / 4 / 2;
+    const unsigned q = lane % 4 * 2 - lane / 4 % 2;  // wraps around to a large number left of the mask
+    if constexpr (precision == Precision::tf32) {
+      // to the nearest, ties away from zero, as the device does
+      result.push_back((std::bit_cast<std::uint32_t>(tap(m, group, p, q + word)) + 0x1000U) & ~0x1FFFU);
+    } else {
+      const unsigned c = S::pairs_rows ? 0 : group * 2 + word;
+      const unsigned row = S::pairs_rows ? p + word : p;
+      result.push_back(half_bits(tap(m, c, row, q), part) | half_bits(tap(m, c, row, q + 1), part) << 16U);
+    }
+  }
+  return result;
+}
+
+/// Why the variant `id` cannot run here, or nothing: throws Error(environment) on a GPU without the
+/// instructions.
+inline void require_compute_capability_8(const std::string& id) {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  cuda::check(cudaGetDevice(&device));
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  if (major >= 8) return;
+  throw Error(
+      ExitCode::environment,
+      id +
+          ": its asynchronous copies and matrix instructions need a GPU of compute capability 8.0, and "
+          "this one has " +
+          std::to_string(major) + "." + std::to_string(minor) +
+          ". Use conv/tensor_core with precision=fp16 from 7.5 on, or conv/per_layer.");
+}
+
+/// How a layer's kernel is laid out: map tiles of a warp, and blocks that a multiprocessor is to hold.
+struct Layout {
+  unsigned warp_tiles, blocks_an_sm;
+};
+
+template <Precision precision, Layout layout1, Layout layout2>
+class Banded final : public DeviceConvolution {
+ public:
+  explicit Banded(const std::string& id) { require_compute_capability_8(id); }
+
+ protected:
+  void allocate(const float* host_mask) override {
+    const std::vector<float> mask(host_mask, host_mask + shape().mask_size());
+    const float scale = weight_scale(precision, mask);
+    scale_ = {};
+    if (precision == Precision::split_fp16) {
+      scale_ = {.input = split_input_scale, .sum = 1 / (split_input_scale * scale)};
+    }
+    std::vector<std::uint32_t> words;
+    if (is<Layer1>()) words = weight_words<Layer1, precision>(mask, scale);
+    if (is<Layer2>()) words = weight_words<Layer2, precision>(mask, scale);
+    weights_ = cuda::DeviceBuffer<unsigned>(words.size());
+    if (words.empty()) return;
+    cuda::check(cudaMemcpy(weights_.data(), words.data(), weights_.bytes(), cudaMemcpyHostToDevice));
+  }
+
+  void launch() override {
+    if (is<Layer1>()) {
+      launch_layer<Layer1, layout1>();
+    } else if (is<Layer2>()) {
+      launch_layer<Layer2, layout2>();
+    } else {
+      launch_any_shape(shape(), input(), mask(), output());
+    }
+  }
+
+  void release() override { weights_ = {}; }
+
+ private:
+  /// Whether the shape is the layer's, with any number of images.
+  template <class Layer>
+  [[nodiscard]] bool is() const {
+    constexpr Shape one_image{.batch = 1,
+                              .channels = Layer::channels,
+                              .height = Layer::side,
+                              .width = Layer::side,
+                              .maps = Layer::maps,
+                              .mask = mask_side};
+    static_assert(one_image == layers[Layer::channels == 1 ? 0 : 1].one_image);
+    static_assert(one_image.out_height() == Layer::out_side);
+    Shape ours = shape();
+    ours.batch = 1;
+    return ours == one_image;
+  }
+
+  template <class Layer, Layout layout>
+  void launch_layer() {
+    const auto grid = static_cast<unsigned>(shape().batch * Layer::units);
+    constexpr unsigned block = block_size<Layer, layout.warp_tiles>;
+    conv_banded<Layer, precision, layout.warp_tiles, layout.blocks_an_sm>
+        <<<grid, block>>>(input(), reinterpret_cast<const uint2*>(weights_.data()), output(), scale_);
+  }
+
+  Scale scale_;
+  cuda::DeviceBuffer<unsigned> weights_;
+};
+
+}  // namespace mprof::conv::banded
