@@ -38,8 +38,22 @@ inline constexpr unsigned tile_maps = 4;  ///< maps of an instruction's columns
 inline constexpr unsigned tile_windows = 16;
 inline constexpr unsigned open_rows = mask_side;  ///< output rows that an input row adds to
 
+/// How sums get to global memory.
+enum class Stores : std::uint8_t {
+  direct,     ///< by the lane that has them
+  streaming,  ///< likewise, marked as not read again
+  staged,     ///< through shared memory, in whole lines
+};
+
+/// How a layer's kernel is laid out: map tiles of a warp, and blocks that a multiprocessor is to hold.
+struct Layout {
+  unsigned warp_tiles, blocks_an_sm;
+  Stores stores = Stores::staged;
+};
+
 /// A block has a unit: half of an image. A warp has 16 columns of two bands of 20 output rows; its 16 windows
-/// are 4 neighbouring pairs of each band, so that a lane's sums are 4 neighbouring pixels.
+/// are 4 neighbouring pairs of each band, so that a lane's sums are 4 neighbouring pixels, and a row of them
+/// whole sectors. Staged sums go out when the block has all of them.
 struct Layer1 {
   static constexpr unsigned channels = 1, side = 86, maps = 4, out_side = 80;
   static constexpr unsigned band = 20;                     ///< output rows that a warp goes through
@@ -47,11 +61,17 @@ struct Layer1 {
   static constexpr unsigned unit_rows = out_side / units;  ///< output rows of a unit
   static constexpr unsigned unit_size = (unit_rows + mask_side - 1) * side;  ///< inputs
   static constexpr unsigned warp_columns = 16;
+  static constexpr unsigned stage_rows = band;                       ///< of a warp that go out together
+  static constexpr unsigned stage_pitch = unit_rows * out_side + 8;  ///< floats of a map
   static_assert(unit_rows == 2 * band && out_side % warp_columns == 0);
+  static_assert(stage_pitch % 32 == 8, "the maps' sums should lie in different banks");
 };
 
 /// A block has an image. A warp has some of the maps of all rows and columns; its 16 windows are the columns
-/// 0 to 31 of a row. The columns 32 and 33 come last, 16 rows at a time.
+/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors, and a sector that is stored in two
+/// parts, far apart in time, costs memory several times its size. So a warp collects 14 rows of its maps in
+/// shared memory, adds the columns 32 and 33, for which a tile's windows are rows, and stores them together.
+/// 14 is the most that a tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
 struct Layer2 {
   static constexpr unsigned channels = 4, side = 40, maps = 16, out_side = 34;
   static constexpr unsigned band = out_side;
@@ -59,6 +79,11 @@ struct Layer2 {
   static constexpr unsigned unit_rows = out_side;
   static constexpr unsigned unit_size = channels * side * side;
   static constexpr unsigned warp_columns = 2 * tile_windows;
+  static constexpr unsigned stage_rows = 14;
+  static constexpr unsigned stage_pitch = stage_rows * out_side + 12;
+  static_assert(stage_rows <= tile_windows && stage_rows % open_rows == 0);
+  static_assert(stage_rows * out_side % 4 == 0 && out_side * out_side % 4 == 0);
+  static_assert(stage_pitch % 32 == 8, "the maps' sums should lie in different banks");
 };
 
 /// How the sums of products are cut into instructions: an instruction multiplies 8 inputs of a row (TF32), or
@@ -83,6 +108,11 @@ struct Scale {
 template <class Layer, unsigned warp_tiles>
 inline constexpr unsigned block_size = lanes*(Layer::channels == 1 ? Layer::out_side / Layer::warp_columns
                                                                    : Layer::maps / tile_maps / warp_tiles);
+
+/// Floats of shared memory: the unit's inputs, and the sums that are staged.
+template <class Layer, Stores stores>
+inline constexpr unsigned shared_floats = Layer::unit_size +
+                                          (stores == Stores::staged ? Layer::maps * Layer::stage_pitch : 0);
 
 // --- a warp's work ----------------------------------------------------------------------------------
 
@@ -190,10 +220,11 @@ class Roller {
     }
   }
 
-  /// Adds products to sums that are not those of an open row.
-  __device__ void add_tap_row(float (&sums)[warp_tiles][4], const Raw& raw, unsigned p) {
+  /// Adds products to sums that are not those of an open row: two sums each, so that fewer instructions wait
+  /// for one another.
+  __device__ void add_tap_row(float (&sums)[2][warp_tiles][4], const Raw& raw, unsigned p) {
 #pragma unroll
-    for (unsigned k = 0; k < S::groups; ++k) add(sums, windows_of(raw, k), k * S::row_steps + p);
+    for (unsigned k = 0; k < S::groups; ++k) add(sums[k % 2], windows_of(raw, k), k * S::row_steps + p);
   }
 
   [[nodiscard]] __device__ float sum(unsigned row, unsigned n, unsigned e) const {
@@ -283,10 +314,11 @@ class Roller {
 };
 
 /// Walks through the rows of a band: rows 0 to 5 open output rows, each row from 6 on closes one, and the
-/// last 6 open none. `store` takes an output row and where its sums are.
-template <class Layer, Precision precision, unsigned warp_tiles, class Store>
+/// last 6 open none. `store` takes an output row and where its sums are; `finish`, whose template parameter
+/// is their number, the first of the rows that are complete since it was called last.
+template <class Layer, Precision precision, unsigned warp_tiles, class Store, class Finish>
 __device__ void roll_band(Roller<Layer, precision, warp_tiles>& roller, const float* const (&windows)[2],
-                          const Store& store) {
+                          const Store& store, const Finish& finish) {
   using Raw = typename Roller<Layer, precision, warp_tiles>::Raw;
   constexpr unsigned ahead = Steps<Layer, precision>::pairs_rows ? 1 : 0;
   constexpr unsigned last_row = Layer::band + mask_side - 2;
@@ -331,6 +363,11 @@ __device__ void roll_band(Roller<Layer, precision, warp_tiles>& roller, const fl
     add.template operator()<3, 0, 6>(row + 4);
     add.template operator()<4, 0, 6>(row + 5);
     add.template operator()<5, 0, 6>(row + 6);
+    if constexpr (Layer::stage_rows < Layer::band) {
+      if ((row + 1) % Layer::stage_rows == 0) {
+        finish.template operator()<Layer::stage_rows>(row + 1 - Layer::stage_rows);
+      }
+    }
   }
   add.template operator()<6, 1, 6>(Layer::band);
   add.template operator()<0, 2, 6>(Layer::band + 1);
@@ -338,62 +375,76 @@ __device__ void roll_band(Roller<Layer, precision, warp_tiles>& roller, const fl
   add.template operator()<2, 4, 6>(Layer::band + 3);
   add.template operator()<3, 5, 6>(Layer::band + 4);
   add.template operator()<4, 6, 6>(Layer::band + 5);
+  constexpr unsigned rest = (Layer::band - 1) % Layer::stage_rows + 1;
+  finish.template operator()<rest>(Layer::band - rest);
 }
 
-/// The last two columns of layer 2, of all rows: a tile's windows are 16 rows of one column.
-template <Precision precision, unsigned warp_tiles>
-__device__ void add_last_columns(Roller<Layer2, precision, warp_tiles>& roller, const float* in, float* out) {
+/// The last two columns of layer 2, of `rows` output rows from `first_row` on, to where the lane's map is
+/// staged: a tile's windows are rows.
+template <unsigned rows, Precision precision, unsigned warp_tiles>
+__device__ void add_last_columns(Roller<Layer2, precision, warp_tiles>& roller, const float* in,
+                                 unsigned first_row, float* map) {
   using L = Layer2;
-  constexpr unsigned tiles = (L::out_side + tile_windows - 1) / tile_windows;
-  constexpr unsigned plane = L::out_side * L::out_side;
+  static_assert(rows <= tile_windows);
   const unsigned g = threadIdx.x % lanes / 4;
   const unsigned t = threadIdx.x % 4;
-  float sums[tiles][warp_tiles][4] = {};
+  float sums[2][warp_tiles][4] = {};
 #pragma unroll
   for (unsigned p = 0; p < mask_side; ++p) {
+    typename Roller<L, precision, warp_tiles>::Raw raw;
 #pragma unroll
-    for (unsigned tile = 0; tile < tiles; ++tile) {
-      typename Roller<L, precision, warp_tiles>::Raw raw;
-#pragma unroll
-      for (unsigned i = 0; i < L::channels * 2; ++i) {
-        const unsigned y = min(tile * tile_windows + i % 2 * 8 + g, L::out_side - 1) + p;
-        raw[i / 2][i % 2] =
-            *reinterpret_cast<const float2*>(in + (i / 2 * L::side + y) * L::side + L::warp_columns + 2 * t);
-      }
-      roller.add_tap_row(sums[tile], raw, p);
+    for (unsigned i = 0; i < L::channels * 2; ++i) {
+      const unsigned y = first_row + min(i % 2 * 8 + g, rows - 1) + p;
+      raw[i / 2][i % 2] =
+          *reinterpret_cast<const float2*>(in + (i / 2 * L::side + y) * L::side + L::warp_columns + 2 * t);
     }
+    roller.add_tap_row(sums, raw, p);
   }
 #pragma unroll
-  for (unsigned i = 0; i < tiles * 2; ++i) {
-    const unsigned y = i * 8 + g;
-    if (y >= L::out_side) continue;
+  for (unsigned i = 0; i < 2 * warp_tiles; ++i) {
+    const unsigned n = i / 2;
+    const unsigned e = i % 2 * 2;
+    const unsigned y = i % 2 * 8 + g;
+    if (y >= rows) continue;
+    *reinterpret_cast<float2*>(map + n * tile_maps * L::stage_pitch + y * L::out_side + L::warp_columns) =
+        make_float2(roller.scaled(sums[0][n][e] + sums[1][n][e]),
+                    roller.scaled(sums[0][n][e + 1] + sums[1][n][e + 1]));
+  }
+}
+
+/// A warp copies `fours` x 4 floats from shared memory. Each of its stores but the first begins with a line.
+template <unsigned fours>
+__device__ void store_lines(float4* to, const float4* from) {
+  constexpr unsigned line_fours = 128 / sizeof(float4);
+  const unsigned shift = reinterpret_cast<std::uintptr_t>(to) / sizeof(float4) % line_fours;
 #pragma unroll
-    for (unsigned n = 0; n < warp_tiles; ++n) {
-      const float* two = sums[i / 2][n] + i % 2 * 2;
-      __stcs(reinterpret_cast<float2*>(out + (n * tile_maps + t) * plane + y * L::out_side + L::warp_columns),
-             make_float2(roller.scaled(two[0]), roller.scaled(two[1])));
-    }
+  for (unsigned i = 0; i < fours + line_fours - 1; i += lanes) {
+    const unsigned at = i + threadIdx.x % lanes - shift;  // wraps around to a large number in front of it
+    if (at < fours) to[at] = from[at];
   }
 }
 
 /// Block x computes unit x % units of image x / units. `weights` is [parts][steps][map tiles][lanes] pairs of
 /// words.
-template <class Layer, Precision precision, unsigned warp_tiles, unsigned blocks_an_sm>
+template <class Layer, Precision precision, unsigned warp_tiles, unsigned blocks_an_sm, Stores stores>
 __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
     conv_banded(const float* __restrict__ input, const uint2* __restrict__ weights,
                 float* __restrict__ output, Scale scale) {
-  __shared__ alignas(16) float in[Layer::unit_size];
+  extern __shared__ float4 shared[];
+  float* const in = reinterpret_cast<float*>(shared);
+  float* const stage = in + Layer::unit_size;
+  constexpr unsigned block = block_size<Layer, warp_tiles>;
   constexpr unsigned plane = Layer::out_side * Layer::out_side;
   const std::size_t image = blockIdx.x / Layer::units;
   const unsigned first_row = blockIdx.x % Layer::units * Layer::unit_rows;
   const unsigned warp = threadIdx.x / lanes;
-  const unsigned g = threadIdx.x % lanes / 4;
-  const unsigned t = threadIdx.x % 4;
+  const unsigned lane = threadIdx.x % lanes;
+  const unsigned g = lane / 4;
+  const unsigned t = lane % 4;
 
   constexpr unsigned image_size = Layer::channels * Layer::side * Layer::side;
   static_assert(image_size % 4 == 0 && Layer::unit_size % 4 == 0 && Layer::unit_rows * Layer::side % 4 == 0);
-  copy_async<block_size<Layer, warp_tiles>>(in, input + image * image_size + first_row * Layer::side,
-                                            Layer::unit_size);
+  copy_async<block>(in, input + image * image_size + first_row * Layer::side, Layer::unit_size);
   Roller<Layer, precision, warp_tiles> roller(weights, Layer::channels == 1 ? 0 : warp * warp_tiles, scale);
   wait_for_copies();
   __syncthreads();
@@ -404,25 +455,63 @@ __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
     const unsigned band = g / 4 * Layer::band;
     const unsigned x = warp * Layer::warp_columns + g % 4 * 4;
     const float* from = in + band * Layer::side + x + 2 * t;
-    float* to = output + t * plane + band * Layer::out_side + x;
-    roll_band(roller, {from, from + 2}, [&](unsigned y, unsigned row) {
-      __stcs(reinterpret_cast<float4*>(to + y * Layer::out_side),
-             make_float4(roller.sum(row, 0, 0), roller.sum(row, 0, 1), roller.sum(row, 0, 2),
-                         roller.sum(row, 0, 3)));
-    });
+    float* to = (stores == Stores::staged ? stage + t * Layer::stage_pitch : output + t * plane) +
+                band * Layer::out_side + x;
+    const auto store = [&](unsigned y, unsigned row) {
+      const float4 sums = make_float4(roller.sum(row, 0, 0), roller.sum(row, 0, 1), roller.sum(row, 0, 2),
+                                      roller.sum(row, 0, 3));
+      auto* const at = reinterpret_cast<float4*>(to + y * Layer::out_side);
+      if constexpr (stores == Stores::streaming) {
+        __stcs(at, sums);
+      } else {
+        *at = sums;
+      }
+    };
+    const auto finish = [&]<unsigned rows>(unsigned /*first*/) {
+      if constexpr (stores == Stores::staged) {
+        static_assert(rows == Layer::band);
+        __syncthreads();
+        constexpr unsigned map_fours = Layer::unit_rows * Layer::out_side / 4;
+        static_assert(map_fours % block == 0);
+#pragma unroll
+        for (unsigned i = 0; i < Layer::maps * map_fours; i += block) {
+          const unsigned m = i / map_fours;
+          const unsigned at = i % map_fours + threadIdx.x;
+          reinterpret_cast<float4*>(output + m * plane)[at] =
+              reinterpret_cast<const float4*>(stage + m * Layer::stage_pitch)[at];
+        }
+      }
+    };
+    roll_band(roller, {from, from + 2}, store, finish);
   } else {
-    output += warp * warp_tiles * tile_maps * plane;
+    static_assert(stores == Stores::staged);
+    constexpr unsigned warp_maps = warp_tiles * tile_maps;
+    output += warp * warp_maps * plane;
+    float* const warp_stage = stage + warp * warp_maps * Layer::stage_pitch;
+    float* const map = warp_stage + t * Layer::stage_pitch;  // of the lane
     const float* from = in + 2 * g + 2 * t;
-    float* to = output + t * plane + 2 * g;
-    roll_band(roller, {from, from + tile_windows}, [&](unsigned y, unsigned row) {
+    unsigned first_staged = 0;
+    const auto store = [&](unsigned y, unsigned row) {
 #pragma unroll
       for (unsigned i = 0; i < warp_tiles * 2; ++i) {
-        __stcs(reinterpret_cast<float2*>(to + i / 2 * tile_maps * plane + y * Layer::out_side +
-                                         i % 2 * tile_windows),
-               make_float2(roller.sum(row, i / 2, i % 2 * 2), roller.sum(row, i / 2, i % 2 * 2 + 1)));
+        *reinterpret_cast<float2*>(map + i / 2 * tile_maps * Layer::stage_pitch +
+                                   (y - first_staged) * Layer::out_side + i % 2 * tile_windows + 2 * g) =
+            make_float2(roller.sum(row, i / 2, i % 2 * 2), roller.sum(row, i / 2, i % 2 * 2 + 1));
       }
-    });
-    add_last_columns(roller, in, output);
+    };
+    const auto finish = [&]<unsigned rows>(unsigned first) {
+      add_last_columns<rows>(roller, in, first, map);
+      __syncwarp();
+#pragma unroll
+      for (unsigned m = 0; m < warp_maps; ++m) {
+        store_lines<rows * Layer::out_side / 4>(
+            reinterpret_cast<float4*>(output + m * plane + first * Layer::out_side),
+            reinterpret_cast<const float4*>(warp_stage + m * Layer::stage_pitch));
+      }
+      __syncwarp();
+      first_staged = first + rows;
+    };
+    roll_band(roller, {from, from + tile_windows}, store, finish);
   }
 }
 
@@ -497,11 +586,6 @@ inline void require_compute_capability_8(const std::string& id) {
           ". Use conv/tensor_core with precision=fp16 from 7.5 on, or conv/per_layer.");
 }
 
-/// How a layer's kernel is laid out: map tiles of a warp, and blocks that a multiprocessor is to hold.
-struct Layout {
-  unsigned warp_tiles, blocks_an_sm;
-};
-
 template <Precision precision, Layout layout1, Layout layout2>
 class Banded final : public DeviceConvolution {
  public:
@@ -516,8 +600,13 @@ class Banded final : public DeviceConvolution {
       scale_ = {.input = split_input_scale, .sum = 1 / (split_input_scale * scale)};
     }
     std::vector<std::uint32_t> words;
-    if (is<Layer1>()) words = weight_words<Layer1, precision>(mask, scale);
-    if (is<Layer2>()) words = weight_words<Layer2, precision>(mask, scale);
+    if (is<Layer1>()) {
+      words = weight_words<Layer1, precision>(mask, scale);
+      allow_shared<Layer1, layout1>();
+    } else if (is<Layer2>()) {
+      words = weight_words<Layer2, precision>(mask, scale);
+      allow_shared<Layer2, layout2>();
+    }
     weights_ = cuda::DeviceBuffer<unsigned>(words.size());
     if (words.empty()) return;
     cuda::check(cudaMemcpy(weights_.data(), words.data(), weights_.bytes(), cudaMemcpyHostToDevice));
@@ -553,11 +642,27 @@ class Banded final : public DeviceConvolution {
   }
 
   template <class Layer, Layout layout>
+  static constexpr auto kernel =
+      conv_banded<Layer, precision, layout.warp_tiles, layout.blocks_an_sm, layout.stores>;
+  template <class Layer, Layout layout>
+  static constexpr unsigned shared_bytes = shared_floats<Layer, layout.stores> * sizeof(float);
+
+  /// More than 48 KiB of shared memory have to be asked for.
+  template <class Layer, Layout layout>
+  static void allow_shared() {
+    cuda::check(cudaFuncSetAttribute(kernel<Layer, layout>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     shared_bytes<Layer, layout>));
+    cuda::check(cudaFuncSetAttribute(kernel<Layer, layout>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared));
+  }
+
+  template <class Layer, Layout layout>
   void launch_layer() {
     const auto grid = static_cast<unsigned>(shape().batch * Layer::units);
     constexpr unsigned block = block_size<Layer, layout.warp_tiles>;
-    conv_banded<Layer, precision, layout.warp_tiles, layout.blocks_an_sm>
-        <<<grid, block>>>(input(), reinterpret_cast<const uint2*>(weights_.data()), output(), scale_);
+    constexpr unsigned bytes = shared_bytes<Layer, layout>;
+    const auto run = kernel<Layer, layout>;
+    run<<<grid, block, bytes>>>(input(), reinterpret_cast<const uint2*>(weights_.data()), output(), scale_);
   }
 
   Scale scale_;
