@@ -32,7 +32,6 @@ namespace {
 using banded::Banded;
 using banded::Layout;
 using banded::Precision;
-using banded::Stores;
 
 const Register registered{Declaration{
     .title = "Banded product on tensor cores",
@@ -65,11 +64,9 @@ const Register registered{Declaration{
     .tolerance = 2e-3,  // TF32 and FP16 alike: 10 bits of mantissa are stored, an error of 2^-11 at most
     .make = [](const Parameters& parameters) -> std::unique_ptr<Convolution> {
       if (parameters.at("precision") == "fp16") {
-        return std::make_unique<Banded<Precision::fp16, Layout{1, 5, Stores::direct}, Layout{1, 4}>>(
-            "conv/banded");
+        return std::make_unique<Banded<Precision::fp16, Layout{1, 3}, Layout{1, 4}>>("conv/banded");
       }
-      return std::make_unique<Banded<Precision::tf32, Layout{1, 5, Stores::direct}, Layout{1, 3}>>(
-          "conv/banded");
+      return std::make_unique<Banded<Precision::tf32, Layout{1, 3}, Layout{1, 4}>>("conv/banded");
     },
 }};
 

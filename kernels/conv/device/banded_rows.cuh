@@ -10,6 +10,7 @@
 #include <cuda_fp16.h>
 
 #include "kernels/conv/device/any_shape.cuh"
+#include "kernels/conv/device/async_copy.cuh"
 #include "kernels/conv/device/device_convolution.hpp"
 #include "kernels/conv/lenet/lenet.hpp"
 #include "system/error.hpp"
@@ -40,9 +41,8 @@ inline constexpr unsigned open_rows = mask_side;  ///< output rows that an input
 
 /// How sums get to global memory.
 enum class Stores : std::uint8_t {
-  direct,     ///< by the lane that has them
-  streaming,  ///< likewise, marked as not read again
-  staged,     ///< through shared memory, in whole lines
+  direct,  ///< by the lane that has them
+  staged,  ///< through shared memory
 };
 
 /// How a layer's kernel is laid out: map tiles of a warp, and blocks that a multiprocessor is to hold.
@@ -68,10 +68,10 @@ struct Layer1 {
 };
 
 /// A block has an image. A warp has some of the maps of all rows and columns; its 16 windows are the columns
-/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors, and a sector that is stored in two
-/// parts, far apart in time, costs memory several times its size. So a warp collects 14 rows of its maps in
-/// shared memory, adds the columns 32 and 33, for which a tile's windows are rows, and stores them together.
-/// 14 is the most that a tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
+/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors, and memory takes several times as long
+/// for a sector that is stored in parts. So a warp collects 14 rows of its maps in shared memory, adds the
+/// columns 32 and 33, for which a tile's windows are rows, and stores them together. 14 is the most that a
+/// tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
 struct Layer2 {
   static constexpr unsigned channels = 4, side = 40, maps = 16, out_side = 34;
   static constexpr unsigned band = out_side;
@@ -109,9 +109,11 @@ template <class Layer, unsigned warp_tiles>
 inline constexpr unsigned block_size = lanes*(Layer::channels == 1 ? Layer::out_side / Layer::warp_columns
                                                                    : Layer::maps / tile_maps / warp_tiles);
 
-/// Floats of shared memory: the unit's inputs, and the sums that are staged.
+/// Floats of shared memory: the unit's inputs, and from the next line on the sums that are staged.
+template <class Layer>
+inline constexpr unsigned stage_offset = (Layer::unit_size + 31) / 32 * 32;
 template <class Layer, Stores stores>
-inline constexpr unsigned shared_floats = Layer::unit_size +
+inline constexpr unsigned shared_floats = stage_offset<Layer> +
                                           (stores == Stores::staged ? Layer::maps * Layer::stage_pitch : 0);
 
 // --- a warp's work ----------------------------------------------------------------------------------
@@ -146,26 +148,6 @@ inline __device__ unsigned tf32_word(float value) {
 inline __device__ unsigned half_word(__half2 pair) {
   return __half_as_ushort(__low2half(pair)) | static_cast<unsigned>(__half_as_ushort(__high2half(pair)))
                                                   << 16;
-}
-
-/// Copies `count` floats, a multiple of 4, from and to addresses that are multiples of 16 bytes, without
-/// waiting for them.
-template <unsigned threads>
-__device__ void copy_async(float* to, const float* from, unsigned count) {
-#if __CUDA_ARCH__ >= 800
-  for (unsigned i = threadIdx.x * 4; i < count; i += threads * 4) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to + i))),
-                 "l"(from + i)
-                 : "memory");
-  }
-#endif
-}
-
-inline __device__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
 }
 
 /// What a lane keeps in registers: the weights of all taps for `warp_tiles` x 4 maps, and the sums of the
@@ -412,27 +394,15 @@ __device__ void add_last_columns(Roller<Layer2, precision, warp_tiles>& roller, 
   }
 }
 
-/// A warp copies `fours` x 4 floats from shared memory. Each of its stores but the first begins with a line.
-template <unsigned fours>
-__device__ void store_lines(float4* to, const float4* from) {
-  constexpr unsigned line_fours = 128 / sizeof(float4);
-  const unsigned shift = reinterpret_cast<std::uintptr_t>(to) / sizeof(float4) % line_fours;
-#pragma unroll
-  for (unsigned i = 0; i < fours + line_fours - 1; i += lanes) {
-    const unsigned at = i + threadIdx.x % lanes - shift;  // wraps around to a large number in front of it
-    if (at < fours) to[at] = from[at];
-  }
-}
-
 /// Block x computes unit x % units of image x / units. `weights` is [parts][steps][map tiles][lanes] pairs of
 /// words.
 template <class Layer, Precision precision, unsigned warp_tiles, unsigned blocks_an_sm, Stores stores>
 __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
     conv_banded(const float* __restrict__ input, const uint2* __restrict__ weights,
                 float* __restrict__ output, Scale scale) {
-  extern __shared__ float4 shared[];
-  float* const in = reinterpret_cast<float*>(shared);
-  float* const stage = in + Layer::unit_size;
+  extern __shared__ __align__(128) float in[];
+  __shared__ AsyncCopy copy;
+  float* const stage = in + stage_offset<Layer>;
   constexpr unsigned block = block_size<Layer, warp_tiles>;
   constexpr unsigned plane = Layer::out_side * Layer::out_side;
   const std::size_t image = blockIdx.x / Layer::units;
@@ -444,10 +414,9 @@ __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
 
   constexpr unsigned image_size = Layer::channels * Layer::side * Layer::side;
   static_assert(image_size % 4 == 0 && Layer::unit_size % 4 == 0 && Layer::unit_rows * Layer::side % 4 == 0);
-  copy_async<block>(in, input + image * image_size + first_row * Layer::side, Layer::unit_size);
+  copy.begin<block>(in, input + image * image_size + first_row * Layer::side, Layer::unit_size);
   Roller<Layer, precision, warp_tiles> roller(weights, Layer::channels == 1 ? 0 : warp * warp_tiles, scale);
-  wait_for_copies();
-  __syncthreads();
+  copy.wait();
 
   output += image * Layer::maps * plane + first_row * Layer::out_side;
   if constexpr (Layer::channels == 1) {
@@ -460,26 +429,14 @@ __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
     const auto store = [&](unsigned y, unsigned row) {
       const float4 sums = make_float4(roller.sum(row, 0, 0), roller.sum(row, 0, 1), roller.sum(row, 0, 2),
                                       roller.sum(row, 0, 3));
-      auto* const at = reinterpret_cast<float4*>(to + y * Layer::out_side);
-      if constexpr (stores == Stores::streaming) {
-        __stcs(at, sums);
-      } else {
-        *at = sums;
-      }
+      *reinterpret_cast<float4*>(to + y * Layer::out_side) = sums;
     };
     const auto finish = [&]<unsigned rows>(unsigned /*first*/) {
       if constexpr (stores == Stores::staged) {
         static_assert(rows == Layer::band);
-        __syncthreads();
-        constexpr unsigned map_fours = Layer::unit_rows * Layer::out_side / 4;
-        static_assert(map_fours % block == 0);
-#pragma unroll
-        for (unsigned i = 0; i < Layer::maps * map_fours; i += block) {
-          const unsigned m = i / map_fours;
-          const unsigned at = i % map_fours + threadIdx.x;
-          reinterpret_cast<float4*>(output + m * plane)[at] =
-              reinterpret_cast<const float4*>(stage + m * Layer::stage_pitch)[at];
-        }
+        copy.store<block, Layer::maps, Layer::unit_rows * Layer::out_side>(output, plane, stage,
+                                                                           Layer::stage_pitch);
+        copy.wait_until_read<block>();
       }
     };
     roll_band(roller, {from, from + 2}, store, finish);
@@ -492,6 +449,7 @@ __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
     const float* from = in + 2 * g + 2 * t;
     unsigned first_staged = 0;
     const auto store = [&](unsigned y, unsigned row) {
+      if (row == 0) copy.wait_until_read<lanes>();  // y is a multiple of 7, and may be the first one staged
 #pragma unroll
       for (unsigned i = 0; i < warp_tiles * 2; ++i) {
         *reinterpret_cast<float2*>(map + i / 2 * tile_maps * Layer::stage_pitch +
@@ -501,17 +459,12 @@ __global__ void __launch_bounds__(block_size<Layer, warp_tiles>, blocks_an_sm)
     };
     const auto finish = [&]<unsigned rows>(unsigned first) {
       add_last_columns<rows>(roller, in, first, map);
-      __syncwarp();
-#pragma unroll
-      for (unsigned m = 0; m < warp_maps; ++m) {
-        store_lines<rows * Layer::out_side / 4>(
-            reinterpret_cast<float4*>(output + m * plane + first * Layer::out_side),
-            reinterpret_cast<const float4*>(warp_stage + m * Layer::stage_pitch));
-      }
-      __syncwarp();
+      copy.store<lanes, warp_maps, rows * Layer::out_side>(output + first * Layer::out_side, plane,
+                                                           warp_stage, Layer::stage_pitch);
       first_staged = first + rows;
     };
     roll_band(roller, {from, from + tile_windows}, store, finish);
+    copy.wait_until_read<lanes>();
   }
 }
 
@@ -603,6 +556,7 @@ class Banded final : public DeviceConvolution {
     if (is<Layer1>()) {
       words = weight_words<Layer1, precision>(mask, scale);
       allow_shared<Layer1, layout1>();
+      layout1_fits_ = fits<Layer1, layout1>();
     } else if (is<Layer2>()) {
       words = weight_words<Layer2, precision>(mask, scale);
       allow_shared<Layer2, layout2>();
@@ -614,7 +568,11 @@ class Banded final : public DeviceConvolution {
 
   void launch() override {
     if (is<Layer1>()) {
-      launch_layer<Layer1, layout1>();
+      if (layout1_fits_) {
+        launch_layer<Layer1, layout1>();
+      } else {
+        launch_layer<Layer1, direct1>();
+      }
     } else if (is<Layer2>()) {
       launch_layer<Layer2, layout2>();
     } else {
@@ -641,6 +599,10 @@ class Banded final : public DeviceConvolution {
     return ours == one_image;
   }
 
+  /// Layer 1 where staged sums leave too little shared memory for layout1.
+  static constexpr Layout direct1{
+      .warp_tiles = layout1.warp_tiles, .blocks_an_sm = 4, .stores = Stores::direct};
+
   template <class Layer, Layout layout>
   static constexpr auto kernel =
       conv_banded<Layer, precision, layout.warp_tiles, layout.blocks_an_sm, layout.stores>;
@@ -656,6 +618,15 @@ class Banded final : public DeviceConvolution {
                                      cudaSharedmemCarveoutMaxShared));
   }
 
+  /// Whether a multiprocessor holds as many blocks as it is to hold.
+  template <class Layer, Layout layout>
+  [[nodiscard]] static bool fits() {
+    int blocks = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, kernel<Layer, layout>, block_size<Layer, layout.warp_tiles>, shared_bytes<Layer, layout>));
+    return blocks >= static_cast<int>(layout.blocks_an_sm);
+  }
+
   template <class Layer, Layout layout>
   void launch_layer() {
     const auto grid = static_cast<unsigned>(shape().batch * Layer::units);
@@ -666,6 +637,7 @@ class Banded final : public DeviceConvolution {
   }
 
   Scale scale_;
+  bool layout1_fits_ = false;
   cuda::DeviceBuffer<unsigned> weights_;
 };
 
