@@ -6,13 +6,13 @@
 /// and AsyncCopy, the better one of those that the GPU has. All addresses and pitches are multiples of 16
 /// bytes.
 ///
-///   begin<threads>  called by all `threads` threads of a block, starts copying `floats` floats to shared
-///                   memory
-///   wait            called by all threads of the block: after it they see these floats
-///   store<...>      called by a warp or a block of `threads` threads, copies what they have written to
-///   shared
-///                   memory: `rows` times `floats` floats
-///   wait_until_read called by the same threads, before they write to that shared memory again, or return
+///   begin            by all threads of a block: starts copying `floats` floats to shared memory
+///   wait             by all threads of the block: after it they see these floats
+///   store            by a warp or a block: copies `rows` x `floats` floats that its threads have written to
+///                    shared memory
+///   wait_until_read  by the same threads, before they write there again, and before they return
+///
+/// `threads` is how many call: 32 are a warp, more are the block.
 namespace mprof::conv {
 
 template <unsigned threads>
