@@ -103,6 +103,7 @@ class BulkCopy {
           : "r"(shared_address(&arrived_))
           : "memory");
     }
+    __syncwarp();  // lanes may have left the loop one after another
   }
 
   template <unsigned threads, unsigned rows, unsigned floats>
@@ -111,12 +112,14 @@ class BulkCopy {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // what the thread wrote, for the copy
     synchronize<threads>();
     const unsigned row = threadIdx.x % threads;
-    if (row >= rows) return;
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + row * to_pitch),
-                 "r"(shared_address(from + row * from_pitch)),
-                 "r"(static_cast<unsigned>(floats * sizeof(float)))
-                 : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    if (row < rows) {
+      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + row * to_pitch),
+                   "r"(shared_address(from + row * from_pitch)),
+                   "r"(static_cast<unsigned>(floats * sizeof(float)))
+                   : "memory");
+      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+    __syncwarp();
   }
 
   template <unsigned threads>
