@@ -12,7 +12,8 @@
 //             all taps stay in registers too: a load of 8 bytes a lane and window serves 7 instructions.
 //
 //             Sums are collected in shared memory and stored many whole rows at a time: a row of layer 2,
-//             136 bytes, is no whole number of sectors, and memory takes several times as long for parts.
+//             136 bytes, is no whole number of sectors, and stores as lanes have the sums take several times
+//             as long as those of whole lines.
 //
 //             FP16: an instruction multiplies two such windows, of two channels in layer 2, of two rows in
 //             layer 1, where the eighth row of the mask is zero.

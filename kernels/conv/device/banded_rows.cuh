@@ -68,10 +68,10 @@ struct Layer1 {
 };
 
 /// A block has an image. A warp has some of the maps of all rows and columns; its 16 windows are the columns
-/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors, and memory takes several times as long
-/// for a sector that is stored in parts. So a warp collects 14 rows of its maps in shared memory, adds the
-/// columns 32 and 33, for which a tile's windows are rows, and stores them together. 14 is the most that a
-/// tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
+/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors, and stores as lanes have them take
+/// several times as long as those of whole lines. So a warp collects 14 rows of its maps in shared memory,
+/// adds the columns 32 and 33, for which a tile's windows are rows, and stores them together. 14 is the most
+/// that a tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
 struct Layer2 {
   static constexpr unsigned channels = 4, side = 40, maps = 16, out_side = 34;
   static constexpr unsigned band = out_side;
