@@ -31,10 +31,14 @@ struct MedianFact {
   const char* metric;
   const char* name;
 };
+constexpr const char* neighbours = "others on the GPU";
 constexpr std::array median_facts{
     MedianFact{"gpu_sm_clock", "SM clock"}, MedianFact{"gpu_memory_clock", "memory clock"},
     MedianFact{"gpu_temperature", "temperature"}, MedianFact{"gpu_power", "power"},
-    MedianFact{"other_gpu_share", "others on the GPU"}};
+    MedianFact{"other_gpu_share", neighbours}};
+/// Of the GPU's multiprocessors, beyond what the fleet gives to others, must be another process's to make a
+/// GPU slow: as much as it must be slower at the least. In percent, as the record has it.
+constexpr double share_that_slows = 100 * (1 - slow_performance);
 constexpr const char* link_width = "PCIe link width";
 
 std::string time_name(const Case& c, const std::string& op) {
@@ -190,6 +194,11 @@ class Judge {
     return own->second / fleet->second;
   }
 
+  [[nodiscard]] double more_than_fleet(const FleetMember& member, const std::string& fact) const {
+    const auto own = member.facts.find(fact);
+    return own == member.facts.end() ? 0 : own->second - facts_.at(fact);
+  }
+
   [[nodiscard]] std::string cause_of(const FleetMember& member) const {
     const auto below = [&](const char* fact) {
       return share_of_fleet(member, fact).value_or(1) < slow_performance;
@@ -198,16 +207,17 @@ class Judge {
       return fmt::format("{}, the fleet's {}", format::quantity(member.facts.at(fact), unit),
                          format::quantity(facts_.at(fact), unit));
     };
-    if (member.facts.contains("others on the GPU") && member.facts.at("others on the GPU") > 0)
-      return "a neighbour: another process used the GPU";
+    if (const double more = more_than_fleet(member, neighbours); more >= share_that_slows)
+      return fmt::format("a neighbour: other processes used {} more of the GPU than of the fleet's",
+                         format::percent(more / 100));
     if (below("SM clock"))
-      return fmt::format("its clock (power or heat): {}", against("SM clock", Unit::hertz));
+      return fmt::format("its clock (power, heat or a limit): {}", against("SM clock", Unit::hertz));
     if (below("memory clock"))
       return fmt::format("its memory's clock: {}", against("memory clock", Unit::hertz));
     if (below(link_width))
       return fmt::format("its link: {} PCIe lanes, the fleet's {}", member.facts.at(link_width),
                          facts_.at(link_width));
-    return member.facts.contains("SM clock") ? "not known: clocks, link and neighbours are the fleet's"
+    return member.facts.contains("SM clock") ? "not known: clocks, link and neighbours are about the fleet's"
                                              : "not known, the records have no clocks";
   }
 

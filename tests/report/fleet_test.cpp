@@ -149,20 +149,27 @@ TEST(FleetTest, SlowInSomeOfItsTimesIsSlow) {
 }
 
 TEST(FleetTest, TellsCausesApart) {
-  auto members = simulated(
-      12, 8, 3, 0.01, {{1, {.slower = 1.5, .clock = 1.3e9}}, {2, {.slower = 1.5}}, {3, {.slower = 1.5}}}, 9);
+  auto members = simulated(12, 8, 3, 0.01,
+                           {{1, {.slower = 1.5, .clock = 1.3e9}},
+                            {2, {.slower = 1.5}},
+                            {3, {.slower = 1.5}},
+                            {4, {.slower = 1.5}}},
+                           9);
   for (FleetMember& member : members) {
-    member.facts["others on the GPU"] = 0;
+    member.facts["others on the GPU"] = 2;  // a monitor that the whole fleet has
     member.facts["PCIe link width"] = 16;
   }
-  members[2].facts["others on the GPU"] = 0.4;
+  members[1].facts["others on the GPU"] = 4;
+  members[2].facts["others on the GPU"] = 40;
+  members[4].facts["others on the GPU"] = 4;
   members[3].facts["PCIe link width"] = 8;
   const Fleet fleet = judge_fleet(members);
   std::map<std::string, std::string> causes;
   for (const FleetVerdict& verdict : fleet.models[0].verdicts) causes[verdict.member->name] = verdict.cause;
   EXPECT_EQ(causes["0"], "");
-  EXPECT_TRUE(causes["1"].starts_with("its clock")) << causes["1"];
-  EXPECT_TRUE(causes["2"].starts_with("a neighbour")) << causes["2"];
+  EXPECT_TRUE(causes["1"].starts_with("its clock (power, heat or a limit): ")) << causes["1"];
+  EXPECT_TRUE(causes["2"].starts_with("a neighbour: other processes used 38")) << causes["2"];
+  EXPECT_TRUE(causes["4"].starts_with("not known")) << "two points more make nobody slow: " << causes["4"];
   EXPECT_TRUE(causes["3"].starts_with("its link: 8")) << causes["3"];
 }
 
