@@ -197,6 +197,17 @@ TEST(Merge, NamesWhatIsOfAnotherPlanBuildOrDivision) {
   expect_contains(refused({shard(1, 2), other}), "no case of its plan");
 }
 
+TEST(Merge, LooksAtWhatASourceHoldsAndNotAtWhereItWasBuilt) {
+  MergeSource one = shard(1, 2), other = shard(2, 2);
+  one.run.plan.sources = {{.path = "/home/me/a.cu", .variant = "fake/a", .checksum = "sha256:1"}};
+  other.run.plan.sources = one.run.plan.sources;
+  one.run.plan.sources[0].library = "/node1/cache/a.so";
+  other.run.plan.sources[0].library = "/node2/cache/a.so";
+  EXPECT_EQ(merged_of({one, other}).cases.size(), 5U);
+  other.run.plan.sources[0].checksum = "sha256:2";
+  expect_contains(refused({one, other}), "of different plans: sources: ");
+}
+
 TEST(Merge, WritesTheRunWithSourcesAndTraces) {
   const test::TemporaryDirectory temporary;
   std::vector<MergeSource> sources{shard(2, 2), shard(1, 2)};
