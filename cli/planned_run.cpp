@@ -146,8 +146,8 @@ Shard parse_shard(const std::string& text) {
 
 /// Leaves the run with the cases of its shard alone.
 void take_shard(Run& run, const Arguments& arguments) {
-  if (arguments.given("balance-by") && !arguments.given("shard"))
-    throw Error(ExitCode::usage, "--balance-by says how --shard divides the cases: give both.");
+  if (arguments.given("balance-by") && !arguments.given("shard") && !arguments.given("devices"))
+    throw Error(ExitCode::usage, "--balance-by says how --shard or --devices divides the cases: give both.");
   if (!arguments.given("shard")) return;
   run.shard = parse_shard(arguments.text("shard"));
   const std::optional<Run> earlier = earlier_run(arguments);

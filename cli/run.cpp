@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/compare.hpp"
 #include "cli/family_options.hpp"
@@ -17,9 +18,11 @@
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
 #include "model/derive/derive.hpp"
+#include "model/facts.hpp"
 #include "model/run_file.hpp"
 #include "report/views/summary.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/devices.hpp"
 #include "runner/result_directory.hpp"
 #include "system/error.hpp"
 
@@ -64,13 +67,74 @@ std::optional<Run> baseline_of(const Arguments& arguments) {
   return read_run(arguments.text("baseline"));
 }
 
+/// The devices of this machine of which there may be several, by their kind.
+std::vector<DeviceUnit> present_units() {
+  std::string obstacle = "this build of mprof has no CUDA";
+  for (const Device* device : Devices::instance().all()) {
+    if (device->id() == "cpu") continue;
+    if (const auto reason = device->unavailable())
+      obstacle = *reason;
+    else if (std::vector<DeviceUnit> units = device->units(); !units.empty())
+      return units;
+  }
+  throw Error(ExitCode::environment, fmt::format("--devices: there is no GPU to choose: {}.", obstacle));
+}
+
+/// Those of --devices; none: whichever the worker takes.
+std::vector<DeviceUnit> units_of(const Arguments& arguments) {
+  if (arguments.flag("share-host") && !arguments.given("devices"))
+    throw Error(ExitCode::usage, "--share-host says how --devices measures: give both.");
+  if (!arguments.given("devices")) return {};
+  if (arguments.given("shard"))
+    throw Error(ExitCode::usage,
+                "--devices and --shard exclude each other: a shard runs on the one GPU that "
+                "CUDA_VISIBLE_DEVICES leaves it.");
+  return chosen_units(arguments.text("devices"), present_units());
+}
+
+std::vector<std::string> ids_of(const std::vector<DeviceUnit>& units) {
+  std::vector<std::string> ids;
+  for (const DeviceUnit& unit : units) ids.push_back(unit.id);
+  std::ranges::sort(ids);
+  return ids;
+}
+
+/// Those that the run goes on on: each share on the device that it began on.
+std::vector<DeviceUnit> resumed_units(const Arguments& arguments, const Run& run, const fs::path& directory) {
+  std::vector<DeviceUnit> units = units_of(arguments);
+  std::vector<std::string> begun = devices_of(run, directory);
+  if (begun.empty() && !run.environment.empty()) {
+    const Fact* const uuid = find_fact(run.environment, fact::gpu, "UUID");
+    if (!units.empty() && uuid != nullptr && std::holds_alternative<std::string>(*uuid))
+      begun.push_back(std::get<std::string>(*uuid));
+    else
+      return units;
+  }
+  if (begun.empty()) return units;
+  if (units.empty()) units = chosen_units(fmt::format("{}", fmt::join(begun, ",")), present_units());
+  if (ids_of(units) == begun) return units;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{} goes on on the devices that it began on, {}, and not on {}. Leave --devices out, "
+                  "or record a new run.",
+                  directory.string(), fmt::join(begun, ", "), fmt::join(ids_of(units), ", ")));
+}
+
 int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
-            const std::optional<Run>& baseline) {
+            const std::vector<DeviceUnit>& units, const std::optional<Run>& baseline) {
   const Interrupts interrupts;
   const auto progress = make_progress(style_of(arguments), steady_clock());
   const std::string program = fs::read_symlink("/proc/self/exe").string();
   const bool adds_rounds = !arguments.given("rounds");  // whoever says how many gets so many
-  coordinate(run, {{program, "worker"}, directory, steady_clock(), *progress, interrupts.fd(), adds_rounds});
+  CoordinatorContext context{{program, "worker"}, directory,       steady_clock(),
+                             *progress,           interrupts.fd(), adds_rounds};
+  if (units.size() > 1) {
+    const std::optional<Run> earlier = earlier_run(arguments);
+    coordinate_devices(run, units, arguments.flag("share-host"), earlier ? &*earlier : nullptr, context);
+  } else {
+    if (!units.empty()) context.worker_command = worker_on(units.front(), context.worker_command);
+    coordinate(run, context);
+  }
   derive(run, directory.path());
   if (!arguments.flag("quiet")) std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
   const ExitCode code = exit_code_of(run);
@@ -95,10 +159,12 @@ int run(const Arguments& arguments) {
   if (mode == ResultDirectory::Mode::resume) {
     ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory, sources);
+    const std::vector<DeviceUnit> units = resumed_units(arguments, record, directory.path());
     directory.save_sources(record);  // of the same revision; the first attempt may not have come so far
-    return execute(record, directory, arguments, baseline);
+    return execute(record, directory, arguments, units, baseline);
   }
   // Everything that can be wrong with the request is found before a directory is made.
+  const std::vector<DeviceUnit> units = units_of(arguments);
   Run record = new_run(arguments, sources);
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
@@ -106,7 +172,7 @@ int run(const Arguments& arguments) {
   ResultDirectory directory(out, mode);
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record);
-  return execute(record, directory, arguments, baseline);
+  return execute(record, directory, arguments, units, baseline);
 }
 
 }  // namespace
@@ -123,6 +189,14 @@ Verb run_verb() {
        "Only the I-th of N shares of the plan's cases, each about as long as the others; none where there "
        "are "
        "more shards than cases. `mprof merge` makes one run of all of them."},
+      {"devices", "LIST", "",
+       "The GPUs to run on: all, or numbers (as CUDA counts them) and UUIDs with commas between, of one "
+       "model. Several share the cases, all of a problem on the same one; the timing pass, which takes host "
+       "times, has the host for itself, one GPU at a time, and the other passes run at once. --resume goes "
+       "on on the same ones."},
+      {"share-host", "", "",
+       "With --devices: take times on all GPUs at once. Shorter, but host times and copies disturb each "
+       "other; the record says so, and the times of the GPU's own clock count."},
       {"baseline", "DIR", "",
        "Then compare the run in DIR with this one, as `mprof compare` does with its defaults, and exit so."},
       {"quiet", "", "", "Print only what goes wrong, and where the result is."},

@@ -54,6 +54,15 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] std::string name() const override { return gpu().name; }
 
+  [[nodiscard]] std::vector<DeviceUnit> units() const override {
+    std::vector<DeviceUnit> units;
+    for (const cudaDeviceProp& one : visible_gpus()) {
+      const std::string uuid = uuid_text(one.uuid);
+      units.push_back({uuid, one.name, "CUDA_VISIBLE_DEVICES=" + uuid});
+    }
+    return units;
+  }
+
   [[nodiscard]] Environment fingerprint() const override {
     const cudaDeviceProp& properties = gpu();
     const std::string uuid = gpu_uuid();

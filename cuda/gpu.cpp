@@ -18,7 +18,18 @@ const cudaDeviceProp& gpu() {
 }
 
 std::string gpu_uuid() {
-  const cudaUUID_t& uuid = gpu().uuid;
+  return uuid_text(gpu().uuid);
+}
+
+std::vector<cudaDeviceProp> visible_gpus() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
+  std::vector<cudaDeviceProp> found(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) check(cudaGetDeviceProperties(&found[static_cast<std::size_t>(i)], i));
+  return found;
+}
+
+std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';

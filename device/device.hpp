@@ -30,8 +30,16 @@ class DeviceTimer {
   [[nodiscard]] virtual double overhead() const { return 0; }
 };
 
-/// What ops run on and are timed by. Everything here except unavailable() may create a device context, so the
-/// coordinator calls nothing else.
+/// One of several of a kind, such as a GPU of a host with more.
+struct DeviceUnit {
+  std::string id{};           ///< what no other has, on whatever host: a UUID
+  std::string name{};         ///< of its model
+  std::string environment{};  ///< "NAME=VALUE": what a process is started with to see this one alone
+  bool operator==(const DeviceUnit&) const = default;
+};
+
+/// What ops run on and are timed by. Everything here except unavailable(), name() and units() may create a
+/// device context, so the coordinator calls nothing else.
 class Device {
  public:
   virtual ~Device() = default;
@@ -40,6 +48,9 @@ class Device {
   [[nodiscard]] virtual std::optional<std::string> unavailable() const = 0;
   /// A short name for directories and titles: "AMD EPYC", "NVIDIA H200". Creates no context.
   [[nodiscard]] virtual std::string name() const = 0;
+  /// Those of its kind that this process sees, as the device numbers them; none where there is no choice.
+  /// Creates no context.
+  [[nodiscard]] virtual std::vector<DeviceUnit> units() const { return {}; }
   /// What is known of the device, by group and name.
   [[nodiscard]] virtual Environment fingerprint() const = 0;
   /// Peak rates, measured in about `seconds` at the most.

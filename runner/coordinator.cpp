@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <random>
 #include <span>
 #include <string_view>
@@ -48,17 +49,39 @@ struct Assignment {
 
 enum class Outcome { done, interrupted };
 
+/// The host, held for as long as it lives: alone, or with others that do not need it alone either.
+class HostTurn {
+ public:
+  HostTurn(SharedHost* host, bool alone) {
+    if (host == nullptr) return;
+    if (alone)
+      alone_ = std::unique_lock(host->turn);
+    else
+      with_others_ = std::shared_lock(host->turn);
+  }
+
+ private:
+  std::unique_lock<std::shared_mutex> alone_;
+  std::shared_lock<std::shared_mutex> with_others_;
+};
+
 class Coordinator {
  public:
   Coordinator(Run& run, const CoordinatorContext& context) : run_(run), context_(context) {}
+
+  ~Coordinator() { say_timed(); }
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
 
   void run() {
     ask_for_huge_pages();
     run_.state = RunState::running;
     save();
     if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
-    const std::vector<Task> tasks = schedule(run_);
+    std::vector<Task> tasks = schedule(run_);
     announce(tasks);
+    if (context_.host != nullptr)
+      std::ranges::stable_partition(tasks, [&](const Task& task) { return needs_host(task); });
     if (measure(tasks) == Outcome::interrupted) return finish(RunState::interrupted);
     if (context_.adds_rounds) {
       const std::vector<Task> further = further_tasks(run_, rounds_wanted(run_));
@@ -69,10 +92,6 @@ class Coordinator {
   }
 
  private:
-  /// Whether large arrays of the host come to lie in huge pages is a matter of luck otherwise, and one of the
-  /// reasons why processes differ. The workers' C library asks for them; what the user has set stays.
-  static void ask_for_huge_pages() { ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0); }
-
   /// The record as it is before anything runs. A resumed run may skip what it still had to do before.
   void save() {
     context_.directory.save(run_);
@@ -101,6 +120,7 @@ class Coordinator {
 
   Outcome survey() {
     context_.progress.surveying();
+    const HostTurn turn(context_.host, true);
     if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd))
       return Outcome::interrupted;
     context_.directory.save(run_);
@@ -109,6 +129,10 @@ class Coordinator {
 
   Outcome measure(const std::vector<Task>& tasks) {
     for (const Task& task : tasks) {
+      if (context_.host != nullptr && !needs_host(task)) {
+        say_timed();
+        context_.host->all_timed.wait();
+      }
       if (measure(task) == Outcome::interrupted) return Outcome::interrupted;
     }
     return Outcome::done;
@@ -151,6 +175,7 @@ class Coordinator {
 
   /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
   Outcome measure(Assignment& assignment) {
+    const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
     Process worker(context_.worker_command, to_line(job_of(assignment)));
     double deadline = context_.clock.now() + worker_start_limit;
     while (assignment.done < assignment.cases.size()) {
@@ -178,6 +203,23 @@ class Coordinator {
       take(message, assignment);
     }
     return Outcome::done;
+  }
+
+  /// Whether others on the host would disturb it, or it them: the timing pass takes host times, and ops of
+  /// the CPU keep the host busy in each pass.
+  [[nodiscard]] bool needs_host(Pass pass, const Case& c) const {
+    if (!context_.host_disturbance.empty()) return false;
+    const VariantInfo* variant = find_variant(run_, c.key.variant);
+    return pass == Pass::timing || variant == nullptr || variant->device == "cpu";
+  }
+  [[nodiscard]] bool needs_host(const Task& task) const {
+    return needs_host(task.pass, run_.cases[task.cases.front()]);
+  }
+
+  /// Once: others wait for it, however this one ends.
+  void say_timed() {
+    if (context_.host != nullptr && !said_timed_) context_.host->all_timed.count_down();
+    said_timed_ = true;
   }
 
   /// A case's time begins when its worker begins it.
@@ -249,14 +291,16 @@ class Coordinator {
     PassResult result{.pass = assignment.pass};
     result.status = status;
     result.reason = std::move(reason);
-    record(assignment, result);
+    record(assignment, std::move(result));
   }
 
   /// Stores the result of the case that the worker is at, durably.
-  void record(Assignment& assignment, const PassResult& result) {
+  void record(Assignment& assignment, PassResult result) {
     Case& c = run_.cases[assignment.cases[assignment.done]];
     ++assignment.done;
     assignment.begun = false;
+    if (result.sampling && result.sampling->host_disturbance.empty())
+      result.sampling->host_disturbance = context_.host_disturbance;
     PassResult& stored = *find_pass(c, assignment.pass);
     if (assignment.round == 0)
       stored = result;
@@ -302,6 +346,7 @@ class Coordinator {
 
   Run& run_;
   const CoordinatorContext& context_;
+  bool said_timed_ = false;
 };
 
 /// Whether this round of a pass is still to be made.
@@ -365,6 +410,11 @@ std::vector<Task> further_tasks(const Run& run, std::span<const std::uint32_t> r
                       std::back_inserter(tasks));
   }
   return tasks;
+}
+
+void ask_for_huge_pages() {
+  constexpr const char* tunables = "GLIBC_TUNABLES";
+  if (std::getenv(tunables) == nullptr) ::setenv(tunables, "glibc.malloc.hugetlb=1", 0);
 }
 
 double work_of(const Case& c) {

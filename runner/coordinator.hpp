@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <latch>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +32,15 @@ class Progress {
   virtual void end() {}
 };
 
+/// A host that several coordinators share, each with a device of its own. What takes host times, or loads the
+/// host with ops, comes first and holds it alone; all else begins when every coordinator is through with
+/// that, and holds it with others.
+struct SharedHost {
+  explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
+  std::shared_mutex turn{};
+  std::latch all_timed;
+};
+
 struct CoordinatorContext {
   /// The command line that starts a worker.
   std::vector<std::string> worker_command;
@@ -40,7 +51,17 @@ struct CoordinatorContext {
   int interrupt_fd = -1;
   /// Whether cases get the further rounds that rounds_wanted() asks for.
   bool adds_rounds = false;
+  /// nullptr: nobody shares it.
+  SharedHost* host = nullptr;
+  /// What host times are marked as disturbed by, when they are taken beside other measurements. Only
+  /// the survey has a shared host for itself then.
+  std::string host_disturbance{};
 };
+
+/// Whether large arrays of the host come to lie in huge pages is a matter of luck otherwise, and one of the
+/// reasons why processes differ. The workers' C library asks for them; what the user has set stays. To be
+/// called before threads are started, when each shall coordinate().
+void ask_for_huge_pages();
 
 /// Runs all pending passes of the run's cases in worker processes, one variant and pass after another, in an
 /// order shuffled by the plan's seed, and saves each case when a pass of it is done. Holds no device context

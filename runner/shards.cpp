@@ -1,6 +1,7 @@
 #include "runner/shards.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -48,6 +49,27 @@ std::vector<std::uint32_t> assign_shards(std::span<const double> costs, std::uin
     *least += costs[i];
     shards[i] = static_cast<std::uint32_t>(least - loads.begin()) + 1;
   }
+  return shards;
+}
+
+std::vector<std::uint32_t> assign_problems(const Run& run, std::uint32_t count, const Run* earlier) {
+  using FamilyProblem = std::pair<std::string, Problem>;
+  std::map<FamilyProblem, std::size_t> places;
+  std::vector<double> costs;
+  std::vector<std::size_t> place_of;
+  const std::vector<double> each = expected_costs(run.cases, earlier);
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    const CaseKey& key = run.cases[i].key;
+    const VariantInfo* variant = find_variant(run, key.variant);
+    const FamilyProblem compared{variant == nullptr ? "" : variant->family, key.problem};
+    const auto [place, is_new] = places.emplace(compared, costs.size());
+    if (is_new) costs.push_back(0);
+    costs[place->second] += each[i];
+    place_of.push_back(place->second);
+  }
+  const std::vector<std::uint32_t> of_places = assign_shards(costs, count);
+  std::vector<std::uint32_t> shards;
+  for (const std::size_t place : place_of) shards.push_back(of_places[place]);
   return shards;
 }
 

@@ -20,6 +20,11 @@ namespace mprof {
 /// everywhere.
 [[nodiscard]] std::vector<std::uint32_t> assign_shards(std::span<const double> costs, std::uint32_t count);
 
+/// The shard, from 1, of each of the run's cases, with all cases of a family's problem in one: they are what
+/// a report compares, and two devices of one model differ.
+[[nodiscard]] std::vector<std::uint32_t> assign_problems(const Run& run, std::uint32_t count,
+                                                         const Run* earlier);
+
 /// Those of a plan's cases that are a shard's, in plan order; none where there are more shards than cases.
 [[nodiscard]] std::vector<Case> cases_of_shard(std::vector<Case> cases, const Shard& shard,
                                                const Run* earlier);

@@ -146,8 +146,23 @@ FactList peak_facts(const Run& run) {
   return list;
 }
 
+/// Which machine or GPU measured how much of a merged run.
+FactList part_facts(const Run& run) {
+  FactList list{"Parts"};
+  for (const RunPart& part : run.parts) {
+    const Fact* const uuid = find_fact(part.environment, fact::gpu, "UUID");
+    const bool is_known = uuid != nullptr && std::holds_alternative<std::string>(*uuid);
+    const std::string name = is_known     ? std::get<std::string>(*uuid)
+                             : part.shard ? fmt::format("Shard {}", part.shard->index)
+                                          : moment(part.started);
+    list.add(format::one_line(name), fmt::format("{} of {} cases", part.cases.size(), run.cases.size()));
+  }
+  return list;
+}
+
 json setup_views(const Run& run) {
-  std::vector<FactList> lists{run_facts(run), plan_facts(run), input_facts(run), peak_facts(run)};
+  std::vector<FactList> lists{run_facts(run), part_facts(run), plan_facts(run), input_facts(run),
+                              peak_facts(run)};
   const Environment environment = shown_environment(run);
   for (const std::string& group : ordered_groups(environment)) {
     FactList list{group_title(group)};

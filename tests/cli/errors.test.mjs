@@ -36,6 +36,9 @@ const bad_usage = {
   "an axis of a family that is not selected": [["run", "--variant", "elementwise/*", "--batch", "1"], /batch: no selected family/],
   "a problem without a value": [["run", "--all", "--problem", "batch"], /give AXIS=VALUE/],
   "an input that no family has": [["run", "--all", "--input", "wieghts=x"], /no family has an input of this name\. Did you mean weights\?/],
+  "a shared host without devices": [["run", "--all", "--share-host"], /--share-host says how --devices measures: give both/],
+  "devices of a shard": [["run", "--all", "--shard", "1/2", "--devices", "0", "--out", "x"], /--devices and --shard exclude each other/],
+  "an empty list of devices": [["run", "--all", "--devices", ""], /--devices: the list is empty/],
   "a device without --all": [["run", "--variant", "conv/*", "--device", "cpu"], /--device says which .* give both/],
   "an unknown device": [["run", "--all", "--device", "cpu,tpu"], /--device tpu: this mprof has no variant for it/],
   "an unknown option": [["run", "--all", "--bacth", "100"], /no option --bacth. Did you mean --batch\?/],
@@ -200,4 +203,9 @@ test("without permission: a message, not a crash", { skip: process.getuid() !== 
   const parent = mprof(["report", out], nobody);
   assert.equal(parent.code, 2, parent.err);
   assert.match(parent.err, /Permission denied/);
+});
+
+test("devices where there is no GPU: exit code 5", (t) => {
+  const args = ["run", "--all", "--devices", "all"];
+  refused(t, args, /--devices: there is no GPU to choose: /, { code: 5, env: { ...process.env, CUDA_VISIBLE_DEVICES: "" } });
 });

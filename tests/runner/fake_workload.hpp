@@ -141,4 +141,12 @@ inline RegisteredVariant fake_variant(const std::string& id, std::vector<Paramet
   return variant;
 }
 
+/// A variant of a device that is not the host.
+inline constexpr const char* elsewhere = "fake/elsewhere";
+inline RegisteredVariant variant_elsewhere() {
+  RegisteredVariant variant = fake_variant(elsewhere);
+  variant.info.device = "elsewhere";
+  return variant;
+}
+
 }  // namespace mprof::test

@@ -199,7 +199,7 @@ TEST(Merge, NamesWhatIsOfAnotherPlanBuildOrDivision) {
 
 TEST(Merge, LooksAtWhatASourceHoldsAndNotAtWhereItWasBuilt) {
   MergeSource one = shard(1, 2), other = shard(2, 2);
-  one.run.plan.sources = {{.path = "/home/me/a.cu", .variant = "fake/a", .checksum = "sha256:1"}};
+  one.run.plan.sources = {{.path = "/sources/a.cu", .variant = "fake/a", .checksum = "sha256:1"}};
   other.run.plan.sources = one.run.plan.sources;
   one.run.plan.sources[0].library = "/node1/cache/a.so";
   other.run.plan.sources[0].library = "/node2/cache/a.so";

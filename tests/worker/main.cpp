@@ -2,6 +2,7 @@
 // coordinator to reporting each for what it is.
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -15,6 +16,8 @@
 #include "runner/protocol.hpp"
 #include "runner/worker.hpp"
 #include "tests/runner/fake_workload.hpp"
+#include "tests/support/fake_clock.hpp"
+#include "tests/support/fake_device.hpp"
 
 namespace {
 
@@ -79,6 +82,7 @@ Scripts scripts() {
       {"fake/greedy", at_size_two([] { static_cast<void>(std::vector<char>(std::size_t{1} << 60)); })},
       {"fake/wrong_at_large",
        [](std::uint64_t size) { return Script{.on_verify = [size] { return wrong_at_large(size); }}; }},
+      {"fake/elsewhere", [](std::uint64_t) { return Script{}; }},
       {"fake/slow",
        [](std::uint64_t) {
          return Script{.on_stage = [](Stage) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }};
@@ -107,9 +111,18 @@ int main() {
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   Registry registry;
-  for (const auto& [id, script] : scripts()) registry.add(test::fake_variant(id));
+  for (const auto& [id, script] : scripts()) {
+    if (id != test::elsewhere) registry.add(test::fake_variant(id));
+  }
+  registry.add(test::variant_elsewhere());
   registry.add(std::make_unique<test::FakeFamily>(scripts()));
+  test::FakeClock clock;
+  Devices::instance().add(std::make_unique<test::FakeDevice>(clock, "elsewhere"), -1);
   registry.add_library({"fake library", [] { return "1.0"; }});
+  registry.add_library({"fake device", [] {
+                          const char* device = std::getenv("FAKE_DEVICE");
+                          return std::string(device == nullptr ? "the only one" : device);
+                        }});
   CollectorKinds::instance().add(
       {.id = "tracer",
        .pass = Pass::trace,

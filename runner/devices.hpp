@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+#include "model/run.hpp"
+#include "runner/coordinator.hpp"
+
+/// One run on several devices of a host: a shard of its cases to each, measured at once where that disturbs
+/// nothing, and merged.
+namespace mprof {
+
+/// Where the shares of a run's devices lie: devices/<id>.
+inline constexpr const char* devices_folder = "devices";
+
+/// Those of `present` that a user named: "all", or numbers in their order and ids, of which the beginning is
+/// enough, with commas between. Throws Error(usage) for what names none or several, for one named twice, and
+/// for devices of several models, whose times do not belong in one run.
+[[nodiscard]] std::vector<DeviceUnit> chosen_units(const std::string& list,
+                                                   const std::vector<DeviceUnit>& present);
+
+/// What a worker is started with to see this device alone.
+[[nodiscard]] std::vector<std::string> worker_on(const DeviceUnit& unit,
+                                                 const std::vector<std::string>& command);
+
+/// The ids of the devices that the run in the directory was spread over; none when it was not, or is not
+/// begun.
+[[nodiscard]] std::vector<std::string> devices_of(const Run& run, const std::filesystem::path& directory);
+
+/// As coordinate(), with a coordinator for each device, in threads. Each has a shard of the run (all cases of
+/// a problem, so that they compare) in a result directory of its own, devices/<id>, which stays, is gone on
+/// with when it is there, and is merged into the run's. `earlier`: see expected_costs(). With `shares_host`
+/// host times are taken side by side too, and the record says that they are disturbed; otherwise one at a
+/// time. Throws what a coordinator throws, when all have ended.
+void coordinate_devices(Run& run, const std::vector<DeviceUnit>& units, bool shares_host, const Run* earlier,
+                        const CoordinatorContext& context);
+
+}  // namespace mprof
