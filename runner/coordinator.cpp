@@ -81,7 +81,7 @@ class Coordinator {
     std::vector<Task> tasks = schedule(run_);
     announce(tasks);
     if (context_.host != nullptr)
-      std::ranges::stable_partition(tasks, [&](const Task& task) { return needs_host(task); });
+      std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) { return needs_host(task); });
     if (measure(tasks) == Outcome::interrupted) return finish(RunState::interrupted);
     if (context_.adds_rounds) {
       const std::vector<Task> further = further_tasks(run_, rounds_wanted(run_));
