@@ -121,6 +121,8 @@ class Watcher {
       return;
     }
     Run run = planned(built);
+    run.environment = environment_;  // the machine is surveyed once
+    run.ceilings = ceilings_;
     const fs::path path = out_ / std::to_string(number_ + 1);
     ResultDirectory directory(path, ResultDirectory::Mode::create);
     directory.save(run);
@@ -133,6 +135,8 @@ class Watcher {
       coordinate(run, {{program, "worker"}, directory, clock_, *progress, interrupts.fd()});
     }
     if (run.state == RunState::interrupted) interrupted();
+    environment_ = run.environment;
+    ceilings_ = run.ceilings;
     ++number_;
     checksum_ = built.front().checksum;
     derive(run, path);
@@ -220,9 +224,11 @@ class Watcher {
   double timeout_;        ///< s
   Sources sources_{false};
   std::vector<std::string> registered_;  ///< ids of the version that was built last
-  std::string checksum_;                 ///< of the version that was measured last
-  std::size_t number_ = 0;               ///< of versions that were measured
-  std::optional<Run> last_;              ///< of the last one that was right
+  Environment environment_;              ///< as surveyed for the first version
+  std::vector<Ceiling> ceilings_;
+  std::string checksum_;     ///< of the version that was measured last
+  std::size_t number_ = 0;   ///< of versions that were measured
+  std::optional<Run> last_;  ///< of the last one that was right
   std::size_t last_number_ = 0;
 };
 
