@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <functional>
 
+#include "kernels/common/standing_threads.hpp"
+
 namespace mprof {
 
 /// Threads that can run at the same time here; at least 1.
@@ -13,6 +15,10 @@ namespace mprof {
 /// use too, one slow thread then does not hold up the rest. The first exception of a body is thrown again
 /// here.
 void parallel_for(std::size_t count, std::size_t threads,
+                  const std::function<void(std::size_t begin, std::size_t end)>& body);
+
+/// Likewise, on all of `threads`, which are there already.
+void parallel_for(std::size_t count, StandingThreads& threads,
                   const std::function<void(std::size_t begin, std::size_t end)>& body);
 
 }  // namespace mprof

@@ -1,3 +1,4 @@
+#include <limits>
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -91,6 +92,27 @@ TEST(Network, PoolsPlanesOneByOne) {
   EXPECT_EQ(out[0], 3 * 34 + 3);
   EXPECT_EQ(out[63], 31 * 34 + 31);
   EXPECT_EQ(out[64], 34 * 34 + 3 * 34 + 3);
+}
+
+/// Whatever part of a row full vectors serve, and with values that are no numbers.
+TEST(Network, PoolsRowsOfAnyWidth) {
+  for (unsigned width = 4; width < 90; ++width) {
+    constexpr std::size_t height = 9;
+    std::vector<float> in = test::random_values(2 * height * width, width);
+    in[width % in.size()] = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> out(2 * (height / 2) * (width / 2), -1.0F);
+    relu_max_pool<2>(in.data(), 2, height, width, out.data());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t x = i % (width / 2) * 2;
+      const std::size_t y = i / (width / 2) % (height / 2) * 2;
+      const float* window = in.data() + i / (width / 2 * (height / 2)) * height * width + y * width + x;
+      float expected = 0;
+      for (const unsigned tap : {0U, 1U, width, width + 1}) {
+        if (window[tap] > expected) expected = window[tap];
+      }
+      ASSERT_EQ(out[i], expected) << width << " at " << i;
+    }
+  }
 }
 
 TEST(Network, ClassifierAgreesWithTheReference) {
