@@ -1,5 +1,6 @@
-# The CUDA parts: cuda/, collectors/cuda/ and every kernels/*/*.cu, when the toolkit is found. Sets MPROF_WITH_CUDA.
-file(GLOB MPROF_CUDA_KERNELS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.cu)
+# The CUDA parts: cuda/, collectors/cuda/ and every .cu file of kernels/, when the toolkit is found. Sets MPROF_WITH_CUDA.
+file(GLOB MPROF_CUDA_KERNELS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.cu
+  ${CMAKE_SOURCE_DIR}/kernels/*/device/*.cu)
 # What registers itself, and is therefore no part of the library: the device, and the collectors that need it.
 file(GLOB MPROF_CUDA_PLUGINS CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/cuda/device.cpp ${CMAKE_SOURCE_DIR}/collectors/cuda/*.cpp)

@@ -25,13 +25,12 @@
 // The profile should show
 //             DRAM the busiest unit in layer 1, and in layer 2 with FP16; TF32 needs twice the matrix
 //             instructions of FP16 in layer 2. No FP32 multiply-add.
-#include "kernels/conv/device/banded_rows.cuh"
+#include "kernels/conv/device/banded_product.hpp"
 
 namespace mprof::conv {
 namespace {
 
-using banded::Banded;
-using banded::Layout;
+using banded::BandedConvolution;
 using banded::Precision;
 
 const Register registered{Declaration{
@@ -64,10 +63,8 @@ const Register registered{Declaration{
                    "https://docs.nvidia.com/cuda/parallel-thread-execution/"},
     .tolerance = 2e-3,  // TF32 and FP16 alike: 10 bits of mantissa are stored, an error of 2^-11 at most
     .make = [](const Parameters& parameters) -> std::unique_ptr<Convolution> {
-      if (parameters.at("precision") == "fp16") {
-        return std::make_unique<Banded<Precision::fp16, Layout{1, 3}, Layout{1, 4}>>("conv/banded");
-      }
-      return std::make_unique<Banded<Precision::tf32, Layout{1, 3}, Layout{1, 4}>>("conv/banded");
+      const Precision precision = parameters.at("precision") == "fp16" ? Precision::fp16 : Precision::tf32;
+      return std::make_unique<BandedConvolution>(precision, "conv/banded");
     },
 }};
 

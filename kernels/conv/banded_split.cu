@@ -17,15 +17,13 @@
 // The profile should show
 //             three times the matrix instructions of `banded` with FP16, at the same DRAM traffic: the tensor
 //             pipe the busiest unit in layer 2, DRAM in layer 1. No FP32 multiply-add.
-#include "kernels/conv/device/banded_rows.cuh"
+#include "kernels/conv/device/banded_product.hpp"
 
 namespace mprof::conv {
 namespace {
 
-using banded::Banded;
-using banded::Layout;
+using banded::BandedConvolution;
 using banded::Precision;
-using banded::Stores;
 
 const Register registered{Declaration{
     .title = "Banded product of split floats on tensor cores",
@@ -50,8 +48,7 @@ const Register registered{Declaration{
          "H. Ootomo, R. Yokota: Recovering single precision accuracy from Tensor Cores while "
          "surpassing the FP32 theoretical peak performance, IJHPCA 2022"},
     .make = [](const Parameters& /*parameters*/) -> std::unique_ptr<Convolution> {
-      return std::make_unique<Banded<Precision::split_fp16, Layout{1, 4, Stores::direct}, Layout{1, 3}>>(
-          "conv/banded_split");
+      return std::make_unique<BandedConvolution>(Precision::split_fp16, "conv/banded_split");
     },
 }};
 

@@ -40,14 +40,15 @@ __global__ void conv_any_shape(const float* __restrict__ input, const float* __r
   }
 }
 
-/// Launches conv_any_shape on the default stream. All pointers are to device memory: `input` [B][C][H][W],
+/// Launches conv_any_shape. All pointers are to device memory: `input` [B][C][H][W],
 /// `mask` [M][C][K][K], `output` [B][M][H_out][W_out].
-inline void launch_any_shape(const Shape& s, const float* input, const float* mask, float* output) {
+inline void launch_any_shape(const Shape& s, const float* input, const float* mask, float* output,
+                             cudaStream_t stream = nullptr) {
   const dim3 block(32, 8);
   const std::size_t tiles = blocks_for(s.out_width(), block.x) * blocks_for(s.out_height(), block.y);
   const dim3 grid(static_cast<unsigned>(blocks_for(s.maps, any_shape_maps)), static_cast<unsigned>(tiles),
                   static_cast<unsigned>(s.batch));
-  conv_any_shape<any_shape_maps><<<grid, block>>>(input, mask, output, DeviceShape(s));
+  conv_any_shape<any_shape_maps><<<grid, block, 0, stream>>>(input, mask, output, DeviceShape(s));
 }
 
 }  // namespace mprof::conv

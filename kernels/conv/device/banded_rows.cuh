@@ -4,16 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <cuda_fp16.h>
 
 #include "kernels/conv/device/any_shape.cuh"
 #include "kernels/conv/device/async_copy.cuh"
-#include "kernels/conv/device/device_convolution.hpp"
+#include "kernels/conv/device/banded_product.hpp"
 #include "kernels/conv/lenet/lenet.hpp"
-#include "system/error.hpp"
 
 /// The network's convolutions as products with a banded matrix on tensor cores, for the variants `banded` and
 /// `banded_split`, whose files tell the idea.
@@ -26,12 +24,6 @@
 ///   of the sums       both pixels of map t (of 4), in the windows g and g + 8
 /// The inner dimension may have any order as long as both factors have the same.
 namespace mprof::conv::banded {
-
-enum class Precision : std::uint8_t {
-  tf32,
-  fp16,
-  split_fp16,  ///< each factor the sum of two FP16 numbers, of which three of the four products are added
-};
 
 inline constexpr unsigned lanes = 32;
 inline constexpr unsigned mask_side = 7;
@@ -520,33 +512,15 @@ std::vector<std::uint32_t> weight_words(const std::vector<float>& mask, float sc
   return result;
 }
 
-/// Why the variant `id` cannot run here, or nothing: throws Error(environment) on a GPU without the
-/// instructions.
-inline void require_compute_capability_8(const std::string& id) {
-  int device = 0;
-  int major = 0;
-  int minor = 0;
-  cuda::check(cudaGetDevice(&device));
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  if (major >= 8) return;
-  throw Error(
-      ExitCode::environment,
-      id +
-          ": its asynchronous copies and matrix instructions need a GPU of compute capability 8.0, and "
-          "this one has " +
-          std::to_string(major) + "." + std::to_string(minor) +
-          ". Use conv/tensor_core with precision=fp16 from 7.5 on, or conv/per_layer.");
-}
-
+/// The product of the network's layers in one precision, in the layouts that suit it.
 template <Precision precision, Layout layout1, Layout layout2>
-class Banded final : public DeviceConvolution {
+class LayerProduct final : public Product {
  public:
-  explicit Banded(const std::string& id) { require_compute_capability_8(id); }
-
- protected:
-  void allocate(const float* host_mask) override {
-    const std::vector<float> mask(host_mask, host_mask + shape().mask_size());
+  void prepare(const Shape& shape, const float* host_mask) override {
+    shape_ = shape;
+    mask_ = cuda::DeviceBuffer<float>(shape.mask_size());
+    cuda::check(cudaMemcpy(mask_.data(), host_mask, mask_.bytes(), cudaMemcpyHostToDevice));
+    const std::vector<float> mask(host_mask, host_mask + shape.mask_size());
     const float scale = weight_scale(precision, mask);
     scale_ = {};
     if (precision == Precision::split_fp16) {
@@ -566,21 +540,26 @@ class Banded final : public DeviceConvolution {
     cuda::check(cudaMemcpy(weights_.data(), words.data(), weights_.bytes(), cudaMemcpyHostToDevice));
   }
 
-  void launch() override {
+  void launch(const float* input, std::size_t images, float* output, cudaStream_t stream) const override {
     if (is<Layer1>()) {
       if (layout1_fits_) {
-        launch_layer<Layer1, layout1>();
+        launch_layer<Layer1, layout1>(input, images, output, stream);
       } else {
-        launch_layer<Layer1, direct1>();
+        launch_layer<Layer1, direct1>(input, images, output, stream);
       }
     } else if (is<Layer2>()) {
-      launch_layer<Layer2, layout2>();
+      launch_layer<Layer2, layout2>(input, images, output, stream);
     } else {
-      launch_any_shape(shape(), input(), mask(), output());
+      Shape shape = shape_;
+      shape.batch = images;
+      launch_any_shape(shape, input, mask_.data(), output, stream);
     }
   }
 
-  void release() override { weights_ = {}; }
+  void release() override {
+    mask_ = {};
+    weights_ = {};
+  }
 
  private:
   /// Whether the shape is the layer's, with any number of images.
@@ -594,7 +573,7 @@ class Banded final : public DeviceConvolution {
                               .mask = mask_side};
     static_assert(one_image == layers[Layer::channels == 1 ? 0 : 1].one_image);
     static_assert(one_image.out_height() == Layer::out_side);
-    Shape ours = shape();
+    Shape ours = shape_;
     ours.batch = 1;
     return ours == one_image;
   }
@@ -628,16 +607,19 @@ class Banded final : public DeviceConvolution {
   }
 
   template <class Layer, Layout layout>
-  void launch_layer() {
-    const auto grid = static_cast<unsigned>(shape().batch * Layer::units);
+  void launch_layer(const float* input, std::size_t images, float* output, cudaStream_t stream) const {
+    const auto grid = static_cast<unsigned>(images * Layer::units);
     constexpr unsigned block = block_size<Layer, layout.warp_tiles>;
     constexpr unsigned bytes = shared_bytes<Layer, layout>;
     const auto run = kernel<Layer, layout>;
-    run<<<grid, block, bytes>>>(input(), reinterpret_cast<const uint2*>(weights_.data()), output(), scale_);
+    run<<<grid, block, bytes, stream>>>(input, reinterpret_cast<const uint2*>(weights_.data()), output,
+                                        scale_);
   }
 
+  Shape shape_;
   Scale scale_;
   bool layout1_fits_ = false;
+  cuda::DeviceBuffer<float> mask_;
   cuda::DeviceBuffer<unsigned> weights_;
 };
 

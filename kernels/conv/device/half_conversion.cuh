@@ -43,16 +43,16 @@ inline unsigned half_conversion_blocks(std::size_t count) {
       std::clamp<std::size_t>(blocks_for(count / 2, half_conversion_block), 1, 1U << 16U));
 }
 
-/// Launches half_from_float for `count` elements, on the default stream.
-inline void to_half(const float* from, __half* to, std::size_t count) {
+/// Launches half_from_float for `count` elements.
+inline void to_half(const float* from, __half* to, std::size_t count, cudaStream_t stream = nullptr) {
   half_from_float<half_conversion_block>
-      <<<half_conversion_blocks(count), half_conversion_block>>>(from, to, count);
+      <<<half_conversion_blocks(count), half_conversion_block, 0, stream>>>(from, to, count);
 }
 
-/// Launches float_from_half for `count` elements, on the default stream.
-inline void to_float(const __half* from, float* to, std::size_t count) {
+/// Launches float_from_half for `count` elements.
+inline void to_float(const __half* from, float* to, std::size_t count, cudaStream_t stream = nullptr) {
   float_from_half<half_conversion_block>
-      <<<half_conversion_blocks(count), half_conversion_block>>>(from, to, count);
+      <<<half_conversion_blocks(count), half_conversion_block, 0, stream>>>(from, to, count);
 }
 
 }  // namespace mprof::conv
