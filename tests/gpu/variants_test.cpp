@@ -51,6 +51,8 @@ TEST(CudaVariants, AreAllThere) {
                          "conv/per_layer",
                          "conv/banded",
                          "conv/banded_split",
+                         "conv/pipeline",
+                         "conv/pipeline_half",
                          "elementwise/baseline",
                          "elementwise/coalesced",
                          "elementwise/float4",

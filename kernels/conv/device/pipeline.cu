@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <bit>
+
+#include "kernels/common/device/blocks.hpp"
+#include "kernels/common/host_copy.hpp"
+#include "kernels/common/parallel.hpp"
+#include "kernels/conv/device/half_conversion.cuh"
+#include "kernels/conv/device/pipeline.hpp"
+#include "system/error.hpp"
+
+namespace mprof::conv::pipeline {
+namespace {
+
+/// A lane's first chunk is this part of the others, so that the copies out begin early, and so are the last
+/// ones at the least, so that no lane ends long after the others.
+constexpr std::size_t smallest_share = 8;
+
+std::size_t wire_bytes(std::size_t count, Wire wire) {
+  return count * (wire == Wire::half ? sizeof(__half) : sizeof(float));
+}
+
+template <class Buffer>
+void grow(Buffer& buffer, std::size_t size) {
+  if (buffer.size() >= size) return;
+  buffer = {};  // first frees what it had
+  buffer = Buffer(size);
+}
+
+}  // namespace
+
+void Chunk::reserve(const Shape& shape, std::size_t most_images, Wire wire) {
+  const std::size_t in = most_images * shape.image_size();
+  const std::size_t out = most_images * shape.out_image_size();
+  grow(host_input, wire_bytes(in, wire));
+  grow(host_output, wire_bytes(out, wire));
+  grow(input, in);
+  grow(output, out);
+  if (wire == Wire::single) return;
+  grow(wire_input, wire_bytes(in, wire));
+  grow(wire_output, wire_bytes(out, wire));
+}
+
+void Chunk::poison(std::uint32_t pattern) const {
+  cuda::fill(output.data(), output.size(), pattern);
+  cuda::fill(reinterpret_cast<float*>(wire_output.data()), wire_output.size() / sizeof(float), pattern);
+  std::fill_n(reinterpret_cast<std::uint32_t*>(host_output.data()), host_output.size() / sizeof(pattern),
+              pattern);
+}
+
+Pipeline::Pipeline(const Settings& settings, const std::string& id)
+    : settings_(settings),
+      product_(banded::make_product(settings.precision, id)),
+      threads_(std::min(settings.lanes, hardware_threads())) {
+  if (settings.wire == Wire::half && !converts_halves()) {
+    throw Error(ExitCode::environment,
+                id + ": this build's host code cannot convert half precision (F16C). Build with "
+                     "-DMPROF_CPU_ARCH=x86-64-v3, or use conv/pipeline.");
+  }
+  cuda::check(cudaGetDevice(&device_));
+  lanes_.resize(threads_.count());
+}
+
+void Pipeline::prepare(const Shape& shape, const float* input, const float* mask, float* output) {
+  shape_ = shape;
+  host_input_ = input;
+  host_output_ = output;
+  const std::size_t image_bytes = wire_bytes(shape.out_image_size(), settings_.wire);
+  const std::size_t of_a_lane = std::max<std::size_t>(1, blocks_for(shape.batch, lanes_.size()));
+  most_images_ = std::clamp<std::size_t>(settings_.chunk_bytes / image_bytes, 1, of_a_lane);
+  least_images_ =
+      std::clamp<std::size_t>(settings_.chunk_bytes / smallest_share / image_bytes, 1, most_images_);
+  for (Lane& lane : lanes_) {
+    for (Chunk& chunk : lane.chunks) chunk.reserve(shape, most_images_, settings_.wire);
+  }
+  product_->prepare(shape, mask);
+  // The copy of the masks may still be on its way from the driver's own buffer, and our streams do not wait.
+  cuda::check(cudaDeviceSynchronize());
+}
+
+void Pipeline::forward() {
+  if (shape_.batch == 0) return;
+  next_image_ = 0;
+  const std::size_t chunks = blocks_for(shape_.batch, least_images_);
+  threads_.run(std::min(lanes_.size(), chunks), [&](std::size_t lane) { work(lanes_[lane]); });
+}
+
+void Pipeline::finish() {
+  product_->release();
+}
+
+void Pipeline::poison_output(std::uint32_t pattern) {
+  for (const Lane& lane : lanes_) {
+    for (const Chunk& chunk : lane.chunks) chunk.poison(pattern);
+  }
+}
+
+Pipeline::Images Pipeline::take(bool is_first_of_lane) {
+  std::size_t first = next_image_;
+  std::size_t count = 0;
+  do {
+    const std::size_t left = shape_.batch - first;
+    const std::size_t wanted = is_first_of_lane ? least_images_ : left / (2 * lanes_.size());
+    count = std::min(std::clamp(wanted, least_images_, most_images_), left);
+  } while (!next_image_.compare_exchange_weak(first, first + count));
+  return {first, count};
+}
+
+void Pipeline::work(Lane& lane) {
+  cuda::check(cudaSetDevice(device_));
+  Chunk* under_way = nullptr;
+  for (std::size_t turn = 0;; ++turn) {
+    const Images images = take(turn == 0);
+    if (images.count == 0) break;
+    Chunk& chunk = lane.chunks[turn % 2];
+    chunk.first = images.first;
+    chunk.images = images.count;
+    start(lane, chunk);
+    if (under_way != nullptr) collect(*under_way);
+    under_way = &chunk;
+  }
+  if (under_way != nullptr) collect(*under_way);
+}
+
+void Pipeline::start(const Lane& lane, Chunk& chunk) const {
+  const cudaStream_t stream = lane.stream.get();
+  const std::size_t in = chunk.images * shape_.image_size();
+  const std::size_t out = chunk.images * shape_.out_image_size();
+  const float* const images = host_input_ + chunk.first * shape_.image_size();
+  const auto copy = [&](void* to, const void* from, std::size_t count, cudaMemcpyKind kind) {
+    cuda::check(cudaMemcpyAsync(to, from, wire_bytes(count, settings_.wire), kind, stream));
+  };
+  if (settings_.wire == Wire::half) {
+    halves_from_floats(images, in, reinterpret_cast<std::uint16_t*>(chunk.host_input.data()));
+    copy(chunk.wire_input.data(), chunk.host_input.data(), in, cudaMemcpyHostToDevice);
+    to_float(reinterpret_cast<const __half*>(chunk.wire_input.data()), chunk.input.data(), in, stream);
+    cuda::check_launch();
+  } else {
+    std::copy_n(images, in, reinterpret_cast<float*>(chunk.host_input.data()));
+    copy(chunk.input.data(), chunk.host_input.data(), in, cudaMemcpyHostToDevice);
+  }
+  product_->launch(chunk.input.data(), chunk.images, chunk.output.data(), stream);
+  cuda::check_launch();
+  if (settings_.wire == Wire::half) {
+    to_half(chunk.output.data(), reinterpret_cast<__half*>(chunk.wire_output.data()), out, stream);
+    cuda::check_launch();
+    copy(chunk.host_output.data(), chunk.wire_output.data(), out, cudaMemcpyDeviceToHost);
+  } else {
+    copy(chunk.host_output.data(), chunk.output.data(), out, cudaMemcpyDeviceToHost);
+  }
+  chunk.done.record(stream);
+}
+
+void Pipeline::collect(const Chunk& chunk) const {
+  chunk.done.synchronize();
+  const std::size_t count = chunk.images * shape_.out_image_size();
+  float* const to = host_output_ + chunk.first * shape_.out_image_size();
+  if (settings_.wire == Wire::half) {
+    floats_from_halves_past_caches(reinterpret_cast<const std::uint16_t*>(chunk.host_output.data()), count,
+                                   to);
+  } else {
+    copy_past_caches(reinterpret_cast<const float*>(chunk.host_output.data()), count, to);
+  }
+}
+
+}  // namespace mprof::conv::pipeline

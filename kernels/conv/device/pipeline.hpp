@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "cuda/handles.hpp"
+#include "kernels/common/standing_threads.hpp"
+#include "kernels/conv/device/banded_product.hpp"
+#include "kernels/conv/lenet/variant.hpp"
+
+/// The batch in small chunks that several lanes bring to the GPU and back, for the variants `pipeline` and
+/// `pipeline_half`, whose files tell the idea.
+namespace mprof::conv::pipeline {
+
+/// What an element is between the host and the GPU.
+enum class Wire : std::uint8_t { single, half };
+
+struct Settings {
+  banded::Precision precision = banded::Precision::split_fp16;
+  Wire wire = Wire::single;
+  std::size_t lanes = 1;        ///< at most; no more than the host runs threads at once
+  std::size_t chunk_bytes = 1;  ///< of a chunk's output on the wire, at most
+};
+
+/// A chunk that is under way, and its memory, which is kept from one use to the next.
+class Chunk {
+ public:
+  /// Makes room for `images` images of a shape.
+  void reserve(const Shape& shape, std::size_t images, Wire wire);
+  void poison(std::uint32_t pattern) const;
+
+  cuda::Event done;  ///< the output is in page-locked memory
+  std::size_t first = 0;
+  std::size_t images = 0;
+  cuda::PinnedBuffer<std::byte> host_input;
+  cuda::PinnedBuffer<std::byte> host_output;
+  cuda::DeviceBuffer<std::byte> wire_input;   ///< nothing where the wire has floats
+  cuda::DeviceBuffer<std::byte> wire_output;  ///< likewise
+  cuda::DeviceBuffer<float> input;
+  cuda::DeviceBuffer<float> output;
+};
+
+/// All of the work is done in forward(), by a thread a lane.
+class Pipeline final : public Convolution {
+ public:
+  /// Throws Error(environment) where the GPU or the host cannot do it, for the variant `id`.
+  Pipeline(const Settings& settings, const std::string& id);
+
+  void prepare(const Shape& shape, const float* input, const float* mask, float* output) override;
+  void forward() override;
+  void finish() override;
+  /// All places that a result is copied from.
+  void poison_output(std::uint32_t pattern) override;
+
+ private:
+  /// A thread, a stream, and two chunks: while one is on its way the host copies the other's.
+  struct Lane {
+    cuda::Stream stream;
+    Chunk chunks[2];
+  };
+
+  /// The images of a chunk that no lane has taken yet: [first, first + count). None: count is 0.
+  struct Images {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+  [[nodiscard]] Images take(bool is_first_of_lane);
+  void work(Lane& lane);
+  void start(const Lane& lane, Chunk& chunk) const;
+  void collect(const Chunk& chunk) const;
+
+  Settings settings_;
+  int device_ = 0;
+  std::unique_ptr<banded::Product> product_;
+  Shape shape_;
+  const float* host_input_ = nullptr;
+  float* host_output_ = nullptr;
+  std::size_t most_images_ = 1;              ///< of a chunk
+  std::size_t least_images_ = 1;             ///< but of the last one
+  std::atomic<std::size_t> next_image_ = 0;  ///< that no lane has taken yet
+  std::deque<Lane> lanes_;
+  StandingThreads threads_;
+};
+
+}  // namespace mprof::conv::pipeline
