@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -51,14 +52,16 @@ const Value* comparable(const CaseResult& result, const std::string& op) {
   return found == nullptr || !found->flaw.empty() ? nullptr : &found->op_time;
 }
 
-/// The fastest of the rows that are, or are not, of a library.
-const BriefRow* fastest(const std::vector<BriefRow>& rows, const std::string& op, bool of_library) {
+/// The fastest of the rows that are, or are not, of a library, and keep the tolerance.
+const BriefRow* fastest(const std::vector<BriefRow>& rows, const std::string& op, bool of_library,
+                        double tolerance = std::numeric_limits<double>::infinity()) {
   const BriefRow* best = nullptr;
   double least = 0;
   for (const BriefRow& row : rows) {
     const Value* time = comparable(*row.result, op);
     if (row.variant->info.library.empty() == of_library || time == nullptr || !*time) continue;
     if (best != nullptr && (*time)->median >= least) continue;
+    if (tolerance_of(*row.result, op).value_or(0) > tolerance) continue;
     best = &row;
     least = (*time)->median;
   }
@@ -88,8 +91,18 @@ std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<B
   const auto add = [&](const std::string& op) {
     const BriefRow *own = fastest(rows, op, false), *rival = fastest(rows, op, true);
     if (own == nullptr || rival == nullptr) return;
-    steps.push_back({op, own->result, rival->result, rival->variant->info.library,
-                     judge(*comparable(*rival->result, op), *comparable(*own->result, op))});
+    const auto over_rival = [&](const BriefRow& row) {
+      return judge(*comparable(*rival->result, op), *comparable(*row.result, op));
+    };
+    RivalStep step{op, own->result, rival->result, rival->variant->info.library, over_rival(*own)};
+    const auto tolerance = tolerance_of(*rival->result, op);
+    if (tolerance && tolerance_of(*own->result, op).value_or(0) > *tolerance) {
+      if (const BriefRow* row = fastest(rows, op, false, *tolerance)) {
+        step.as_tight = row->result;
+        step.as_tight_speed_up = over_rival(*row);
+      }
+    }
+    steps.push_back(std::move(step));
   };
   for (const OpInfo& op : family.ops) add(op.name);
   add("");
@@ -97,6 +110,15 @@ std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<B
 }
 
 }  // namespace
+
+std::optional<double> tolerance_of(const CaseResult& result, const std::string& op) {
+  std::optional<double> loosest;
+  for (const OpResult& one : result.ops) {
+    if ((op.empty() || one.info.name == op) && one.verification)
+      loosest = std::max(loosest.value_or(0), one.verification->tolerance);
+  }
+  return loosest;
+}
 
 Brief brief_of(const FamilyResult& family) {
   Brief brief{largest_measured(family), common_baseline(family), {}, {}, {}};

@@ -28,7 +28,15 @@ struct RivalStep {
   const CaseResult* rival = nullptr;
   std::string library;  ///< "cuDNN"
   SpeedUp speed_up;     ///< of the own one over the rival
+  /// Where the rival is held to a tighter tolerance than the own one: the best own one that keeps it, or
+  /// nullptr, and how many times as fast as the rival that is.
+  const CaseResult* as_tight = nullptr;
+  SpeedUp as_tight_speed_up{};
 };
+
+/// The loosest relative error that the op's outputs were held to (empty: those of all ops); nullopt where
+/// they were not verified.
+[[nodiscard]] std::optional<double> tolerance_of(const CaseResult& result, const std::string& op);
 
 /// The best in an op, or in the whole, at the problem of the brief.
 struct Leader {

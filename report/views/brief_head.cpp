@@ -34,12 +34,29 @@ std::string over_text(const SpeedUp& over, const std::string& other) {
   return text;
 }
 
+/// ", which is held to a tighter tolerance (1.0e-5, not 2.0e-3); at that one map/exact is 2.78× as fast as
+/// it"; empty where both are held to one.
+std::string tolerance_words(const RivalStep& step) {
+  const auto own = tolerance_of(*step.own, step.op);
+  const auto rival = tolerance_of(*step.rival, step.op);
+  if (!own || !rival || *own == *rival) return {};
+  std::string text =
+      fmt::format(", which is held to a {} tolerance ({}, not {})", *rival < *own ? "tighter" : "looser",
+                  format::scientific(*rival), format::scientific(*own));
+  if (step.as_tight != nullptr && step.as_tight_speed_up)
+    text += fmt::format("; at that one {} is {} as fast as it", id_of(*step.as_tight),
+                        format::times(*step.as_tight_speed_up.factor));
+  return text;
+}
+
 /// Against the other side of a step: a library where the best is own code, and the other way round.
 std::string rival_words(const RivalStep& step, const CaseResult& best) {
   const bool is_own = step.own == &best || step.own->configuration == best.configuration;
   const std::string library = format::one_line(step.library);
   if (is_own)
-    return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, id_of(*step.rival))) : "";
+    return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, id_of(*step.rival))) +
+                               tolerance_words(step)
+                         : "";
   return step.speed_up ? fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast", library,
                                      id_of(*step.own), format::times(*step.speed_up.factor))
                        : "";
@@ -59,7 +76,8 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
                      id_of(*step.own), format::one_line(step.library), time(*step.rival), id_of(*step.rival),
                      !step.speed_up ? ""
                      : !told        ? ", not to be told apart"
-                                    : fmt::format(", {} as fast", format::times(*step.speed_up.factor)));
+                                    : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
+         tolerance_words(step);
 }
 
 /// What holds up the op's longest kernel, as hardware counted it; empty where it did not.

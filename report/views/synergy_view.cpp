@@ -160,10 +160,16 @@ Table remaining_table(const FamilyResult& family, const CaseResult& result, cons
 std::string whole_sentence(const FamilyResult& family, const CaseResult& result) {
   const auto gain = remaining_gain_of_whole(family, result);
   if (!gain) return {};
-  return fmt::format("{} {} of {}'s {}: without them it would be {} as fast.",
-                     gain->traced ? "Kernels that no copy runs beside take" : "The ops take",
-                     format::percent(gain->share), family.words.timed(""),
-                     format::quantity(result.total_time->median, Unit::second), format::times(gain->limit));
+  const std::string share = format::percent(gain->share);
+  const std::string limit = format::times(gain->limit);
+  if (gain->traced)
+    return fmt::format(
+        "Kernels that no copy runs beside take {} of {} as it was traced: without them it would be {} as "
+        "fast.",
+        share, family.words.timed(""), limit);
+  return fmt::format("The ops take {} of {}'s {}: without them it would be {} as fast.", share,
+                     family.words.timed(""), format::quantity(result.total_time->median, Unit::second),
+                     limit);
 }
 
 }  // namespace

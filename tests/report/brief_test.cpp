@@ -55,6 +55,28 @@ TEST(Brief, HoldsTheOwnBestAgainstTheBestOfTheLibraries) {
   EXPECT_TRUE(brief_of(own_alone.families.front()).rivals.empty());
 }
 
+/// Variants are allowed an error of their own: 2e-3 where half precision multiplies.
+mprof::Run ladder_of_precisions(double better, double rival) {
+  mprof::Run run = ladder();
+  for (Verification& v : samples::timing(run.cases[2]).verification) v.tolerance = better;
+  for (Verification& v : samples::timing(run.cases[3]).verification) v.tolerance = rival;
+  return run;
+}
+
+TEST(Brief, HoldsTheBestThatKeepsTheLibrarysToleranceAgainstIt) {
+  const mprof::Run run = ladder_of_precisions(2e-3, 1e-5);
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  EXPECT_EQ(brief.rivals[0].own->key.variant, "conv/better");
+  ASSERT_NE(brief.rivals[0].as_tight, nullptr);
+  EXPECT_EQ(brief.rivals[0].as_tight->key.variant, "conv/slow");
+  EXPECT_NEAR(*brief.rivals[0].as_tight_speed_up.factor, 0.5, 0.01);
+  EXPECT_EQ(*tolerance_of(*brief.rivals[0].own, ""), 2e-3);
+  const mprof::Run alike = ladder_of_precisions(2e-3, 2e-3);
+  const RunAnalysis analysis_of_alike = analyse(alike);
+  EXPECT_EQ(brief_of(analysis_of_alike.families.front()).rivals[0].as_tight, nullptr);
+}
+
 TEST(Brief, HoldsTheBestAgainstTheBaselineOfMost) {
   const mprof::Run run = ladder();
   const RunAnalysis analysis = analyse(run);
@@ -103,6 +125,18 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
             std::string::npos)
       << columns;
   EXPECT_EQ(said(view["outlook"][0]), "Not known (nothing was traced).");
+}
+
+TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
+  const std::string tighter = said(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
+  EXPECT_NE(tighter.find(
+                "which is held to a tighter tolerance (1.0e-5, not 2.0e-3); at that one conv/slow is 0.50"),
+            std::string::npos)
+      << tighter;
+  const std::string looser = said(view_of(ladder_of_precisions(1e-5, 2e-3))["best"][0]);
+  EXPECT_NE(looser.find("which is held to a looser tolerance (2.0e-3, not 1.0e-5)"), std::string::npos)
+      << looser;
+  EXPECT_EQ(said(view_of(ladder())["best"][0]).find("tolerance"), std::string::npos);
 }
 
 TEST(BriefView, WhatIsLevelIsSaidAsLevel) {
