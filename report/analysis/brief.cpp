@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -28,21 +29,45 @@ const VariantResult* common_baseline(const FamilyResult& family) {
   return common;
 }
 
-/// Of the op that changed most; the explanations of the largest problem come first.
-std::string first_cause(const FamilyResult& family, const VariantResult& variant) {
-  const Explanations explanations = explain(family, variant);
-  const Explanation* telling = nullptr;
+/// The time that the op's verdict is about.
+std::string_view compared_by(const VariantResult& variant, const Explanation& one) {
+  const CaseResult* result = variant.representative(one.problem);
+  const OpResult* op = result == nullptr ? nullptr : result->find_op(one.op);
+  return op == nullptr ? "" : std::string_view(op->compared_by);
+}
+
+/// The explanation of the op that changed most in the direction: nullptr where none did and has a reason that
+/// no other variant contradicts. The explanations of the largest problem come first.
+const Explanation* telling(const VariantResult& variant, const std::vector<Explanation>& explanations,
+                           Verdict direction) {
+  const Explanation* found = nullptr;
   double most = 0;
-  for (const Explanation& one : explanations.of_ops) {
-    if (one.problem != explanations.of_ops.front().problem) break;
-    // Those that another variant contradicts come last: where the first one is, all are.
-    if (!is_change(one.change()) || one.reasons.empty() || !one.reasons.front().refuted_by.empty()) continue;
+  for (const Explanation& one : explanations) {
+    if (one.problem != explanations.front().problem) break;
+    // Reasons that another variant contradicts come last: where the first one is, all are.
+    if (one.time != compared_by(variant, one) || one.change() != direction || one.reasons.empty() ||
+        !one.reasons.front().refuted_by.empty())
+      continue;
     const double change = std::abs(std::log(*one.speed_up.factor));
     if (change <= most) continue;
     most = change;
-    telling = &one;
+    found = &one;
   }
-  return telling == nullptr ? "" : telling->reasons.front().sentence;
+  return found;
+}
+
+/// That of the larger change first.
+std::vector<FirstCause> first_causes(const FamilyResult& family, const VariantResult& variant) {
+  const Explanations explanations = explain(family, variant);
+  std::vector<const Explanation*> found;
+  for (const Verdict direction : {Verdict::faster, Verdict::slower}) {
+    if (const Explanation* one = telling(variant, explanations.of_ops, direction)) found.push_back(one);
+  }
+  std::ranges::stable_sort(found, std::greater{},
+                           [](const Explanation* one) { return std::abs(std::log(*one->speed_up.factor)); });
+  std::vector<FirstCause> causes;
+  for (const Explanation* one : found) causes.push_back({one->op, one->reasons.front().sentence});
+  return causes;
 }
 
 /// nullptr where the case has no such time that stands for the work.
@@ -127,7 +152,7 @@ Brief brief_of(const FamilyResult& family) {
   for (const VariantResult& variant : family.variants) {
     const CaseResult* result = variant.representative(*brief.problem);
     if (result == nullptr || !result->ok() || !result->total_time) continue;
-    BriefRow row{&variant, result, ops_time(*result), std::nullopt, first_cause(family, variant)};
+    BriefRow row{&variant, result, ops_time(*result), std::nullopt, first_causes(family, variant)};
     if (&variant == brief.common) common = row.ops_time;
     brief.rows.push_back(std::move(row));
   }

@@ -10,15 +10,21 @@
 /// and against what libraries offer.
 namespace mprof {
 
+/// Why an op's time changed.
+struct FirstCause {
+  std::string op;
+  std::string sentence;
+};
+
 /// A variant with a right output at the problem of the brief.
 struct BriefRow {
   const VariantResult* variant = nullptr;
   const CaseResult* result = nullptr;
   std::optional<double> ops_time{};  ///< s, its ops together; nullopt where the op time of one says little
   std::optional<double> over{};      ///< how many times as fast its ops together are as the common baseline's
-  /// The strongest reason of the op whose time changed most against its own baseline, by the rules; empty
-  /// where there is none.
-  std::string cause{};
+  /// The strongest reason, by the rules, of the op whose time changed most against its own baseline, and of
+  /// the one that changed most the other way, if one did.
+  std::vector<FirstCause> causes{};
 };
 
 /// The best of this project's own against the best of the libraries' for an op (empty: the whole).

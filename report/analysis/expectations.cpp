@@ -63,7 +63,7 @@ std::string shortfall(const Expectation& expectation, const Estimate& before, co
   }
   const bool should_fall = expectation.direction == Direction::decreases;
   if (!different && counted && before.median != after.median)
-    return "it changed by less than one reading of a counter tells from nothing";
+    return "it changed by no more than two readings of such a counter may differ";
   if (!different && before.interval && after.interval) {
     const std::string why = judge({before, {}}, {after, {}}).reason;
     return why.empty()

@@ -1,6 +1,8 @@
 #include "report/analysis/hot_lines.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 namespace mprof {
 namespace {
@@ -8,23 +10,43 @@ namespace {
 /// Lines with less are noise to whoever looks for the hot ones.
 constexpr double least_share = 0.02;
 
+constexpr std::string_view not_selected = "not_selected", selected = "selected";
+
+double samples_of(const SourceLine& line, std::string_view stall) {
+  const auto found =
+      std::ranges::find(line.stalls, stall, [](const auto& one) -> std::string_view { return one.first; });
+  return found == line.stalls.end() ? 0 : static_cast<double>(found->second);
+}
+
+double telling_samples(const SourceLine& line) {
+  return static_cast<double>(line.samples) - samples_of(line, not_selected);
+}
+
 Wait most_frequent_wait(const SourceLine& line) {
-  const auto most = std::ranges::max_element(line.stalls, {}, [](const auto& stall) { return stall.second; });
-  if (most == line.stalls.end() || line.samples == 0) return {};
-  std::string reason = most->first == "selected" ? "issuing" : most->first;
-  std::ranges::replace(reason, '_', ' ');
-  return {std::move(reason), static_cast<double>(most->second) / static_cast<double>(line.samples)};
+  Wait most;
+  const double all = telling_samples(line);
+  for (const auto& [stall, count] : line.stalls) {
+    const double share = all > 0 ? static_cast<double>(count) / all : 0;
+    if (stall == not_selected || share <= most.share) continue;
+    most = {stall == selected ? "issuing" : stall, share};
+  }
+  std::ranges::replace(most.reason, '_', ' ');
+  return most;
 }
 
 HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all) {
   HotLines hot{.op = op};
   for (const SourceLine& line : all) {
-    if (line.op == op) hot.samples += static_cast<double>(line.samples);
+    if (line.op != op) continue;
+    hot.samples += telling_samples(line);
+    hot.issuing += samples_of(line, selected);
   }
+  const auto part = [](double some, double whole) { return whole > 0 ? some / whole : 0; };
   for (const SourceLine& line : all) {
-    const double share = hot.samples > 0 ? static_cast<double>(line.samples) / hot.samples : 0;
+    const double share = part(telling_samples(line), hot.samples);
     if (line.op != op || line.file.empty() || share < least_share) continue;
-    hot.lines.push_back({&line, share, most_frequent_wait(line)});
+    hot.lines.push_back(
+        {&line, share, part(samples_of(line, selected), hot.issuing), most_frequent_wait(line)});
   }
   std::ranges::stable_sort(hot.lines, std::greater{}, &HotLine::share);
   if (hot.lines.size() > most_hot_lines) hot.lines.resize(most_hot_lines);

@@ -6,7 +6,10 @@
 #include "model/run.hpp"
 
 /// The lines of source at which the warps of an op's kernels stood most often when their program counters
-/// were sampled, and what they waited for there.
+/// were sampled, and what they waited for there. Samples of warps that could have issued while another one
+/// did
+/// ("not selected") are left out: where warps are many, they pile up at the beginning of a kernel, whose
+/// lines cost next to nothing.
 namespace mprof {
 
 /// What warps were found doing at a line: waiting for something, or issuing.
@@ -18,13 +21,15 @@ struct Wait {
 
 struct HotLine {
   const SourceLine* line = nullptr;
-  double share = 0;  ///< of all samples of the op
+  double share = 0;   ///< of all samples of the op
+  double issued = 0;  ///< of the op's samples that found a warp issuing
   Wait most_frequent;
 };
 
 struct HotLines {
   std::string op;
   double samples = 0;            ///< of all kernels of the op
+  double issuing = 0;            ///< of them those that found a warp issuing
   std::vector<HotLine> lines{};  ///< the hottest first
 };
 

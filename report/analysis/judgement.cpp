@@ -34,15 +34,15 @@ void say_too_few_rounds(SpeedUp& result, const Estimate& before, const Estimate&
   if (rounds < rounds_that_nobody_makes) {
     result.more_rounds = rounds;
     result.reason =
-        fmt::format("not to be told from how processes differ: about {} more {} a side would tell", rounds,
-                    rounds == 1 ? "round" : "rounds");
+        fmt::format("no more than processes differ from each other; about {} more {} a side would tell",
+                    rounds, rounds == 1 ? "round" : "rounds");
   } else if (apart == Apart::in_two_runs && more(Apart::in_one_run) < rounds_that_nobody_makes) {
     result.reason =
-        "not to be told from how the machine differs from one run to the next, which more rounds do not "
+        "no more than the machine differs from one run to the next, which more rounds do not "
         "mend: "
         "mprof ab measures both in one session";
   } else {
-    result.reason = "not to be told from how processes differ";
+    result.reason = "no more than processes differ from each other";
   }
 }
 

@@ -69,7 +69,7 @@ void decide(SessionTime& time, double p, double p_of_control, const Thresholds& 
   } else if (is_within(time.test->interval, threshold)) {
     result.verdict = Verdict::same;
   } else {
-    result.reason = "not to be told from noise by so many blocks";
+    result.reason = "so many blocks do not tell it from noise";
   }
 }
 

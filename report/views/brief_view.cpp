@@ -113,7 +113,7 @@ std::string standing_text(const CaseResult& result) {
     } else if (!result.is_baseline && op.speed_up) {
       const bool open = op.speed_up.verdict == Verdict::inconclusive;
       figures.push_back(
-          fmt::format("{} in {}{}", format::times(*op.speed_up.factor), name, open ? " (undecided)" : ""));
+          fmt::format("{} in {}{}", format::times(*op.speed_up.factor), name, open ? " (inconclusive)" : ""));
     }
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
@@ -127,14 +127,25 @@ std::string in_short(const std::string& cause) {
   return end == std::string::npos ? cause : cause.substr(0, end) + ".";
 }
 
-json lines_of(const Brief& brief, const PageContext& page) {
+/// "In rows: Fewer instructions." Which op is said where there are several.
+std::string causes_text(const FamilyResult& family, const BriefRow& row) {
+  std::vector<std::string> parts;
+  for (const FirstCause& cause : row.causes) {
+    const std::string sentence = in_short(format::one_line(cause.sentence));
+    parts.push_back(family.ops.size() > 1 ? fmt::format("In {}: {}", format::short_id(cause.op), sentence)
+                                          : sentence);
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+json lines_of(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   json lines = json::array();
   for (const BriefRow& row : brief.rows) {
     const auto anchor = page.variants.find(row.variant->info.id);
     lines.push_back({{"id", short_name(*row.result)},
                      {"anchor", anchor == page.variants.end() ? "" : anchor->second},
                      {"text", standing_text(*row.result)},
-                     {"cause", in_short(format::one_line(row.cause))}});
+                     {"cause", causes_text(family, row)}});
   }
   return lines;
 }
@@ -153,7 +164,7 @@ json brief_view(const FamilyResult& family, const PageContext& page) {
           {"notes", brief_notes(family, brief)},
           {"table", standing_table(family, brief, page).view()},
           {"chart", chart["rows"].size() > 1 ? page.plan->place(std::move(chart)) : json(false)},
-          {"lines", lines_of(brief, page)}};
+          {"lines", lines_of(family, brief, page)}};
 }
 
 }  // namespace mprof

@@ -81,7 +81,7 @@ std::string word(const Explanation& explanation) {
     case Verdict::inconclusive:
       break;
   }
-  return "undecided";
+  return "inconclusive";
 }
 
 std::string times_text(const Words& words, const Explanation& explanation) {

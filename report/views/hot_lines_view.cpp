@@ -57,10 +57,12 @@ nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& v
   const Sampled sampled = largest_sampled(family, variant);
   if (sampled.ops.empty()) return false;
   Table table(page.plan->anchors.make(variant.info.id + " hot lines"),
-              fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled, and "
-                          "the most frequent reason there",
+              fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled "
+                          "(those that only waited for their turn left out), how much of what was issued is "
+                          "there, and the most frequent reason",
                           family.words.at(sampled.result->key.problem)));
-  table.text("Op").text("Line").text("Code").numbers("Samples").text("Most frequent reason");
+  table.text("Op").text("Line").text("Code").numbers("Samples").numbers("Issued").text(
+      "Most frequent reason");
   const auto source = page.materials->sources.find(variant.info.id);
   for (const HotLines& op : sampled.ops) {
     for (const HotLine& hot : op.lines) {
@@ -69,6 +71,7 @@ nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& v
       table.row({Cell::words(op.op), Cell::words(place_of(*hot.line)),
                  code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code),
                  Cell::figure(format::percent(hot.share)).valued(hot.share),
+                 Cell::figure(format::percent(hot.issued)).valued(hot.issued),
                  Cell::words(fmt::format("{} ({})", hot.most_frequent.reason,
                                          format::whole_percent(100 * hot.most_frequent.share)))});
     }

@@ -105,7 +105,9 @@ FactList plan_facts(const Run& run) {
            }));
   list.add("Quick", plan.quick ? "yes: few repeats" : "");
   const std::string repeats = fmt::format(
-      "until the 95 % interval of every median is within {}, {} to {} samples, at most {:g} s",
+      "until the 95 % interval of every median is within {} (not before {} samples), and for {} samples or "
+      "{:g} s at the "
+      "most, whichever is first; one sample at the least",
       format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples, stop.max_seconds);
   list.add("Rounds", plan.rounds > 1 ? fmt::format("{}, each in a process of its own", plan.rounds) : "");
   list.add("Repeats", plan.rounds > 1 ? "in each round " + repeats : repeats);

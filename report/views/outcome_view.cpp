@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -175,7 +176,7 @@ std::string verdict_text(const CaseResult& result) {
   if (!slower.empty()) parts.push_back("slower in " + format::list(slower));
   if (!same.empty())
     parts.push_back(fmt::format("the same within {} in {}", thresholds_text(), format::list(same)));
-  if (!open.empty()) parts.push_back("not to be told from its baseline in " + format::list(open));
+  if (!open.empty()) parts.push_back("inconclusive in " + format::list(open));
   const std::string_view answer = faster.size() == result.ops.size() ? "Yes"
                                   : faster.empty()                   ? "No"
                                                                      : "In part";
@@ -225,23 +226,27 @@ std::string of_possible_sentence(const CaseResult& result) {
 
 std::string_view short_verdict(const CaseResult& result) {
   if (result.is_baseline) return "baseline";
-  std::string_view word = "not compared";
+  std::set<Verdict> verdicts;
   for (const OpResult& op : result.ops) {
-    if (!op.speed_up) continue;
-    const std::string_view own =
-        op.speed_up.verdict == Verdict::inconclusive ? "undecided" : to_string(op.speed_up.verdict);
-    if (word != "not compared" && word != own) return "mixed";
-    word = own;
+    if (op.speed_up) verdicts.insert(op.speed_up.verdict);
   }
-  return word;
+  const bool is_faster = verdicts.contains(Verdict::faster), is_slower = verdicts.contains(Verdict::slower);
+  if (is_faster && is_slower) return "mixed";
+  if (is_faster) return "faster";
+  if (is_slower) return "slower";
+  if (verdicts.contains(Verdict::inconclusive)) return "inconclusive";
+  return verdicts.empty() ? "not compared" : "same";
 }
 
 std::string expected_text(const FamilyResult& family, const Expectation& expectation) {
   const std::string of = expectation.op.empty() ? "" : " of " + expectation.op;
   const std::string by =
       expectation.factor ? fmt::format(", by {} or more", format::plain_times(*expectation.factor)) : "";
-  return fmt::format("{}{}: {}{}", metric_label(family.info, family.words, expectation.metric), of,
-                     word(expectation.direction), by);
+  const bool is_loose = expectation.direction == Direction::unchanged &&
+                        find_quality(family.info, expectation.metric) == nullptr;
+  return fmt::format("{}{}: {}{}{}", metric_label(family.info, family.words, expectation.metric), of,
+                     word(expectation.direction), by,
+                     is_loose ? fmt::format(" within {}", format::percent(noticeable_change)) : "");
 }
 
 json outcome_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {

@@ -1146,7 +1146,7 @@ TEST(ExplanationView, TooFewSamplesGiveNoVerdict) {
   Anchors anchors;
   const nlohmann::json view =
       explanation_view(analysis.families.front(), analysis.families.front().variants.back(), anchors);
-  EXPECT_EQ(view["items"][0]["verdict"], "undecided");
+  EXPECT_EQ(view["items"][0]["verdict"], "inconclusive");
   EXPECT_EQ(view["items"][0]["lists"][0]["head"],
             "What changed; there are too few samples for a verdict on the time");
 }

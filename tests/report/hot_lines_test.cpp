@@ -39,6 +39,24 @@ TEST(HotLines, AreTheMostSampledOnesOfEachOpWithTheMostFrequentReason) {
   EXPECT_EQ(ops[1].op, "layer2");
 }
 
+/// Where many warps are, those that begin stand long at lines that cost next to nothing, and only wait for
+/// their turn.
+TEST(HotLines, LeaveOutWarpsThatOnlyWaitedForTheirTurn) {
+  const Case c =
+      sampled_case({line("layer1", 1, 500, {{"not_selected", 490}, {"selected", 10}}),
+                    line("layer1", 2, 190, {{"not_selected", 100}, {"selected", 40}, {"wait", 50}})});
+  const std::vector<HotLines> ops = hot_lines_of(c);
+  ASSERT_EQ(ops.size(), 1U);
+  EXPECT_EQ(ops[0].samples, 100);
+  EXPECT_EQ(ops[0].issuing, 50);
+  ASSERT_EQ(ops[0].lines.size(), 2U);
+  EXPECT_EQ(ops[0].lines[0].line->line, 2U);
+  EXPECT_DOUBLE_EQ(ops[0].lines[0].share, 0.9);
+  EXPECT_DOUBLE_EQ(ops[0].lines[0].issued, 0.8);
+  EXPECT_EQ(ops[0].lines[0].most_frequent.reason, "wait");
+  EXPECT_EQ(ops[0].lines[1].most_frequent.reason, "issuing");
+}
+
 TEST(HotLines, OfManyOnlyTheFirstAndNoneThatIsNoise) {
   std::vector<SourceLine> lines;
   for (std::uint32_t i = 1; i <= 9; ++i) lines.push_back(line("layer1", i, 10 + i, {{"wait", 10 + i}}));
@@ -90,7 +108,9 @@ TEST(HotLines, StandWithTheCodeThatTheRunKeeps) {
   EXPECT_EQ(texts[0], "layer1");
   EXPECT_EQ(texts[1], "one.cu:2");
   EXPECT_EQ(texts[2], "sum += x[i];");
-  EXPECT_EQ(texts[4], "lg throttle (100\u00a0%)");
+  EXPECT_EQ(texts[3], "90.0\u00a0%");
+  EXPECT_EQ(texts[4], "0.0\u00a0%") << "all that was issued is elsewhere";
+  EXPECT_EQ(texts[5], "lg throttle (100\u00a0%)");
   EXPECT_TRUE(view["rows"][1]["cells"][2]["absent"]) << "the file has no ninth line";
 }
 
