@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <utility>
@@ -34,7 +35,7 @@ struct Side {
   std::string variant{};  ///< its id
   std::map<std::string, std::vector<std::string>> settings{};
   std::string program{};                ///< whose workers run it
-  std::vector<PluginSource> sources{};  ///< the one that it is built from, where it is none of mprof's own
+  std::vector<PluginSource> sources{};  ///< what it is built from, where it is none of mprof's own
 };
 
 /// The sources among A and B, built together: one may be the other's baseline, and their names must differ.
@@ -46,13 +47,23 @@ std::vector<PluginSource> build_sources(const Arguments& arguments, Sources& sou
   return sources.load({.patterns = files});
 }
 
+/// What this variant is built from: its file, and that of its family.
+std::vector<PluginSource> sources_of(const std::string& variant, const std::vector<PluginSource>& sources) {
+  std::vector<PluginSource> own;
+  std::ranges::copy_if(sources, std::back_inserter(own), [&](const PluginSource& source) {
+    return source.family.empty() ? source.variant == variant
+                                 : source.family == family_of(std::string_view(variant));
+  });
+  return own;
+}
+
 /// The side whose variant is built from the file of this name; nullopt where it is none of the sources.
 std::optional<Side> source_side(const std::string& name, const std::string& program,
                                 const std::vector<PluginSource>& sources) {
   std::error_code error;
   for (const PluginSource& source : sources) {
     if (fs::equivalent(source.path, name, error))
-      return Side{.name = name, .variant = source.variant, .program = program, .sources = {source}};
+      return Side{.name = name, .variant = source.variant, .program = program};
   }
   return std::nullopt;
 }
@@ -75,8 +86,12 @@ bool is_program(const fs::path& path) {
 
 Side side_of(const Arguments& arguments, const std::string& name, const std::vector<PluginSource>& sources) {
   const std::string own = fs::read_symlink("/proc/self/exe").string();
-  if (auto side = variant_side(name, own)) return *side;
-  if (auto side = source_side(name, own, sources)) return *side;
+  auto of_this_build = variant_side(name, own);
+  if (!of_this_build) of_this_build = source_side(name, own, sources);
+  if (of_this_build) {
+    of_this_build->sources = sources_of(of_this_build->variant, sources);
+    return *of_this_build;
+  }
   if (is_program(name)) {
     auto side = variant_side(arguments.text("variant"), fs::canonical(name).string());
     if (side) return side->name = name, *side;

@@ -177,15 +177,51 @@ void refuse_other_build(const Run& run, const ResultDirectory& directory) {
                   directory.path().string(), run.tool.version, run.tool.revision, version, revision));
 }
 
+/// Whether a source may be in a plan without being named: it lies beside a family of the user's own.
+bool came_along(const PluginSource& source, const Plan& plan) {
+  return std::ranges::any_of(plan.sources, [&](const PluginSource& other) {
+    return !other.family.empty() &&
+           fs::path(other.path).parent_path() == fs::path(source.path).parent_path();
+  });
+}
+
+bool chooses_variants(const Arguments& arguments) {
+  return arguments.given("variant") || arguments.flag("all");
+}
+
+/// Those that a run is of, where it may be of some of them: of a folder, what --variant or --all names.
+std::vector<PluginSource> sources_to_run(const Arguments& arguments,
+                                         const std::vector<PluginSource>& sources) {
+  if (!chooses_variants(arguments)) return sources;
+  std::vector<PluginSource> left;
+  const FoundSources named = find_sources(arguments.texts("source"));
+  for (const PluginSource& source : sources) {
+    const bool is_in_folder = std::ranges::any_of(named.folders, [&](const FamilyFolder& folder) {
+      return fs::weakly_canonical(folder.family).parent_path() ==
+             fs::weakly_canonical(source.path).parent_path();
+    });
+    if (!is_in_folder) left.push_back(source);
+  }
+  return left;
+}
+
 /// The plan's sources, if --source names them and no others: the record says how they are built.
 std::vector<PluginSource> sources_named(const Arguments& arguments, const Plan& plan) {
   if (!arguments.given("source")) return {};
   std::vector<std::string> named;
-  for (const fs::path& file : find_sources(arguments.texts("source")))
+  for (const fs::path& file : find_sources(arguments.texts("source")).all())
     named.push_back(fs::absolute(file).lexically_normal().string());
   std::vector<std::string> planned;
-  for (const PluginSource& source : plan.sources) planned.push_back(source.path);
-  if (std::ranges::is_permutation(named, planned)) return plan.sources;
+  std::vector<std::string> needed;
+  for (const PluginSource& source : plan.sources) {
+    planned.push_back(source.path);
+    if (!came_along(source, plan)) needed.push_back(source.path);
+  }
+  const auto holds_all = [](const std::vector<std::string>& paths, const std::vector<std::string>& of) {
+    return std::ranges::all_of(of, [&](const auto& path) { return std::ranges::count(paths, path) > 0; });
+  };
+  const bool is_of_all = !chooses_variants(arguments);
+  if ((!is_of_all || holds_all(planned, named)) && holds_all(named, needed)) return plan.sources;
   throw Error(ExitCode::usage,
               fmt::format("--resume goes on with a run of other sources: {}. Leave --source out, or "
                           "record a new run.",
@@ -217,7 +253,8 @@ RunRequest given_request(const Arguments& arguments, const std::vector<PluginSou
   if (!request.devices.empty() && !request.all)
     throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
   request.patterns = arguments.texts("variant");
-  std::ranges::copy(with_baselines(sources, Registry::instance()), std::back_inserter(request.patterns));
+  std::ranges::copy(with_baselines(sources_to_run(arguments, sources), Registry::instance()),
+                    std::back_inserter(request.patterns));
   request.sources = sources;
   request.values = axis_values(arguments);
   request.settings = parse_settings(arguments.texts("set"));

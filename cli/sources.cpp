@@ -20,7 +20,9 @@ void add_source_options(std::vector<Option>& options) {
       {"source", "FILE", "",
        "Compile a variant of your own and run it beside its baseline: .cu with nvcc (of CUDA_HOME, "
        "CUDA_PATH or PATH), .cpp, .cc or .cxx with CXX or c++; or load a library (.so). Globs, and "
-       "several. docs/adding.md tells more.",
+       "several. A folder with a family.cpp (or .cu) is a family of your own, and each other source in it a "
+       "variant: all of them are run, or with --variant or --all those that these name. docs/adding.md "
+       "tells more.",
        true});
   options.push_back(
       {"against", "ID", "",
@@ -78,6 +80,7 @@ std::vector<std::string> with_baselines(const std::vector<PluginSource>& sources
     if (registry.variant(id) != nullptr && std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
   };
   for (const PluginSource& source : sources) {
+    if (!source.family.empty()) continue;
     add(registry.variant(source.variant)->info.baseline);
     add(source.variant);
   }

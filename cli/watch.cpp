@@ -63,7 +63,11 @@ class Watcher {
         sampling_time_(parse_seconds("sampling-time", arguments.text("sampling-time"))),
         timeout_(parse_seconds("timeout", arguments.text("timeout"))) {
     // What is wrong with the command is no version to wait for.
-    static_cast<void>(find_sources({source_.string()}));
+    if (!find_sources({source_.string()}).folders.empty()) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: one variant is watched; name its file in the folder of its family.",
+                              arguments.text("FILE")));
+    }
     static_cast<void>(one_problem(arguments, *Registry::instance().families().front()));
     if (fs::exists(out_ / "1"))
       throw Error(ExitCode::usage,
@@ -116,7 +120,9 @@ class Watcher {
 
   void measure(double saved) {
     const std::vector<PluginSource> built = build();
-    if (built.front().checksum == checksum_) {
+    std::vector<std::string> checksums;
+    for (const PluginSource& source : built) checksums.push_back(source.checksum);
+    if (checksums == checksums_) {
       fmt::print("It is built from what it was built from before.\n");
       return;
     }
@@ -138,21 +144,23 @@ class Watcher {
     environment_ = run.environment;
     ceilings_ = run.ceilings;
     ++number_;
-    checksum_ = built.front().checksum;
+    checksums_ = std::move(checksums);
     derive(run, path);
     tell(std::move(run), clock_.now() - saved);
   }
 
   /// What was registered of earlier versions makes room.
   std::vector<PluginSource> build() {
-    for (const std::string& id : registered_) Registry::instance().remove(id);
+    Registry& registry = Registry::instance();
+    for (const PluginSource& source : registered_) {
+      source.family.empty() ? registry.remove(source.variant) : registry.remove_family(source.family);
+    }
     registered_.clear();
     std::vector<std::string> flags = split(arguments_.text("compiler-flags"), ' ');
     std::erase(flags, "");
-    std::vector<PluginSource> built = sources_.load(
+    registered_ = sources_.load(
         {.patterns = {source_.string()}, .flags = std::move(flags), .baseline = arguments_.text("against")});
-    for (const PluginSource& source : built) registered_.push_back(source.variant);
-    return built;
+    return registered_;
   }
 
   [[nodiscard]] Run planned(const std::vector<PluginSource>& built) const {
@@ -223,11 +231,11 @@ class Watcher {
   double sampling_time_;  ///< s
   double timeout_;        ///< s
   Sources sources_{false};
-  std::vector<std::string> registered_;  ///< ids of the version that was built last
+  std::vector<PluginSource> registered_;  ///< what the version that was built last registered
   Environment environment_;              ///< as surveyed for the first version
   std::vector<Ceiling> ceilings_;
-  std::string checksum_;     ///< of the version that was measured last
-  std::size_t number_ = 0;   ///< of versions that were measured
+  std::vector<std::string> checksums_;  ///< of the version that was measured last, and of what it needs
+  std::size_t number_ = 0;              ///< of versions that were measured
   std::optional<Run> last_;  ///< of the last one that was right
   std::size_t last_number_ = 0;
 };

@@ -2,67 +2,31 @@
 
 #include <algorithm>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "kernels/family_library.hpp"
+#include "kernels/plugin_library.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
-/// Beyond, it would no longer be the same computation: single precision has 1e-7, half precision 1e-3.
-constexpr double largest_tolerance = 0.01;
-
 mprof_launching told_of_launches = nullptr;
 
-[[noreturn]] void refuse(const std::filesystem::path& library, const std::string& reason) {
-  throw Error(ExitCode::usage, fmt::format("{}: {}", library.string(), reason));
-}
-
-std::string text(const char* value) {
-  return value == nullptr ? "" : value;
-}
-
-template <class Function>
-Function* find(void* library, const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(library, name));
-}
-
-void* open(const std::filesystem::path& library) {
-  void* const handle = ::dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) refuse(library, fmt::format("cannot be loaded: {}", text(::dlerror())));
-  return handle;
-}
-
-void require_version(const std::filesystem::path& library, void* handle) {
-  auto* const version = find<decltype(mprof_abi_version)>(handle, "mprof_abi_version");
-  if (version == nullptr) {
-    refuse(library,
-           "it holds no variant: it has no function mprof_abi_version(). A source registers its variant as "
-           "`mprof new variant` shows; a library has the functions of <mprof/plugin.h>.");
-  }
-  if (const std::uint32_t found = version(); found != MPROF_ABI_VERSION) {
-    refuse(library, fmt::format("it is of version {} of the boundary between mprof and variants "
-                                "(MPROF_ABI_VERSION), and this mprof has version {}: compile it with the "
-                                "headers of this mprof.",
-                                found, MPROF_ABI_VERSION));
-  }
-}
-
 ParameterInfo parameter_of(const mprof_parameter& declared) {
-  ParameterInfo parameter{.name = text(declared.name),
-                          .meaning = text(declared.meaning),
-                          .default_value = text(declared.default_value)};
-  for (std::size_t i = 0; i < declared.value_count; ++i) parameter.values.push_back(text(declared.values[i]));
+  ParameterInfo parameter{.name = plugin_text(declared.name),
+                          .meaning = plugin_text(declared.meaning),
+                          .default_value = plugin_text(declared.default_value)};
+  for (std::size_t i = 0; i < declared.value_count; ++i) parameter.values.push_back(plugin_text(declared.values[i]));
   return parameter;
 }
 
 VariantInfo described(const mprof_variant& declared) {
-  VariantInfo info{.family = text(declared.family),
-                   .title = text(declared.title),
-                   .idea = text(declared.idea),
-                   .device = text(declared.device),
-                   .baseline = text(declared.baseline)};
+  VariantInfo info{.family = plugin_text(declared.family),
+                   .title = plugin_text(declared.title),
+                   .idea = plugin_text(declared.idea),
+                   .device = plugin_text(declared.device),
+                   .baseline = plugin_text(declared.baseline)};
   for (std::size_t i = 0; i < declared.parameter_count; ++i)
     info.parameters.push_back(parameter_of(declared.parameters[i]));
   if (declared.arithmetic > 0) info.arithmetic = declared.arithmetic;
@@ -101,19 +65,39 @@ void check(mprof_failure failure) {
 }  // namespace
 
 Plugin::Plugin(const std::filesystem::path& library) {
-  void* const handle = open(library);
-  require_version(library, handle);
-  auto* const plugin = find<decltype(mprof_plugin)>(handle, "mprof_plugin");
+  void* const handle = open_plugin(library, "variant");
+  const auto plugin = find_function<decltype(mprof_plugin)>(handle, "mprof_plugin");
   declared_ = plugin == nullptr ? nullptr : plugin();
-  if (declared_ == nullptr) refuse(library, "it holds no variant: mprof_plugin() is missing or gives none");
+  if (declared_ == nullptr) {
+    const bool is_family = find_function<decltype(mprof_family_plugin)>(handle, "mprof_family_plugin") != nullptr;
+    refuse_plugin(library, is_family ? "it holds a family and no variant: give its folder, in which each other "
+                                       "source is a variant of it."
+                                     : "it holds no variant: mprof_plugin() is missing or gives none");
+  }
   info_ = described(*declared_);
-  if (const std::string fault = fault_of(*declared_, info_); !fault.empty()) refuse(library, fault + ".");
-  auto* const count = find<decltype(mprof_count_launches)>(handle, "mprof_count_launches");
+  if (const std::string fault = fault_of(*declared_, info_); !fault.empty())
+    refuse_plugin(library, fault + ".");
+  const auto count = find_function<decltype(mprof_count_launches)>(handle, "mprof_count_launches");
   if (count != nullptr && told_of_launches != nullptr) count(told_of_launches);
 }
 
 std::optional<double> Plugin::tolerance() const {
   return declared_->tolerance > 0 ? std::optional(declared_->tolerance) : std::nullopt;
+}
+
+BoundTask::BoundTask(const PluginTask& task) {
+  for (const auto& [name, value] : task.sizes) sizes_.push_back({name, value});
+  for (const std::span<const float> input : task.inputs) {
+    inputs_.push_back(input.data());
+    input_elements_.push_back(input.size());
+  }
+  task_ = {.sizes = sizes_.data(),
+           .size_count = sizes_.size(),
+           .inputs = inputs_.data(),
+           .input_elements = input_elements_.data(),
+           .input_count = inputs_.size(),
+           .output = task.output.data(),
+           .output_elements = task.output.size()};
 }
 
 PluginOp::PluginOp(std::shared_ptr<const Plugin> plugin, const Parameters& parameters)
@@ -128,22 +112,8 @@ PluginOp::~PluginOp() {
 }
 
 void PluginOp::prepare(const PluginTask& task) {
-  sizes_.clear();
-  inputs_.clear();
-  input_elements_.clear();
-  for (const auto& [name, value] : task.sizes) sizes_.push_back({name, value});
-  for (const std::span<const float> input : task.inputs) {
-    inputs_.push_back(input.data());
-    input_elements_.push_back(input.size());
-  }
-  task_ = {.sizes = sizes_.data(),
-           .size_count = sizes_.size(),
-           .inputs = inputs_.data(),
-           .input_elements = input_elements_.data(),
-           .input_count = inputs_.size(),
-           .output = task.output.data(),
-           .output_elements = task.output.size()};
-  check(plugin_->functions().prepare(op_, &task_));
+  task_.emplace(task);
+  check(plugin_->functions().prepare(op_, &**task_));
 }
 
 void PluginOp::forward() {
@@ -163,6 +133,10 @@ void tell_of_plugin_launches(mprof_launching launching) {
 }
 
 void load_plugin(Registry& registry, const PluginSource& source) {
+  if (!source.family.empty()) {
+    registry.add(registry.make_family(std::make_shared<const FamilyLibrary>(source.library)));
+    return;
+  }
   const auto plugin = std::make_shared<const Plugin>(source.library);
   const Family* const family = registry.family(plugin->info().family);
   if (family == nullptr) {

@@ -24,6 +24,23 @@ struct PluginTask {
   std::span<float> output{};
 };
 
+/// A task as the boundary has it.
+class BoundTask {
+ public:
+  /// What `task` points to must outlive it.
+  explicit BoundTask(const PluginTask& task);
+  BoundTask(BoundTask&&) = default;
+  BoundTask& operator=(BoundTask&&) = default;
+
+  [[nodiscard]] const mprof_task& operator*() const { return task_; }
+
+ private:
+  mprof_task task_{};
+  std::vector<mprof_size> sizes_;
+  std::vector<const float*> inputs_;
+  std::vector<std::size_t> input_elements_;
+};
+
 /// A shared library that holds one variant, behind the C boundary of plugin/plugin.h. Loading it runs its
 /// code: only workers do. Its symbols are its own (RTLD_LOCAL), and mprof's were bound when it started, so
 /// that it replaces none of them. It is never unloaded, since its threads and its runtime may still be there.
@@ -60,18 +77,15 @@ class PluginOp {
  private:
   std::shared_ptr<const Plugin> plugin_;
   void* op_ = nullptr;
-  // What prepare() was given, until finish().
-  mprof_task task_{};
-  std::vector<mprof_size> sizes_;
-  std::vector<const float*> inputs_;
-  std::vector<std::size_t> input_elements_;
+  std::optional<BoundTask> task_;  ///< what prepare() was given, until finish()
 };
 
 /// Who is told of the kernels that plug-ins launch, which happens in runtimes of their own; set once, before
 /// one is loaded.
 void tell_of_plugin_launches(mprof_launching launching);
 
-/// Adds the variant `id` of a library to the registry, and lets its family know it. For workers.
+/// Adds the variant of a library to the registry, and lets its family know it; or adds the family of a
+/// library. For workers.
 void load_plugin(Registry& registry, const PluginSource& source);
 
 }  // namespace mprof

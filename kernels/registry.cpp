@@ -52,6 +52,10 @@ void Registry::remove(std::string_view variant) {
   std::erase_if(variants_, [&](const auto& registered) { return registered->info.id == variant; });
 }
 
+void Registry::remove_family(std::string_view id) {
+  std::erase_if(families_, [&](const auto& family) { return family->info().id == id; });
+}
+
 const Family* Registry::family(std::string_view id) const {
   const auto found =
       std::ranges::find_if(families_, [&](const auto& family) { return family->info().id == id; });

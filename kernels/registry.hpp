@@ -15,6 +15,8 @@
 
 namespace mprof {
 
+class FamilyLibrary;
+
 /// A variant as the registry holds it.
 struct RegisteredVariant {
   VariantInfo info;
@@ -29,9 +31,18 @@ class Registry {
 
   void add(std::unique_ptr<Family> family);
   void add(RegisteredVariant variant);
-  /// Takes out a variant that is no longer what it was: a source from outside that has changed. What points
-  /// to it dangles.
+  /// Take out what is no longer what it was: a source from outside that has changed. What points to it
+  /// dangles.
   void remove(std::string_view variant);
+  void remove_family(std::string_view id);
+  /// How a library's family is computed with, where this program has that.
+  using FamilyMaker =
+      std::function<std::unique_ptr<Family>(const std::shared_ptr<const FamilyLibrary>& library)>;
+  void set_family_maker(FamilyMaker maker) { make_family_ = std::move(maker); }
+  [[nodiscard]] std::unique_ptr<Family> make_family(
+      const std::shared_ptr<const FamilyLibrary>& library) const {
+    return make_family_(library);
+  }
   void add_library(LibraryFact library) { libraries_.push_back(std::move(library)); }
   /// Variables that a library reads when it is loaded.
   void add_environment(std::function<std::map<std::string, std::string>()> variables) {
@@ -59,6 +70,7 @@ class Registry {
   std::vector<std::unique_ptr<RegisteredVariant>> variants_;
   std::vector<LibraryFact> libraries_;
   std::vector<std::function<std::map<std::string, std::string>()>> environments_;
+  FamilyMaker make_family_;
 };
 
 /// The id of the variant defined in `file`: its path below kernels/ without the extension. A variant is one

@@ -223,7 +223,8 @@ void fields(Archive& a, S& s) {
 template <class Archive, Fields<PluginSource> S>
 void fields(Archive& a, S& s) {
   a.field("path", s.path);
-  a.field("variant", s.variant);
+  a.optional_field("variant", s.variant);
+  a.optional_field("family", s.family);
   a.field("checksum", s.checksum);
   a.optional_field("compiler", s.compiler);
   a.optional_field("flags", s.flags);

@@ -236,11 +236,12 @@ struct Case {
   bool operator==(const Case&) const = default;
 };
 
-/// A file of the user's that holds a variant: a source that mprof compiles, or a library that is loaded as it
-/// is.
+/// A file of the user's that holds a variant or a family: a source that mprof compiles, or a library that is
+/// loaded as it is.
 struct PluginSource {
   std::string path{};     ///< absolute
-  std::string variant{};  ///< the id of the variant that it holds
+  std::string variant{};  ///< the id of the variant that it holds; empty: it holds a family
+  std::string family{};   ///< the id of the family that it holds; empty: it holds a variant
   /// "sha256:" and 64 hexadecimal digits, of the source, what it includes, the compiler and its options.
   std::string checksum{};
   std::string compiler{};            ///< its path and its version; empty: nothing was compiled
@@ -263,7 +264,7 @@ struct Plan {
   Stopping stopping{};       ///< of each round
   std::uint32_t rounds = 1;  ///< fresh processes in which each case is timed, one after another
   std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
-  std::vector<PluginSource> sources{};          ///< of the variants that are not mprof's own
+  std::vector<PluginSource> sources{};          ///< of variants and families that are not mprof's own
   std::string ops{};  ///< of programs: a glob of the NVTX ranges that are ops; empty: the outermost
   bool operator==(const Plan&) const = default;
 };

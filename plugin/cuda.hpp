@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <cuda_runtime.h>
+#include <mprof/variant.hpp>
 
 /// What variants for a GPU need on their side of the C boundary.
 namespace mprof::plugin {
@@ -62,5 +65,50 @@ inline void fill(void* words, std::size_t count, std::uint32_t pattern) {
   check(cudaGetLastError());
   check(cudaDeviceSynchronize());
 }
+
+/// An op on a GPU in the plain way: prepare() copies the inputs to the device, forward() launches kernels and
+/// does not wait for them, finish() copies the result back. A variant has launch().
+class DeviceOp : public Op {
+ public:
+  void prepare(const Task& task) override {
+    task_ = std::make_unique<Task>(task);
+    inputs_.clear();
+    for (std::size_t i = 0; i < task.inputs(); ++i) {
+      inputs_.emplace_back(task.input_elements(i));
+      inputs_.back().copy_from(task.input(i));
+    }
+    output_ = DeviceArray(task.output_elements());
+  }
+
+  void forward() override {
+    launch();
+    check(cudaGetLastError());
+  }
+
+  void finish() override {
+    output_.copy_to(task_->output());
+    inputs_.clear();
+    output_ = {};
+  }
+
+  void poison_output(std::uint32_t pattern) override { fill(output_.data(), output_.size(), pattern); }
+
+ protected:
+  /// Launches all kernels, on the default stream, from input(0), input(1) and so on to output().
+  virtual void launch() = 0;
+
+  [[nodiscard]] std::size_t size(std::string_view name) const { return task_->size(name); }
+  /// In device memory, as the task's are in the host's.
+  [[nodiscard]] const float* input(std::size_t index) const { return inputs_[index].data(); }
+  [[nodiscard]] const std::int32_t* integers(std::size_t index) const {
+    return reinterpret_cast<const std::int32_t*>(input(index));
+  }
+  [[nodiscard]] float* output() const { return output_.data(); }
+
+ private:
+  std::unique_ptr<Task> task_;
+  std::vector<DeviceArray> inputs_;
+  DeviceArray output_;
+};
 
 }  // namespace mprof::plugin

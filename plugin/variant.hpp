@@ -28,19 +28,35 @@ struct Parameter {
 /// The value of each declared parameter, by its name.
 using Parameters = std::map<std::string, std::string>;
 
-/// The sizes and the arrays of one op, as prepare() is given them.
-class Task {
+/// Sizes by their names.
+class Sizes {
  public:
-  explicit Task(const mprof_task& task) : task_(task) {}
+  Sizes(const mprof_size* sizes, std::size_t count) : sizes_(sizes), count_(count) {}
 
-  /// A size by its name. Throws where the family has none of this name.
+  /// Throws where the family has none of this name.
   [[nodiscard]] std::size_t size(std::string_view name) const {
-    for (std::size_t i = 0; i < task_.size_count; ++i) {
-      if (name == task_.sizes[i].name) return task_.sizes[i].value;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (name == sizes_[i].name) return sizes_[i].value;
     }
-    throw std::invalid_argument("this family's ops have no size called " + std::string(name));
+    throw std::invalid_argument("this family has no size called " + std::string(name));
   }
+
+ private:
+  const mprof_size* sizes_;
+  std::size_t count_;
+};
+
+/// The sizes and the arrays of one op, as prepare() is given them.
+class Task : public Sizes {
+ public:
+  explicit Task(const mprof_task& task) : Sizes(task.sizes, task.size_count), task_(task) {}
+
   [[nodiscard]] const float* input(std::size_t index) const { return task_.inputs[index]; }
+  /// Of an input whose type is MPROF_INT32.
+  [[nodiscard]] const std::int32_t* integers(std::size_t index) const {
+    return reinterpret_cast<const std::int32_t*>(task_.inputs[index]);
+  }
+  [[nodiscard]] std::size_t inputs() const { return task_.input_count; }
   [[nodiscard]] std::size_t input_elements(std::size_t index) const { return task_.input_elements[index]; }
   [[nodiscard]] float* output() const { return task_.output; }
   [[nodiscard]] std::size_t output_elements() const { return task_.output_elements; }
@@ -62,6 +78,19 @@ class Op {
   virtual void finish() = 0;
   /// Fills the place that forward() writes to, where that is not the task's output itself.
   virtual void poison_output(std::uint32_t pattern) { static_cast<void>(pattern); }
+};
+
+/// An op that reads and writes the host's memory in place: a variant has forward() alone.
+class HostOp : public Op {
+ public:
+  void prepare(const Task& task) override { task_ = std::make_unique<Task>(task); }
+  void finish() override {}
+
+ protected:
+  [[nodiscard]] const Task& task() const { return *task_; }
+
+ private:
+  std::unique_ptr<Task> task_;
 };
 
 /// What a variant says of itself.

@@ -1,6 +1,7 @@
 #include "runner/plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -326,7 +327,10 @@ Plan make_plan(const RunRequest& request, const Registry& registry, const Device
   if (request.max_seconds) all.max_seconds = *request.max_seconds;
   plan.stopping = stopping_of_a_round(all, plan.rounds);
   plan.inputs = inputs_of(families, request.inputs);
-  plan.sources = request.sources;
+  std::ranges::copy_if(
+      request.sources, std::back_inserter(plan.sources), [&](const PluginSource& source) {
+        return std::ranges::count(plan.variants, source.variant) > 0 || plan.problems.contains(source.family);
+      });
   require_settings(plan, variants);
   return plan;
 }

@@ -56,6 +56,9 @@ void fields(Archive& a, S& s) {
   a.optional_field("environment", s.environment);
   a.optional_field("ceilings", s.ceilings);
   a.optional_field("variant", s.variant);
+  a.optional_field("family", s.family);
+  a.optional_field("problems", s.problems);
+  a.optional_field("quick_problems", s.quick_problems);
   a.optional_field("refusal", s.refusal);
 }
 

@@ -17,7 +17,8 @@ namespace mprof {
 inline constexpr double worker_start_limit = 120;
 
 /// `survey`: fingerprint devices and measure their ceilings. `measure`: run one variant's cases for one pass.
-/// `describe`: load the plan's one source, and say what it declares.
+/// `describe`: load the plan's one source, and say what it declares; of a family, with the ops of its default
+/// problems, or of the problems of the cases where there are some.
 enum class JobKind { survey, measure, describe };
 
 struct Job {
@@ -46,7 +47,10 @@ struct Message {
   Environment environment{};
   std::vector<Ceiling> ceilings{};
   std::optional<VariantInfo> variant{};  ///< without an id
-  std::string refusal{};                 ///< why the source cannot be used
+  std::optional<FamilyInfo> family{};    ///< with the ops that were asked for
+  std::vector<Problem> problems{};       ///< that the family is run at by default
+  std::vector<Problem> quick_problems{};
+  std::string refusal{};  ///< why the source cannot be used
 };
 
 /// What only the worker that it is given to can know: an answer without it was written by the code that the

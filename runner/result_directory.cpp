@@ -88,7 +88,8 @@ void ResultDirectory::save_sources(const Run& run) const {
     for (const char* ending : {"", ".md", ".svg"}) {
       const fs::path file =
           *ending == '\0' ? fs::path(source.path) : fs::path(source.path).replace_extension(ending);
-      const fs::path kept = path_ / "kernels" / (source.variant + file.extension().string());
+      const std::string id = source.family.empty() ? source.variant : source.family + "/family";
+      const fs::path kept = path_ / "kernels" / (id + file.extension().string());
       std::error_code error;
       if (file.extension() != ".so" && fs::is_regular_file(file, error)) write_file(kept, read_file(file));
     }

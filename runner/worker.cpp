@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "kernels/family_library.hpp"
 #include "kernels/plugin.hpp"
 #include "model/version.hpp"
 #include "runner/measure.hpp"
@@ -77,22 +78,50 @@ Message survey(const Job& job, const WorkerContext& context) {
   return answer;
 }
 
-Message description(const PluginSource& source) {
+void describe_family(const Job& job, Message& answer) {
+  const FamilyLibrary library(job.plan.sources.front().library);
+  answer.family = library.info();
+  answer.problems = library.problems();
+  answer.quick_problems = library.quick_problems();
+  std::vector<Problem> asked;
+  for (const CaseKey& key : job.cases) asked.push_back(key.problem);
+  if (asked.empty()) {
+    asked = library.problems();
+    std::ranges::copy(library.quick_problems(), std::back_inserter(asked));
+  }
+  for (const Problem& problem : asked) {
+    ProblemInfo& info = answer.family->problems.emplace_back(ProblemInfo{.problem = problem});
+    for (const OpLayout& op : library.ops(problem)) info.ops.push_back(op.info);
+  }
+}
+
+Message description(const Job& job) {
   Message answer{.kind = MessageKind::described};
   try {
-    answer.variant = Plugin(source.library).info();
+    const PluginSource& source = job.plan.sources.at(0);
+    if (source.family.empty())
+      answer.variant = Plugin(source.library).info();
+    else
+      describe_family(job, answer);
   } catch (const Error& error) {
     answer.refusal = error.what();
   }
   return answer;
 }
 
-/// The libraries of the cases' variants, and no others: two of them could mean different things by one name.
+/// The libraries of the cases' variants and of their families, and no others: two of them could mean different
+/// things by one name.
 void load_plugins(const Job& job, Registry& registry) {
-  for (const PluginSource& source : job.plan.sources) {
-    const bool is_needed =
-        std::ranges::any_of(job.cases, [&](const CaseKey& key) { return key.variant == source.variant; });
-    if (is_needed) load_plugin(registry, source);
+  const auto is_needed = [&](const PluginSource& source) {
+    return std::ranges::any_of(job.cases, [&](const CaseKey& key) {
+      return source.family.empty() ? key.variant == source.variant
+                                   : family_of(std::string_view(key.variant)) == source.family;
+    });
+  };
+  for (const bool families : {true, false}) {  // a variant is of one
+    for (const PluginSource& source : job.plan.sources) {
+      if (source.family.empty() != families && is_needed(source)) load_plugin(registry, source);
+    }
   }
 }
 
@@ -196,7 +225,7 @@ int run_worker(const WorkerContext& context) {
     return 0;
   }
   if (job.kind == JobKind::describe) {
-    channel.send(description(job.plan.sources.at(0)));
+    channel.send(description(job));
     return 0;
   }
   load_plugins(job, context.registry);

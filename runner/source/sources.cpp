@@ -1,8 +1,9 @@
 #include "runner/source/sources.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,18 +11,15 @@
 #include <glob.h>
 
 #include "inputs/checksum.hpp"
-#include "runner/protocol.hpp"
+#include "runner/source/description.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
-#include "system/process.hpp"
 #include "system/suggest.hpp"
 
 namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double describe_limit = 60;  // s: to load a library, and no more
 
 /// The files of a glob in the order of their names; a name without a file stands for itself.
 std::vector<fs::path> expanded(const std::string& pattern) {
@@ -37,63 +35,16 @@ std::vector<fs::path> expanded(const std::string& pattern) {
 }
 
 void require_source(const std::string& pattern, const fs::path& file) {
-  std::error_code error;
-  if (fs::is_directory(file, error)) {
-    throw Error(ExitCode::usage, fmt::format("--source {}: this is a folder; name its files, as in '{}'.",
-                                             pattern, (file / "*.cu").string()));
-  }
-  if (!is_source_name(file) && !is_library_name(file)) {
-    throw Error(ExitCode::usage,
-                fmt::format("--source {}: {} is no source that mprof knows: give .cu, .cpp, .cc or "
-                            ".cxx, or a library (.so).",
-                            pattern, file.string()));
-  }
-}
-
-/// As part of a variant's id, which is a part of names of files too.
-std::string as_name(std::string text) {
-  for (char& c : text) {
-    const bool is_plain =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-    if (!is_plain) c = '_';
-  }
-  return text;
-}
-
-std::string stem(const fs::path& file) {
-  return as_name(file.stem().string());
+  if (is_source_name(file) || is_library_name(file)) return;
+  throw Error(ExitCode::usage,
+              fmt::format("--source {}: {} is no source that mprof knows: give .cu, .cpp, .cc or "
+                          ".cxx, a library (.so), or the folder of a family.",
+                          pattern, file.string()));
 }
 
 [[noreturn]] void refuse_same_name(const fs::path& a, const fs::path& b, const std::string& name) {
   throw Error(ExitCode::usage, fmt::format("--source: {} and {} would both be called {}; rename one of them.",
                                            a.string(), b.string(), name));
-}
-
-/// By the process that loads it, so that it can crash, hang or lie without harm.
-VariantInfo description_of(const PluginSource& source, const SourceContext& context) {
-  Job job{.kind = JobKind::describe, .token = random_token()};
-  job.plan.timeout = describe_limit;
-  job.plan.sources = {source};
-  Process worker(context.worker_command, to_line(job));
-  const auto event = worker.next(context.clock, context.clock.now() + describe_limit, context.interrupt_fd);
-  if (event.kind == Process::Event::Kind::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  if (event.kind != Process::Event::Kind::line) {
-    const bool is_slow = event.kind == Process::Event::Kind::deadline;
-    worker.kill();
-    const std::string words = worker.last_words();
-    throw Error(ExitCode::wrong_output,
-                fmt::format("{}: asked what it declares, it gave no answer: {}{}{}", source.path,
-                            is_slow ? fmt::format("it took longer than {:g} s", describe_limit)
-                                    : "its process ended with " + worker.how_it_ended(),
-                            words.empty() ? "." : ". Its last words: ", words));
-  }
-  const Message answer = parse_message(event.line);
-  if (answer.token != job.token || (!answer.variant && answer.refusal.empty()))
-    throw Error(ExitCode::wrong_output, source.path + ": asked what it declares, it wrote something else.");
-  if (answer.variant) return *answer.variant;
-  std::string refusal = answer.refusal;
-  if (refusal.starts_with(source.library)) refusal.replace(0, source.library.size(), source.path);
-  throw Error(ExitCode::usage, refusal);
 }
 
 std::optional<SourceFrame> frame_of(const fs::path& source, const Registry& registry) {
@@ -104,25 +55,28 @@ std::optional<SourceFrame> frame_of(const fs::path& source, const Registry& regi
   return std::nullopt;
 }
 
-/// A source as a library, whatever it was.
-PluginSource built(const fs::path& file, const std::vector<std::string>& flags, bool& was_framed,
-                   const SourceContext& context) {
+/// A source as a library, whatever it was, with `frame` around it.
+PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
+                   const std::optional<SourceFrame>& frame, const SourceContext& context) {
   PluginSource source{.path = fs::absolute(file).lexically_normal().string(), .flags = flags};
-  was_framed = false;
   if (is_library_name(file)) {
     source.library = source.path;
     source.checksum = sha256_of_file(source.path);
     return source;
   }
-  BuildSettings settings{
-      .flags = flags, .on_compile = [&] { context.on_compile(file); }, .interrupt_fd = context.interrupt_fd};
-  settings.frame = frame_of(source.path, context.registry);
-  was_framed = settings.frame.has_value();
+  const BuildSettings settings{.flags = flags,
+                               .frame = frame,
+                               .on_compile = [&] { context.on_compile(file); },
+                               .interrupt_fd = context.interrupt_fd};
   const BuiltLibrary library = build_library(source.path, settings, context.folder, context.clock);
   source.library = library.library.string();
   source.checksum = library.checksum;
   source.compiler = library.compiler;
   return source;
+}
+
+Asking asking(const SourceContext& context) {
+  return {context.worker_command, context.clock, context.interrupt_fd};
 }
 
 std::vector<std::string> variants_of_family(const Registry& registry, const std::string& family) {
@@ -159,13 +113,12 @@ void require_baseline(const VariantInfo& info, const std::string& path,
                           info.baseline, did_you_mean(info.baseline, known)));
 }
 
-void require_family(const VariantInfo& info, const std::string& path, const Registry& registry) {
-  if (registry.family(info.family) != nullptr) return;
+[[noreturn]] void refuse_family(const VariantInfo& info, const std::string& path, const Registry& registry) {
   std::vector<std::string> known;
   for (const Family* family : registry.families()) known.push_back(family->info().id);
   throw Error(ExitCode::usage,
               fmt::format("{}: its variant is of the family \"{}\", which this mprof does not have.{} "
-                          "There are {}.",
+                          "There are {}. One of your own is a folder with a family.cpp.",
                           path, info.family, did_you_mean(info.family, known), fmt::join(known, ", ")));
 }
 
@@ -178,30 +131,170 @@ void add(VariantInfo info, const std::string& path, Registry& registry) {
   registry.add(RegisteredVariant{std::move(info), {}});
 }
 
+fs::path folder_of(const fs::path& file) {
+  return fs::weakly_canonical(file).parent_path();
+}
+
+/// Builds and registers one source after another; all or none of them.
+class Loader {
+ public:
+  Loader(const SourceRequest& request, const SourceContext& context) : request_(request), context_(context) {}
+  ~Loader() {
+    if (is_done_) return;
+    for (const PluginSource& source : sources_) {
+      source.family.empty() ? context_.registry.remove(source.variant)
+                            : context_.registry.remove_family(source.family);
+    }
+  }
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  void add_folder(const FamilyFolder& folder) {
+    const std::string family = add_family(folder.family);
+    for (const fs::path& file : folder.variants) add_variant(file, variant_name(file), family);
+  }
+
+  /// A file that may be of any family. Of one of the user's own it is called what it is called in its folder.
+  void add_file(const fs::path& file, const std::string& name) { add_variant(file, name, ""); }
+
+  std::vector<PluginSource> done() {
+    add_baselines_beside();
+    for (const PluginSource& source : sources_) {
+      if (!source.family.empty()) continue;
+      require_baseline(context_.registry.variant(source.variant)->info, source.path, sources_,
+                       context_.registry);
+    }
+    is_done_ = true;
+    return sources_;
+  }
+
+ private:
+  /// Gives its id.
+  std::string add_family(const fs::path& file) {
+    PluginSource source = built(file, request_.flags, std::nullopt, context_);
+    source.family = "?";  // what is asked for is a family
+    std::unique_ptr<Family> family = described_family(source, asking(context_));
+    source.family = family->info().id;
+    if (context_.registry.family(source.family) != nullptr) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: its family is called {}, as another one is; give it another name.",
+                              source.path, source.family));
+    }
+    context_.registry.add(std::move(family));
+    folders_[source.family] = folder_of(file);
+    sources_.push_back(source);
+    return source.family;
+  }
+
+  /// `family`: of which it must be; empty: of any.
+  void add_variant(const fs::path& file, const std::string& name, const std::string& family) {
+    const bool is_text = is_source_name(file);
+    const std::optional<SourceFrame> frame = is_text && family.empty()
+                                                 ? frame_of(file, context_.registry)
+                                                 : std::optional<SourceFrame>();
+    PluginSource source = built(file, request_.flags, frame, context_);
+    VariantInfo info = described_variant(source, asking(context_));
+    if (!family.empty() && info.family != family) {
+      throw Error(ExitCode::usage, fmt::format("{}: its variant is of the family \"{}\", and its folder is the "
+                                               "family \"{}\".",
+                                               source.path, info.family, family));
+    }
+    const std::optional<fs::path> beside = family_beside(info, file);
+    const auto folder = folders_.find(info.family);
+    const bool is_at_home = beside || (folder != folders_.end() && folder->second == folder_of(file));
+    const std::string own_name = is_at_home ? variant_name(file) : name;
+    info.id = source.variant = info.family + "/" + own_name;
+    // Several files of one shape declare the same title.
+    if (frame) info.title = fmt::format("{} ({})", own_name, info.title);
+    if (is_text) info.source_file = info.id + file.extension().string();
+    if (!request_.baseline.empty()) info.baseline = baseline_id(request_.baseline, info);
+    if (info.baseline == info.id) info.baseline.clear();
+    const VariantInfo declared = info;
+    add(std::move(info), source.path, context_.registry);
+    sources_.push_back(source);
+    if (!beside) return;
+    if (const std::string found = add_family(*beside); found != declared.family) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: its variant is of the family \"{}\", and the one beside it, {}, is \"{}\".",
+                              source.path, declared.family, beside->filename().string(), found));
+    }
+  }
+
+  /// The file beside a variant that may declare its family; nullopt where the family is there already. Throws
+  /// Error(usage) where there is neither.
+  [[nodiscard]] std::optional<fs::path> family_beside(const VariantInfo& info, const fs::path& file) const {
+    if (context_.registry.family(info.family) != nullptr) return std::nullopt;
+    std::optional<fs::path> beside = family_file(folder_of(file));
+    if (!beside) refuse_family(info, file.string(), context_.registry);
+    return beside;
+  }
+
+  /// What variants of the user's own family improve on, where that lies beside the family and was not named.
+  void add_baselines_beside() {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {  // there may be more at the end
+      if (!sources_[i].family.empty()) continue;
+      const std::string baseline = context_.registry.variant(sources_[i].variant)->info.baseline;
+      const std::string family = mprof::family_of(std::string_view(baseline));
+      const auto folder = folders_.find(family);
+      if (folder == folders_.end() || context_.registry.variant(baseline) != nullptr) continue;
+      const std::vector<fs::path> files = read_family_folder(folder->second).variants;
+      const auto file = std::ranges::find_if(
+          files, [&](const fs::path& other) { return family + "/" + variant_name(other) == baseline; });
+      if (file != files.end()) add_variant(*file, variant_name(*file), family);
+    }
+  }
+
+  const SourceRequest& request_;
+  const SourceContext& context_;
+  std::vector<PluginSource> sources_;
+  std::map<std::string, fs::path> folders_;  ///< of the user's own families, by id
+  bool is_done_ = false;
+};
+
 }  // namespace
 
-std::vector<fs::path> find_sources(const std::vector<std::string>& patterns) {
-  std::vector<fs::path> files;
+FoundSources find_sources(const std::vector<std::string>& patterns) {
+  FoundSources sources;
   std::set<fs::path> seen;
   for (const std::string& pattern : patterns) {
     const std::vector<fs::path> found = expanded(pattern);
     if (found.empty())
       throw Error(ExitCode::usage, fmt::format("--source {}: there is no such file.", pattern));
     for (const fs::path& file : found) {
-      require_source(pattern, file);
-      if (seen.insert(fs::weakly_canonical(file)).second) files.push_back(file);
+      std::error_code error;
+      if (!seen.insert(fs::weakly_canonical(file)).second) continue;
+      if (fs::is_directory(file, error)) {
+        sources.folders.push_back(read_family_folder(file));
+      } else {
+        require_source(pattern, file);
+        sources.files.push_back(file);
+      }
     }
   }
-  return files;
+  // A file of a folder that is named as well is a variant of it, and no other.
+  std::set<fs::path> within;
+  for (const FamilyFolder& folder : sources.folders) within.insert(folder_of(folder.family));
+  std::erase_if(sources.files, [&](const fs::path& file) { return within.contains(folder_of(file)); });
+  return sources;
+}
+
+std::vector<fs::path> FoundSources::all() const {
+  std::vector<fs::path> all;
+  for (const FamilyFolder& folder : folders) {
+    all.push_back(folder.family);
+    all.insert(all.end(), folder.variants.begin(), folder.variants.end());
+  }
+  all.insert(all.end(), files.begin(), files.end());
+  return all;
 }
 
 std::vector<std::string> names_of(const std::vector<fs::path>& files) {
   std::map<std::string, std::size_t> stems;
-  for (const fs::path& file : files) ++stems[stem(file)];
+  for (const fs::path& file : files) ++stems[variant_name(file)];
   std::vector<std::string> names;
   std::map<std::string, fs::path> taken;
   for (const fs::path& file : files) {
-    std::string name = stem(file);
+    std::string name = variant_name(file);
     const fs::path folder = fs::absolute(file).lexically_normal().parent_path().filename();
     if (stems[name] > 1 && !folder.empty()) name = as_name(folder.string());
     if (const auto [other, is_new] = taken.emplace(name, file); !is_new)
@@ -212,36 +305,24 @@ std::vector<std::string> names_of(const std::vector<fs::path>& files) {
 }
 
 std::vector<PluginSource> load_sources(const SourceRequest& request, const SourceContext& context) {
-  const std::vector<fs::path> files = find_sources(request.patterns);
-  const std::vector<std::string> names = names_of(files);
-  std::vector<PluginSource> sources;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    bool was_framed = false;
-    PluginSource source = built(files[i], request.flags, was_framed, context);
-    VariantInfo info = description_of(source, context);
-    require_family(info, source.path, context.registry);
-    info.id = source.variant = info.family + "/" + names[i];
-    // Several files of one shape declare the same title.
-    if (was_framed) info.title = fmt::format("{} ({})", names[i], info.title);
-    if (is_source_name(files[i])) info.source_file = info.id + files[i].extension().string();
-    if (!request.baseline.empty()) info.baseline = baseline_id(request.baseline, info);
-    if (info.baseline == info.id) info.baseline.clear();
-    add(std::move(info), source.path, context.registry);
-    sources.push_back(std::move(source));
-  }
-  for (const PluginSource& source : sources)
-    require_baseline(context.registry.variant(source.variant)->info, source.path, sources, context.registry);
-  return sources;
+  const FoundSources found = find_sources(request.patterns);
+  const std::vector<std::string> names = names_of(found.files);
+  Loader loader(request, context);
+  for (const FamilyFolder& folder : found.folders) loader.add_folder(folder);
+  for (std::size_t i = 0; i < names.size(); ++i) loader.add_file(found.files[i], names[i]);
+  return loader.done();
 }
 
 void reload_sources(Run& run, const SourceContext& context) {
   for (PluginSource& recorded : run.plan.sources) {
-    const VariantInfo* const info = find_variant(run, recorded.variant);
-    if (info == nullptr)
-      throw Error(ExitCode::usage,
-                  fmt::format("the run's record does not say what {} is.", recorded.variant));
-    bool was_framed = false;
-    PluginSource now = built(recorded.path, recorded.flags, was_framed, context);
+    const VariantInfo* const variant = find_variant(run, recorded.variant);
+    const FamilyInfo* const family = find_family(run, recorded.family);
+    if (variant == nullptr && family == nullptr)
+      throw Error(ExitCode::usage, fmt::format("the run's record does not say what {} is.", recorded.path));
+    const std::optional<SourceFrame> frame = variant != nullptr && is_source_name(recorded.path)
+                                                 ? frame_of(recorded.path, context.registry)
+                                                 : std::optional<SourceFrame>();
+    const PluginSource now = built(recorded.path, recorded.flags, frame, context);
     if (now.checksum != recorded.checksum) {
       throw Error(
           ExitCode::incomparable,
@@ -250,7 +331,10 @@ void reload_sources(Run& run, const SourceContext& context) {
                       recorded.path));
     }
     recorded.library = now.library;
-    add(*info, recorded.path, context.registry);
+    if (variant != nullptr)
+      add(*variant, recorded.path, context.registry);
+    else
+      context.registry.add(recorded_family(recorded, *family, asking(context)));
   }
 }
 

@@ -8,13 +8,14 @@
 #include "kernels/registry.hpp"
 #include "model/run.hpp"
 #include "runner/source/build.hpp"
+#include "runner/source/family_folder.hpp"
 #include "system/clock.hpp"
 
-/// Variants from outside: found, compiled, asked what they are, and registered.
+/// Variants and families from outside: found, compiled, asked what they are, and registered.
 namespace mprof {
 
 struct SourceRequest {
-  std::vector<std::string> patterns{};  ///< files, or globs of files
+  std::vector<std::string> patterns{};  ///< files, folders of families, or globs of them
   std::vector<std::string> flags{};     ///< for the compiler, behind mprof's own
   std::string baseline{};               ///< id or name of what they are held against; empty: as they declare
 };
@@ -29,20 +30,28 @@ struct SourceContext {
   std::function<void(const std::filesystem::path&)> on_compile = [](const std::filesystem::path&) {};
 };
 
-/// The files, each once, in the order given. Throws Error(usage) for a pattern without a file and for a file
-/// that is no source.
-[[nodiscard]] std::vector<std::filesystem::path> find_sources(const std::vector<std::string>& patterns);
+struct FoundSources {
+  std::vector<std::filesystem::path> files{};
+  std::vector<FamilyFolder> folders{};
+  /// The files, and those in the folders.
+  [[nodiscard]] std::vector<std::filesystem::path> all() const;
+};
+
+/// Each once, in the order given; no file of a folder that is given too. Throws Error(usage) for a pattern
+/// without a file, for a file that is no source and for a folder that is no family.
+[[nodiscard]] FoundSources find_sources(const std::vector<std::string>& patterns);
 
 /// What the variants of these files are called within their families: the file's name without its ending,
 /// or that of the nearest folder where names differ. Throws Error(usage) where two would have one name.
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<std::filesystem::path>& files);
 
-/// Builds and registers the sources. Throws Error that names the source and says what is wrong with it; no
-/// code of a source runs in this process.
+/// Builds and registers the sources, and what they need that lies beside them: of a variant of a family of the
+/// user's own, the family and the baseline, which come after it. Throws Error that names the source and says
+/// what is wrong with it, and registers nothing then; no code of a source runs in this process.
 [[nodiscard]] std::vector<PluginSource> load_sources(const SourceRequest& request,
                                                      const SourceContext& context);
 
-/// Makes sure that the sources of a recorded run are as they were, and registers their variants again.
+/// Makes sure that the sources of a recorded run are as they were, and registers what they hold again.
 /// Throws Error(incomparable) for one that has changed.
 void reload_sources(Run& run, const SourceContext& context);
 
