@@ -308,7 +308,8 @@ Verb ab_verb() {
           "`mprof run --source` takes them, or other builds of mprof (the paths of two programs, with "
           "--variant). Exits with 1 when B is slower.",
       .options = std::move(options),
-      .run = ab};
+      .run = ab,
+      .takes_sources = true};
 }
 
 }  // namespace mprof::cli

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/options.hpp"
+#include "cli/sources.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
 #include "model/json_archive.hpp"
@@ -27,9 +29,9 @@ json::Json inputs_of(const Family& family) {
   return rows;
 }
 
-json::Json families_json() {
+json::Json families_json(const std::vector<const Family*>& families) {
   json::Json rows = json::Json::array();
-  for (const Family* family : Registry::instance().families()) {
+  for (const Family* family : families) {
     json::Json row = json::to_json(family->info());
     row["default_problems"] = json::to_json(family->default_problems(false));
     row["quick_problems"] = json::to_json(family->default_problems(true));
@@ -103,8 +105,8 @@ void print_variant(const RegisteredVariant& variant) {
   fmt::print("    runs here  {}\n\n", reason ? "no: " + *reason : "yes, on the " + info.device + " device");
 }
 
-void print_text(const std::vector<const RegisteredVariant*>& variants) {
-  const std::vector<const Family*> families = Registry::instance().families();
+void print_text(const std::vector<const Family*>& families,
+                const std::vector<const RegisteredVariant*>& variants) {
   for (const Family* family : families) {
     print_family(*family);
     for (const RegisteredVariant* variant : variants) {
@@ -153,12 +155,26 @@ int list(const Arguments& arguments) {
     arguments.flag("json") ? print_metrics_json() : print_metrics_text();
     return 0;
   }
-  const auto variants = Registry::instance().variants();
+  const Registry& registry = Registry::instance();
+  Sources sources(true);
+  const std::vector<PluginSource> own = sources.load(arguments);
+  auto variants = registry.variants();
+  auto families = registry.families();
+  if (!own.empty()) {
+    std::erase_if(variants, [&](const RegisteredVariant* variant) {
+      return std::ranges::find(own, variant->info.id, &PluginSource::variant) == own.end();
+    });
+    std::erase_if(families, [&](const Family* family) {
+      return std::ranges::none_of(variants, [&](const RegisteredVariant* variant) {
+        return variant->info.family == family->info().id;
+      });
+    });
+  }
   if (arguments.flag("json")) {
-    const json::Json document{{"families", families_json()}, {"variants", variants_json(variants)}};
+    const json::Json document{{"families", families_json(families)}, {"variants", variants_json(variants)}};
     std::fputs(json::print(document).c_str(), stdout);
   } else {
-    print_text(variants);
+    print_text(families, variants);
   }
   return 0;
 }
@@ -166,15 +182,19 @@ int list(const Arguments& arguments) {
 }  // namespace
 
 Verb list_verb() {
+  std::vector<Option> options{
+      {"json", "", "", "Print JSON instead of text."},
+      {"metrics", "", "", "List what `mprof run --metrics` takes instead: presets and their metrics."}};
+  add_source_options(options);
+  std::ranges::find(options, std::string("source"), &Option::name)->meaning =
+      "Build what `mprof run --source` would run, and list that alone.";
   return {.name = "list",
           .positional = "",
           .summary = "the families and variants, and whether they can run here",
           .description =
               "Lists every family with its axes, default problems, inputs and qualities, and every variant "
               "with its title, baseline and parameters, whether it can run on this machine, and if not, why.",
-          .options = {{"json", "", "", "Print JSON instead of text."},
-                      {"metrics", "", "",
-                       "List what `mprof run --metrics` takes instead: presets and their metrics."}},
+          .options = std::move(options),
           .run = list};
 }
 

@@ -1,14 +1,19 @@
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "device/device.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/sources.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/suggest.hpp"
+#include "system/temporary_folder.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -38,40 +43,111 @@ std::string template_of(const std::string& family, const std::string& device) {
                                            family, did_you_mean(family, known), fmt::join(known, ", ")));
 }
 
-int make_new(const Arguments& arguments) {
-  if (const std::string what = arguments.text("KIND"); what != "variant") {
-    throw Error(ExitCode::usage,
-                fmt::format("mprof new {}: it writes a variant: mprof new variant FILE.", what));
-  }
+void require_new(const fs::path& file) {
+  std::error_code error;
+  if (fs::exists(file, error))
+    throw Error(ExitCode::usage, fmt::format("{} is there already; give another name.", file.string()));
+}
+
+void refuse_option(const Arguments& arguments, const char* option, const char* kind) {
+  if (arguments.given(option))
+    throw Error(ExitCode::usage, fmt::format("--{} says something of a new {}.", option, kind));
+}
+
+void make_variant(const Arguments& arguments) {
+  refuse_option(arguments, "device", "family: a variant is for the device that its file's name ends for");
   if (!arguments.given("family")) {
     throw Error(ExitCode::usage,
                 "say with --family of which family the variant is; `mprof list` shows them.");
   }
-  const fs::path file = arguments.text("FILE");
+  const fs::path file = arguments.text("NAME");
   std::string text = template_of(arguments.text("family"), device_of(file));
-  std::error_code error;
-  if (fs::exists(file, error)) {
-    throw Error(ExitCode::usage, fmt::format("{} is there already; give another name.", file.string()));
-  }
+  require_new(file);
   replace_all(text, "@NAME@", file.stem().string());
   replace_all(text, "@FILE@", file.string());
   write_file(file, text);
   fmt::print("Wrote {}. Next: mprof run --source {}\n", file.string(), file.string());
+}
+
+std::string name_of_family(const fs::path& folder) {
+  std::string name = folder.filename().string();
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
+  if (name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ||
+      !std::ranges::all_of(name, is_plain)) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}: a family's name is a letter, then letters, digits, _ and -.", folder.string()));
+  }
+  if (Registry::instance().family(name) != nullptr)
+    throw Error(ExitCode::usage, fmt::format("{}: mprof has a family of this name.", name));
+  return name;
+}
+
+/// That of the new variants: the one that is asked for, or this machine's best.
+std::string device_of_family(const Arguments& arguments) {
+  if (!arguments.given("device")) return std::string(Devices::instance().preferred().id());
+  const std::string device = arguments.text("device");
+  if (device == "cpu" || device == "cuda") return device;
+  throw Error(ExitCode::usage, fmt::format("--device {}: say cpu or cuda.", device));
+}
+
+/// All of its files, or none of them.
+void make_family(const Arguments& arguments) {
+  refuse_option(arguments, "family", "variant");
+  const fs::path folder = (fs::path(arguments.text("NAME")) / "").parent_path();
+  const std::string name = name_of_family(folder);
+  const std::string device = device_of_family(arguments);
+  require_new(folder);
+  const TemporaryFolder work("mprof-new");
+  for (const BuiltInFile& file : first_family(device)) {
+    std::string text(file.text);
+    replace_all(text, "@NAME@", name);
+    replace_all(text, "@FOLDER@", folder.string());
+    write_file(work.path() / file.name, text);
+  }
+  std::error_code error;
+  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), error);
+  fs::copy(work.path(), folder, fs::copy_options::recursive, error);
+  if (error) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    throw Error(ExitCode::environment, fmt::format("cannot write {}: {}.", folder.string(), error.message()));
+  }
+  fmt::print("Wrote {}/. Next: mprof run --source {}\n", folder.string(), folder.string());
+}
+
+int make_new(const Arguments& arguments) {
+  const std::string what = arguments.text("KIND");
+  if (what == "variant") {
+    make_variant(arguments);
+  } else if (what == "family") {
+    make_family(arguments);
+  } else {
+    throw Error(ExitCode::usage,
+                fmt::format("mprof new {}: it writes a variant or a family: mprof new variant "
+                            "FILE, or mprof new family FOLDER.",
+                            what));
+  }
   return 0;
 }
 
 }  // namespace
 
 Verb new_verb() {
-  return {.name = "new",
-          .positional = "KIND FILE",
-          .summary = "write a first variant of your own that works",
-          .description =
-              "`mprof new variant FILE --family NAME` writes the source of a variant that works, for the "
-              "GPU where FILE ends with .cu, for the CPU where it ends with .cpp. `mprof run --source "
-              "FILE` runs it; docs/adding.md goes on from there.",
-          .options = {{"family", "NAME", "", "The family whose ops it computes (`mprof list`)."}},
-          .run = make_new};
+  return {
+      .name = "new",
+      .positional = "KIND NAME",
+      .summary = "write a first variant or family of your own that works",
+      .description =
+          "`mprof new variant FILE --family NAME` writes the source of a variant that works, for the "
+          "GPU where FILE ends with .cu, for the CPU where it ends with .cpp. `mprof new family FOLDER` "
+          "writes a family that works: what it computes and what is right, a baseline and an "
+          "optimization of it. `mprof run --source FILE` or FOLDER runs it; docs/adding.md goes on from "
+          "there.",
+      .options = {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list`)."},
+                  {"device", "NAME", "",
+                   "What a family's variants are for: cpu, or cuda; without it cuda where there is a GPU."}},
+      .run = make_new};
 }
 
 }  // namespace mprof::cli

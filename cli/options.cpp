@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "report/text/format.hpp"
+#include "runner/source/compiler.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
 
@@ -84,14 +85,47 @@ std::vector<std::string> with_numbers_attached(const std::vector<std::string>& w
   return out;
 }
 
-[[noreturn]] void fail(const Verb& verb, const std::string& message) {
-  throw Error(ExitCode::usage, fmt::format("{} See `mprof {} --help`.", message, verb.name));
-}
-
 std::vector<std::string> known_options(const Verb& verb) {
   std::vector<std::string> names{"--help"};
   for (const Option& option : verb.options) names.push_back("--" + option.name);
   return names;
+}
+
+bool names_source(const std::string& word) {
+  return word == "--source" || word.starts_with("--source=") || is_source_name(word);
+}
+
+bool is_list_of_numbers(const std::string& text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0 || c == ','; });
+}
+
+/// "--rows 3" and "--rows=3" as "--problem=rows=3" where the table has no such option: which axes the
+/// families of sources have is known when those are built.
+std::vector<std::string> with_axes_of_sources(const Verb& verb, const std::vector<std::string>& words) {
+  if (!verb.takes_sources || std::ranges::none_of(words, names_source)) return words;
+  const std::vector<std::string> known = known_options(verb);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    const std::string option = words[i].substr(0, equals);
+    const bool is_own = !option.starts_with("--") || std::ranges::find(known, option) != known.end();
+    const bool is_attached = equals != std::string::npos;
+    std::string value;
+    if (is_attached) value = words[i].substr(equals + 1);
+    if (!is_attached && i + 1 < words.size()) value = words[i + 1];
+    if (is_own || !is_list_of_numbers(value)) {
+      out.push_back(words[i]);
+      continue;
+    }
+    out.push_back("--problem=" + option.substr(2) + "=" + value);
+    if (!is_attached) ++i;
+  }
+  return out;
+}
+
+[[noreturn]] void fail(const Verb& verb, const std::string& message) {
+  throw Error(ExitCode::usage, fmt::format("{} See `mprof {} --help`.", message, verb.name));
 }
 
 void require_lists(const Verb& verb, const Arguments& arguments) {
@@ -210,7 +244,8 @@ Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) 
   try {
     std::vector<std::string> program =
         verb.takes_program ? taken_program(verb, words) : std::vector<std::string>{};
-    Arguments arguments(parsed(verb, words), command_line, verb.options, std::move(program));
+    Arguments arguments(parsed(verb, with_axes_of_sources(verb, words)), command_line, verb.options,
+                        std::move(program));
     if (arguments.flag("help")) return arguments;
     for (const std::string& name : split(verb.positional, ' ')) {
       if (verb.sides && name == "B") continue;

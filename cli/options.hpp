@@ -65,6 +65,9 @@ struct Verb {
   /// Its two arguments are lists, "--" between them; without it, one word each. B may be missing: what it
   /// means then is the verb's.
   bool sides = false;
+  /// Its words may name sources of the user's, whose families have axes that only those know: an option that
+  /// is not in the table, with whole numbers, is one of them.
+  bool takes_sources = false;
 };
 
 /// One per verb, each in its own file.

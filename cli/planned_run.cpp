@@ -180,8 +180,7 @@ void refuse_other_build(const Run& run, const ResultDirectory& directory) {
 /// Whether a source may be in a plan without being named: it lies beside a family of the user's own.
 bool came_along(const PluginSource& source, const Plan& plan) {
   return std::ranges::any_of(plan.sources, [&](const PluginSource& other) {
-    return !other.family.empty() &&
-           fs::path(other.path).parent_path() == fs::path(source.path).parent_path();
+    return !other.family.empty() && fs::path(other.path).parent_path() == fs::path(source.path).parent_path();
   });
 }
 

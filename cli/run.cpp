@@ -219,7 +219,8 @@ Verb run_verb() {
           "watched.",
       .options = std::move(options),
       .run = run,
-      .takes_program = true};
+      .takes_program = true,
+      .takes_sources = true};
 }
 
 }  // namespace mprof::cli

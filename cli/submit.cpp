@@ -229,7 +229,8 @@ Verb submit_verb() {
           "go on with it, whatever stops them, and no shard runs twice. Submitting again goes on with what "
           "was stopped, and does nothing while jobs wait or run. docs/clusters.md tells more.",
       .options = std::move(options),
-      .run = submit};
+      .run = submit,
+      .takes_sources = true};
 }
 
 }  // namespace mprof::cli

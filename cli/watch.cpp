@@ -145,6 +145,7 @@ class Watcher {
     ceilings_ = run.ceilings;
     ++number_;
     checksums_ = std::move(checksums);
+    if (last_ && last_->inputs != run.inputs) last_.reset();  // of other work: nothing to hold it against
     derive(run, path);
     tell(std::move(run), clock_.now() - saved);
   }
@@ -232,11 +233,11 @@ class Watcher {
   double timeout_;        ///< s
   Sources sources_{false};
   std::vector<PluginSource> registered_;  ///< what the version that was built last registered
-  Environment environment_;              ///< as surveyed for the first version
+  Environment environment_;               ///< as surveyed for the first version
   std::vector<Ceiling> ceilings_;
   std::vector<std::string> checksums_;  ///< of the version that was measured last, and of what it needs
   std::size_t number_ = 0;              ///< of versions that were measured
-  std::optional<Run> last_;  ///< of the last one that was right
+  std::optional<Run> last_;             ///< of the last one that was right
   std::size_t last_number_ = 0;
 };
 
@@ -275,7 +276,8 @@ Verb watch_verb() {
               "the last "
               "that was right. Each version is a run that the other verbs read. Ctrl-C ends it.",
           .options = std::move(options),
-          .run = watch};
+          .run = watch,
+          .takes_sources = true};
 }
 
 }  // namespace mprof::cli

@@ -35,7 +35,7 @@ bool is_name(std::string_view text) {
 AxisInfo axis_of(const mprof_axis& declared) {
   const std::string name = plugin_text(declared.name);
   return {.name = name,
-          .plural = text_or(declared.plural, name + "s"),
+          .plural = text_or(declared.plural, name.ends_with('s') ? name : name + "s"),
           .title = text_or(declared.title, capitalized(name)),
           .meaning = plugin_text(declared.meaning),
           .default_value = declared.default_value,
@@ -182,8 +182,9 @@ FamilyLibrary::FamilyLibrary(const std::filesystem::path& library) : library_(li
   const auto plugin = find_function<decltype(mprof_family_plugin)>(handle, "mprof_family_plugin");
   declared_ = plugin == nullptr ? nullptr : plugin();
   if (declared_ == nullptr)
-    refuse_plugin(library, "it holds no family: mprof_family_plugin() is missing or gives none. The file "
-                           "ends with MPROF_FAMILY, as `mprof new family` shows.");
+    refuse_plugin(library,
+                  "it holds no family: mprof_family_plugin() is missing or gives none. The file "
+                  "ends with MPROF_FAMILY, as `mprof new family` shows.");
   info_ = described(*declared_);
   if (const std::string fault = fault_of(*declared_, info_); !fault.empty())
     refuse_plugin(library, fault + ".");
@@ -199,8 +200,8 @@ void FamilyLibrary::require_sound_problems() const {
       static_cast<void>(ops(problem));
       for (std::size_t i = 0; i < info_.axes.size(); ++i) {
         if (!is_within(info_.axes[i], problem.coordinates[i].value))
-          refuse_plugin(library_, fmt::format("its problem {} is outside of the axis {}.", problem_id(problem),
-                                              info_.axes[i].name));
+          refuse_plugin(library_, fmt::format("its problem {} is outside of the axis {}.",
+                                              problem_id(problem), info_.axes[i].name));
       }
     }
   }
@@ -238,7 +239,8 @@ void FamilyLibrary::fill(const Problem& problem, std::size_t op, std::size_t inp
   check(declared_->fill(sizes.data(), op, input, seed, values.data(), values.size()), "fill");
 }
 
-std::vector<double> FamilyLibrary::reference(std::size_t op, std::size_t block, const mprof_task& task) const {
+std::vector<double> FamilyLibrary::reference(std::size_t op, std::size_t block,
+                                             const mprof_task& task) const {
   std::vector<double> values(task.output_elements, std::numeric_limits<double>::quiet_NaN());
   check(declared_->reference(&task, op, block, values.data()), "reference");
   return values;

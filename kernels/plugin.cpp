@@ -17,7 +17,8 @@ ParameterInfo parameter_of(const mprof_parameter& declared) {
   ParameterInfo parameter{.name = plugin_text(declared.name),
                           .meaning = plugin_text(declared.meaning),
                           .default_value = plugin_text(declared.default_value)};
-  for (std::size_t i = 0; i < declared.value_count; ++i) parameter.values.push_back(plugin_text(declared.values[i]));
+  for (std::size_t i = 0; i < declared.value_count; ++i)
+    parameter.values.push_back(plugin_text(declared.values[i]));
   return parameter;
 }
 
@@ -69,10 +70,12 @@ Plugin::Plugin(const std::filesystem::path& library) {
   const auto plugin = find_function<decltype(mprof_plugin)>(handle, "mprof_plugin");
   declared_ = plugin == nullptr ? nullptr : plugin();
   if (declared_ == nullptr) {
-    const bool is_family = find_function<decltype(mprof_family_plugin)>(handle, "mprof_family_plugin") != nullptr;
-    refuse_plugin(library, is_family ? "it holds a family and no variant: give its folder, in which each other "
-                                       "source is a variant of it."
-                                     : "it holds no variant: mprof_plugin() is missing or gives none");
+    const bool is_family =
+        find_function<decltype(mprof_family_plugin)>(handle, "mprof_family_plugin") != nullptr;
+    refuse_plugin(library, is_family
+                               ? "it holds a family and no variant: give its folder, in which each other "
+                                 "source is a variant of it."
+                               : "it holds no variant: mprof_plugin() is missing or gives none");
   }
   info_ = described(*declared_);
   if (const std::string fault = fault_of(*declared_, info_); !fault.empty())

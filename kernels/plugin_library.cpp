@@ -12,11 +12,12 @@ void* open_plugin(const std::filesystem::path& library, std::string_view holds) 
     refuse_plugin(library, fmt::format("cannot be loaded: {}", plugin_text(::dlerror())));
   const auto version = find_function<decltype(mprof_abi_version)>(handle, "mprof_abi_version");
   if (version == nullptr) {
-    refuse_plugin(library,
-                  fmt::format("it holds no {0}: it has no function mprof_abi_version(). A source registers its "
-                              "{0} as `mprof new {0}` shows; a library has the functions of "
-                              "<mprof/plugin.h>.",
-                              holds));
+    refuse_plugin(
+        library,
+        fmt::format("it holds no {0}: it has no function mprof_abi_version(). A source registers its "
+                    "{0} as `mprof new {0}` shows; a library has the functions of "
+                    "<mprof/plugin.h>.",
+                    holds));
   }
   if (const std::uint32_t found = version(); found != MPROF_ABI_VERSION) {
     refuse_plugin(library, fmt::format("it is of version {} of the boundary between mprof and variants "

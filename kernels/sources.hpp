@@ -11,15 +11,21 @@ namespace mprof {
 /// measured.
 [[nodiscard]] std::optional<std::string_view> source_text(std::string_view path);
 
-/// A header that sources from outside are compiled with.
-struct PluginHeader {
+/// A file that mprof brings along.
+struct BuiltInFile {
   std::string_view name{};  ///< "mprof/variant.hpp"
   std::string_view text{};
 };
-[[nodiscard]] std::vector<PluginHeader> plugin_headers();
+
+/// The headers that sources from outside are compiled with.
+[[nodiscard]] std::vector<BuiltInFile> plugin_headers();
 
 /// A first variant of a family that works, to begin with; nullopt where the family has none for the device.
 /// In it @NAME@ and @FILE@ stand for what it will be called.
 [[nodiscard]] std::optional<std::string_view> first_variant(std::string_view family, std::string_view device);
+
+/// The files of a first family that works, with a baseline and an optimization for the device. In them @NAME@
+/// and @FOLDER@ stand for what it will be called.
+[[nodiscard]] std::vector<BuiltInFile> first_family(std::string_view device);
 
 }  // namespace mprof

@@ -9,19 +9,19 @@
 
 #include <mprof/variant.hpp>
 
-/// A family of the user's own as C++ classes: what is computed, on what, and what is right. Its file ends with
-/// one MPROF_FAMILY; each other source in its folder is a variant of it.
+/// A family of the user's own as C++ classes: what is computed, on what, and what is right. Its file ends
+/// with one MPROF_FAMILY; each other source in its folder is a variant of it.
 namespace mprof::plugin {
 
 /// One of the whole numbers that make a problem.
 struct Axis {
   const char* name = "";     ///< "size": also the option's, --size
+  const char* plural = "";   ///< empty: the name with an s
+  const char* title = "";    ///< over a column of a table; empty: the name with a capital
   const char* meaning = "";  ///< "rows of the table"
   std::uint64_t default_value = 1;
   std::uint64_t min = 1;
-  std::uint64_t max = 0;    ///< 0: no limit
-  const char* plural = "";  ///< empty: the name with an s
-  const char* title = "";   ///< over a column of a table; empty: the name with a capital
+  std::uint64_t max = 0;  ///< 0: no limit
 };
 
 /// An array that an op reads.
@@ -70,7 +70,8 @@ struct FamilyDeclaration {
   std::vector<std::vector<std::uint64_t>> problems{};
   std::vector<std::vector<std::uint64_t>> quick_problems{};  ///< what takes seconds; none: the first problem
   std::function<std::vector<OpDefinition>(const Sizes& problem)> ops{};
-  /// Fills an input; with integers, where its type says so, by their bits. Left out: floats, drawn evenly from
+  /// Fills an input; with integers, where its type says so, by their bits. Left out: floats, drawn evenly
+  /// from
   /// [-1, 1).
   std::function<void(const Sizes& problem, const Drawn& drawn, std::span<float> values)> fill{};
   /// Writes what a block of the output should hold, computed in double precision by the definition. Called
@@ -198,11 +199,11 @@ class BoundFamily {
 }  // namespace mprof::plugin
 
 /// The last lines of a family's file: its declaration, with the names of the fields.
-#define MPROF_FAMILY(...)                                                                          \
-  extern "C" __attribute__((visibility("default"))) std::uint32_t mprof_abi_version(void) {        \
-    return MPROF_ABI_VERSION;                                                                      \
-  }                                                                                                \
+#define MPROF_FAMILY(...)                                                                           \
+  extern "C" __attribute__((visibility("default"))) std::uint32_t mprof_abi_version(void) {         \
+    return MPROF_ABI_VERSION;                                                                       \
+  }                                                                                                 \
   extern "C" __attribute__((visibility("default"))) const mprof_family* mprof_family_plugin(void) { \
-    return mprof::plugin::detail::BoundFamily::instance().bind(                                    \
-        mprof::plugin::FamilyDeclaration{__VA_ARGS__});                                            \
+    return mprof::plugin::detail::BoundFamily::instance().bind(                                     \
+        mprof::plugin::FamilyDeclaration{__VA_ARGS__});                                             \
   }

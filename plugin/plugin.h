@@ -101,7 +101,7 @@ void mprof_count_launches(mprof_launching launching);
 /* One of the whole numbers that make a problem of a family. */
 typedef struct mprof_axis {
   const char* name;       /* "size": also the option's, --size */
-  const char* plural;     /* "sizes"; empty: the name with an s */
+  const char* plural;     /* "sizes"; empty: the name with an s, where it has none */
   const char* title;      /* over a column of a table; empty: the name with a capital */
   const char* meaning;    /* "rows of the table" */
   uint64_t default_value; /* where other axes are given and this one is not */

@@ -327,10 +327,9 @@ Plan make_plan(const RunRequest& request, const Registry& registry, const Device
   if (request.max_seconds) all.max_seconds = *request.max_seconds;
   plan.stopping = stopping_of_a_round(all, plan.rounds);
   plan.inputs = inputs_of(families, request.inputs);
-  std::ranges::copy_if(
-      request.sources, std::back_inserter(plan.sources), [&](const PluginSource& source) {
-        return std::ranges::count(plan.variants, source.variant) > 0 || plan.problems.contains(source.family);
-      });
+  std::ranges::copy_if(request.sources, std::back_inserter(plan.sources), [&](const PluginSource& source) {
+    return std::ranges::count(plan.variants, source.variant) > 0 || plan.problems.contains(source.family);
+  });
   require_settings(plan, variants);
   return plan;
 }

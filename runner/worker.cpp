@@ -109,8 +109,8 @@ Message description(const Job& job) {
   return answer;
 }
 
-/// The libraries of the cases' variants and of their families, and no others: two of them could mean different
-/// things by one name.
+/// The libraries of the cases' variants and of their families, and no others: two of them could mean
+/// different things by one name.
 void load_plugins(const Job& job, Registry& registry) {
   const auto is_needed = [&](const PluginSource& source) {
     return std::ranges::any_of(job.cases, [&](const CaseKey& key) {

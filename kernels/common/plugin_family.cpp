@@ -82,8 +82,9 @@ struct PlacedOp {
     Arrays arrays;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const InputLayout& of = layout.inputs[i];
-      arrays.push_back(of.is_shared ? inputs[i].span()
-                                    : inputs[i].span().subspan(first * of.elements, layout.blocks * of.elements));
+      arrays.push_back(of.is_shared
+                           ? inputs[i].span()
+                           : inputs[i].span().subspan(first * of.elements, layout.blocks * of.elements));
     }
     return arrays;
   }
@@ -153,15 +154,14 @@ class OpExecution {
     const PlacedOp& op = loaded_.op;
     std::vector<Buffer> unseen;
     if (trial.unseen) observer.aside([&] { unseen = op.make_inputs(op.layout.blocks, trial.seed); });
-    const Arrays arrays = trial.unseen ? op.arrays(unseen, 0)
-                                       : op.arrays(loaded_.inputs, loaded_.turning.first(trial.turn));
+    const Arrays arrays =
+        trial.unseen ? op.arrays(unseen, 0) : op.arrays(loaded_.inputs, loaded_.turning.first(trial.turn));
     const PluginTask task = op.task(arrays, output_.span());
     run_stages(
         op.layout.info.name, op_, [&] { op_.prepare(task); }, output_.span(), observer);
     if (trial.proof == Proof::none) return;
-    observer.aside([&] {
-      verification.push_back(proof_(op.to_verify(arrays, output_.span(), tolerance_), trial));
-    });
+    observer.aside(
+        [&] { verification.push_back(proof_(op.to_verify(arrays, output_.span(), tolerance_), trial)); });
   }
 
  private:
@@ -177,8 +177,7 @@ class PluginExecution final : public Execution {
   PluginExecution(const std::vector<LoadedOp>& loaded, const std::shared_ptr<const Plugin>& plugin,
                   const Parameters& parameters)
       : loaded_(loaded) {
-    for (const LoadedOp& op : loaded)
-      ops_.push_back(std::make_unique<OpExecution>(op, plugin, parameters));
+    for (const LoadedOp& op : loaded) ops_.push_back(std::make_unique<OpExecution>(op, plugin, parameters));
   }
 
   ExecutionResult run(StageObserver& observer, const Trial& trial) override {

@@ -282,6 +282,7 @@ class Sorting {
       const std::set<Problem>& problems = problems_[family.id];
       family.problems.assign(problems.begin(), problems.end());
       family.words = Words(family.info, family.problems);
+      family.has_own_reference = std::ranges::count(run_.plan.sources, family.id, &PluginSource::family) > 0;
     }
     return std::move(families_);
   }

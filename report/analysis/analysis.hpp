@@ -167,10 +167,11 @@ struct DeviceStep {
 
 struct FamilyResult {
   std::string id;
-  FamilyInfo info;                ///< as the run has it; a run made by hand may not, and it is empty then
-  Words words;                    ///< how to speak of its problems and times
-  std::vector<OpInfo> ops;        ///< names and titles, in order
-  std::vector<Problem> problems;  ///< ascending
+  FamilyInfo info;                 ///< as the run has it; a run made by hand may not, and it is empty then
+  Words words;                     ///< how to speak of its problems and times
+  bool has_own_reference = false;  ///< a file of the user's own says what is right
+  std::vector<OpInfo> ops;         ///< names and titles, in order
+  std::vector<Problem> problems;   ///< ascending
   std::vector<VariantResult> variants;
   std::size_t measured = 0;  ///< variants that the record holds: more than these where some are left out
   std::vector<Best> best;    ///< ops in order and then the whole, problems ascending

@@ -102,13 +102,19 @@ std::vector<NamedList> unswept_lists(const FamilyResult& family) {
   return {usual, chosen};
 }
 
+std::string reference_words(const FamilyResult& family) {
+  return family.has_own_reference ? "the reference that the family's own file gives"
+                                  : "the double-precision reference";
+}
+
 std::string verification_sentence(const FamilyResult& family) {
   const VerificationSummary& sum = family.verified;
   if (sum.outputs == 0) return "No output was verified.";
   const bool right = sum.all_passed();
-  return fmt::format("Outputs are {}: {} of {} against the double-precision reference {}.",
-                     right ? "right" : "wrong", right ? sum.passed : sum.outputs - sum.passed,
-                     format::plural(sum.outputs, "verification"), right ? "passed" : "failed") +
+  return fmt::format("Outputs are {}: {} of {} against {} {}.", right ? "right" : "wrong",
+                     right ? sum.passed : sum.outputs - sum.passed,
+                     format::plural(sum.outputs, "verification"), reference_words(family),
+                     right ? "passed" : "failed") +
          scrutiny_sentence(family.scrutiny);
 }
 

@@ -36,6 +36,9 @@ struct NamedList {
 /// nothing was left so.
 [[nodiscard]] std::string unswept_sentence(const FamilyResult& family);
 
+/// "the double-precision reference": what the outputs of the family were compared with.
+[[nodiscard]] std::string reference_words(const FamilyResult& family);
+
 [[nodiscard]] std::string verification_sentence(const FamilyResult& family);
 
 /// What the step from the CPU to the GPU gives at the largest problem of a run that measured on both; empty

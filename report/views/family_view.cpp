@@ -8,6 +8,7 @@
 #include "report/analysis/standings.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
+#include "report/views/answer_sentences.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/time_budget_view.hpp"
@@ -153,7 +154,7 @@ Cell whole(std::uint64_t value) {
 Table verification_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                          Anchors& anchors) {
   Table table(anchors.make(family.id + " outputs"),
-              fmt::format("Outputs against the double-precision reference, the worst of all {}",
+              fmt::format("Outputs against {}, the worst of all {}", reference_words(family),
                           family.words.several()));
   table.text("Variant")
       .text("Op")

@@ -302,10 +302,13 @@ json glossary_view(const RunAnalysis& analysis) {
                   "change exceeds {}. Same: the 95 % interval of the change lies "
                   "within that. Anything else is inconclusive, and so is a time that was disturbed.",
                   100 * significance, thresholds_text()));
+  const bool any_own_reference = std::ranges::any_of(analysis.families, &FamilyResult::has_own_reference);
   add("Verified",
-      "Each op's output is poisoned before an execution apart from the timed ones, and compared with a "
-      "double-precision reference after it. A time of a wrong output is shown, marked, and never counts as a "
-      "speed-up.");
+      std::string("Each op's output is poisoned before an execution apart from the timed ones, and compared "
+                  "with ") +
+          (any_own_reference ? "its family's reference" : "a double-precision reference") +
+          " after it. A time of a wrong output is shown, marked, and never counts as a "
+          "speed-up.");
   add("Sweep",
       "One variant at several values of its parameters in one run: mprof run --variant ID --set NAME=V,V,... "
       "(NAME=* for all its values; several --set make every combination). Best is the lowest median of a "

@@ -62,7 +62,7 @@ std::string key_of(const fs::path& source, const Compiler& tool, const BuildSett
   for (const std::string& flag : settings.flags) all += "\n" + flag;
   for (const char* variable : compiler_variables)
     all += fmt::format("\n{}={}", variable, environment_variable(variable));
-  for (const PluginHeader& header : plugin_headers()) all += header.text;
+  for (const BuiltInFile& header : plugin_headers()) all += header.text;
   return sha256_of_text(all);
 }
 
@@ -109,7 +109,7 @@ std::optional<fs::path> kept_library(const fs::path& entry, const std::string& c
 }
 
 void write_headers(const fs::path& folder) {
-  for (const PluginHeader& header : plugin_headers()) write_file(folder / header.name, header.text);
+  for (const BuiltInFile& header : plugin_headers()) write_file(folder / header.name, header.text);
 }
 
 std::string command_line(const std::vector<std::string>& command) {

@@ -65,10 +65,11 @@ std::optional<fs::path> family_file(const fs::path& folder) {
 FamilyFolder read_family_folder(const fs::path& folder) {
   const std::optional<fs::path> family = family_file(folder);
   if (!family) {
-    refuse(folder, fmt::format("this folder has no family.cpp or family.cu that declares a family (`mprof new "
-                               "family` writes one). Of variants of a family of mprof's, name the files, as in "
-                               "'{}'.",
-                               (folder / "*.cu").string()));
+    refuse(folder,
+           fmt::format("this folder has no family.cpp or family.cu that declares a family (`mprof new "
+                       "family` writes one). Of variants of a family of mprof's, name the files, as in "
+                       "'{}'.",
+                       (folder / "*.cu").string()));
   }
   FamilyFolder found{.family = *family};
   std::map<std::string, fs::path> names;

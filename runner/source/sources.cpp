@@ -101,13 +101,13 @@ void require_baseline(const VariantInfo& info, const std::string& path,
     throw Error(ExitCode::usage, fmt::format("{}: its baseline {} is of another family than {}.", path,
                                              info.baseline, info.id));
   }
-  // A build without a device has none of mprof's own variants for it.
+  // A build without a device has none of mprof's own variants for it; a family of the user's own has all.
   const std::vector<std::string> known = variants_of_family(registry, info.family);
   const bool has_device = std::ranges::any_of(known, [&](const std::string& id) {
     const bool is_own = std::ranges::find(sources, id, &PluginSource::variant) == sources.end();
     return is_own && registry.variant(id)->info.device == info.device;
   });
-  if (!has_device) return;
+  if (!has_device && std::ranges::find(sources, info.family, &PluginSource::family) == sources.end()) return;
   throw Error(ExitCode::usage,
               fmt::format("{}: its baseline {} is no variant.{} `mprof list` shows them all.", path,
                           info.baseline, did_you_mean(info.baseline, known)));
@@ -189,15 +189,15 @@ class Loader {
   /// `family`: of which it must be; empty: of any.
   void add_variant(const fs::path& file, const std::string& name, const std::string& family) {
     const bool is_text = is_source_name(file);
-    const std::optional<SourceFrame> frame = is_text && family.empty()
-                                                 ? frame_of(file, context_.registry)
-                                                 : std::optional<SourceFrame>();
+    const std::optional<SourceFrame> frame =
+        is_text && family.empty() ? frame_of(file, context_.registry) : std::optional<SourceFrame>();
     PluginSource source = built(file, request_.flags, frame, context_);
     VariantInfo info = described_variant(source, asking(context_));
     if (!family.empty() && info.family != family) {
-      throw Error(ExitCode::usage, fmt::format("{}: its variant is of the family \"{}\", and its folder is the "
-                                               "family \"{}\".",
-                                               source.path, info.family, family));
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: its variant is of the family \"{}\", and its folder is the "
+                              "family \"{}\".",
+                              source.path, info.family, family));
     }
     const std::optional<fs::path> beside = family_beside(info, file);
     const auto folder = folders_.find(info.family);
@@ -214,9 +214,10 @@ class Loader {
     sources_.push_back(source);
     if (!beside) return;
     if (const std::string found = add_family(*beside); found != declared.family) {
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: its variant is of the family \"{}\", and the one beside it, {}, is \"{}\".",
-                              source.path, declared.family, beside->filename().string(), found));
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{}: its variant is of the family \"{}\", and the one beside it, {}, is \"{}\".",
+                      source.path, declared.family, beside->filename().string(), found));
     }
   }
 

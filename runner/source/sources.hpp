@@ -45,9 +45,9 @@ struct FoundSources {
 /// or that of the nearest folder where names differ. Throws Error(usage) where two would have one name.
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<std::filesystem::path>& files);
 
-/// Builds and registers the sources, and what they need that lies beside them: of a variant of a family of the
-/// user's own, the family and the baseline, which come after it. Throws Error that names the source and says
-/// what is wrong with it, and registers nothing then; no code of a source runs in this process.
+/// Builds and registers the sources, and what they need that lies beside them: of a variant of a family of
+/// the user's own, the family and the baseline, which come after it. Throws Error that names the source and
+/// says what is wrong with it, and registers nothing then; no code of a source runs in this process.
 [[nodiscard]] std::vector<PluginSource> load_sources(const SourceRequest& request,
                                                      const SourceContext& context);
 

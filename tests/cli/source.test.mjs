@@ -134,7 +134,7 @@ test("what cannot be built or loaded is refused before anything is written", (t)
     "cpu_threads.cpp": [2, /cpu_threads\.cpp: it would be called elementwise\/cpu_threads/],
     "*/same.cpp b/a/same.cpp": [2, /would both be called a; rename one/],
     "note.txt": [2, /note\.txt is no source/],
-    "a": [2, /this is a folder; name its files/],
+    "a": [2, /--source a: this folder has no family\.cpp/],
     "nothing*.cpp": [2, /there is no such file/],
   };
   for (const [sources, [code, message]] of Object.entries(refused)) {
@@ -259,7 +259,7 @@ test("docs/adding.md goes from an empty file to a report", (t) => {
   const { folder, env } = workshop(t);
   const text = readFileSync(join(source, "docs/adding.md"), "utf8");
   const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) => block.trim().split("\n"));
-  assert.ok(commands.length >= 7);
+  assert.ok(commands.length >= 13);
   for (const command of commands) {
     const [name, ...words] = command.split(" ");
     assert.equal(name, "mprof");
@@ -269,6 +269,7 @@ test("docs/adding.md goes from an empty file to a report", (t) => {
   }
   assert.match(readFileSync(join(folder, "second/brief.md"), "utf8"), /elementwise\/my_map/);
   assert.match(readFileSync(join(folder, "second/evidence.md"), "utf8"), /void forward\(\) override/);
+  assert.match(readFileSync(join(folder, "own/brief.md"), "utf8"), /my_product\//);
 });
 
 test("mprof new writes a variant of each family that is right, and nothing over a file", { skip }, (t) => {
@@ -294,7 +295,7 @@ test("mprof new writes a variant of each family that is right, and nothing over 
     "variant x.py --family conv": /end the name with \.cu .* with \.cpp/,
     "variant x.cpp --family con": /no family of this name\. Did you mean conv\?/,
     "variant x.cpp": /say with --family/,
-    "family x.cpp --family conv": /it writes a variant/,
+    "kernel x.cpp --family conv": /it writes a variant or a family/,
   };
   for (const [words, message] of Object.entries(refused)) {
     const { code, err } = run("new", ...words.split(" "));

@@ -43,43 +43,21 @@ class HostMap : public Op {
 #ifdef __CUDACC__
 /// A map on a GPU in the plain way: prepare() copies the input to the device, forward() launches kernels and
 /// does not wait for them, finish() copies the result back. A variant has launch().
-class DeviceMap : public Op {
+class DeviceMap : public DeviceOp {
  public:
   void prepare(const Task& task) override {
     matrix_ = matrix_of(task);
-    host_output_ = task.output();
-    input_ = DeviceArray(task.input_elements(0));
-    output_ = DeviceArray(task.output_elements());
-    input_.copy_from(task.input(0));
+    DeviceOp::prepare(task);
   }
-
-  void forward() override {
-    launch();
-    check(cudaGetLastError());
-  }
-
-  void finish() override {
-    output_.copy_to(host_output_);
-    input_ = {};
-    output_ = {};
-  }
-
-  void poison_output(std::uint32_t pattern) override { fill(output_.data(), output_.size(), pattern); }
 
  protected:
-  /// Launches all kernels, on the default stream, from input() to output().
-  virtual void launch() = 0;
-
   [[nodiscard]] const Matrix& matrix() const { return matrix_; }
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(matrix_.size); }
-  [[nodiscard]] const float* input() const { return input_.data(); }  ///< [size][size], device memory
-  [[nodiscard]] float* output() const { return output_.data(); }      ///< [size][size], device memory
+  [[nodiscard]] const float* input() const { return DeviceOp::input(0); }  ///< [size][size], device memory
+  using DeviceOp::output;                                                  // likewise
 
  private:
   Matrix matrix_;
-  float* host_output_ = nullptr;
-  DeviceArray input_;
-  DeviceArray output_;
 };
 #endif
 

@@ -1,5 +1,5 @@
-// The family @NAME@: what is computed, on what, how much work that is, and what is right. Each other source in
-// this folder is a variant: one way to compute it.
+// The family @NAME@: what is computed, on what, how much work that is, and what is right. Each other source
+// in this folder is a variant: one way to compute it.
 //
 //   mprof run --source @FOLDER@          # builds, verifies and times all of them
 #include <mprof/family.hpp>
@@ -8,8 +8,8 @@ namespace {
 
 using namespace mprof::plugin;
 
-// C = A B of square matrices in row-major order. An item, which must be right by itself, is a row of C; it needs
-// the same row of A, and all of B.
+// C = A B of square matrices in row-major order. An item, which must be right by itself, is a row of C; it
+// needs the same row of A, and all of B.
 std::vector<OpDefinition> ops(const Sizes& problem) {
   const std::size_t n = problem.size("size");
   return {{.name = "product",
@@ -35,8 +35,10 @@ void reference(const Task& task, const Asked& asked, std::span<double> row) {
 
 }  // namespace
 
-MPROF_FAMILY(
-        .name = "@NAME@", .title = "Product of two square matrices", .item = "row", .whole = "product",
-        .axes = {{.name = "size", .meaning = "rows and columns of a matrix", .default_value = 1024,
-                  .max = 16384}},
-        .problems = {{512}, {1024}}, .quick_problems = {{128}, {256}}, .ops = ops, .reference = reference)
+MPROF_FAMILY(.name = "@NAME@", .title = "Product of two square matrices", .item = "row", .whole = "product",
+             .axes = {{.name = "size",
+                       .meaning = "rows and columns of a matrix",
+                       .default_value = 1024,
+                       .max = 16384}},
+             .problems = {{512}, {1024}}, .quick_problems = {{128}, {256}}, .ops = ops,
+             .reference = reference)
