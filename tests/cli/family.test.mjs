@@ -1,5 +1,6 @@
 // Families of the user's own: a folder of sources goes through all that a built-in family goes through.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -313,6 +314,13 @@ test("mprof new writes a family that is right, of each device, and nothing over 
   const result = run("run", "--source", "of-cpu/", "--size", "33", ...quick, "--out", "a");
   assert.equal(result.code, 0, result.err);
   assert.deepEqual(read_run(join(folder, "a")).cases.map((c) => [c.id, c.passes[0].status]), [["of-cpu/naive@33", "ok"], ["of-cpu/reordered@33", "ok"]]);
+  if (spawnSync("nvcc", ["--version"]).status === 0) {
+    const on_gpu = run("run", "--source", "of-cuda", ...seconds, "--out", "b");
+    assert.equal(on_gpu.code, 0, on_gpu.err);
+    assert.deepEqual(read_run(join(folder, "b")).variants.map((v) => v.id), ["of-cuda/naive", "of-cuda/tiled"]);
+  } else {
+    t.diagnostic("nvcc is not here: its family for the GPU was not compiled");
+  }
   const refused = {
     "family of-cpu": /of-cpu is there already/, "family 3d": /a family's name is a letter/, "family elementwise": /mprof has a family of this name/,
     "family x --device tpu": /--device tpu: say cpu or cuda/, "family x --family conv": /--family says something of a new variant/,

@@ -225,6 +225,9 @@ test("course files for the CPU run unchanged, at their editions' odd sizes too",
   assert.equal(strided.length, 6);
   assert.ok(strided.every((v) => v.passed));
   assert.match(strided[5].op, /4x3x239x239, 3 maps, mask 3, stride 4/);
+  assert.equal(run("report", "a").code, 0);
+  const report = readFileSync(join(folder, "a/milestone.md"), "utf8");
+  for (const name of ["cpu", "cpu_stride"]) assert.match(report, new RegExp(`conv/${name}\\b`), "told apart by their folders");
 
   // What ignores the stride is right for the network, and wrong all the same.
   const text = readFileSync(join(course, "cpu_stride/cpu-new-forward.cc"), "utf8").replaceAll("* S + ", "+ ");
