@@ -96,7 +96,10 @@ test("a folder is a family: run, reported without its sources, compared, merged,
     assert.equal(run("report", of).code, 0);
     assert.match(readFileSync(join(folder, of, "brief.md"), "utf8"), /doubling\/plain/);
   }
-  assert.match(readFileSync(join(folder, "a/milestone.md"), "utf8"), /As before\./);
+  const report = readFileSync(join(folder, "a/milestone.md"), "utf8");
+  assert.match(report, /As before\./);
+  assert.match(report, /against the reference that the family's own file gives passed/);
+  assert.match(report, /compared with its family's reference after it/);
   assert.ok([0, 1].includes(run("compare", "a", "merged").code));
   const compared = run("compare", "a", "b");
   assert.equal(compared.code, 4, "another family's file is another work");
