@@ -1,5 +1,5 @@
-// The definition: each element of C is a sum over a row of A and a column of B. Neighbours in a column lie a row
-// apart, so that nearly each read of B needs a cache line of its own.
+// The definition: each element of C is a sum over a row of A and a column of B. Neighbours in a column lie a
+// row apart, so that nearly each read of B needs a cache line of its own.
 #include <mprof/variant.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
-// The loops in another order: the innermost one runs along rows of B and C, where neighbours share cache lines
-// and vector registers.
+// The loops in another order: the innermost one runs along rows of B and C, where neighbours share cache
+// lines and vector registers.
 #include <algorithm>
 
 #include <mprof/variant.hpp>
@@ -27,6 +27,7 @@ class Product final : public mprof::plugin::HostOp {
 
 MPROF_VARIANT(
         .family = "@NAME@", .title = "Loops along rows",
-        .idea = "The innermost loop runs along rows of B and C, so that it reads and writes whole cache lines.",
+        .idea =
+            "The innermost loop runs along rows of B and C, so that it reads and writes whole cache lines.",
         .device = "cpu", .baseline = "@NAME@/naive",
         .make = [](const mprof::plugin::Parameters&) { return std::make_unique<Product>(); })

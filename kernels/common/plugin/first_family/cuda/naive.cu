@@ -25,6 +25,6 @@ class Product final : public mprof::plugin::DeviceOp {
 }  // namespace
 
 MPROF_VARIANT(
-        .family = "@NAME@", .title = "A thread an element", .idea = "Each thread reads its row and its column.",
-        .device = "cuda",
+        .family = "@NAME@", .title = "A thread an element",
+        .idea = "Each thread reads its row and its column.", .device = "cuda",
         .make = [](const mprof::plugin::Parameters&) { return std::make_unique<Product>(); })

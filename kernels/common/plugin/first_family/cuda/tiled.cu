@@ -1,5 +1,5 @@
-// A block of threads brings a tile of A and one of B to shared memory, and each of its threads reads both from
-// there: what is read from global memory is read once a block and not once a thread.
+// A block of threads brings a tile of A and one of B to shared memory, and each of its threads reads both
+// from there: what is read from global memory is read once a block and not once a thread.
 #include <mprof/cuda.hpp>
 
 namespace {
