@@ -110,5 +110,18 @@ function(mprof_version name)
   add_dependencies(mprof_${name} mprof_version_file)
 endfunction()
 
+# libmprof_os_runtime.so, which stands before libc's functions in a process that is traced: it shows those alone, and brings
+# no library along. Not with the sanitizers, which stand there themselves.
+function(mprof_os_runtime)
+  add_library(mprof_os_runtime SHARED ${CMAKE_SOURCE_DIR}/injection/os_runtime.cpp)
+  mprof_configure_target(mprof_os_runtime)
+  target_compile_options(mprof_os_runtime PRIVATE -O2 -U_FORTIFY_SOURCE)
+  target_link_libraries(mprof_os_runtime PRIVATE ${CMAKE_DL_LIBS})
+  target_link_options(mprof_os_runtime PRIVATE -static-libstdc++ -static-libgcc LINKER:-z,nodelete LINKER:--exclude-libs,ALL)
+  set_target_properties(mprof_os_runtime PROPERTIES CXX_VISIBILITY_PRESET hidden UNITY_BUILD OFF
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/injection)
+  install(TARGETS mprof_os_runtime LIBRARY DESTINATION lib/mprof)
+endfunction()
+
 file(GLOB MPROF_TEMPLATE_FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/templates/*)
 list(APPEND MPROF_TEMPLATE_FILES ${MPROF_ECHARTS} ${MPROF_PRISM})

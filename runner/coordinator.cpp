@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <span>
@@ -10,11 +12,14 @@
 
 #include <fmt/format.h>
 
+#include "collectors/os_runtime.hpp"
 #include "model/rounds.hpp"
+#include "model/trace/journal.hpp"
 #include "runner/further_rounds.hpp"
 #include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
+#include "system/temporary_folder.hpp"
 
 namespace mprof {
 namespace {
@@ -173,10 +178,20 @@ class Coordinator {
     return job;
   }
 
+  /// In the trace pass it notes its calls of the operating system in a folder.
+  [[nodiscard]] static std::map<std::string, std::string> variables_of_worker(const TemporaryFolder* calls) {
+    if (calls == nullptr) return {};
+    std::map<std::string, std::string> variables = os_runtime::variables();
+    variables[journal::folder_variable] = calls->path().string();
+    return variables;
+  }
+
   /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
   Outcome measure(Assignment& assignment) {
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
-    Process worker(context_.worker_command, to_line(job_of(assignment)));
+    const bool is_traced = assignment.pass == Pass::trace;
+    const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
+    Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()));
     double deadline = context_.clock.now() + worker_start_limit;
     while (assignment.done < assignment.cases.size()) {
       const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);

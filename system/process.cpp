@@ -78,11 +78,12 @@ bool drain(int fd, std::string& into) {
 
 }  // namespace
 
-Process::Process(const std::vector<std::string>& command, const std::string& input) {
+Process::Process(const std::vector<std::string>& command, const std::string& input,
+                 const std::map<std::string, std::string>& variables) {
   const int input_fd = file_in_memory(input);
   const Pipe output = make_pipe();
   const Pipe error = make_pipe();
-  pid_ = spawn(command, own_variables(), input_fd, output.write, error.write);
+  pid_ = spawn(command, own_variables(variables), input_fd, output.write, error.write);
   const int failure = errno;
   for (const int fd : {input_fd, output.write, error.write}) ::close(fd);
   output_fd_ = output.read;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,10 @@ namespace mprof {
 class Process {
  public:
   /// Starts `command` in a process group of its own (a Ctrl-C on the terminal is the coordinator's to
-  /// handle). Throws Error(environment) when it cannot be started.
-  Process(const std::vector<std::string>& command, const std::string& input);
+  /// handle), in this process's environment with `variables` set. Throws Error(environment) when it cannot be
+  /// started.
+  Process(const std::vector<std::string>& command, const std::string& input,
+          const std::map<std::string, std::string>& variables = {});
   /// Kills the group if it still runs, and reaps the child.
   ~Process();
   Process(const Process&) = delete;

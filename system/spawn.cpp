@@ -42,20 +42,24 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
+void add_unless_changed(const std::string& entry, const std::map<std::string, std::string>& changed,
+                        EnvironmentVariables& all) {
+  if (!changed.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
+}
+
 }  // namespace
 
-EnvironmentVariables own_variables() {
+EnvironmentVariables own_variables(const std::map<std::string, std::string>& changed) {
   EnvironmentVariables all;
-  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+  for (char** entry = environ; *entry != nullptr; ++entry) add_unless_changed(*entry, changed, all);
+  for (const auto& [name, value] : changed) all.push_back(name + "=" + value);
   return all;
 }
 
 EnvironmentVariables initial_variables(const std::map<std::string, std::string>& changed) {
   EnvironmentVariables all;
   std::ifstream file("/proc/self/environ", std::ios::binary);
-  for (std::string entry; std::getline(file, entry, '\0');) {
-    if (!changed.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
-  }
+  for (std::string entry; std::getline(file, entry, '\0');) add_unless_changed(entry, changed, all);
   for (const auto& [name, value] : changed) all.push_back(name + "=" + value);
   return all;
 }

@@ -11,8 +11,8 @@ namespace mprof {
 /// NAME=VALUE of each variable.
 using EnvironmentVariables = std::vector<std::string>;
 
-/// Those of this process now.
-[[nodiscard]] EnvironmentVariables own_variables();
+/// Those of this process now, with `changed` in place of those of their names.
+[[nodiscard]] EnvironmentVariables own_variables(const std::map<std::string, std::string>& changed);
 /// Those that this process was started with, whatever it has set since, with `changed` in place of those of
 /// their names.
 [[nodiscard]] EnvironmentVariables initial_variables(const std::map<std::string, std::string>& changed);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collectors/cuda/cupti_records.hpp"
+#include "collectors/os_runtime.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/record_layout.hpp"
 #include "device/device.hpp"
@@ -126,9 +127,18 @@ std::optional<std::string> unavailable() {
 }
 
 std::map<std::string, std::string> variables(const std::filesystem::path& library) {
-  return {{"CUDA_INJECTION64_PATH", library.string()},
-          {"NVTX_INJECTION64_PATH", library.string()},
-          {journal::cupti_variable, cuda::cupti_library().path()}};
+  std::map<std::string, std::string> all = os_runtime::variables();
+  all["CUDA_INJECTION64_PATH"] = all["NVTX_INJECTION64_PATH"] = library.string();
+  all[journal::cupti_variable] = cuda::cupti_library().path();
+  return all;
+}
+
+/// Calls of the operating system too, of a program that uses CUDA or NVTX.
+InjectedPass read(const std::filesystem::path& folder) {
+  InjectedPass pass = read_injected_trace(journal::read_journals(folder));
+  if (pass.trace.calls.empty() && pass.trace.ranges.empty()) return pass;
+  for (std::string& note : os_runtime::add_calls(folder, pass.trace)) pass.notes.push_back(std::move(note));
+  return pass;
 }
 
 const bool registered = (InjectionKinds::instance().add({
@@ -136,10 +146,7 @@ const bool registered = (InjectionKinds::instance().add({
                              .library = "libmprof_trace.so",
                              .unavailable = unavailable,
                              .variables = variables,
-                             .read =
-                                 [](const std::filesystem::path& folder) {
-                                   return read_injected_trace(journal::read_journals(folder));
-                                 },
+                             .read = read,
                          }),
                          true);
 

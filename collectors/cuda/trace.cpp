@@ -18,6 +18,7 @@
 #include "collectors/collector.hpp"
 #include "collectors/cuda/cupti_recorder.hpp"
 #include "collectors/cuda/own_launches.hpp"
+#include "collectors/os_runtime.hpp"
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
@@ -197,6 +198,7 @@ class TraceCollector final : public Collector {
     recording_.trace.cases.at(0).id = case_id_;
     ranges_.move_to(recording_.trace);
     trace::attribute(recording_);
+    os_runtime::add_own_calls(window_, pauses(), recording_.trace);
   }
 
   void begin_stage(std::string_view op, Stage stage) override {
@@ -231,6 +233,14 @@ class TraceCollector final : public Collector {
     if (op_.empty()) return;
     op_.clear();
     ranges_.pop();
+  }
+
+  [[nodiscard]] std::vector<trace::Interval> pauses() const {
+    std::vector<trace::Interval> times;
+    for (const trace::Range& range : recording_.trace.ranges) {
+      if (recording_.trace.places[range.place].part == trace::part::pause) times.push_back(range.time);
+    }
+    return times;
   }
 
   const std::string& case_id_;

@@ -343,6 +343,8 @@ struct Trace {
   std::vector<Gpu> gpus{};
   std::string product{};         ///< what wrote the file, with its version; empty: it does not say
   std::string schema_version{};  ///< of the file; likewise
+  /// ns; shorter calls of the operating system were left out.
+  std::optional<std::int64_t> system_call_threshold{};
   std::map<std::string, std::string> system{};  ///< of the machine, as TARGET_INFO_SYSTEM_ENV names it
   /// As the file names the numbers; it may know more than nsys_schema.hpp, which has the rest.
   std::unordered_map<std::uint8_t, std::string> transfer_labels{};

@@ -411,6 +411,16 @@ class Writer {
       insert.run(time(c.time.start), time(c.time.end), system_call_class, c.thread, string(c.name), c.result,
                  nullptr, 0, 0);
     }
+    say_captured("CAPTURE_EVENT_TYPE", "OSRuntime");
+    if (trace_.system_call_threshold)
+      say_captured("OS_RUNTIME_OPTIONS:DURATION_THRESHOLD_NS", std::to_string(*trace_.system_call_threshold));
+  }
+
+  /// Once in the file.
+  void say_captured(std::string_view name, std::string_view value) {
+    Statement insert = insert_into(database_, tables::capture);
+    database_.prepare("DELETE FROM META_DATA_CAPTURE WHERE name = ? AND value = ?").run(name, value);
+    insert.run(name, value);
   }
 
   /// A table exists only when it has rows.

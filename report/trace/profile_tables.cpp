@@ -330,7 +330,7 @@ constexpr std::array reports{
                   {.system_calls = true},
                   system_sum,
                   "OS Runtime Summary",
-                  "no call of the operating system was traced; mprof traces none, Nsight Systems can"},
+                  "no call of the operating system was traced"},
     ProfileReport{"cuda_gpu_trace",
                   "gputrace",
                   {.kernels = true, .transfers = true},
