@@ -466,14 +466,16 @@ MPROF_CALL(int, sem_post, (sem_t * semaphore), (semaphore))
 
 // --- Those that are special ---
 
-/// A lock that is free costs no look at the clock: it is not waited for.
-#define MPROF_LOCK(id, tried, type)                                     \
-  MPROF_FUNCTION(id, #id, #id, nullptr)                                 \
-  int id(type* lock) __asm__(#id);                                      \
-  [[gnu::visibility("default")]] int id(type* lock) {                   \
-    const int result = ::tried(lock);                                   \
-    if (result != EBUSY) return result;                                 \
-    return make<int>(id##_function, __builtin_return_address(0), lock); \
+/// A lock that is free costs no look at the clock: it is not waited for. It is tried as it is taken, behind
+/// whatever else stands before libc, which then sees both.
+#define MPROF_LOCK(id, tried, type)                                                     \
+  MPROF_FUNCTION(id, #id, #id, nullptr)                                                 \
+  constinit Function tried##_function{#tried, #tried, nullptr, nullptr};                \
+  int id(type* lock) __asm__(#id);                                                      \
+  [[gnu::visibility("default")]] int id(type* lock) {                                   \
+    const int result = reinterpret_cast<int (*)(type*)>(tried##_function.next())(lock); \
+    if (result != EBUSY) return result;                                                 \
+    return make<int>(id##_function, __builtin_return_address(0), lock);                 \
   }
 MPROF_LOCK(pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t)
 MPROF_LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t)
