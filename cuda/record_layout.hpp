@@ -39,6 +39,7 @@ inline constexpr RecordLayout record_layouts[] = {
      sizeof(CUpti_ActivityMemory4),
      {},
      {offsetof(CUpti_ActivityMemory4, name), offsetof(CUpti_ActivityMemory4, source)}},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, sizeof(CUpti_ActivityContext3)},
     {CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5), {offsetof(CUpti_ActivityDevice5, name)}},
 };
 

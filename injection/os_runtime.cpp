@@ -2,7 +2,7 @@
 // others: it stands before the functions of libc and POSIX threads that wait or enter the kernel, and notes
 // those calls that last as long as system_calls::threshold. It never allocates memory by malloc, prints or
 // throws, and calls nothing that it stands before.
-#include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -85,6 +86,7 @@ State state;
 /// Set while this thread notes a call: a signal's handler may make others then.
 [[gnu::tls_model("initial-exec")]] thread_local bool is_noting = false;
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t thread_id = 0;
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t thread_calls = 0;
 
 std::int64_t now() {
   constexpr std::int64_t second = 1'000'000'000;
@@ -219,23 +221,44 @@ Record* chunk(std::size_t number) {
   return state.chunks[number];
 }
 
+/// The next record; nullptr where there is no room.
+Record* next_record() {
+  const std::uint64_t number = __atomic_fetch_add(&state.next, 1, __ATOMIC_RELAXED);
+  const std::uint64_t in_chunk = number / system_calls::chunk_records;
+  Record* const records = in_chunk < system_calls::most_chunks ? chunk(in_chunk) : nullptr;
+  if (records != nullptr) return &records[number % system_calls::chunk_records];
+  if (state.head != nullptr) __atomic_fetch_add(&state.head->dropped, 1, __ATOMIC_RELAXED);
+  return nullptr;
+}
+
+void write(std::int64_t start, std::int64_t end, std::uint32_t name) {
+  Record* const record = next_record();
+  if (record == nullptr) return;
+  record->start = start;
+  record->thread = thread_id;
+  record->name = name;
+  __atomic_store_n(&record->end, end, __ATOMIC_RELEASE);
+}
+
+/// What the thread is called now.
+void write_thread_name() {
+  char text[system_calls::thread_name_size] = {};
+  if (::syscall(SYS_prctl, PR_GET_NAME, text, 0, 0, 0) != 0) return;
+  text[sizeof text - 1] = 1;
+  std::int64_t halves[2];
+  static_assert(sizeof halves == sizeof text);
+  std::memcpy(halves, text, sizeof text);
+  write(halves[0], halves[1], system_calls::thread_name);
+}
+
 void note(const Function& function, std::int64_t start, std::int64_t end, void* caller) {
   // A child of vfork or clone shares this memory, or thinks that it is its parent.
   if (state.process != 0 && state.process != this_process()) return;
   if (is_of_a_tool(caller)) return;
-  const std::uint64_t number = __atomic_fetch_add(&state.next, 1, __ATOMIC_RELAXED);
-  const std::uint64_t in_chunk = number / system_calls::chunk_records;
-  Record* const records = in_chunk < system_calls::most_chunks ? chunk(in_chunk) : nullptr;
-  if (records == nullptr) {
-    if (state.head != nullptr) __atomic_fetch_add(&state.head->dropped, 1, __ATOMIC_RELAXED);
-    return;
-  }
   if (thread_id == 0) thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  Record& record = records[number % system_calls::chunk_records];
-  record.start = start;
-  record.thread = thread_id;
-  record.name = static_cast<std::uint32_t>(&function - __start_mprof_functions);
-  __atomic_store_n(&record.end, end, __ATOMIC_RELEASE);
+  // A thread may be named at any time: asked now and then, ever more rarely.
+  if (std::has_single_bit(++thread_calls)) write_thread_name();
+  write(start, end, static_cast<std::uint32_t>(&function - __start_mprof_functions));
 }
 
 /// The call has returned to this library.
@@ -268,6 +291,7 @@ void begin_child() {
   state.is_growing = false;
   is_noting = false;
   thread_id = 0;
+  thread_calls = 0;
 }
 
 [[gnu::constructor]] void begin() {

@@ -26,6 +26,7 @@ constexpr CUpti_ActivityKind recorded_kinds[] = {
     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
     CUPTI_ACTIVITY_KIND_OVERHEAD,
     CUPTI_ACTIVITY_KIND_MEMORY2,
+    CUPTI_ACTIVITY_KIND_CONTEXT,
 };
 
 /// CUPTI's functions, by their names in its headers.
@@ -142,7 +143,7 @@ trace::Recording CuptiRecorder::take(trace::Interval window) {
       throw Error(ExitCode::environment,
                   fmt::format("CUPTI stopped tracing in this process: {}. Run the case alone.", why_broken_));
     }
-    std::swap(records, records_);
+    records = std::exchange(records_, records_.successor());
     dropped = std::exchange(dropped_, 0);
   }
   trace::Recording recording = records.take(window, api_name);

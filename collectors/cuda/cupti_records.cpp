@@ -115,6 +115,8 @@ void CuptiRecords::add(CUpti_Activity& record) {
       return add_overhead(reinterpret_cast<CUpti_ActivityOverhead3&>(record));
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       return add_allocation(reinterpret_cast<CUpti_ActivityMemory4&>(record));
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return add_context(reinterpret_cast<CUpti_ActivityContext3&>(record));
     default:
       return;
   }
@@ -294,6 +296,17 @@ void CuptiRecords::add_allocation(const CUpti_ActivityMemory4& record) {
                                           .is_release = is_release});
 }
 
+void CuptiRecords::add_context(const CUpti_ActivityContext3& record) {
+  trace::ContextInfo context{.process = nsys::global_process(process_),
+                             .device = record.deviceId,
+                             .id = record.contextId,
+                             .parent = record.parentContextId,
+                             .null_stream = record.nullStreamId,
+                             .is_green = record.isGreenContext != 0};
+  if (context.is_green) context.multiprocessors = std::uint32_t{record.numMultiprocessors};
+  contexts_.push_back(context);
+}
+
 /// A copy has the correlation ids of a driver and of a runtime call. It keeps the one that has a call's
 /// record: whoever joins them expects it to.
 void CuptiRecords::choose_copies_correlations() {
@@ -349,6 +362,7 @@ trace::Recording CuptiRecords::take(Interval window, const ApiName& api_name) {
   keep_inside(window, trace.ranges);
   name_calls(api_name);
   trace.cases[0].window = window;
+  trace.contexts = contexts_;
   trace::Recording recording = std::move(recording_);
   clear();
   return recording;

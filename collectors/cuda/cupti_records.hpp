@@ -26,8 +26,14 @@ class CuptiRecords {
   /// may go at once. Frees what the record owns. Unknown kinds are ignored.
   void add(CUpti_Activity& record);
 
-  /// Forgets everything so far.
-  void clear() { *this = CuptiRecords(process_); }
+  /// Forgets everything so far but the contexts that there are.
+  void clear() { *this = successor(); }
+  /// Empty but for these.
+  [[nodiscard]] CuptiRecords successor() const {
+    CuptiRecords next(process_);
+    next.contexts_ = contexts_;
+    return next;
+  }
 
   /// The trace of what happened in `window` as that of one case, which has no id yet and is not attributed;
   /// and forgets it. Records without a time or with a reversed one are counted and left out.
@@ -52,6 +58,7 @@ class CuptiRecords {
   void add_synchronization(const CUpti_ActivitySynchronization2& record);
   void add_overhead(CUpti_ActivityOverhead3& record);
   void add_allocation(const CUpti_ActivityMemory4& record);
+  void add_context(const CUpti_ActivityContext3& record);
 
   /// Counts a bad time; false for one.
   bool is_usable(const trace::Interval& time);
@@ -72,6 +79,7 @@ class CuptiRecords {
   [[nodiscard]] trace::Counts& counts() { return recording_.trace.cases[0].counts; }
 
   std::uint32_t process_;
+  std::vector<trace::ContextInfo> contexts_;
   trace::Recording recording_;
   std::unordered_map<std::string, Symbol> symbols_;
   std::vector<std::uint32_t> call_ids_;              // beside the calls

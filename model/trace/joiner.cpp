@@ -138,7 +138,7 @@ class Joiner {
                    "EXISTS (SELECT 1 FROM chosen c WHERE globalTid & {} = c.globalPid AND t.start "
                    "BETWEEN c.start AND c.end)",
                    ~nsys::thread_mask);
-    if (table == tables::system_calls.name) return in_case;
+    if (table == tables::system_calls.name || table == tables::profiler_overheads.name) return in_case;
     if (table == tables::ranges.name) {
       return fmt::format(
           "CASE eventType WHEN {0} THEN NOT EXISTS (SELECT 1 FROM main.NVTX_EVENTS m WHERE m.eventType = {0} "

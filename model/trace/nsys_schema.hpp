@@ -125,6 +125,11 @@ inline constexpr std::array overhead_kind_rows{
     EnumRow{9, "OVERHEAD_ACTIVITY_BUFFER_REQUEST", "Activity buffer request (Profiler)"},
     EnumRow{10, "OVERHEAD_UVM_ACTIVITY_INIT", "UVM activity init (Profiler)"},
 };
+/// Whether Nsight Systems has it in PROFILER_OVERHEAD, and not in CUPTI_ACTIVITY_KIND_OVERHEAD.
+constexpr bool is_of_profiler(std::uint32_t overhead) {
+  constexpr std::uint32_t driver_compiler = 2, first_of_cuda = 6, last_of_cuda = 8;
+  return overhead != driver_compiler && (overhead < first_of_cuda || overhead > last_of_cuda);
+}
 inline constexpr Enumeration overhead_kinds{"ENUM_CUPTI_OVERHEAD_TYPE", overhead_kind_rows};
 
 inline constexpr std::array stream_type_rows{

@@ -237,6 +237,11 @@ class CaseMaker {
   CaseMaker(Trace& trace, const ProgramOptions& options, const Counts& counts)
       : trace_(trace), times_(op_times(trace, options.ops)) {
     trace_.cases.push_back({.id = options.case_id, .window = window(), .counts = counts});
+    const auto take = [](auto& rows) {
+      for (auto& row : rows) row.in_case = 0;
+    };
+    for_each_work(trace_, take);
+    for_each_on_host(trace_, take);
     find_processes();
   }
 
@@ -253,17 +258,21 @@ class CaseMaker {
  private:
   [[nodiscard]] CaseInfo& info() { return trace_.cases.front(); }
 
-  [[nodiscard]] Interval window() {
+  /// From the first work, call or range to the last. What the operating system was asked for around that, as
+  /// by a program that loads its libraries, is in the trace and in no op's time.
+  [[nodiscard]] Interval window() const {
     std::optional<Interval> all;
     const auto widen = [&](auto& rows) {
-      for (auto& row : rows) {
-        row.in_case = 0;
+      for (const auto& row : rows) {
         if (!all) all = row.time;
         all = Interval{std::min(all->start, row.time.start), std::max(all->end, row.time.end)};
       }
     };
     for_each_work(trace_, widen);
-    for_each_on_host(trace_, widen);
+    widen(trace_.calls);
+    widen(trace_.ranges);
+    widen(trace_.overheads);
+    if (!all) widen(trace_.system_calls);
     return all.value_or(Interval{});
   }
 

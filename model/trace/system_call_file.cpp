@@ -20,6 +20,15 @@ std::vector<std::string> split(std::string_view names) {
   return all;
 }
 
+std::string name_in(const Record& record) {
+  static_assert(sizeof record.start + sizeof record.end == thread_name_size);
+  char text[thread_name_size] = {};
+  std::memcpy(text, &record.start, sizeof record.start);
+  std::memcpy(text + sizeof record.start, &record.end, sizeof record.end);
+  text[thread_name_size - 1] = '\0';
+  return text;
+}
+
 }  // namespace
 
 CallFile read_file(const std::filesystem::path& file) {
@@ -37,7 +46,9 @@ CallFile read_file(const std::filesystem::path& file) {
   for (std::size_t at = head_size; at + sizeof(Record) <= contents.size(); at += sizeof(Record)) {
     Record record;
     std::memcpy(&record, contents.data() + at, sizeof record);
-    if (record.end != 0 && record.name < read.functions.size()) read.records.push_back(record);
+    if (record.end == 0) continue;
+    if (record.name == thread_name) read.threads[record.thread] = name_in(record);
+    if (record.name < read.functions.size()) read.records.push_back(record);
   }
   return read;
 }
@@ -66,6 +77,11 @@ std::size_t add_calls(const CallFile& file, const trace::Interval& window, trace
                                   .name = names[record.name],
                                   .versioned_name = names[record.name]});
     ++added;
+  }
+  for (const auto& [thread, name] : file.threads) {
+    const std::int64_t id = trace::nsys::global_thread(process, thread);
+    std::erase_if(trace.threads, [&](const trace::ThreadInfo& other) { return other.id == id; });
+    trace.threads.push_back({id, name});
   }
   trace.system_call_threshold = threshold;
   return added;

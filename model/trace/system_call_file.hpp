@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct CallFile {
   std::string name{};         ///< of the process
   std::vector<std::string> functions{};
   std::vector<Record> records{};
+  std::map<std::uint32_t, std::string> threads{};  ///< their last names that are known
   std::uint64_t dropped = 0;
 };
 
@@ -25,8 +27,8 @@ struct CallFile {
 /// Those of a folder, in the order of their names: a process that becomes another program has several.
 [[nodiscard]] std::vector<CallFile> read_folder(const std::filesystem::path& folder);
 
-/// Adds the calls that lie in `window` to a trace whose epoch is 1970, and says from what length on they were
-/// noted. Returns how many were added.
+/// Adds the calls that lie in `window` to a trace whose epoch is 1970, with the names of the process's
+/// threads, and says from what length on they were noted. Returns how many were added.
 std::size_t add_calls(const CallFile& file, const trace::Interval& window, trace::Trace& trace);
 
 }  // namespace mprof::system_calls

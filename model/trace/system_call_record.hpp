@@ -28,8 +28,13 @@ struct Record {
   std::int64_t start = 0;  ///< ns since 1970
   std::int64_t end = 0;    ///< likewise; 0: not written yet
   std::uint32_t thread = 0;
-  std::uint32_t name = 0;  ///< which of the functions' names, from 0
+  std::uint32_t name = 0;  ///< which of the functions' names, from 0; or thread_name
 };
+
+/// Of a record that is no call: `start` and `end` are the characters of the thread's name, the last of them
+/// being 1 in place of 0.
+inline constexpr std::uint32_t thread_name = ~std::uint32_t{0};
+inline constexpr std::size_t thread_name_size = 16;  ///< B, with the 0 behind it, as the kernel has it
 
 inline constexpr std::size_t chunk_records = 4096;
 inline constexpr std::size_t chunk_size = chunk_records * sizeof(Record);  ///< B, what a file grows by

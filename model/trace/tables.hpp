@@ -82,6 +82,11 @@ inline constexpr Table overheads{
     "CUPTI_ACTIVITY_KIND_OVERHEAD",
     "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER, correlationId "
     "INTEGER, nameId INTEGER NOT NULL, overheadType INTEGER NOT NULL"};
+/// Of the profiler itself, beside what CUDA's own is in the table above.
+inline constexpr Table profiler_overheads{
+    "PROFILER_OVERHEAD",
+    "start INTEGER NOT NULL, end INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL, overheadType "
+    "INTEGER NOT NULL"};
 inline constexpr Table allocations{
     "CUDA_GPU_MEMORY_USAGE_EVENTS",
     "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT "

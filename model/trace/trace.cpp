@@ -90,6 +90,7 @@ void add_rows(Trace& to, const Trace& from) {
   add(to.overheads, from.overheads);
   add(to.allocations, from.allocations);
   add(to.graphs, from.graphs);
+  add(to.contexts, from.contexts);
 }
 
 std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace) {

@@ -303,6 +303,18 @@ struct ThreadInfo {
   bool operator==(const ThreadInfo&) const = default;
 };
 
+/// A CUDA context, as far as CUPTI tells of it.
+struct ContextInfo {
+  std::int64_t process = 0;
+  std::uint32_t device = 0;
+  std::uint32_t id = 0;
+  std::uint32_t parent = 0;  ///< 0: none
+  std::uint32_t null_stream = 0;
+  bool is_green = false;
+  std::optional<std::uint32_t> multiprocessors{};  ///< of a green context
+  bool operator==(const ContextInfo&) const = default;
+};
+
 /// A GPU that the trace has work of.
 struct Gpu {
   std::uint32_t id = 0;  ///< the number that CUDA gives it
@@ -340,6 +352,7 @@ struct Trace {
   std::vector<GraphExecution> graphs{};
   std::vector<ProcessInfo> processes{};
   std::vector<ThreadInfo> threads{};
+  std::vector<ContextInfo> contexts{};  ///< written, and not read again
   std::vector<Gpu> gpus{};
   std::string product{};         ///< what wrote the file, with its version; empty: it does not say
   std::string schema_version{};  ///< of the file; likewise
@@ -364,8 +377,8 @@ struct Trace {
   [[nodiscard]] std::string_view text_of(const Range& range) const;
 };
 
-/// Adds the rows of a trace of other processes: kernels, transfers, calls, ranges and the rest, not its
-/// cases, places, GPUs, processes and threads.
+/// Adds the rows of a trace of other processes: kernels, transfers, calls, ranges, contexts and the rest, not
+/// its cases, places, GPUs, processes and threads.
 void add_rows(Trace& to, const Trace& from);
 
 /// The indices of all cases by their ids, which point into the trace.

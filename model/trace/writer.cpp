@@ -148,7 +148,11 @@ void for_each_correlation(const Trace& trace, const Visit& visit) {
 class Writer {
  public:
   Writer(Database& database, const Trace& trace)
-      : database_(database), trace_(trace), of_(trace.cases.at(0)), strings_(database) {
+      : database_(database),
+        trace_(trace),
+        of_(trace.cases.at(0)),
+        extent_(extent_of(trace)),
+        strings_(database) {
     describe_file();
     remove_older();
     write_case();
@@ -177,9 +181,21 @@ class Writer {
   [[nodiscard]] std::int64_t correlation(std::int64_t id) const { return first_correlation_ + id; }
   [[nodiscard]] std::int64_t time(std::int64_t time) const { return trace_.epoch + time - session_start_; }
 
+  /// The case's window, and what lies around it.
+  static Interval extent_of(const Trace& trace) {
+    Interval extent = trace.cases.at(0).window;
+    const auto widen = [&](const auto& rows) {
+      for (const auto& row : rows)
+        extent = {std::min(extent.start, row.time.start), std::max(extent.end, row.time.end)};
+    };
+    widen(trace.ranges);
+    widen(trace.system_calls);
+    return extent;
+  }
+
   void describe_file() {
     if (!database_.has_table(tables::session_start.name)) {
-      const std::int64_t start = trace_.epoch + of_.window.start;
+      const std::int64_t start = trace_.epoch + extent_.start;
       const auto seconds = std::chrono::floor<std::chrono::seconds>(
           std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start)));
       const auto text = [](const auto& time) { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", time); };
@@ -228,7 +244,7 @@ class Writer {
 
   /// What has no correlation id.
   void remove_of_process(std::int64_t process, const Interval& window) {
-    for (const tables::Table& table : {tables::ranges, tables::system_calls}) {
+    for (const tables::Table& table : {tables::ranges, tables::system_calls, tables::profiler_overheads}) {
       if (!database_.has_table(table.name)) continue;
       // Domains stay: other cases may have ranges in them.
       const std::string ranges =
@@ -249,14 +265,9 @@ class Writer {
     std::int64_t largest = 0;
     for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex) { largest = std::max(largest, id); });
     for (const Overhead& overhead : trace_.overheads) largest = std::max(largest, overhead.correlation);
-    Interval window = of_.window;
-    for (const Range& range : trace_.ranges) {
-      window.start = std::min(window.start, range.time.start);
-      window.end = std::max(window.end, range.time.end);
-    }
     const Counts& counts = of_.counts;
     insert_into(database_, tables::cases)
-        .run(case_, of_.id, of_.process, time(window.start), time(window.end), first_correlation_,
+        .run(case_, of_.id, of_.process, time(extent_.start), time(extent_.end), first_correlation_,
              correlation(largest), counts.dropped, counts.zero_time, counts.reversed, counts.unattributed,
              counts.disagreements);
   }
@@ -296,8 +307,8 @@ class Writer {
     }
   }
 
-  /// Devices, contexts and streams of each process, as far as its work shows them: the null stream is known
-  /// by CUPTI's number, of all other streams neither type nor priority.
+  /// Devices, contexts and streams of each process, as far as its work shows them: of streams that are not a
+  /// context's null stream neither type nor priority is known.
   void write_queues() {
     std::set<std::pair<std::int64_t, Queue>> queues;
     const auto look_at = [&](const auto& rows) {
@@ -324,11 +335,23 @@ class Writer {
       const auto gpu = std::ranges::find(trace_.gpus, queue.device, &Gpu::id);
       if (known_devices.emplace(pid, queue.device).second && gpu != trace_.gpus.end())
         devices.run(gpu->id, queue.device, pid, bare_uuid(*gpu), gpu->multiprocessors);
+      const ContextInfo context = context_of(id, queue);
       if (known_contexts.emplace(pid, queue.context).second)
-        contexts.run(first_null_stream, 0, 1, pid, queue.device, queue.context, 0, 0, nullptr);
+        contexts.run(context.null_stream, 0, 1, pid, queue.device, queue.context, context.parent,
+                     context.is_green ? 1 : 0, context.multiprocessors);
       streams.run(queue.stream, 0, 1, pid, queue.context, nullptr,
-                  queue.stream == first_null_stream ? null_stream : unknown_stream);
+                  queue.stream == context.null_stream ? null_stream : unknown_stream);
     }
+  }
+
+  /// As CUPTI tells of it; else one as each process's first is.
+  [[nodiscard]] ContextInfo context_of(std::int64_t in_process, const Queue& queue) const {
+    const auto found = std::ranges::find_if(trace_.contexts, [&](const ContextInfo& context) {
+      return context.process == in_process && context.id == queue.context && context.device == queue.device;
+    });
+    if (found != trace_.contexts.end()) return *found;
+    return {
+        .process = in_process, .device = queue.device, .id = queue.context, .null_stream = first_null_stream};
   }
 
   /// From the first case's start to the last one's end.
@@ -485,11 +508,16 @@ class Writer {
     if (trace_.overheads.empty()) return;
     write_enumeration(database_, overhead_kinds);
     Statement insert = insert_into(database_, tables::overheads);
+    Statement insert_own = insert_into(database_, tables::profiler_overheads);
     for (const Overhead& o : trace_.overheads) {
       const auto row = std::ranges::find(overhead_kinds.rows, static_cast<int>(o.kind), &EnumRow::id);
       const std::string_view label = row == overhead_kinds.rows.end() ? "Unknown" : row->label;
-      insert.run(time(o.time.start), time(o.time.end), nullptr, o.thread, correlation(o.correlation),
-                 strings_.id(std::string(label)), o.kind);
+      const std::int64_t name = strings_.id(std::string(label));
+      if (is_of_profiler(o.kind))
+        insert_own.run(time(o.time.start), time(o.time.end), o.thread, name, o.kind);
+      else
+        insert.run(time(o.time.start), time(o.time.end), nullptr, o.thread, correlation(o.correlation), name,
+                   o.kind);
     }
   }
 
@@ -579,14 +607,16 @@ class Writer {
       if (empty) database_.execute(fmt::format("DROP TABLE {}", table));
     };
     for (const tables::Table& table : correlated) drop_if_empty(table.name);
-    for (const tables::Table& table : {tables::ranges, tables::system_calls, tables::case_processes,
-                                       tables::devices, tables::contexts, tables::streams, tables::system})
+    for (const tables::Table& table :
+         {tables::ranges, tables::system_calls, tables::profiler_overheads, tables::case_processes,
+          tables::devices, tables::contexts, tables::streams, tables::system})
       drop_if_empty(table.name);
   }
 
   Database& database_;
   const Trace& trace_;
   const CaseInfo& of_;
+  Interval extent_;
   Strings strings_;
   std::unordered_map<NameIndex, std::int64_t> string_ids_;  // by the trace's own numbers
   std::int64_t session_start_ = 0;

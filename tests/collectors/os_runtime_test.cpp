@@ -125,6 +125,10 @@ TEST_F(OsRuntimeProgram, EachCallIsThereWithItsTimeInEachProcessAndThread) {
   expect_all(told(), noted);
   EXPECT_EQ(trace_.processes.size(), 2U);
   for (const trace::ProcessInfo& process : trace_.processes) EXPECT_THAT(process.name, HasSubstr("exits"));
+  // Each thread that waited for long has its name.
+  std::map<std::int64_t, std::string> names;
+  for (const trace::ThreadInfo& thread : trace_.threads) names[thread.id] = thread.name;
+  for (const auto& [key, times] : noted) EXPECT_THAT(names[std::get<0>(key)], HasSubstr("os_calls"));
 }
 
 TEST_F(OsRuntimeProgram, ShortCallsAreLeftOut) {

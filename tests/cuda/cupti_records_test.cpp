@@ -225,6 +225,25 @@ TEST_F(CuptiRecordsTest, NumberKindsAsNsightSystemsDoes) {
   EXPECT_EQ(trace.synchronizations.at(0).kind, trace::SynchronizationKind::context);
 }
 
+TEST_F(CuptiRecordsTest, ContextsOutliveWhatIsForgotten) {
+  CUpti_ActivityContext3 context{};
+  context.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
+  context.contextId = 4;
+  context.parentContextId = 1;
+  context.nullStreamId = 21;
+  context.isGreenContext = 1;
+  context.numMultiprocessors = 16;
+  add(context);
+  records.clear();
+  const trace::Trace trace = take();
+  ASSERT_EQ(trace.contexts.size(), 1U);
+  EXPECT_EQ(trace.contexts[0].id, 4U);
+  EXPECT_EQ(trace.contexts[0].parent, 1U);
+  EXPECT_EQ(trace.contexts[0].null_stream, 21U);
+  EXPECT_TRUE(trace.contexts[0].is_green);
+  EXPECT_EQ(trace.contexts[0].multiprocessors, 16U);
+}
+
 TEST_F(CuptiRecordsTest, ACopyKeepsTheCorrelationIdThatHasACall) {
   call(20, 1, at(10, 20));
   copy(21, 20, at(100, 200));  // its driver call was not recorded

@@ -229,6 +229,14 @@ class Reader {
                                   .thread = row.integer(4),
                                   .kind = number(row, 3)});
     });
+    if (!database_.has_table(tables::profiler_overheads.name)) return;
+    Statement rows = database_.prepare(
+        "SELECT o.start, o.end, overheadType, globalTid FROM PROFILER_OVERHEAD o JOIN MPROF_CASE c ON c.id = "
+        "? "
+        "WHERE o.start BETWEEN c.start AND c.end AND globalTid & ~16777215 = c.globalPid ORDER BY o.rowid");
+    for (rows.bind(case_); rows.step();)
+      trace_.overheads.push_back(
+          {.time = interval(rows, 0), .thread = rows.integer(3), .kind = number(rows, 2)});
   }
 
   void add_range(const Statement& row, const std::string& domain, RangeStyle style) {

@@ -138,6 +138,24 @@ TEST_F(ProgramCaseTest, WrittenAndReadBackItIsTheSame) {
   EXPECT_EQ(trace::read_trace(file, {.parts = every_part}).ranges.size(), back.ranges.size()) << "replaced";
 }
 
+TEST_F(ProgramCaseTest, WhatTheOperatingSystemDidBeforeAndAfterIsInNoOpsTime) {
+  MadeCase narrow = made_of(write({.version = "3.24.0"}));
+  Trace more = trace::read_trace(write({.version = "3.24.0"}, "more.sqlite"), {.parts = every_part});
+  trace::Call early = more.system_calls.at(0);
+  early.time = {narrow.trace.cases[0].window.start - 5000, narrow.trace.cases[0].window.start - 1000};
+  more.system_calls.push_back(early);
+  (void)trace::make_program_case(more, {.case_id = "program/x"});
+  EXPECT_EQ(more.cases[0].window, narrow.trace.cases[0].window);
+  const auto file = folder_.path() / "trace.sqlite";
+  trace::write_trace(file, more);
+  const Trace back = trace::read_trace(file, {.parts = every_part, .cases = {"program/x"}});
+  EXPECT_EQ(back.system_calls.size(), narrow.trace.system_calls.size() + 1) << "and in the case";
+  EXPECT_EQ(
+      std::ranges::min(back.system_calls, {}, [](const trace::Call& c) { return c.time.start; }).time.start,
+      0)
+      << "no time is negative";
+}
+
 TEST_F(ProgramCaseTest, ExportedItIsAFileOfNsightSystemsAgain) {
   MadeCase made = made_of(write({.version = "3.24.0"}));
   const auto file = folder_.path() / "sub" / "one.sqlite";

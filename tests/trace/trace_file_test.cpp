@@ -145,7 +145,7 @@ TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
   const auto move = [&](auto& rows) {
     for (auto& row : rows) {
       row.time = {row.time.start + read.epoch, row.time.end + read.epoch};
-      if constexpr (requires { row.correlation; }) row.correlation -= first;
+      if constexpr (requires { row.correlation; }) row.correlation -= row.correlation != 0 ? first : 0;
     }
   };
   move(read.kernels);
@@ -398,6 +398,37 @@ void expect_golden_queries(const fs::path& file, const fs::path& results) {
     }
     EXPECT_EQ(contents(approved), rows) << approved;
   }
+}
+
+TEST_F(TraceFile, TheProfilersOverheadIsNotAmongCudas) {
+  sample.overheads = {
+      {.time = test::at(5000, 5200), .thread = sample.cases[0].process, .kind = 3},
+      {.time = test::at(5300, 5400), .correlation = 1, .thread = sample.cases[0].process, .kind = 7}};
+  trace::write_trace(file, sample);
+  EXPECT_EQ(count(file, "SELECT overheadType FROM PROFILER_OVERHEAD"), 3);
+  EXPECT_EQ(count(file, "SELECT overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD"), 7);
+  const Trace back = trace::read_trace(file, {.parts = {.overheads = true}, .cases = {sample.cases[0].id}});
+  EXPECT_EQ(back.overheads.size(), 2U) << "both are the case's";
+  trace::write_trace(file, sample);
+  EXPECT_EQ(count(file, "SELECT count(*) FROM PROFILER_OVERHEAD"), 1) << "replaced";
+}
+
+TEST_F(TraceFile, AContextIsAsCuptiTellsOfIt) {
+  const trace::Queue queue = sample.kernels.at(0).queue;
+  sample.contexts = {{.process = sample.cases[0].process,
+                      .device = queue.device,
+                      .id = queue.context,
+                      .parent = 9,
+                      .null_stream = 13,
+                      .is_green = true,
+                      .multiprocessors = 16}};
+  trace::write_trace(file, sample);
+  const std::string of_context =
+      " FROM TARGET_INFO_CUDA_CONTEXT_INFO WHERE contextId = " + std::to_string(queue.context);
+  EXPECT_EQ(count(file, "SELECT isGreenContext" + of_context), 1);
+  EXPECT_EQ(count(file, "SELECT parentContextId" + of_context), 9);
+  EXPECT_EQ(count(file, "SELECT numMultiprocessors" + of_context), 16);
+  EXPECT_EQ(count(file, "SELECT nullStreamId" + of_context), 13);
 }
 
 TEST_F(TraceFile, AnswersQueriesForExportsOfNsightSystems) {
