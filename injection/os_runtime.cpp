@@ -148,6 +148,7 @@ bool write_all(int file, const void* bytes, std::size_t size, std::size_t offset
 
 void* map(int file, std::size_t size, std::size_t offset) {
   const long address = ::syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel has no pointers
   return address == -1 ? nullptr : reinterpret_cast<void*>(address);
 }
 
@@ -180,7 +181,7 @@ void make_file() {
     std::memcpy(at, f->name, length);
     at += length;
   }
-  head.names_size = static_cast<std::uint32_t>(at - bytes - sizeof head);
+  head.names_size = static_cast<std::uint32_t>(static_cast<std::size_t>(at - bytes) - sizeof head);
   std::memcpy(bytes, &head, sizeof head);
   // A process may become another program, which has a file of its own.
   const int length = std::snprintf(state.path, sizeof state.path, "%s/%010d-%lld%s", state.folder,
@@ -492,18 +493,18 @@ MPROF_CALL(int, sem_post, (sem_t * semaphore), (semaphore))
 
 /// A lock that is free costs no look at the clock: it is not waited for. It is tried as it is taken, behind
 /// whatever else stands before libc, which then sees both.
-#define MPROF_LOCK(id, tried, type)                                                     \
-  MPROF_FUNCTION(id, #id, #id, nullptr)                                                 \
-  constinit Function tried##_function{#tried, #tried, nullptr, nullptr};                \
-  int id(type* lock) __asm__(#id);                                                      \
-  [[gnu::visibility("default")]] int id(type* lock) {                                   \
-    const int result = reinterpret_cast<int (*)(type*)>(tried##_function.next())(lock); \
-    if (result != EBUSY) return result;                                                 \
-    return make<int>(id##_function, __builtin_return_address(0), lock);                 \
+#define MPROF_LOCK(id, tried, type)                                                    \
+  MPROF_FUNCTION(id, #id, #id, nullptr)                                                \
+  constinit Function tried##_function{#tried, #tried, nullptr, nullptr};               \
+  int id(type lock) __asm__(#id);                                                      \
+  [[gnu::visibility("default")]] int id(type lock) {                                   \
+    const int result = reinterpret_cast<int (*)(type)>(tried##_function.next())(lock); \
+    if (result != EBUSY) return result;                                                \
+    return make<int>(id##_function, __builtin_return_address(0), lock);                \
   }
-MPROF_LOCK(pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t)
-MPROF_LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t)
-MPROF_LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t)
+MPROF_LOCK(pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t*)
+MPROF_LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t*)
+MPROF_LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t*)
 
 /// Functions with one more argument now and then, which is handed on as it is, whatever it means.
 #define MPROF_ONE_MORE(id, type, parameters, last, arguments)             \
