@@ -1,6 +1,8 @@
 #include "collectors/os_runtime.hpp"
 
 #include <cstdint>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +12,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include "model/trace/journal.hpp"
 #include "model/trace/nsys_schema.hpp"
@@ -186,6 +189,50 @@ TEST_F(OsRuntimeProgram, TheirTableInTraceSqliteIsAsNsightSystemsHasIt) {
       "SELECT value FROM META_DATA_CAPTURE WHERE name = 'OS_RUNTIME_OPTIONS:DURATION_THRESHOLD_NS'");
   ASSERT_TRUE(captured.step());
   EXPECT_EQ(captured.text(0), std::to_string(system_calls::threshold));
+}
+
+std::int64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+trace::Interval poll_for(int milliseconds) {
+  const std::int64_t start = now();
+  ::poll(nullptr, 0, milliseconds);
+  return {start, now()};
+}
+
+/// In a process of its own, which the next test starts.
+TEST(OsRuntimeOwn, CallsOfTheWindowAreAddedButForThoseOfPauses) {
+  if (std::getenv(journal::folder_variable) == nullptr) GTEST_SKIP() << "the test below runs it";
+  poll_for(2);
+  const std::int64_t start = now();
+  const trace::Interval first = poll_for(3);
+  const trace::Interval pause = poll_for(3);
+  const trace::Interval last = poll_for(3);
+  const trace::Interval window{start, now()};
+  poll_for(2);
+  trace::Trace trace;
+  os_runtime::add_own_calls(window, {pause}, trace);
+  std::vector<trace::Interval> polls;
+  for (const trace::Call& call : trace.system_calls) {
+    if (trace.names[call.name] == "poll") polls.push_back(call.time);
+  }
+  ASSERT_EQ(polls.size(), 2U);
+  EXPECT_TRUE(polls[0].start >= first.start && polls[0].end <= first.end);
+  EXPECT_TRUE(polls[1].start >= last.start && polls[1].end <= last.end);
+}
+
+TEST_F(OsRuntimeProgram, AProcessReadsItsOwnCalls) {
+  std::filesystem::create_directory(noted_);
+  end_ = run_to_end(
+      {.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "--gtest_filter=OsRuntimeOwn.*"},
+       .variables = {{"LD_PRELOAD", MPROF_OS_RUNTIME_LIBRARY}, {journal::folder_variable, noted_.string()}},
+       .time_limit = 600},
+      steady_clock());
+  EXPECT_TRUE(end_.succeeded()) << end_.output;
+  EXPECT_THAT(end_.output, HasSubstr("[  PASSED  ] 1 test"));
 }
 
 #ifdef MPROF_OS_CALLS_ASAN_PROGRAM

@@ -14,6 +14,7 @@
 #include "model/run_file.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/process.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/sanitizer.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -133,6 +134,11 @@ class CoordinatorTest : public ::testing::Test {
   test::TemporaryDirectory temporary;
   ResultDirectory directory;
 };
+
+TEST(WorkerProcess, HasTheVariablesThatItIsGivenBesideThisProcessesOwn) {
+  Process process({"/bin/sh", "-c", "echo $TOLD ${PATH:+path}"}, "", {{"TOLD", "something"}});
+  EXPECT_EQ(process.next(steady_clock(), std::nullopt, -1).line, "something path");
+}
 
 TEST_F(CoordinatorTest, TimesEachCaseInAProcessForEachRound) {
   mprof::Run run = run_of({"fake/right", "fake/slow"});
