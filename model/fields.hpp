@@ -188,6 +188,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("signal", s.signal);
   a.optional_field("output", s.output);
   a.optional_field("notes", s.notes);
+  a.optional_field("verified_by", s.verified_by);
 }
 
 template <class Archive, Fields<PassResult> S>

@@ -8,7 +8,8 @@ constexpr EnumNames<Pass, 4> pass_names{{{Pass::timing, "timing"},
                                          {Pass::trace, "trace"},
                                          {Pass::counters, "counters"},
                                          {Pass::source, "source"}}};
-constexpr EnumNames<Source, 2> source_names{{{Source::measured, "measured"}, {Source::modelled, "modelled"}}};
+constexpr EnumNames<Source, 3> source_names{
+    {{Source::measured, "measured"}, {Source::modelled, "modelled"}, {Source::printed, "printed"}}};
 constexpr EnumNames<Direction, 3> direction_names{{{Direction::decreases, "decreases"},
                                                    {Direction::increases, "increases"},
                                                    {Direction::unchanged, "unchanged"}}};

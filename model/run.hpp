@@ -37,7 +37,8 @@ using Environment = std::map<std::string, std::map<std::string, Fact>>;
 using Parameters = std::map<std::string, std::string>;
 
 enum class Pass { timing, trace, counters, source };
-enum class Source { measured, modelled };
+/// `printed`: the program that was measured says so itself, in its output.
+enum class Source { measured, modelled, printed };
 enum class Direction { decreases, increases, unchanged };
 
 /// `ok`; `wrong`: the output failed its verification; `suspect`: the output is right, and something speaks
@@ -198,6 +199,7 @@ struct ProgramOutcome {
   std::optional<std::int32_t> signal{};     ///< that ended it, where mprof did not
   std::string output{};                     ///< the end of what it wrote to either stream
   std::vector<std::string> notes{};         ///< sentences: what could not be seen of its processes, and why
+  std::string verified_by{};  ///< how its output was verified, as in "by `./compare`"; empty: it was not
   bool operator==(const ProgramOutcome&) const = default;
 };
 
@@ -236,8 +238,8 @@ struct Case {
   bool operator==(const Case&) const = default;
 };
 
-/// A file of the user's that holds a variant or a family: a source that mprof compiles, or a library that is
-/// loaded as it is.
+/// A file of the user's that holds a variant or a family: a source that mprof compiles, a library that is
+/// loaded as it is, or a suite of programs; then `library` is the program, and the checksum that of both.
 struct PluginSource {
   std::string path{};     ///< absolute
   std::string variant{};  ///< the id of the variant that it holds; empty: it holds a family

@@ -89,7 +89,9 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
     for (PassResult& pass : subject.passes) {
       if (pass.pass != Pass::timing) continue;
       for (Measurement& row : pass.measurements) {
-        const ClockSource clock = clock_of(row.metric, variant->device);
+        ClockSource clock = clock_of(row.metric, variant->device);
+        // By which one a program took its times is not known: the less steady one.
+        if (clock != ClockSource::none && row.source == Source::printed) clock = ClockSource::host;
         const std::vector<double> medians = round_medians(row);
         if (clock == ClockSource::none || medians.empty() || !all_positive(medians)) continue;
         times[clock].push_back({&row, &pass, logs_of(medians), variance_of_logs(medians)});

@@ -6,6 +6,7 @@
 
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/series_findings.hpp"
+#include "report/analysis/verification.hpp"
 #include "report/text/format.hpp"
 
 /// Findings: what a reader must know before using the numbers, in plain words.
@@ -427,14 +428,54 @@ void add_without_timing(const Run& run, std::vector<Finding>& findings) {
                       "The plan had no timing pass: the run holds no times of undisturbed execution."});
 }
 
+void add_unverified_programs(const Run& run, std::vector<Finding>& findings) {
+  std::vector<std::string> unverified;
+  std::size_t programs = 0;
+  for (const VariantInfo& variant : run.variants) {
+    if (!variant.is_program()) continue;
+    ++programs;
+    const auto was_not = [&](const Case& c) { return c.key.variant == variant.id && verified_by(c).empty(); };
+    if (std::ranges::any_of(run.cases, was_not)) unverified.push_back(format::short_id(variant.id));
+  }
+  if (unverified.empty()) return;
+  const std::string all = "No output of a program was verified";
+  const std::string some = fmt::format("Not all outputs of {} were verified", format::list(unverified));
+  findings.push_back(
+      {Severity::incomplete, fmt::format("{}: mprof knows how it ended, and what it took until then.",
+                                         unverified.size() == programs ? all : some)});
+}
+
+/// Numbers that somebody else answers for.
+void add_printed_numbers(const Run& run, std::vector<Finding>& findings) {
+  for (const FamilyInfo& family : run.families) {
+    std::vector<std::string> labels;
+    for (const Case& c : run.cases) {
+      if (family_of(c.key.variant) != family.id) continue;
+      for (const PassResult& pass : c.passes) {
+        for (const Measurement& row : pass.measurements) {
+          if (row.source != Source::printed) continue;
+          const QualityInfo* const quality = find_quality(family, row.metric);
+          const std::string label =
+              format::one_line(quality != nullptr           ? quality->label
+                               : row.metric == "group_time" ? family.nouns.group_time_title
+                                                            : family.nouns.op_time_title);
+          if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+        }
+      }
+    }
+    if (labels.empty()) continue;
+    findings.push_back(
+        {Severity::caution,
+         fmt::format("{} of {} {} what its programs print of themselves: mprof read the lines, and "
+                     "knows neither by which clock the programs took them nor what they hold.",
+                     format::list(labels), format::short_id(family.id), labels.size() == 1 ? "is" : "are")});
+  }
+}
+
 /// What is not known of programs that were run as they are.
 void add_programs(const Run& run, std::vector<Finding>& findings) {
-  if (std::ranges::any_of(run.variants, &VariantInfo::is_program)) {
-    findings.push_back(
-        {Severity::incomplete,
-         "No output of a program was verified: mprof knows how it ended, and what it took until "
-         "then."});
-  }
+  add_unverified_programs(run, findings);
+  add_printed_numbers(run, findings);
   for (const Case& c : run.cases) {
     for (const PassResult& pass : c.passes) {
       if (!pass.outcome || pass.status == Status::skipped) continue;

@@ -41,4 +41,11 @@ const Verification* find_verification(const Case& c, std::string_view op) {
   return nullptr;
 }
 
+std::string_view verified_by(const Case& c) {
+  for (const PassResult& pass : c.passes) {
+    if (pass.outcome && !pass.outcome->verified_by.empty()) return pass.outcome->verified_by;
+  }
+  return {};
+}
+
 }  // namespace mprof

@@ -38,4 +38,8 @@ struct OpVerification {
 /// How the output of an op of a case compared with the reference; nullptr when it was not verified.
 [[nodiscard]] const Verification* find_verification(const Case& c, std::string_view op);
 
+/// How the output of a case's program was verified, as its suite says: "by `./compare`"; empty when it was
+/// not.
+[[nodiscard]] std::string_view verified_by(const Case& c);
+
 }  // namespace mprof

@@ -1,7 +1,11 @@
 #include "report/views/answer_sentences.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "report/analysis/verification.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -42,6 +46,28 @@ std::string timed_name(const FamilyResult& family, const std::string& op) {
   return op.empty() ? "whole " + family.words.whole() : format::short_id(op);
 }
 
+/// The cases of programs whose outputs were verified, and those of them that were right.
+std::pair<std::size_t, std::size_t> verified_programs(const FamilyResult& family) {
+  std::size_t verified = 0, right = 0;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (verified_by(*result.source).empty()) continue;
+      ++verified;
+      if (result.status != Status::wrong) ++right;
+    }
+  }
+  return {verified, right};
+}
+
+bool is_verified(const FamilyResult& family) {
+  return family.verified.outputs > 0 || verified_programs(family).first > 0;
+}
+
+bool is_of_programs(const FamilyResult& family) {
+  return std::ranges::all_of(family.variants,
+                             [](const VariantResult& variant) { return variant.info.is_program(); });
+}
+
 std::string quality_sentence(const FamilyResult& family, const QualityRange& range) {
   const Unit unit = range.info->unit;
   const std::string values = range.lowest == range.highest
@@ -50,7 +76,7 @@ std::string quality_sentence(const FamilyResult& family, const QualityRange& ran
                                                format::quality(range.highest, unit));
   return fmt::format("{} {}: {} {} over {}.", format::one_line(range.info->label),
                      range.kept ? "is kept" : "is not kept", values, family.words.at(range.problem),
-                     format::plural(range.variants, "verified variant"));
+                     format::plural(range.variants, is_verified(family) ? "verified variant" : "variant"));
 }
 
 std::string remainder_sentence(const FamilyResult& family) {
@@ -61,11 +87,13 @@ std::string remainder_sentence(const FamilyResult& family) {
   const bool one_op = family.ops.size() == 1;
   const std::string level_with =
       fastest->level == 0 ? "" : fmt::format(" (level with {})", format::plural(fastest->level, "other"));
-  const std::string rest = words.has_group() ? "the other " + words.groups() : "what else it does";
+  const std::string rest =
+      is_of_programs(family) ? "what else the program does"
+                             : "copies, allocation and " +
+                                   (words.has_group() ? "the other " + words.groups() : "what else it does");
   return fmt::format(
       "{}: {} of the {} that the whole {} takes with it {} ({}). {} alone cannot save more than that: the "
-      "rest "
-      "is copies, allocation and {}.",
+      "rest is {}.",
       one_op
           ? "The op of " + format::short_id(result.configuration) + " is the fastest" + level_with
           : "The ops of " + format::short_id(result.configuration) + " are the fastest together" + level_with,
@@ -109,6 +137,13 @@ std::string reference_words(const FamilyResult& family) {
 
 std::string verification_sentence(const FamilyResult& family) {
   const VerificationSummary& sum = family.verified;
+  const auto [programs, right_ones] = verified_programs(family);
+  if (programs > 0) {
+    const bool all = programs == right_ones;
+    return fmt::format("Outputs are {}: {} of {} that the suite itself asks for {}.", all ? "right" : "wrong",
+                       all ? programs : programs - right_ones, format::plural(programs, "verification"),
+                       all ? "passed" : "failed");
+  }
   if (sum.outputs == 0) return "No output was verified.";
   const bool right = sum.all_passed();
   return fmt::format("Outputs are {}: {} of {} against {} {}.", right ? "right" : "wrong",

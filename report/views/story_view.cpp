@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/analysis/verification.hpp"
 #include "report/text/format.hpp"
 #include "report/views/variant_parts.hpp"
 
@@ -85,6 +86,14 @@ json code_views(const VariantSource& source) {
 /// What this run's own verification says of the variant's output.
 std::string verified_sentence(const FamilyResult& family, const VariantResult& variant) {
   const VerificationSummary& sum = variant.verified;
+  for (const CaseResult& result : variant.cases) {
+    const std::string_view by = verified_by(*result.source);
+    if (by.empty()) continue;
+    const bool wrong =
+        std::ranges::any_of(variant.cases, [](const CaseResult& one) { return one.status == Status::wrong; });
+    return fmt::format("In this run its output was verified {}{}.", format::one_line(by),
+                       wrong ? ", and was wrong" : "");
+  }
   if (sum.outputs == 0) return "No output of it was verified in this run.";
   return fmt::format(
       "In this run {} of {} passed; the largest relative L2 error of {} is {}, the tolerance {}.", sum.passed,
