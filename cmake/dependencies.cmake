@@ -39,6 +39,7 @@ mprof_find_library(mprof_cmark cmark-gfm-core-extensions.h cmark-gfm-extensions 
 mprof_find_library(mprof_cmark_core cmark-gfm.h cmark-gfm libcmark-gfm-dev)
 target_link_libraries(mprof_cmark INTERFACE mprof_cmark_core)
 mprof_find_library(mprof_openblas cblas.h openblas libopenblas-pthread-dev)
+mprof_find_library(mprof_toml toml++/toml.h "" libtomlplusplus-dev)
 mprof_find_library(mprof_md sha2.h md libmd-dev)
 mprof_find_library(mprof_onednn dnnl.h dnnl libdnnl-dev)
 mprof_find_library(mprof_sqlite sqlite3.h sqlite3 libsqlite3-dev)

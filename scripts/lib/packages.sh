@@ -19,6 +19,7 @@ build_packages=(
   libmd-dev
   libopenblas-pthread-dev
   libsqlite3-dev
+  libtomlplusplus-dev
   ninja-build
   nlohmann-json3-dev
   zlib1g-dev

@@ -1,0 +1,193 @@
+#include "inputs/suite_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inputs/first_suite.hpp"
+#include "tests/inputs/expect_error.hpp"
+
+namespace mprof {
+namespace {
+
+using test::usage_error;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// The shortest suite, with these lines before its programs.
+std::string suite_with(const std::string& lines, const std::string& of_program = {}) {
+  return "name = \"mine\"\n" + lines + "[[programs]]\nname = \"first\"\ncommand = [\"./first\"]\n" +
+         of_program;
+}
+
+std::string suite_error(const std::string& text) {
+  return usage_error([&] { static_cast<void>(parse_suite(text, "folder/mprof.toml")); });
+}
+
+TEST(NumberPattern, ReadsANumberInItsUnitWhereverItStandsInTheLine) {
+  const NumberPattern pattern("Op Time: {ms} ms");
+  EXPECT_DOUBLE_EQ(*pattern.read("Op Time: 1.5 ms"), 1.5e-3);
+  EXPECT_DOUBLE_EQ(*pattern.read("[GPU 0]  Op Time:   +2e3   ms, done"), 2);
+  EXPECT_DOUBLE_EQ(*pattern.read("Op Time: no, Op Time: 3 ms"), 3e-3);
+  EXPECT_EQ(pattern.read("Op Time: 1.5 s"), std::nullopt);
+  EXPECT_EQ(pattern.read("Op Time: ms"), std::nullopt);
+  EXPECT_EQ(pattern.read(""), std::nullopt);
+  EXPECT_DOUBLE_EQ(*NumberPattern("{%} of the peak").read("reached 93.5 of the peak"), 93.5);
+  EXPECT_DOUBLE_EQ(*NumberPattern("rate {GB/s}").read("rate 2"), 2e9);
+}
+
+TEST(NumberPattern, AStarStandsForAnyText) {
+  const NumberPattern pattern("op * took {us}");
+  EXPECT_DOUBLE_EQ(*pattern.read("op 7 of 9 took 5"), 5e-6);
+  EXPECT_DOUBLE_EQ(*pattern.read("op 7 took long, took 5"), 5e-6);
+  EXPECT_DOUBLE_EQ(*NumberPattern("loss*{}").read("loss of step 4"), 4);
+}
+
+TEST(NumberPattern, WhatIsNoFiniteNumberIsNone) {
+  const NumberPattern pattern("loss {}");
+  for (const char* line : {"loss nan", "loss inf", "loss info", "loss -inf", "loss 1e999", "loss"})
+    EXPECT_EQ(pattern.read(line), std::nullopt) << line;
+  EXPECT_EQ(NumberPattern("rate {TFLOP/s}").read("rate 1e300"), std::nullopt);
+}
+
+TEST(Suite, OfAFileHasItsProgramsAxesNumbersAndDefaults) {
+  const Suite suite = parse_suite(R"(
+name = "mine"
+timeout = 20
+environment = { SHARED = "1", OVER = "a" }
+folder = "build"
+[axes.batch]
+values = [100, 1000]
+[numbers]
+op_time = "took {us} us"
+error = { pattern = "error {}", better = "lower", tolerance = 1e-3 }
+[verify]
+command = ["./compare", "{batch}"]
+[[programs]]
+name = "first"
+command = ["./first", "{batch}", "{{batch}"]
+[[programs]]
+name = "second"
+baseline = "first"
+command = ["./second"]
+environment = { OVER = "{batch}" }
+timeout = 5
+verify = { number = "error", value = 0, tolerance = 0.5 }
+expect = [{ metric = "error", direction = "unchanged", because = "it is the same" }]
+)",
+                                  "folder/mprof.toml");
+  EXPECT_EQ(suite.folder().filename(), "folder");
+  ASSERT_EQ(suite.programs.size(), 2U);
+  const SuiteProgram &first = suite.programs[0], &second = suite.programs[1];
+  EXPECT_EQ(first.timeout, 20);
+  EXPECT_EQ(first.folder, "build");
+  EXPECT_THAT(first.verification->command, ElementsAre("./compare", "{batch}"));
+  EXPECT_EQ(second.timeout, 5);
+  EXPECT_EQ(second.baseline, "first");
+  EXPECT_EQ(second.environment.at("SHARED"), "1");
+  EXPECT_EQ(second.environment.at("OVER"), "{batch}");
+  EXPECT_EQ(second.verification->number, "error");
+  EXPECT_EQ(second.expectations.front().direction, Direction::unchanged);
+  EXPECT_THAT(suite.axes.front().quick, ElementsAre(100U));
+  EXPECT_EQ(suite.qualities.front().better, Better::lower);
+  const Problem problem{{{"batch", 100}}};
+  EXPECT_EQ(at_problem(first.command[1], problem), "100");
+  EXPECT_EQ(at_problem(first.command[2], problem), "{batch}");
+  EXPECT_EQ(at_problem("awk '{ print $1 }' {batch}.txt", problem), "awk '{ print $1 }' 100.txt");
+}
+
+TEST(Suite, ThePresetOfTheCourseReadsItsLines) {
+  const Suite suite = parse_suite(suite_with("preset = \"course\"\n"), "mprof.toml");
+  EXPECT_THAT(suite.ops, ElementsAre("layer1", "layer2"));
+  EXPECT_EQ(suite.nouns.group_time_title, "Layer Time");
+  std::map<std::string, std::string> read;
+  for (const SuiteNumber& number : suite.numbers) {
+    for (const char* line : {"Layer Time: 61.1231 ms", "Op Time: 1.7483 ms", "Test Accuracy: 0.8714"}) {
+      if (number.pattern.read(line)) read[number.metric] = line;
+    }
+  }
+  EXPECT_EQ(read["op_time"], "Op Time: 1.7483 ms");
+  EXPECT_EQ(read["group_time"], "Layer Time: 61.1231 ms");
+  EXPECT_EQ(read["accuracy"], "Test Accuracy: 0.8714");
+}
+
+TEST(Suite, TheFirstOneIsRead) {
+  EXPECT_EQ(parse_suite(first_suite(), "mprof.toml").programs.size(), 2U);
+}
+
+struct Bad {
+  const char* name;
+  std::string text;
+  const char* place;  ///< line and key
+  const char* why;
+};
+
+class BadSuite : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadSuite, IsRefusedWithFileLineAndKey) {
+  const std::string said = suite_error(GetParam().text);
+  EXPECT_THAT(said, StartsWith(std::string("folder/mprof.toml:") + GetParam().place));
+  EXPECT_THAT(said, HasSubstr(GetParam().why));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadSuite,
+    ::testing::Values(
+        Bad{"no_toml", "name = \n", "1: ", "this is no TOML, at column"},
+        Bad{"no_name", "[[programs]]\nname = \"a\"\ncommand = [\"a\"]\n", "1: name: ", "missing"},
+        Bad{"name", "name = \"a/b\"\n", "1: name: ", "'a/b' is no name"},
+        Bad{"reserved", "name = \"program\"\n", "1: name: ", "in no suite"},
+        Bad{"no_program", "name = \"a\"\n", "1: programs: ", "there is none"},
+        Bad{"program_type", "name = \"a\"\nprograms = 3\n", "2: programs: ", "[[programs]]"},
+        Bad{"unknown", suite_with("titel = \"x\"\n"), "2: titel: ", "Did you mean title?"},
+        Bad{"unknown_below", suite_with("", "comand = [\"a\"]\n"),
+            "5: programs[1].comand: ", "Did you mean command?"},
+        Bad{"no_command", "name = \"a\"\n[[programs]]\nname = \"b\"\n",
+            "2: programs[1].command: ", "missing"},
+        Bad{"empty_command", "name = \"a\"\n[[programs]]\nname = \"b\"\ncommand = []\n",
+            "4: programs[1].command: ", "empty"},
+        Bad{"command_type", "name = \"a\"\n[[programs]]\nname = \"b\"\ncommand = \"./b\"\n",
+            "4: programs[1].command: ", "a list of texts"},
+        Bad{"word_type", "name = \"a\"\n[[programs]]\nname = \"b\"\ncommand = [\"./b\",\n 100]\n",
+            "5: programs[1].command: ", "a text in quotes"},
+        Bad{"twice", suite_with("") + "[[programs]]\nname = \"first\"\ncommand = [\"b\"]\n",
+            "6: programs[2].name: ", "two programs 'first'"},
+        Bad{"no_axis", suite_with("", "folder = \"{size}\"\n"),
+            "5: programs[1].folder: ", "{size} is no axis of the suite"},
+        Bad{"near_axis", suite_with("[axes.batch]\nvalues = [1]\n", "environment = { N = \"{bach}\" }\n"),
+            "7: programs[1].environment.N: ", "Did you mean batch?"},
+        Bad{"no_values", suite_with("[axes.n]\ntitle = \"N\"\n"), "2: axes.n.values: ", "missing"},
+        Bad{"values", suite_with("[axes.n]\nvalues = [0]\n"), "3: axes.n.values: ", "at least 1"},
+        Bad{"fraction", suite_with("[axes.n]\nvalues = [1.5]\n"), "3: axes.n.values: ", "whole numbers"},
+        Bad{"preset", suite_with("preset = \"cours\"\n"), "2: preset: ", "Did you mean course?"},
+        Bad{"pattern", suite_with("[numbers]\nop_time = \"Time\"\n"), "3: numbers.op_time: ", "in braces"},
+        Bad{"unit", suite_with("[numbers]\nop_time = \"Time {msec}\"\n"),
+            "3: numbers.op_time: ", "{msec} is no unit"},
+        Bad{"time", suite_with("[numbers]\nop_time = \"Time {GB}\"\n"),
+            "3: numbers.op_time: ", "this is a time"},
+        Bad{"bare", suite_with("[numbers]\nx = \"{ms}\"\n"), "3: numbers.x: ", "some text"},
+        Bad{"own_metric", suite_with("[numbers]\ntotal_time = \"Time {s}\"\n"),
+            "3: numbers.total_time: ", "measures itself"},
+        Bad{"better", suite_with("[numbers.x]\npattern = \"x {}\"\nbetter = \"high\"\n"),
+            "4: numbers.x.better: ", "'high' is none of"},
+        Bad{"timeout", suite_with("timeout = 0\n"), "2: timeout: ", "above 0"},
+        Bad{"baseline", suite_with("", "baseline = \"frist\"\n"),
+            "5: programs[1].baseline: ", "Did you mean first?"},
+        Bad{"circle", suite_with("", "baseline = \"first\"\n"),
+            "5: programs[1].baseline: ", "the program itself"},
+        Bad{"verify", suite_with("[verify]\ntolerance = 1\n"), "2: verify.command: ", "give one of"},
+        Bad{"verify_number", suite_with("[verify]\nnumber = \"sum\"\nvalue = 1\n"),
+            "3: verify.number: ", "no number 'sum'"},
+        Bad{"verify_value", suite_with("[verify]\nexpected = \"a\"\nvalue = 1\n"),
+            "4: verify.value: ", "give both"},
+        Bad{"metric",
+            suite_with("",
+                       "expect = [{ metric = \"op_tme\", direction = \"decreases\", because = \"x\" }]\n"),
+            "5: programs[1].expect.metric: ", "Did you mean op_time?"},
+        Bad{"direction",
+            suite_with("", "expect = [{ metric = \"op_time\", direction = \"faster\", because = \"x\" }]\n"),
+            "5: programs[1].expect.direction: ", "'faster' is none of"}),
+    [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace mprof
