@@ -8,6 +8,7 @@
 
 #include "cli/options.hpp"
 #include "device/device.hpp"
+#include "inputs/first_suite.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/sources.hpp"
 #include "system/error.hpp"
@@ -52,6 +53,21 @@ void require_new(const fs::path& file) {
 void refuse_option(const Arguments& arguments, const char* option, const char* kind) {
   if (arguments.given(option))
     throw Error(ExitCode::usage, fmt::format("--{} says something of a new {}.", option, kind));
+}
+
+/// The first suite of programs.
+void make_suite(const Arguments& arguments) {
+  refuse_option(arguments, "family", "variant: a suite makes a family of its own");
+  refuse_option(arguments, "device", "family");
+  const fs::path file = arguments.text("NAME");
+  if (file.extension() != ".toml")
+    throw Error(ExitCode::usage,
+                fmt::format("{}: end the name of a suite with .toml, as in mprof.toml.", file.string()));
+  require_new(file);
+  std::string text(first_suite());
+  replace_all(text, "@FILE@", file.string());
+  write_file(file, text);
+  fmt::print("Wrote {0}. Next: mprof run --suite {0} --all\n", file.string());
 }
 
 void make_variant(const Arguments& arguments) {
@@ -122,10 +138,12 @@ int make_new(const Arguments& arguments) {
     make_variant(arguments);
   } else if (what == "family") {
     make_family(arguments);
+  } else if (what == "suite") {
+    make_suite(arguments);
   } else {
     throw Error(ExitCode::usage,
-                fmt::format("mprof new {}: it writes a variant or a family: mprof new variant "
-                            "FILE, or mprof new family FOLDER.",
+                fmt::format("mprof new {}: it writes a variant, a family or a suite: mprof new variant FILE, "
+                            "mprof new family FOLDER, mprof new suite FILE.",
                             what));
   }
   return 0;
@@ -137,13 +155,15 @@ Verb new_verb() {
   return {
       .name = "new",
       .positional = "KIND NAME",
-      .summary = "write a first variant or family of your own that works",
+      .summary = "write a first variant, family or suite of programs of your own that works",
       .description =
           "`mprof new variant FILE --family NAME` writes the source of a variant that works, for the "
           "GPU where FILE ends with .cu, for the CPU where it ends with .cpp. `mprof new family FOLDER` "
           "writes a family that works: what it computes and what is right, a baseline and an "
           "optimization of it. `mprof run --source FILE` or FOLDER runs it; docs/adding.md goes on from "
-          "there.",
+          "there. `mprof new suite mprof.toml` writes a suite of two small programs, which `mprof run "
+          "--suite "
+          "mprof.toml --all` runs; docs/suites.md goes on.",
       .options = {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list`)."},
                   {"device", "NAME", "",
                    "What a family's variants are for: cpu, or cuda; without it cuda where there is a GPU."}},

@@ -350,8 +350,19 @@ void refuse_other_plan(const Arguments& arguments, const Run& run, const std::st
                           directory, first.planned, first.what, first.asked));
 }
 
+void refuse_other_maker(const Run& run, const ResultDirectory& directory) {
+  refuse_other_build(run, directory);
+  refuse_other_machine(run, directory);
+}
+
 Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, Sources& sources) {
   Run run = directory.load();
+  const bool is_suite = !run.plan.sources.empty();
+  if (is_suite && std::ranges::any_of(run.variants, &VariantInfo::is_program)) {
+    throw Error(ExitCode::usage,
+                fmt::format("--resume: {0} is the run of a suite: mprof run --suite {1} --resume --out {0}",
+                            directory.path().string(), run.plan.sources.front().path));
+  }
   if (std::ranges::any_of(run.variants, &VariantInfo::is_program)) {
     throw Error(
         ExitCode::usage,

@@ -35,6 +35,9 @@ namespace mprof::cli {
 /// welcome: the command line that began it, for one.
 void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory);
 
+/// Throws Error(incomparable) when the build of a run to go on with, or its machine, is another one.
+void refuse_other_maker(const Run& run, const ResultDirectory& directory);
+
 /// The record of a run to go on with, ready to go on. Throws Error when its build, machine or inputs are
 /// other ones, or the options say another plan.
 [[nodiscard]] Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, Sources& sources);

@@ -65,22 +65,28 @@ ProgramRequest request_of(const Arguments& arguments) {
   return request;
 }
 
-ExitCode exit_code_of_program(const Run& run) {
+bool has_failed(const PassResult& pass) {
+  return pass.status != Status::ok && pass.status != Status::skipped;
+}
+
+ExitCode exit_code_of_programs(const Run& run) {
   if (run.state == RunState::interrupted) return ExitCode::interrupted;
-  const bool failed = std::ranges::any_of(run.cases.front().passes, [](const PassResult& pass) {
-    return pass.status != Status::ok && pass.status != Status::skipped;
-  });
+  const bool failed =
+      std::ranges::any_of(run.cases, [](const Case& c) { return std::ranges::any_of(c.passes, has_failed); });
   return failed ? ExitCode::wrong_output : ExitCode::success;
 }
 
-/// What the program wrote last, where it failed.
-void show_failure(const Run& run) {
-  for (const PassResult& pass : run.cases.front().passes) {
-    const bool failed = pass.status != Status::ok && pass.status != Status::skipped;
-    if (!failed || !pass.outcome || pass.outcome->output.empty()) continue;
-    fmt::print(stderr, "The last lines of {} in the {} pass:\n{}\n", run.variants.front().title,
-               to_string(pass.pass), pass.outcome->output);
-    return;
+/// Of each case that failed what its program wrote last; where its output was wrong, why.
+void show_failures(const Run& run) {
+  for (const Case& c : run.cases) {
+    const auto failed = std::ranges::find_if(c.passes, has_failed);
+    if (failed == c.passes.end() || !failed->outcome) continue;
+    const std::string title = run.cases.size() == 1 ? find_variant(run, c.key.variant)->title : c.id;
+    if (failed->status == Status::wrong)
+      fmt::print(stderr, "{} in the {} pass: {}.\n", title, to_string(failed->pass), failed->reason);
+    else if (!failed->outcome->output.empty())
+      fmt::print(stderr, "The last lines of {} in the {} pass:\n{}\n", title, to_string(failed->pass),
+                 failed->outcome->output);
   }
 }
 
@@ -116,6 +122,12 @@ int run_program(const Arguments& arguments) {
   ResultDirectory directory(
       out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
   directory.save(run);
+  return measure_and_tell(run, directory, arguments, baseline,
+                          {.on_interrupt = "Begin anew with --overwrite."});
+}
+
+int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& arguments,
+                     const std::optional<Run>& baseline, const MeasuredPrograms& programs) {
   const Interrupts interrupts;
   const bool quiet = arguments.flag("quiet");
   const auto progress = make_progress(quiet                  ? ProgressStyle::quiet
@@ -123,18 +135,21 @@ int run_program(const Arguments& arguments) {
                                                              : ProgressStyle::lines,
                                       steady_clock());
   const std::string self = fs::read_symlink("/proc/self/exe").string();
-  measure_program(run, {.worker_command = {self, "worker"},
-                        .directory = directory,
-                        .clock = steady_clock(),
-                        .progress = *progress,
-                        .interrupt_fd = interrupts.fd()});
+  ProgramContext context{.worker_command = {self, "worker"},
+                         .directory = directory,
+                         .clock = steady_clock(),
+                         .progress = *progress,
+                         .interrupt_fd = interrupts.fd()};
+  if (programs.program_of)
+    context.program_of = [&](const Case& c) { return programs.program_of(c, interrupts.fd()); };
+  measure_programs(run, context);
   derive(run, directory.path());
   if (!quiet) std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
-  show_failure(run);
-  const ExitCode code = exit_code_of_program(run);
+  show_failures(run);
+  const ExitCode code = exit_code_of_programs(run);
   const std::string path = directory.path().string();
   if (code == ExitCode::interrupted)
-    fmt::print("Interrupted; what was finished is in {}. Begin anew with --overwrite.\n", path);
+    fmt::print("Interrupted; what was finished is in {}. {}\n", path, programs.on_interrupt);
   else
     fmt::print("Result: {0}. Next: mprof report {0}\n", path);
   if (!baseline || code == ExitCode::interrupted) return static_cast<int>(code);

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/options.hpp"
+#include "runner/program/program_run.hpp"
 
 /// `mprof run -- PROGRAM ARGUMENT...`
 namespace mprof::cli {
@@ -15,5 +19,17 @@ void refuse_program_options(const Arguments& arguments);
 
 /// Runs the program of the command line. Returns mprof's exit code.
 [[nodiscard]] int run_program(const Arguments& arguments);
+
+/// What is measured of programs, beside their run.
+struct MeasuredPrograms {
+  std::string on_interrupt{};  ///< a sentence: how to go on
+  std::function<CaseProgram(const Case& c, int interrupt_fd)>
+      program_of{};  ///< as in ProgramContext; or none
+};
+
+/// Measures the programs of a run that was saved, and prints what came of it and of the comparison with
+/// `baseline`. Returns mprof's exit code.
+[[nodiscard]] int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& arguments,
+                                   const std::optional<Run>& baseline, const MeasuredPrograms& programs);
 
 }  // namespace mprof::cli

@@ -14,6 +14,7 @@
 #include "cli/planned_run.hpp"
 #include "cli/program_run.hpp"
 #include "cli/progress.hpp"
+#include "cli/suite_run.hpp"
 #include "cli/terminal.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
@@ -152,6 +153,7 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
 
 int run(const Arguments& arguments) {
   if (!arguments.program().empty()) return run_program(arguments);
+  if (arguments.given("suite")) return run_suite(arguments);
   refuse_program_options(arguments);
   const ResultDirectory::Mode mode = mode_of(arguments);
   const std::optional<Run> baseline = baseline_of(arguments);
@@ -202,6 +204,10 @@ Verb run_verb() {
       {"quiet", "", "", "Print only what goes wrong, and where the result is."},
   };
   options.insert(options.end(), own.begin(), own.end());
+  options.push_back(
+      {"suite", "FILE", "",
+       "Run programs of yours that a suite describes, such as mprof.toml, as variants of a family of "
+       "their own; --all or --variant says which. `mprof new suite` writes a first one."});
   std::ranges::move(program_options(), std::back_inserter(options));
   add_axis_options(options, Registry::instance(), AxisUse::sweep);
   add_input_options(options, Registry::instance());

@@ -430,7 +430,7 @@ VariantInfo variant_of(const ImportedProgram& program) {
 
 FamilyInfo family_of_programs(const std::vector<ImportedProgram>& programs) {
   FamilyInfo family = program_family("Programs, as other tools saw them");
-  for (const ImportedProgram& program : programs) add_program_ops(family, program.ops);
+  for (const ImportedProgram& program : programs) add_program_ops(family.problems.front().ops, program.ops);
   return family;
 }
 

@@ -65,12 +65,13 @@ EnvironmentVariables initial_variables(const std::map<std::string, std::string>&
 }
 
 pid_t spawn(const std::vector<std::string>& command, const EnvironmentVariables& variables, int input,
-            int output, int error) {
+            int output, int error, const std::filesystem::path& folder) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO);
+  if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   pid_t pid = -1;
   const SpawnAttributes attributes;
   errno = ::posix_spawn(&pid, command.front().c_str(), &actions, attributes.get(), pointers(command).data(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,9 +18,9 @@ using EnvironmentVariables = std::vector<std::string>;
 /// their names.
 [[nodiscard]] EnvironmentVariables initial_variables(const std::map<std::string, std::string>& changed);
 
-/// Starts a program in a process group of its own, with no signal blocked and default handling of all.
-/// Returns its id, or -1 with errno set.
+/// Starts a program in a process group of its own, with no signal blocked and default handling of all; in
+/// `folder`, or where this process is when that is empty. Returns its id, or -1 with errno set.
 [[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const EnvironmentVariables& variables,
-                          int input, int output, int error);
+                          int input, int output, int error, const std::filesystem::path& folder = {});
 
 }  // namespace mprof

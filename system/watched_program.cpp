@@ -82,8 +82,8 @@ class Watch {
     output_.emplace(ends[0]);
     const Descriptor written(ends[1]), input(standard_input());
     start_ = clock.now();
-    pid_ =
-        spawn(launch.command, initial_variables(launch.variables), input.get(), written.get(), written.get());
+    pid_ = spawn(launch.command, initial_variables(launch.variables), input.get(), written.get(),
+                 written.get(), launch.folder);
     if (pid_ < 0) refuse_start(launch.command.front(), errno);
     ended_.emplace(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   }
@@ -137,6 +137,7 @@ class Watch {
       if (n < 0 && errno == EINTR) continue;
       if (n == 0) output_->close();  // no process has the other end any more
       if (n <= 0) return;
+      if (launch_.on_output) launch_.on_output({chunk.data(), static_cast<std::size_t>(n)});
       end_.output.append(chunk.data(), static_cast<std::size_t>(n));
       if (end_.output.size() <= kept_output) continue;
       end_.output.erase(0, end_.output.size() - kept_output);

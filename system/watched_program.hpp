@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "system/clock.hpp"
@@ -14,8 +17,10 @@ namespace mprof {
 struct ProgramLaunch {
   std::vector<std::string> command{};              ///< the program's path, and its arguments
   std::map<std::string, std::string> variables{};  ///< set in the environment that mprof was given
+  std::filesystem::path folder{};                  ///< that it begins in; empty: this process's
   double time_limit = 0;                           ///< s
   int interrupt_fd = -1;                           ///< becomes readable when it is to be ended; -1: never
+  std::function<void(std::string_view)> on_output{};  ///< is given all that it writes, as it comes; or none
 };
 
 /// How a program ended, and what it took until then. CPU times are those of the program and of all of its

@@ -30,11 +30,16 @@ FamilyInfo program_family(const std::string& title) {
   return family;
 }
 
-void add_program_ops(FamilyInfo& family, const std::vector<std::string>& ops) {
-  std::vector<OpInfo>& all = family.problems.front().ops;
+std::vector<OpInfo> planned_program_ops() {
+  std::vector<OpInfo> ops;
+  add_program_ops(ops, {trace::whole_program});
+  return ops;
+}
+
+void add_program_ops(std::vector<OpInfo>& all, const std::vector<std::string>& ops, bool is_printed) {
   for (const std::string& op : ops) {
     if (std::ranges::find(all, op, &OpInfo::name) != all.end()) continue;
-    std::string title = "NVTX range " + op;
+    std::string title = is_printed ? "timed by the program itself" : "NVTX range " + op;
     if (op == trace::whole_program) title = "the whole program";
     if (op == trace::outside_of_ranges) title = "outside of all NVTX ranges";
     if (op == trace::other_ranges) title = "all other NVTX ranges";

@@ -13,8 +13,12 @@ inline constexpr const char* program_family_id = "program";
 
 [[nodiscard]] FamilyInfo program_family(const std::string& title);
 
-/// Adds those of these ops (model/trace/program.hpp) that the family has not.
-void add_program_ops(FamilyInfo& family, const std::vector<std::string>& ops);
+/// The ops of a problem before any was found: the program as a whole.
+[[nodiscard]] std::vector<OpInfo> planned_program_ops();
+
+/// Adds those of these ops (model/trace/program.hpp) that are not among them: found as ranges, or in what the
+/// program prints.
+void add_program_ops(std::vector<OpInfo>& all, const std::vector<std::string>& ops, bool is_printed = false);
 
 /// A text as a program's name, with whatever an id cannot hold replaced.
 [[nodiscard]] std::string program_name(std::string text);

@@ -17,6 +17,7 @@
 #include "model/trace/program.hpp"
 #include "model/trace/writer.hpp"
 #include "model/version.hpp"
+#include "runner/coordinator.hpp"
 #include "runner/program/family.hpp"
 #include "runner/survey.hpp"
 #include "system/temporary_folder.hpp"
@@ -68,92 +69,37 @@ ProgramOutcome outcome_of(const ProgramEnd& end) {
   return outcome;
 }
 
+/// The ops of a problem's cases.
+std::vector<OpInfo>& find_ops(Run& run, const CaseKey& key) {
+  FamilyInfo& family =
+      *std::ranges::find(run.families, mprof::family_of(std::string_view(key.variant)), &FamilyInfo::id);
+  return std::ranges::find(family.problems, key.problem, &ProblemInfo::problem)->ops;
+}
+
+/// One case's program.
 class ProgramRunner {
  public:
-  ProgramRunner(Run& run, const ProgramContext& context)
-      : run_(run), context_(context), case_(run.cases.front()), variant_(run.variants.front()) {}
+  ProgramRunner(Run& run, const ProgramContext& context, Case& c)
+      : run_(run), context_(context), case_(c), program_(program_of(run, context, c)) {}
 
-  void run() {
-    context_.progress.surveying();
-    if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd))
-      return finish(RunState::interrupted);
-    context_.directory.save(run_);
-    context_.progress.begin(steps(), static_cast<double>(steps()));
-    for (PassResult& pass : case_.passes) {
-      const bool ended = pass.pass == Pass::timing ? time(pass) : watch(pass);
-      if (!ended) return finish(RunState::interrupted);
+  /// Both are false when it was interrupted.
+  bool time(std::uint32_t round) {
+    PassResult& pass = pass_of(Pass::timing);
+    const bool is_late = !is_given() && pass.seconds > longest_timing;
+    if (round > 0 && is_late) {
+      context_.progress.case_is_left_out(case_);
+      return true;
     }
-    finish(RunState::complete);
+    PassResult result = time_once();
+    // Rounds that are there stay.
+    if (result.status == Status::interrupted && round > 0) return false;
+    const bool goes_on = result.status != Status::interrupted;
+    store(pass, result, round);
+    return goes_on;
   }
 
- private:
-  [[nodiscard]] std::size_t steps() const {
-    return case_.passes.size() - 1 + (case_.passes.front().pass == Pass::timing ? run_.plan.rounds : 1);
-  }
-
-  [[nodiscard]] PassResult run_once(Pass pass,
-                                    const std::map<std::string, std::string>& variables = {}) const {
-    context_.progress.case_begins(case_, pass);
-    const ProgramEnd end = run_to_end({.command = command(),
-                                       .variables = variables,
-                                       .time_limit = run_.plan.timeout,
-                                       .interrupt_fd = context_.interrupt_fd},
-                                      context_.clock);
-    PassResult result{.pass = pass, .status = status_of(end), .seconds = end.seconds};
-    if (result.status != Status::ok) result.reason = how_it_ended(end, run_.plan.timeout);
-    result.outcome = outcome_of(end);
-    if (pass != Pass::timing) return result;
-    result.sampling = Sampling{.samples = 1, .ended_by = Ending::samples};
-    result.measurements = measurements_of(end);
-    return result;
-  }
-
-  [[nodiscard]] std::vector<std::string> command() const {
-    std::vector<std::string> words = variant_.command;
-    words.front() = program_path(words.front());
-    return words;
-  }
-
-  /// With nothing in its processes but what writes the times of NVTX ranges, where they have any.
-  PassResult time_once() {
-    const std::optional<std::filesystem::path> library = find_injection(ranges_library);
-    if (!library) return run_once(Pass::timing);
-    const TemporaryFolder folder("mprof-journals");
-    PassResult result = run_once(Pass::timing, {{"NVTX_INJECTION64_PATH", library->string()},
-                                                {journal::folder_variable, folder.path().string()}});
-    RangeTimes times = read_range_times(folder.path(), run_.plan.ops);
-    std::ranges::move(times.group_times, std::back_inserter(result.measurements));
-    if (!times.ops.empty()) set_ops(times.ops);
-    return result;
-  }
-
-  void set_ops(const std::vector<std::string>& ops) {
-    run_.families.front().problems.front().ops.clear();
-    add_program_ops(run_.families.front(), ops);
-    case_.ops = run_.families.front().problems.front().ops;
-  }
-
-  /// False when it was interrupted. Rounds that are there stay.
-  bool time(PassResult& pass) {
-    const double begun = context_.clock.now();
-    for (std::uint32_t round = 0; round < run_.plan.rounds; ++round) {
-      const bool is_late = !is_given() && context_.clock.now() - begun > longest_timing;
-      if ((round > 0 && pass.status != Status::ok) || is_late) {
-        context_.progress.case_is_left_out(case_);
-        continue;
-      }
-      PassResult result = time_once();
-      if (result.status == Status::interrupted && round > 0) return false;
-      const bool goes_on = result.status != Status::interrupted;
-      store(pass, result, round);
-      if (!goes_on) return false;
-    }
-    if (!is_given()) run_.plan.rounds = static_cast<std::uint32_t>(std::max<std::size_t>(rounds_of(pass), 1));
-    return true;
-  }
-
-  /// Likewise.
-  bool watch(PassResult& pass) {
+  bool watch(Pass which) {
+    PassResult& pass = pass_of(which);
     const InjectionKind* const kind = context_.injections.of(pass.pass);
     if (const auto reason = unavailable(kind)) {
       skip(pass, *reason);
@@ -166,6 +112,66 @@ class ProgramRunner {
     add_trace(kind->read(folder.path()), result);
     store(pass, result, 0);
     return result.status != Status::interrupted;
+  }
+
+ private:
+  static CaseProgram program_of(const Run& run, const ProgramContext& context, const Case& c) {
+    if (context.program_of) return context.program_of(c);
+    std::vector<std::string> words = find_variant(run, c.key.variant)->command;
+    words.front() = program_path(words.front());
+    return {.launch = {.command = std::move(words), .time_limit = run.plan.timeout}};
+  }
+
+  [[nodiscard]] PassResult& pass_of(Pass pass) const {
+    return *std::ranges::find(case_.passes, pass, &PassResult::pass);
+  }
+
+  PassResult run_once(Pass pass, const std::map<std::string, std::string>& variables = {}) {
+    context_.progress.case_begins(case_, pass);
+    ProgramLaunch launch = program_.launch;
+    for (const auto& [name, value] : variables) launch.variables[name] = value;
+    launch.interrupt_fd = context_.interrupt_fd;
+    const std::unique_ptr<OutputReader> reader = program_.reader ? program_.reader(pass) : nullptr;
+    if (reader) launch.on_output = [&](std::string_view output) { reader->take(output); };
+    const ProgramEnd end = run_to_end(launch, context_.clock);
+    PassResult result{.pass = pass, .status = status_of(end), .seconds = end.seconds};
+    if (result.status != Status::ok) result.reason = how_it_ended(end, launch.time_limit);
+    result.outcome = outcome_of(end);
+    if (pass == Pass::timing) {
+      result.sampling = Sampling{.samples = 1, .ended_by = Ending::samples};
+      result.measurements = measurements_of(end);
+    }
+    if (reader && result.status == Status::ok) set_ops(reader->finish(result), true);
+    return result;
+  }
+
+  /// With nothing in its processes but what writes the times of NVTX ranges, where they have any.
+  PassResult time_once() {
+    const std::optional<std::filesystem::path> library = find_injection(ranges_library);
+    if (!library) return run_once(Pass::timing);
+    const TemporaryFolder folder("mprof-journals");
+    PassResult result = run_once(Pass::timing, {{"NVTX_INJECTION64_PATH", library->string()},
+                                                {journal::folder_variable, folder.path().string()}});
+    RangeTimes times = read_range_times(folder.path(), run_.plan.ops);
+    for (Measurement& time : times.group_times) {
+      const bool is_told = std::ranges::any_of(result.measurements, [&](const Measurement& row) {
+        return row.metric == time.metric && row.op == time.op;
+      });
+      if (!is_told) result.measurements.push_back(std::move(time));
+    }
+    set_ops(times.ops);
+    return result;
+  }
+
+  /// Adds those that were found to the ops of the case's problem, and so of its other cases.
+  void set_ops(const std::vector<std::string>& ops, bool are_printed = false) {
+    if (ops.empty()) return;
+    std::vector<OpInfo>& all = find_ops(run_, case_.key);
+    if (all == planned_program_ops()) all.clear();
+    add_program_ops(all, ops, are_printed);
+    for (Case& other : run_.cases) {
+      if (&find_ops(run_, other.key) == &all) other.ops = all;
+    }
   }
 
   void skip(PassResult& pass, const std::string& reason) {
@@ -208,7 +214,60 @@ class ProgramRunner {
     context_.progress.case_ends(case_, result);
   }
 
+  Run& run_;
+  const ProgramContext& context_;
+  Case& case_;
+  CaseProgram program_;
+};
+
+/// The programs of a run, in turn.
+class Programs {
+ public:
+  Programs(Run& run, const ProgramContext& context) : run_(run), context_(context) {}
+
+  void run() {
+    run_.state = RunState::running;
+    if (run_.environment.empty() && !survey()) return finish(RunState::interrupted);
+    const std::vector<Task> tasks = schedule(run_);
+    std::size_t steps = 0;
+    for (const Task& task : tasks) steps += task.cases.size();
+    context_.progress.begin(steps, static_cast<double>(steps));
+    for (const Task& task : tasks) {
+      for (const std::size_t index : task.cases) {
+        if (!run(task, run_.cases[index])) return finish(RunState::interrupted);
+      }
+    }
+    finish(RunState::complete);
+  }
+
+ private:
+  bool survey() {
+    context_.progress.surveying();
+    if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd)) return false;
+    context_.directory.save(run_);
+    return true;
+  }
+
+  /// False when it was interrupted. What failed in one round is not tried in the next.
+  bool run(const Task& task, Case& c) {
+    if (task.round > 0 && find_pass(c, task.pass)->status != Status::ok) {
+      context_.progress.case_is_left_out(c);
+      return true;
+    }
+    ProgramRunner runner(run_, context_, c);
+    return task.pass == Pass::timing ? runner.time(task.round) : runner.watch(task.pass);
+  }
+
+  /// A plan that left the number of rounds to the time that they take has then as many as were made.
   void finish(RunState state) {
+    if (run_.plan.stopping.max_seconds > 0 && state == RunState::complete) {
+      std::size_t rounds = 1;
+      for (const Case& c : run_.cases) {
+        if (const PassResult* timing = find_pass(c, Pass::timing))
+          rounds = std::max(rounds, rounds_of(*timing));
+      }
+      run_.plan.rounds = static_cast<std::uint32_t>(rounds);
+    }
     run_.state = state;
     run_.finished = utc_now();
     context_.directory.save(run_);
@@ -217,8 +276,6 @@ class ProgramRunner {
 
   Run& run_;
   const ProgramContext& context_;
-  Case& case_;
-  const VariantInfo& variant_;
 };
 
 VariantInfo variant_of(const ProgramRequest& request) {
@@ -246,7 +303,7 @@ Run planned_program_run(const ProgramRequest& request) {
   nouns.group = "range";
   nouns.groups = "ranges";
   nouns.group_time_title = "Range Time";
-  add_program_ops(run.families.front(), {trace::whole_program});
+  run.families.front().problems.front().ops = planned_program_ops();
   run.variants = {variant_of(request)};
   run.plan.variants = {run.variants.front().id};
   run.plan.problems[program_family_id] = {Problem{}};
@@ -255,10 +312,8 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.ops = request.ops;
   run.plan.rounds = request.rounds.value_or(most_rounds);
   // A sample a round; the time in which rounds may begin.
-  run.plan.stopping = {.min_samples = 1,
-                       .max_samples = 1,
-                       .max_seconds = request.rounds ? 0 : longest_timing,
-                       .relative_half_width = 0};
+  run.plan.stopping = {
+      .min_samples = 1, .max_samples = 1, .max_seconds = request.rounds ? 0 : longest_timing};
   Case& c = run.cases.emplace_back();
   c.key.variant = run.variants.front().id;
   c.id = case_id(c.key, run.variants.front());
@@ -268,8 +323,8 @@ Run planned_program_run(const ProgramRequest& request) {
   return run;
 }
 
-void measure_program(Run& run, const ProgramContext& context) {
-  ProgramRunner(run, context).run();
+void measure_programs(Run& run, const ProgramContext& context) {
+  Programs(run, context).run();
 }
 
 }  // namespace mprof

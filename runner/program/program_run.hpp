@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectors/injection.hpp"
@@ -10,6 +13,7 @@
 #include "runner/coordinator.hpp"
 #include "runner/result_directory.hpp"
 #include "system/clock.hpp"
+#include "system/watched_program.hpp"
 
 namespace mprof {
 
@@ -28,6 +32,22 @@ struct ProgramRequest {
 /// The run that is asked for, nothing of it measured: one case, of the variant program/NAME.
 [[nodiscard]] Run planned_program_run(const ProgramRequest& request);
 
+/// What is made of what a program writes, once it has ended.
+class OutputReader {
+ public:
+  virtual ~OutputReader() = default;
+  virtual void take(std::string_view output) = 0;
+  /// Adds what the output says to the pass of a program that ended well, and finds it right or wrong. Returns
+  /// the ops that it found times of, in their order.
+  [[nodiscard]] virtual std::vector<std::string> finish(PassResult& result) = 0;
+};
+
+/// How a case's program is run, and what is made of its output.
+struct CaseProgram {
+  ProgramLaunch launch{};  ///< its command, variables, folder and time limit
+  std::function<std::unique_ptr<OutputReader>(Pass pass)> reader{};  ///< or none
+};
+
 struct ProgramContext {
   std::vector<std::string> worker_command{};  ///< the command line that starts a worker
   ResultDirectory& directory;
@@ -35,12 +55,15 @@ struct ProgramContext {
   Progress& progress;
   int interrupt_fd = -1;  ///< becomes readable when the run is to stop; -1: never
   const InjectionKinds& injections = InjectionKinds::instance();
+  /// Of the programs of a suite; without it the variant's command is run as it is.
+  std::function<CaseProgram(const Case& c)> program_of{};
 };
 
-/// Runs the program in the passes of the run's plan, and saves its case when a pass of it is done: in the
-/// timing pass in rounds, plainly, with nothing in its process but what writes the times of NVTX ranges,
-/// where it has any; in the others with a library of mprof's in it, or not at all, with the reason. A program
-/// that fails is not run again in that pass. Leaves run.state complete or interrupted.
-void measure_program(Run& run, const ProgramContext& context);
+/// Runs the programs of the run's cases in the passes of its plan, in schedule()'s order, and saves a case
+/// when a pass or a round of it is done: in the timing pass in rounds, plainly, with nothing in its process
+/// but what writes the times of NVTX ranges, where it has any; in the others with a library of mprof's in it,
+/// or not at all, with the reason. A program that fails is not run again in that pass. Leaves run.state
+/// complete or interrupted.
+void measure_programs(Run& run, const ProgramContext& context);
 
 }  // namespace mprof

@@ -52,7 +52,7 @@ class ProgramRunTest : public ::testing::Test {
     ResultDirectory directory(folder_.path() / "run", ResultDirectory::Mode::create);
     directory.save(record);
     Progress progress;
-    measure_program(record, {.worker_command = {"/bin/true"},
+    measure_programs(record, {.worker_command = {"/bin/true"},
                              .directory = directory,
                              .clock = steady_clock(),
                              .progress = progress,
