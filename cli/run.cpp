@@ -222,7 +222,7 @@ Verb run_verb() {
           "a "
           "program of yours instead, which is run as it is: timed without any tool in several rounds, and "
           "then "
-          "watched.",
+          "watched; with --suite several of them, side by side.",
       .options = std::move(options),
       .run = run,
       .takes_program = true,

@@ -1,20 +1,19 @@
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <random>
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/saves.hpp"
 #include "cli/sources.hpp"
+#include "cli/suite_watch.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 #include "model/derive/derive.hpp"
@@ -30,24 +29,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How often it is looked whether something was saved, ms.
-constexpr int look_every = 200;
-
-/// Files that a compiler may read, by their endings.
-constexpr std::array compiled{".c",   ".cc", ".cpp", ".cxx", ".cu",  ".h",
-                              ".hpp", ".hh", ".cuh", ".inl", ".inc", ".so"};
-
-/// When each file was written that the source may be built from: itself, and those beside it.
-using Stamp = std::map<fs::path, fs::file_time_type>;
-
+/// The source, and what beside it it may be built from.
 Stamp stamp_of(const fs::path& source) {
   Stamp stamp;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(source.parent_path(), error)) {
-    if (std::ranges::find(compiled, entry.path().extension().string()) == compiled.end()) continue;
-    const fs::file_time_type written = entry.last_write_time(error);
-    if (!error) stamp[entry.path()] = written;
-  }
+  add_sources(stamp, source.parent_path());
   return stamp;
 }
 
@@ -88,7 +73,7 @@ class Watcher {
         }
         fmt::print("Waiting for {} to be saved; Ctrl-C ends it.\n", arguments_.text("FILE"));
         std::fflush(stdout);
-        wait_for_change(stamp);
+        wait_for_change(stamp, source_, [&] { return stamp_of(source_); });
       }
     } catch (const Error& error) {
       if (error.code() != ExitCode::interrupted) throw;
@@ -104,19 +89,6 @@ class Watcher {
 
  private:
   [[noreturn]] static void interrupted() { throw Error(ExitCode::interrupted, "interrupted"); }
-
-  /// Until something was saved, and nothing more for as long as one look takes: editors write in steps.
-  void wait_for_change(const Stamp& known) {
-    const Interrupts interrupts;
-    Stamp last = known;
-    while (true) {
-      pollfd interrupt{.fd = interrupts.fd(), .events = POLLIN, .revents = 0};
-      if (::poll(&interrupt, 1, look_every) > 0) interrupted();
-      Stamp now = stamp_of(source_);
-      if (now != known && now == last && now.contains(source_)) return;
-      last = std::move(now);
-    }
-  }
 
   void measure(double saved) {
     const std::vector<PluginSource> built = build();
@@ -242,7 +214,10 @@ class Watcher {
 };
 
 int watch(const Arguments& arguments) {
-  Watcher(arguments).watch();
+  if (fs::path(arguments.text("FILE")).extension() == ".toml")
+    watch_suite(arguments);
+  else
+    Watcher(arguments).watch();
   return static_cast<int>(ExitCode::success);
 }
 
@@ -262,22 +237,26 @@ Verb watch_verb() {
   };
   add_axis_options(options, Registry::instance(), AxisUse::one);
   add_input_options(options, Registry::instance());
-  return {.name = "watch",
-          .positional = "FILE",
-          .summary = "a source of your own, measured each time you save it",
-          .description =
-              "Builds the source as `mprof run --source` does, verifies it, and measures it beside its "
-              "baseline at "
-              "one problem; prints the verdict, the change since the version before, and the first reason. "
-              "Then it "
-              "waits until the file, or a source or header beside it, is saved, and does so again. A version "
-              "that "
-              "does not compile, or is wrong, is told and costs nothing else: the next one is held against "
-              "the last "
-              "that was right. Each version is a run that the other verbs read. Ctrl-C ends it.",
-          .options = std::move(options),
-          .run = watch,
-          .takes_sources = true};
+  return {
+      .name = "watch",
+      .positional = "FILE",
+      .summary = "a source of your own, or a suite, measured each time you save it",
+      .description =
+          "Builds the source as `mprof run --source` does, verifies it, and measures it beside its "
+          "baseline at "
+          "one problem; prints the verdict, the change since the version before, and the first reason. "
+          "Then it "
+          "waits until the file, or a source or header beside it, is saved, and does so again. A version "
+          "that "
+          "does not compile, or is wrong, is told and costs nothing else: the next one is held against "
+          "the last "
+          "that was right. Each version is a run that the other verbs read. Ctrl-C ends it. FILE may be a "
+          "suite, such as "
+          "mprof.toml: its programs are built, verified and timed each time that it, a source beside it or a "
+          "program is saved, each against its baseline.",
+      .options = std::move(options),
+      .run = watch,
+      .takes_sources = true};
 }
 
 }  // namespace mprof::cli

@@ -388,6 +388,7 @@ const OpResult* CaseResult::find_op(std::string_view name) const {
 std::optional<double> CaseResult::compared_time() const {
   double sum = 0;
   for (const OpResult& op : ops) {
+    if (is_printed_of_others(*source, op.compared_by, op.info.name)) continue;
     if (!op.compared_time()) return std::nullopt;
     sum += op.compared_time()->median;
   }

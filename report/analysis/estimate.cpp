@@ -1,5 +1,6 @@
 #include "report/analysis/estimate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -34,6 +35,14 @@ Value value_of(const Case& c, std::string_view metric, std::string_view op) {
       measurement != nullptr && measurement->samples.empty() && measurement->absent.empty();
   if (measurement == nullptr || without_reason) return absent_value(why_not_recorded(c));
   return value_of(*measurement);
+}
+
+bool is_printed_of_others(const Case& c, std::string_view metric, std::string_view op) {
+  if (find_measurement(c, metric, op) != nullptr) return false;
+  return std::ranges::any_of(c.ops, [&](const OpInfo& other) {
+    const Measurement* const row = find_measurement(c, metric, other.name);
+    return row != nullptr && row->source == Source::printed;
+  });
 }
 
 Value value_of(const Measurement& measurement) {

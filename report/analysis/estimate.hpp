@@ -52,6 +52,10 @@ struct Value {
 /// The middle of its samples, or the reason why it has none.
 [[nodiscard]] Value value_of(const Measurement& measurement);
 
+/// Whether a program prints this metric of some of its ops and never of this one, which is known by its trace
+/// alone: a sum over the ops is that of the others.
+[[nodiscard]] bool is_printed_of_others(const Case& c, std::string_view metric, std::string_view op);
+
 /// Half the width of the interval over the median.
 [[nodiscard]] std::optional<double> relative_half_width(const Estimate& estimate);
 

@@ -36,6 +36,7 @@ Value combined_over_ops(const Case& c, const Metric& metric) {
   std::vector<double> medians, lows, highs;
   std::vector<Estimate> times;
   for (const OpInfo& op : c.ops) {
+    if (is_printed_of_others(c, metric.id, op.name)) continue;
     const Value value = value_of(c, metric.id, op.name);
     if (!value) return value;
     medians.push_back(value->median);

@@ -109,7 +109,7 @@ class PrintedOutput final : public OutputReader {
   void verify(PassResult& result) {
     if (!of_.program->verification) return;
     file_.close();
-    const Verdict verdict = verify_output(of_, path_, values_);
+    const OutputVerdict verdict = verify_output(of_, path_, values_);
     result.outcome->verified_by = verdict.by;
     if (verdict.finding.empty()) return;
     result.status = verdict.is_interrupted ? Status::interrupted : Status::wrong;

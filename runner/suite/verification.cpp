@@ -29,11 +29,12 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.find_last_of('\n') + 1);  // npos + 1 is 0
 }
 
-Verdict by_command(const SuiteCase& of, const std::vector<std::string>& command, const fs::path& printed) {
+OutputVerdict by_command(const SuiteCase& of, const std::vector<std::string>& command,
+                         const fs::path& printed) {
   ProgramLaunch launch = of.launch;
   launch.command.clear();
   for (const std::string& word : command) launch.command.push_back(at_problem(word, of.problem));
-  Verdict verdict{.by = fmt::format("by `{}`", fmt::join(launch.command, " "))};
+  OutputVerdict verdict{.by = fmt::format("by `{}`", fmt::join(launch.command, " "))};
   launch.command.front() = program_below(launch.folder, launch.command.front());
   launch.variables[output_variable] = printed.string();
   const ProgramEnd end = run_to_end(launch, *of.clock);
@@ -99,13 +100,13 @@ std::string difference(std::string_view output, std::string_view expected, doubl
   }
 }
 
-Verdict by_file(const SuiteCase& of, const SuiteVerification& verification, const fs::path& printed) {
+OutputVerdict by_file(const SuiteCase& of, const SuiteVerification& verification, const fs::path& printed) {
   const fs::path expected = of.suite->folder() / at_problem(verification.expected, of.problem);
   const bool is_printed = verification.output.empty();
   const fs::path output =
       is_printed ? printed : of.launch.folder / at_problem(verification.output, of.problem);
   const std::string what = is_printed ? "what it printed" : output.filename().string();
-  Verdict verdict{.by = fmt::format("by holding {} against {}", what, expected.filename().string())};
+  OutputVerdict verdict{.by = fmt::format("by holding {} against {}", what, expected.filename().string())};
   try {
     const std::string found = difference(read_file(output), read_file(expected), verification.tolerance);
     if (!found.empty())
@@ -117,9 +118,9 @@ Verdict by_file(const SuiteCase& of, const SuiteVerification& verification, cons
   return verdict;
 }
 
-Verdict by_number(const SuiteVerification& verification, const PrintedValues& values) {
-  Verdict verdict{.by = fmt::format("by the {} that it prints, which must be {:g} within {:g}",
-                                    verification.number, *verification.value, verification.tolerance)};
+OutputVerdict by_number(const SuiteVerification& verification, const PrintedValues& values) {
+  OutputVerdict verdict{.by = fmt::format("by the {} that it prints, which must be {:g} within {:g}",
+                                          verification.number, *verification.value, verification.tolerance)};
   const auto found = values.find(verification.number);
   if (found == values.end() || found->second.empty())
     verdict.finding = fmt::format("its output could not be verified: it printed no {}", verification.number);
@@ -132,7 +133,7 @@ Verdict by_number(const SuiteVerification& verification, const PrintedValues& va
 
 }  // namespace
 
-Verdict verify_output(const SuiteCase& of, const fs::path& printed, const PrintedValues& values) {
+OutputVerdict verify_output(const SuiteCase& of, const fs::path& printed, const PrintedValues& values) {
   const SuiteVerification& verification = *of.program->verification;
   if (!verification.command.empty()) return by_command(of, verification.command, printed);
   if (!verification.expected.empty()) return by_file(of, verification, printed);

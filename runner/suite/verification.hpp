@@ -13,7 +13,7 @@ namespace mprof {
 using PrintedValues = std::map<std::string, std::vector<double>>;
 
 /// What a verification found.
-struct Verdict {
+struct OutputVerdict {
   std::string by{};             ///< how: "by `./compare 100`"
   std::string finding{};        ///< what is wrong, as a sentence without its end; empty: nothing
   bool is_interrupted = false;  ///< before it had found anything
@@ -21,7 +21,7 @@ struct Verdict {
 
 /// Holds the output of a program that ended well against what the suite says that it must be. `printed` is
 /// the file of all that the program wrote to its standard streams.
-[[nodiscard]] Verdict verify_output(const SuiteCase& of, const std::filesystem::path& printed,
-                                    const PrintedValues& values);
+[[nodiscard]] OutputVerdict verify_output(const SuiteCase& of, const std::filesystem::path& printed,
+                                          const PrintedValues& values);
 
 }  // namespace mprof

@@ -104,3 +104,44 @@ test("what is no source, or no one problem, is refused at once", (t) => {
   refused([], /FILE/);
   refused(["nothing.cpp", "--rounds", "0"], /--rounds 0: give a whole number/);
 });
+
+test("a suite is measured anew when it, or a program of it, is saved; a wrong program is told", async (t) => {
+  const folder = temporary(t);
+  const program = (seconds, word = "right") => `sleep ${seconds}\necho ${word}, took ${1000 * seconds} ms\n`;
+  const suite = `name = "mine"\n[numbers]\nop_time = "took {ms} ms"\n[verify]\ncommand = ["grep", "-q", "right", "says"]\n` +
+    `[[programs]]\nname = "a"\ncommand = ["sh", "a.sh"]\n[[programs]]\nname = "b"\nbaseline = "a"\ncommand = ["sh", "b.sh"]\n`;
+  writeFileSync(join(folder, "a.sh"), program(0.04));
+  writeFileSync(join(folder, "b.sh"), program(0.02));
+  writeFileSync(join(folder, "says"), "right");
+  writeFileSync(join(folder, "mprof.toml"), suite);
+  const watch = start(["watch", "mprof.toml", "--rounds", "2", "--out", "runs"], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  t.after(() => watch.kill("SIGKILL"));
+  let said = "", errors = "";
+  watch.stdout.on("data", (text) => (said += text));
+  watch.stderr.on("data", (text) => (errors += text));
+  const answer = async (waits) => {
+    const all = () => said.split(/^Waiting for .*$/m);
+    while (all().length < waits + 1) {
+      assert.equal(watch.exitCode, null, said + errors);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return all()[waits - 1];
+  };
+  const first = await answer(1);
+  assert.match(first, /^Version 1 of mine\/b/m);
+  assert.match(first, /2\.0\d*×/);
+  writeFileSync(join(folder, "mprof.toml"), suite.replace("[verify]", "[verfy]"));
+  assert.match(await answer(2), /mprof\.toml:4: verfy: there is no such key here\. Did you mean verify\?.*\nThis version is left out\./);
+  writeFileSync(join(folder, "says"), "wrong");
+  writeFileSync(join(folder, "mprof.toml"), suite + "# again\n");
+  assert.match(await answer(3), /mine\/a is wrong: its output is wrong by `grep -q right says`: exit code 1/);
+  writeFileSync(join(folder, "says"), "right");
+  writeFileSync(join(folder, "b.sh"), program(0.01));
+  writeFileSync(join(folder, "mprof.toml"), suite + "# again, and right\n");
+  assert.match(await answer(4), /^Version 3 of mine\/b[^]*Since 1/m);
+  const ended = once(watch, "exit");
+  watch.kill("SIGINT");
+  assert.deepEqual(await ended, [0, null]);
+  assert.match(said, /Measured 3 versions of mprof\.toml; each is a run in runs\./);
+  validate_run(join(folder, "runs/3"));
+});
