@@ -327,7 +327,7 @@ test("mprof new writes a family that is right, of each device, and nothing over 
   const refused = {
     "family of-cpu": /of-cpu is there already/, "family 3d": /a family's name is a letter/, "family elementwise": /mprof has a family of this name/,
     "family x --device tpu": /--device tpu: say cpu or cuda/, "family x --family conv": /--family says something of a new variant/,
-    "variant x.cpp --family elementwise --device cpu": /--device says something of a new family/, "suite x": /it writes a variant or a family/,
+    "variant x.cpp --family elementwise --device cpu": /--device says something of a new family/, "kernel x": /it writes a variant, a family or a suite/,
   };
   for (const [words, message] of Object.entries(refused)) {
     const { code, err } = run("new", ...words.split(" "));
