@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "cli/planned_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
+#include "cli/values.hpp"
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
 #include "report/views/summary.hpp"
@@ -30,7 +32,7 @@ namespace fs = std::filesystem;
 /// Those of run's options that a program takes too.
 bool takes(std::string_view option) {
   constexpr std::string_view taken[] = {"passes",    "rounds",   "timeout", "out",
-                                        "overwrite", "baseline", "quiet"};
+                                        "overwrite", "baseline", "quiet",   "metrics"};
   return std::ranges::find(taken, option) != std::end(taken);
 }
 
@@ -49,6 +51,24 @@ void refuse_others_options(const Arguments& arguments) {
   }
 }
 
+void require_regular_expression(const std::string& text) {
+  try {
+    const std::regex tried(text);
+  } catch (const std::regex_error& error) {
+    throw Error(ExitCode::usage,
+                fmt::format("--kernels '{}' is no regular expression of ECMAScript ({}). Characters such as "
+                            "( [ * + stand for themselves behind a backslash.",
+                            text, error.what()));
+  }
+}
+
+std::uint64_t parse_count(const Arguments& arguments, const std::string& option) {
+  const std::optional<std::uint64_t> count = parse_whole(arguments.text(option));
+  if (count && *count > 0) return *count;
+  throw Error(ExitCode::usage,
+              fmt::format("--{} {}: give a whole number from 1 on.", option, arguments.text(option)));
+}
+
 ProgramRequest request_of(const Arguments& arguments) {
   const RunRequest given = given_request(arguments, {});
   ProgramRequest request{.command = arguments.program(), .command_line = arguments.command_line()};
@@ -58,10 +78,15 @@ ProgramRequest request_of(const Arguments& arguments) {
   if (!given.passes.empty()) request.passes = given.passes;
   if (std::ranges::count(request.passes, Pass::source) > 0)
     throw Error(ExitCode::usage,
-                "--passes source is for variants: the passes of a program are timing and trace.");
+                "--passes source is for variants: the passes of a program are timing, trace and counters.");
   request.rounds = given.rounds;
   if (given.timeout) request.timeout = *given.timeout;
   request.ops = arguments.text("ops");
+  request.metrics = given.metrics;
+  request.kernels = arguments.text("kernels");
+  require_regular_expression(request.kernels);
+  if (arguments.given("launch-skip")) request.launch_skip = parse_count(arguments, "launch-skip");
+  if (arguments.given("max-kernels")) request.max_kernels = parse_count(arguments, "max-kernels");
   return request;
 }
 
@@ -99,7 +124,14 @@ std::vector<Option> program_options() {
           {"ops", "GLOB", "",
            "The NVTX ranges of the program behind -- that are ops; without it the outermost ones, and where "
            "there "
-           "are none the whole."}};
+           "are none the whole."},
+          {"kernels", "REGEX", "",
+           "The kernels of the program behind -- that the counters pass counts: those whose demangled names "
+           "match somewhere; without it all."},
+          {"launch-skip", "N", "",
+           "Let so many launches of these kernels go by in each process before counting begins."},
+          {"max-kernels", "N", "",
+           "Count so many distinct kernels (name, grid, block, op) in each process; without it all."}};
 }
 
 void refuse_program_options(const Arguments& arguments) {

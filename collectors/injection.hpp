@@ -12,11 +12,21 @@
 
 namespace mprof {
 
-/// What the libraries of mprof's in a program's processes wrote in one pass, read.
+/// What the libraries of mprof's in a program's processes are asked for in one pass.
+struct InjectionRequest {
+  std::filesystem::path folder{};  ///< of their journals
+  const Plan& plan;
+  std::vector<std::string> ops{};       ///< that earlier passes have found; empty: none looked
+  std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
+};
+
+/// What they wrote, read.
 struct InjectedPass {
   trace::Trace trace{};  ///< of all processes, and of no case yet
   std::uint64_t dropped = 0;
-  std::vector<std::string> notes{};  ///< sentences: what is missing, and why
+  std::vector<std::string> notes{};         ///< sentences: what is missing, and why
+  std::vector<Measurement> measurements{};  ///< of a counters pass
+  std::vector<std::string> stopped_by{};    ///< likewise: symbols of kernels that did not end when counted
 };
 
 /// A way to watch a program from inside in one pass: a library that its processes load, because of variables
@@ -28,7 +38,9 @@ struct InjectionKind {
   std::function<std::optional<std::string>()> unavailable{};
   /// What the environment must have, beside the folder for the journals.
   std::function<std::map<std::string, std::string>(const std::filesystem::path& library)> variables{};
-  std::function<InjectedPass(const std::filesystem::path& folder)> read{};
+  /// Writes what the library reads beside that; may be empty. Throws Error(environment) where it cannot.
+  std::function<void(const InjectionRequest&)> prepare{};
+  std::function<InjectedPass(const InjectionRequest&)> read{};
 };
 
 class InjectionKinds {

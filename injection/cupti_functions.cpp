@@ -54,4 +54,10 @@ CuptiFunctions::CuptiFunctions() : library_(open_cupti()) {
         "The process has a CUPTI of another version than mprof was built with, whose records it cannot read.";
 }
 
+std::string CuptiFunctions::described(const char* what, CUptiResult result) const {
+  const char* name = nullptr;
+  result_string(result, &name);
+  return std::string("CUPTI could not ") + what + ": " + (name != nullptr ? name : "it does not say why");
+}
+
 }  // namespace mprof::injection

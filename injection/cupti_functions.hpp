@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include <cupti.h>
 
 namespace mprof::injection {
@@ -25,6 +27,11 @@ struct CuptiFunctions {
   decltype(::cuptiGetCallbackName)* callback_name = nullptr;
   decltype(::cuptiGetResultString)* result_string = nullptr;
   int (*initialize_nvtx)(void*) = nullptr;  ///< gives CUPTI the NVTX calls; in no header
+
+  /// The library that they are of.
+  [[nodiscard]] void* library() const { return library_; }
+  /// "what: CUPTI's name of the error".
+  [[nodiscard]] std::string described(const char* what, CUptiResult result) const;
 
  private:
   template <class Function>

@@ -83,11 +83,7 @@ class Recorder {
   }
 
   void try_to(CUptiResult result, const char* what) {
-    if (result == CUPTI_SUCCESS) return;
-    const char* name = nullptr;
-    cupti_.result_string(result, &name);
-    journal_.note(std::string("CUPTI could not ") + what + ": " +
-                  (name != nullptr ? name : "it does not say why") + ".");
+    if (result != CUPTI_SUCCESS) journal_.note(cupti_.described(what, result) + ".");
   }
 
   /// All that has ended is in the journal now.

@@ -248,6 +248,9 @@ void fields(Archive& a, S& s) {
   a.optional_field("inputs", s.inputs);
   a.optional_field("sources", s.sources);
   a.optional_field("ops", s.ops);
+  a.optional_field("kernels", s.kernels);
+  a.optional_field("launch_skip", s.launch_skip);
+  a.optional_field("max_kernels", s.max_kernels);
 }
 
 template <class Archive, Fields<Ceiling> S>

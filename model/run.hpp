@@ -267,7 +267,10 @@ struct Plan {
   std::uint32_t rounds = 1;  ///< fresh processes in which each case is timed, one after another
   std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
   std::vector<PluginSource> sources{};          ///< of variants and families that are not mprof's own
-  std::string ops{};  ///< of programs: a glob of the NVTX ranges that are ops; empty: the outermost
+  std::string ops{};      ///< of programs: a glob of the NVTX ranges that are ops; empty: the outermost
+  std::string kernels{};  ///< of programs: a regular expression of the kernels that are counted; empty: all
+  std::uint64_t launch_skip = 0;  ///< of programs: launches of these that go by before counting begins
+  std::uint64_t max_kernels = 0;  ///< of programs: so many distinct ones are counted; 0: all
   bool operator==(const Plan&) const = default;
 };
 

@@ -99,6 +99,9 @@ class Watch {
       } else if (is_interrupted_ && !is_asked_) {
         ask_to_end(ProgramEnd::How::interrupted);
         deadline = clock_.now() + patience;
+      } else if (is_given_up_ && !is_asked_) {
+        ask_to_end(ProgramEnd::How::given_up);
+        deadline = clock_.now() + patience;
       }
     }
     ::kill(-pid_, SIGKILL);  // what it left running
@@ -120,12 +123,14 @@ class Watch {
     constexpr double milli = 1000;
     const double left = std::ceil((deadline - clock_.now()) * milli);
     const double longest = ended_->get() >= 0 ? 3600 * milli : glance;
-    std::array<pollfd, 3> watched{pollfd{output_->get(), POLLIN, 0}, pollfd{ended_->get(), POLLIN, 0},
-                                  pollfd{is_interrupted_ ? -1 : launch_.interrupt_fd, POLLIN, 0}};
+    std::array<pollfd, 4> watched{pollfd{output_->get(), POLLIN, 0}, pollfd{ended_->get(), POLLIN, 0},
+                                  pollfd{is_interrupted_ ? -1 : launch_.interrupt_fd, POLLIN, 0},
+                                  pollfd{is_given_up_ ? -1 : launch_.give_up_fd, POLLIN, 0}};
     const int ready =
         ::poll(watched.data(), watched.size(), static_cast<int>(std::clamp(left, 0.0, longest)));
     if (ready <= 0) return;
     if (watched[2].revents != 0) is_interrupted_ = true;
+    if (watched[3].revents != 0) is_given_up_ = true;
     if (watched[0].revents != 0) drain();
   }
 
@@ -172,6 +177,7 @@ class Watch {
   std::optional<Descriptor> ended_;  ///< readable when it has ended; without a descriptor where there is none
   bool is_reaped_ = false;
   bool is_interrupted_ = false;
+  bool is_given_up_ = false;
   bool is_asked_ = false;  ///< to end
   ProgramEnd end_;
 };
@@ -192,6 +198,8 @@ std::string how_it_ended(const ProgramEnd& end, double time_limit) {
     }
     case ProgramEnd::How::time_limit:
       return fmt::format("it took longer than {:g} s (--timeout) and was ended", time_limit);
+    case ProgramEnd::How::given_up:
+      return "a kernel that was counted did not end, and the program was ended";
     case ProgramEnd::How::interrupted:
       break;
   }

@@ -32,6 +32,8 @@ Value counted(const CounterSelection& selection, const CountedKernel& kernel, co
     return {std::nullopt,
             fmt::format("this GPU ({}) has no such counter, or does not let it be read", selection.chip)};
   }
+  const auto why = kernel.uncounted_metrics.find(id);
+  if (why != kernel.uncounted_metrics.end()) return {std::nullopt, why->second};
   const auto at = std::ranges::find(selection.counted, id);
   if (at == selection.counted.end() || kernel.counts.empty()) {
     return {std::nullopt, kernel.uncounted.empty() ? "its launch did not come to an end" : kernel.uncounted};
@@ -48,8 +50,10 @@ Measurement row(const std::string& id, const std::string& op, const std::string&
   return out;
 }
 
-void add_kernel(const CounterSelection& selection, const CountedKernel& kernel, const std::string& name,
-                const cudaDeviceProp& gpu, std::vector<Measurement>& measurements) {
+}  // namespace
+
+void add_measurements(const CounterSelection& selection, const CountedKernel& kernel, const std::string& name,
+                      const cudaDeviceProp& gpu, std::vector<Measurement>& measurements) {
   std::optional<cuda::Occupancy> occupancy;
   if (kernel.attributes) occupancy = cuda::occupancy(gpu, *kernel.attributes, kernel.launch);
   for (const std::string& id : selection.metrics) {
@@ -58,8 +62,6 @@ void add_kernel(const CounterSelection& selection, const CountedKernel& kernel, 
     measurements.push_back(row(id, kernel.op, name, value));
   }
 }
-
-}  // namespace
 
 void add_measurements(const CounterSelection& selection, std::span<const OpInfo> ops,
                       std::span<const CountedKernel> kernels, const cudaDeviceProp& gpu,
@@ -74,7 +76,7 @@ void add_measurements(const CounterSelection& selection, std::span<const OpInfo>
     }
     const std::vector<std::string> names = distinct_kernel_names(symbols);
     for (std::size_t i = 0; i < own.size(); ++i) {
-      add_kernel(selection, *own[i], names[i], gpu, measurements);
+      add_measurements(selection, *own[i], names[i], gpu, measurements);
     }
     if (!own.empty()) continue;
     const Value none{std::nullopt, selection.refusal.empty() ? "no kernel was launched" : selection.refusal};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@ struct CountedKernel {
   cuda::KernelLaunch launch{};
   std::vector<double> counts{};  ///< of CounterSelection::counted, in that order; empty when there are none
   std::string uncounted{};       ///< the reason, when there are none
+  std::map<std::string, std::string> uncounted_metrics{};  ///< the reasons of those that the others lack
   std::optional<cuda::KernelAttributes> attributes{};
   std::string unknown_attributes{};  ///< the reason, when there are none
 };
@@ -30,6 +32,10 @@ struct CounterSelection {
   std::vector<std::string> missing{};  ///< of these, what this GPU does not have or does not let one read
   std::string refusal{};               ///< why nothing is counted at all; "": it is
 };
+
+/// A row a metric for one kernel, under this name.
+void add_measurements(const CounterSelection& selection, const CountedKernel& kernel, const std::string& name,
+                      const cudaDeviceProp& gpu, std::vector<Measurement>& measurements);
 
 /// A row a metric for each kernel of each op, in the order of their launches; an op without kernels gets rows
 /// that say so.

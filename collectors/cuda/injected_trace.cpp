@@ -134,10 +134,11 @@ std::map<std::string, std::string> variables(const std::filesystem::path& librar
 }
 
 /// Calls of the operating system too, of a program that uses CUDA or NVTX.
-InjectedPass read(const std::filesystem::path& folder) {
-  InjectedPass pass = read_injected_trace(journal::read_journals(folder));
+InjectedPass read(const InjectionRequest& request) {
+  InjectedPass pass = read_injected_trace(journal::read_journals(request.folder));
   if (pass.trace.calls.empty() && pass.trace.ranges.empty()) return pass;
-  for (std::string& note : os_runtime::add_calls(folder, pass.trace)) pass.notes.push_back(std::move(note));
+  for (std::string& note : os_runtime::add_calls(request.folder, pass.trace))
+    pass.notes.push_back(std::move(note));
   return pass;
 }
 

@@ -23,15 +23,20 @@ struct Head {
 };
 
 enum class Kind : std::uint32_t {
-  name = 1,  ///< the process's: text
-  text,      ///< a std::uint64_t from 1 on, by which records name it, and the text
-  record,    ///< an activity record of CUPTI; each pointer in it is the number of a text, or 0
-  call,      ///< a Call, and its name
-  dropped,   ///< a std::uint64_t: so many more records found no buffer
-  note,      ///< text: why something is missing, a sentence
-  until,     ///< a std::int64_t, ns since 1970: everything that ended before is in the file
-  range,     ///< a Range that has ended
-  end,       ///< nothing: the process ended by exit() or a return from main()
+  name = 1,   ///< the process's: text
+  text,       ///< a std::uint64_t from 1 on, by which records name it, and the text
+  record,     ///< an activity record of CUPTI; each pointer in it is the number of a text, or 0
+  call,       ///< a Call, and its name
+  dropped,    ///< a std::uint64_t: so many more records found no buffer
+  note,       ///< text: why something is missing, a sentence
+  until,      ///< a std::int64_t, ns since 1970: everything that ended before is in the file
+  range,      ///< a Range that has ended
+  end,        ///< nothing: the process ended by exit() or a return from main()
+  kernel,     ///< a Kernel, a distinct one of the counters pass
+  counted,    ///< a Counted, and CUPTI's counter data image
+  launches,   ///< a Launches; the last one of a kernel counts
+  uncounted,  ///< an Uncounted, and the reason
+  stopped,    ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
 };
 
 /// Stands before each entry's bytes.
@@ -53,6 +58,39 @@ struct Range {
   std::uint32_t is_of_thread = 0;  ///< pushed and popped there; otherwise started and ended anywhere
   std::uint64_t text = 0;          ///< a text's number
   std::uint64_t domain = 0;        ///< likewise; 0: the default one
+};
+
+/// A kernel as it is launched in an op. Numbers of kernels are those of this journal.
+struct Kernel {
+  std::uint64_t number = 0;
+  std::uint64_t symbol = 0;  ///< a text's number
+  std::uint64_t op = 0;      ///< likewise; 0: outside of all NVTX ranges
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t dynamic_shared_memory = 0;      ///< B
+  std::int32_t registers = -1;                  ///< per thread; -1, here and below: the driver does not say
+  std::int32_t static_shared_memory = -1;       ///< B
+  std::int32_t max_dynamic_shared_memory = -1;  ///< B
+  std::int32_t max_threads_per_block = -1;
+  std::int32_t shared_memory_carveout = -1;  ///< %; -1: the driver's choice
+};
+
+/// All passes of a group of metrics (counter_request.hpp), of one kernel.
+struct Counted {
+  std::uint64_t kernel = 0;
+  std::uint64_t group = 0;
+};
+
+struct Launches {
+  std::uint64_t kernel = 0;
+  std::uint64_t launches = 0;   ///< those that go by before counting begins are not among them
+  std::uint64_t in_graphs = 0;  ///< times that it was recorded for a CUDA graph, whose launches are not seen
+};
+
+struct Uncounted {
+  static constexpr std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t kernel = 0;
+  std::uint64_t group = all;
 };
 
 }  // namespace mprof::journal

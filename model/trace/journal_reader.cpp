@@ -21,6 +21,22 @@ std::optional<Value> take_value(std::string_view& bytes) {
   return value;
 }
 
+/// Of the counters pass.
+void add_counters(Journal& journal, Kind kind, std::string_view bytes) {
+  if (kind == Kind::kernel) {
+    if (const auto kernel = take_value<Kernel>(bytes)) journal.kernels.push_back(*kernel);
+  } else if (kind == Kind::counted) {
+    if (const auto counted = take_value<Counted>(bytes)) journal.counted.emplace_back(*counted, bytes);
+  } else if (kind == Kind::launches) {
+    if (const auto launches = take_value<Launches>(bytes)) journal.launches[launches->kernel] = *launches;
+  } else if (kind == Kind::uncounted) {
+    if (const auto uncounted = take_value<Uncounted>(bytes))
+      journal.uncounted.emplace_back(*uncounted, bytes);
+  } else if (kind == Kind::stopped) {
+    if (const auto kernel = take_value<std::uint64_t>(bytes)) journal.stopped.push_back(*kernel);
+  }
+}
+
 void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
   switch (kind) {
     case Kind::name:
@@ -50,6 +66,8 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
     case Kind::end:
       journal.has_ended = true;
       return;
+    default:
+      add_counters(journal, kind, bytes);
   }
 }
 

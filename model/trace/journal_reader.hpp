@@ -20,6 +20,11 @@ struct Journal {
   std::vector<std::string> records{};                                      ///< the bytes of each
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> calls{};  ///< names by is_driver and id
   std::vector<Range> ranges{};
+  std::vector<Kernel> kernels{};
+  std::vector<std::pair<Counted, std::string>> counted{};      ///< with the counter data image
+  std::map<std::uint64_t, Launches> launches{};                ///< by kernel
+  std::vector<std::pair<Uncounted, std::string>> uncounted{};  ///< with the reason
+  std::vector<std::uint64_t> stopped{};                        ///< kernels
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};
   std::int64_t until = 0;  ///< ns since 1970; 0: nothing was flushed

@@ -1,7 +1,6 @@
 #include "model/trace/program.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "model/trace/interval_set.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/op_name.hpp"
 #include "system/glob.hpp"
 
 namespace mprof::trace {
@@ -142,17 +142,6 @@ std::vector<const Range*> outermost(std::vector<const Range*> ranges) {
     if (!is_inside) kept.push_back(range);
   }
   return kept;
-}
-
-/// "step 12" -> "step #"
-std::string without_numbers(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!digit) text += c;
-    if (digit && !text.ends_with('#')) text += '#';
-  }
-  return text;
 }
 
 /// The name of each range as an op: what a report can have a column for.

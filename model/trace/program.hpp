@@ -3,17 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "model/trace/op_name.hpp"
 #include "model/trace/trace.hpp"
 
 /// A program as a case: what was recorded of all its processes, with ops that mprof finds in it.
 namespace mprof::trace {
-
-/// The op of a program without NVTX ranges.
-inline constexpr const char* whole_program = "program";
-/// The op of what a program with NVTX ranges gave the GPU outside of them.
-inline constexpr const char* outside_of_ranges = "outside";
-/// The op of the ranges that are left where there are too many different ones.
-inline constexpr const char* other_ranges = "other ranges";
 
 /// So many ops have a name of their own.
 inline constexpr std::size_t most_program_ops = 16;

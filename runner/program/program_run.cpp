@@ -20,6 +20,8 @@
 #include "runner/coordinator.hpp"
 #include "runner/program/family.hpp"
 #include "runner/survey.hpp"
+#include "system/error.hpp"
+#include "system/named_pipe.hpp"
 #include "system/temporary_folder.hpp"
 #include "system/watched_program.hpp"
 
@@ -105,16 +107,43 @@ class ProgramRunner {
       skip(pass, *reason);
       return true;
     }
-    const TemporaryFolder folder("mprof-journals");
-    std::map<std::string, std::string> variables = kind->variables(*find_injection(kind->library));
-    variables[journal::folder_variable] = folder.path().string();
-    PassResult result = run_once(pass.pass, variables);
-    add_trace(kind->read(folder.path()), result);
-    store(pass, result, 0);
-    return result.status != Status::interrupted;
+    try {
+      watch_with(*kind, pass);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::environment) throw;
+      skip(pass, error.what());
+    }
+    return pass.status != Status::interrupted;
   }
 
  private:
+  /// Once more without the kernels that stop the program when they are counted, as often as there is another.
+  void watch_with(const InjectionKind& kind, PassResult& pass) {
+    std::vector<std::string> left_out;
+    while (true) {
+      const TemporaryFolder folder("mprof-journals");
+      const InjectionRequest request{
+          .folder = folder.path(), .plan = run_.plan, .ops = range_ops(), .left_out = left_out};
+      if (kind.prepare) kind.prepare(request);
+      const NamedPipe stopped(folder.path() / journal::stopped_pipe);
+      std::map<std::string, std::string> variables = kind.variables(*find_injection(kind.library));
+      variables[journal::folder_variable] = folder.path().string();
+      PassResult result = run_once(pass.pass, variables, stopped.fd());
+      InjectedPass seen = kind.read(request);
+      const std::size_t before = left_out.size();
+      for (std::string& symbol : seen.stopped_by) {
+        if (std::ranges::count(left_out, symbol) == 0) left_out.push_back(std::move(symbol));
+      }
+      if (result.status == Status::timeout && left_out.size() > before) continue;
+      if (pass.pass == Pass::counters)
+        add_counters(std::move(seen), result);
+      else
+        add_trace(std::move(seen), result);
+      store(pass, result, 0);
+      return;
+    }
+  }
+
   static CaseProgram program_of(const Run& run, const ProgramContext& context, const Case& c) {
     if (context.program_of) return context.program_of(c);
     std::vector<std::string> words = find_variant(run, c.key.variant)->command;
@@ -126,11 +155,13 @@ class ProgramRunner {
     return *std::ranges::find(case_.passes, pass, &PassResult::pass);
   }
 
-  PassResult run_once(Pass pass, const std::map<std::string, std::string>& variables = {}) {
+  PassResult run_once(Pass pass, const std::map<std::string, std::string>& variables = {},
+                      int give_up_fd = -1) {
     context_.progress.case_begins(case_, pass);
     ProgramLaunch launch = program_.launch;
     for (const auto& [name, value] : variables) launch.variables[name] = value;
     launch.interrupt_fd = context_.interrupt_fd;
+    launch.give_up_fd = give_up_fd;
     const std::unique_ptr<OutputReader> reader = program_.reader ? program_.reader(pass) : nullptr;
     if (reader) launch.on_output = [&](std::string_view output) { reader->take(output); };
     const ProgramEnd end = run_to_end(launch, context_.clock);
@@ -201,6 +232,44 @@ class ProgramRunner {
     seen.trace.cases.front().counts.dropped += seen.dropped;
     trace::write_trace(context_.directory.trace_file(), seen.trace);
     set_ops(ops);
+  }
+
+  /// Likewise. Ops that only this pass has seen come last.
+  void add_counters(InjectedPass seen, PassResult& result) {
+    result.outcome->notes = std::move(seen.notes);
+    result.measurements = std::move(seen.measurements);
+    const bool any =
+        std::ranges::any_of(result.measurements, [](const Measurement& row) { return !row.samples.empty(); });
+    if (!any && result.status == Status::ok) {
+      result.status = Status::skipped;
+      result.reason = why_nothing(result);
+    }
+    std::vector<std::string> ops = range_ops();
+    for (const Measurement& row : result.measurements) {
+      if (std::ranges::count(ops, row.op) == 0) ops.push_back(row.op);
+    }
+    if (!ops.empty()) set_ops(ops);
+  }
+
+  [[nodiscard]] static std::string why_nothing(const PassResult& result) {
+    if (!result.outcome->notes.empty()) return result.outcome->notes.front();
+    for (const Measurement& row : result.measurements) {
+      if (!row.absent.empty()) return "no kernel was counted: " + row.absent;
+    }
+    return "no process of the program launched a kernel";
+  }
+
+  /// The ops that earlier passes found among the ranges; none: none looked, or there are no ranges.
+  [[nodiscard]] std::vector<std::string> range_ops() const {
+    const std::vector<Measurement>& told = case_.passes.front().measurements;
+    std::vector<std::string> names;
+    if (case_.ops == planned_program_ops()) return names;
+    for (const OpInfo& op : case_.ops) {
+      const bool is_printed = std::ranges::any_of(
+          told, [&](const Measurement& row) { return row.op == op.name && row.source == Source::printed; });
+      if (!is_printed) names.push_back(op.name);
+    }
+    return names;
   }
 
   [[nodiscard]] bool is_given() const { return run_.plan.stopping.max_seconds == 0; }
@@ -309,7 +378,11 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.problems[program_family_id] = {Problem{}};
   run.plan.passes = request.passes;
   run.plan.timeout = request.timeout;
+  run.plan.metrics = request.metrics;
   run.plan.ops = request.ops;
+  run.plan.kernels = request.kernels;
+  run.plan.launch_skip = request.launch_skip;
+  run.plan.max_kernels = request.max_kernels;
   run.plan.rounds = request.rounds.value_or(most_rounds);
   // A sample a round; the time in which rounds may begin.
   run.plan.stopping = {

@@ -1,0 +1,344 @@
+#include "collectors/cuda/injected_counters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <driver_types.h>
+#include <fmt/format.h>
+
+#include "cuda/cupti.hpp"
+#include "cuda/gpu.hpp"
+#include "cuda/profiler_host.hpp"
+#include "device/device.hpp"
+#include "model/kernel_name.hpp"
+#include "model/metric_presets.hpp"
+#include "model/trace/op_name.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+
+namespace mprof {
+namespace {
+
+// --- The request ---
+
+/// Of the metrics together; 0 where CUPTI does not take them so.
+std::size_t passes_of(const std::string& chip, std::span<const std::string> metrics) {
+  cuda::ProfilerHost host(chip);
+  return host.add(metrics) ? cuda::number_of_passes(host.config_image()) : 0;
+}
+
+journal::MetricGroup group_of(const std::string& chip, std::vector<std::string> metrics) {
+  cuda::ProfilerHost host(chip);
+  const bool taken = host.add(metrics);
+  if (!taken)
+    throw Error(ExitCode::environment, "CUPTI does not take these metrics together: give --metrics fewer.");
+  const std::vector<std::uint8_t> image = host.config_image();
+  return {.passes = static_cast<std::uint32_t>(cuda::number_of_passes(image)),
+          .metrics = std::move(metrics),
+          .config = std::string(image.begin(), image.end())};
+}
+
+CounterSelection selection_of(const Plan& plan) {
+  CounterSelection selection{.chip = cuda::chip_name(), .metrics = plan.metrics};
+  if (selection.metrics.empty()) selection.metrics = preset_metrics("default");
+  std::ranges::copy_if(selection.metrics, std::back_inserter(selection.counted),
+                       [](const std::string& id) { return !is_launch_metric(id); });
+  return selection;
+}
+
+void prepare(const InjectionRequest& request) {
+  CounterSelection selection = selection_of(request.plan);
+  const journal::CounterRequest counters{
+      .chip = selection.chip,
+      .groups = metric_groups(selection.chip, selection.counted, selection.missing),
+      .ops = request.ops,
+      .ranges = request.plan.ops,
+      .kernels = request.plan.kernels,
+      .launch_skip = request.plan.launch_skip,
+      .max_kernels = request.plan.max_kernels,
+      .left_out = request.left_out};
+  write_file(request.folder / journal::counter_request_file, journal::bytes_of(counters));
+}
+
+// --- The journals ---
+
+/// A kernel of one process.
+struct Found {
+  std::string op{};
+  std::string symbol{};
+  journal::Kernel entry{};
+  journal::Launches launches{};
+  std::vector<std::optional<std::string>> images{};  ///< by group
+  std::vector<std::string> reasons{};                ///< by group: why there is none
+  bool is_chosen = true;                             ///< by --kernels and --max-kernels
+  [[nodiscard]] auto identity() const {
+    return std::tuple(op, symbol, std::to_array(entry.grid), std::to_array(entry.block));
+  }
+};
+
+std::string text_of(const journal::Journal& journal, std::uint64_t number) {
+  const auto found = journal.texts.find(number);
+  return found == journal.texts.end() ? std::string() : found->second;
+}
+
+/// Why a group has no values, where the process did not say.
+std::string why_missing(const Found& kernel, const journal::CounterRequest& request, std::size_t group) {
+  std::uint32_t needed = 0;
+  for (const journal::MetricGroup& one : request.groups) needed += one.passes;
+  const std::uint64_t launches = kernel.launches.launches;
+  if (launches == 0 && kernel.launches.in_graphs > 0)
+    return "it is launched by CUDA graphs, whose kernels run as one piece";
+  if (launches < needed)
+    return fmt::format("it was launched {} time{}, and all metrics need {} launches, a pass at each",
+                       launches, launches == 1 ? "" : "s", needed);
+  if (request.groups[group].passes > 1)
+    return fmt::format("it needs {} passes, a launch for each, and other kernels were counted at those",
+                       request.groups[group].passes);
+  return "other kernels were counted at its launches";
+}
+
+std::vector<Found> kernels_of(const journal::Journal& journal, const journal::CounterRequest& request) {
+  std::map<std::uint64_t, Found> by_number;
+  for (const journal::Kernel& entry : journal.kernels) {
+    Found& found = by_number[entry.number];
+    found.entry = entry;
+    found.symbol = text_of(journal, entry.symbol);
+    found.op = text_of(journal, entry.op);
+    found.images.resize(request.groups.size());
+    found.reasons.resize(request.groups.size());
+  }
+  for (const auto& [number, launches] : journal.launches) {
+    if (by_number.contains(number)) by_number[number].launches = launches;
+  }
+  for (const auto& [counted, image] : journal.counted) {
+    const auto found = by_number.find(counted.kernel);
+    if (found != by_number.end() && counted.group < request.groups.size())
+      found->second.images[counted.group] = image;
+  }
+  for (const auto& [uncounted, reason] : journal.uncounted) {
+    const auto found = by_number.find(uncounted.kernel);
+    if (found == by_number.end()) continue;
+    if (uncounted.group < request.groups.size()) found->second.reasons[uncounted.group] = reason;
+    if (uncounted.group != journal::Uncounted::all) continue;
+    std::ranges::replace(found->second.reasons, std::string(), reason);
+    if (reason.starts_with("--kernels") || reason.find("--max-kernels") != std::string::npos)
+      found->second.is_chosen = false;
+  }
+  std::vector<Found> all;
+  for (auto& [number, found] : by_number) all.push_back(std::move(found));
+  return all;
+}
+
+/// What the second one has and the first one lacks.
+void merge(Found& into, Found& from) {
+  for (std::size_t group = 0; group < into.images.size(); ++group) {
+    if (!into.images[group]) into.images[group] = std::move(from.images[group]);
+  }
+  into.launches.launches += from.launches.launches;
+  into.launches.in_graphs += from.launches.in_graphs;
+}
+
+CountedKernel counted(const Found& found, const journal::CounterRequest& request,
+                      const CounterSelection& selection, const EvaluateCounters& evaluate) {
+  const auto extent = [](const std::uint32_t(&size)[3]) { return cuda::Extent{size[0], size[1], size[2]}; };
+  CountedKernel kernel{.op = found.op,
+                       .launch = {.symbol = found.symbol,
+                                  .grid = extent(found.entry.grid),
+                                  .block = extent(found.entry.block),
+                                  .dynamic_shared_memory = found.entry.dynamic_shared_memory}};
+  if (found.entry.registers >= 0) {
+    kernel.attributes =
+        cuda::KernelAttributes{.registers = found.entry.registers,
+                               .static_shared_memory = found.entry.static_shared_memory,
+                               .max_dynamic_shared_memory = found.entry.max_dynamic_shared_memory,
+                               .max_threads_per_block = found.entry.max_threads_per_block,
+                               .shared_memory_carveout = found.entry.shared_memory_carveout};
+  } else {
+    kernel.unknown_attributes = "the driver does not say what the kernel needs";
+  }
+  kernel.counts.assign(selection.counted.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t group = 0; group < request.groups.size(); ++group) {
+    const std::vector<std::string>& metrics = request.groups[group].metrics;
+    if (!found.images[group]) {
+      const std::string& said = found.reasons[group];
+      for (const std::string& metric : metrics)
+        kernel.uncounted_metrics[metric] = said.empty() ? why_missing(found, request, group) : said;
+      continue;
+    }
+    const std::vector<double> values = evaluate(request.groups[group], *found.images[group]);
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const auto at = std::ranges::find(selection.counted, metrics[i]);
+      if (at != selection.counted.end())
+        kernel.counts[static_cast<std::size_t>(at - selection.counted.begin())] = values[i];
+    }
+  }
+  return kernel;
+}
+
+/// "gemm", or for another shape of it "gemm, grid 12 x 1 x 1, block 256 x 1 x 1".
+std::string name_of_shape(const std::string& name, const journal::Kernel& entry) {
+  return fmt::format("{}, grid {} x {} x {}, block {} x {} x {}", name, entry.grid[0], entry.grid[1],
+                     entry.grid[2], entry.block[0], entry.block[1], entry.block[2]);
+}
+
+/// Names the kernels of one op as the trace does: by their symbols, in the order of their first launches. Of
+/// one that is launched in several shapes the one that is launched most has the name alone.
+std::vector<std::pair<std::string, const Found*>> named(const std::vector<const Found*>& kernels) {
+  std::vector<std::string> symbols;
+  for (const Found* kernel : kernels) {
+    if (std::ranges::count(symbols, kernel->symbol) == 0) symbols.push_back(kernel->symbol);
+  }
+  const std::vector<std::string> names = distinct_kernel_names(symbols);
+  std::vector<std::pair<std::string, const Found*>> all;
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    std::vector<const Found*> shapes;
+    std::ranges::copy_if(kernels, std::back_inserter(shapes),
+                         [&](const Found* kernel) { return kernel->symbol == symbols[i]; });
+    std::ranges::stable_sort(shapes, std::greater(),
+                             [](const Found* kernel) { return kernel->launches.launches; });
+    for (const Found* shape : shapes)
+      all.emplace_back(shape == shapes.front() ? names[i] : name_of_shape(names[i], shape->entry), shape);
+  }
+  return all;
+}
+
+/// In the processes' order, each kernel of all processes once.
+std::vector<Found> all_kernels(std::span<const journal::Journal> journals,
+                               const journal::CounterRequest& request) {
+  std::vector<Found> all;
+  for (const journal::Journal& journal : journals) {
+    for (Found& found : kernels_of(journal, request)) {
+      const auto same =
+          std::ranges::find_if(all, [&](const Found& other) { return other.identity() == found.identity(); });
+      if (same == all.end())
+        all.push_back(std::move(found));
+      else
+        merge(*same, found);
+    }
+  }
+  const bool has_ranges = std::ranges::any_of(all, [](const Found& found) { return !found.op.empty(); }) ||
+                          std::ranges::any_of(request.ops, [](const std::string& op) {
+                            return op != trace::whole_program && op != trace::outside_of_ranges;
+                          });
+  for (Found& found : all) {
+    if (found.op.empty()) found.op = has_ranges ? trace::outside_of_ranges : trace::whole_program;
+  }
+  return all;
+}
+
+void add_notes(const journal::Journal& journal, InjectedPass& pass) {
+  for (const std::string& note : journal.notes)
+    pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, note));
+  if (!journal.has_ended && !journal.kernels.empty())
+    pass.notes.push_back(fmt::format(
+        "Process {} ended without running its exit handlers (a signal, _exit): what was counted until then "
+        "is kept.",
+        journal.head.process));
+  for (const std::uint64_t number : journal.stopped) {
+    for (const journal::Kernel& kernel : journal.kernels) {
+      if (kernel.number == number) pass.stopped_by.push_back(text_of(journal, kernel.symbol));
+    }
+  }
+}
+
+std::optional<std::string> unavailable() {
+  const Device* const gpu = Devices::instance().find("cuda");
+  if (gpu == nullptr) return "this build of mprof is without CUDA";
+  if (auto reason = gpu->unavailable()) return reason;
+  return cuda::cupti_unavailable();
+}
+
+std::map<std::string, std::string> variables(const std::filesystem::path& library) {
+  return {{"CUDA_INJECTION64_PATH", library.string()},
+          {"NVTX_INJECTION64_PATH", library.string()},
+          {journal::cupti_variable, cuda::cupti_library().path()}};
+}
+
+InjectedPass read(const InjectionRequest& asked) {
+  const auto request = journal::read_counter_request(read_file(asked.folder / journal::counter_request_file));
+  if (!request)
+    throw Error(ExitCode::environment, "The request to count kernels was changed by the program.");
+  CounterSelection selection = selection_of(asked.plan);
+  for (const std::string& metric : selection.counted) {
+    const bool is_asked = std::ranges::any_of(request->groups, [&](const journal::MetricGroup& group) {
+      return std::ranges::count(group.metrics, metric) > 0;
+    });
+    if (!is_asked) selection.missing.push_back(metric);
+  }
+  const auto evaluate = [&](const journal::MetricGroup& group, std::string_view image) {
+    cuda::ProfilerHost host(request->chip);
+    if (!host.add(group.metrics)) return std::vector<double>(group.metrics.size());
+    return host.evaluate({reinterpret_cast<const std::uint8_t*>(image.data()), image.size()}, 0,
+                         group.metrics);
+  };
+  return read_injected_counters(journal::read_journals(asked.folder), *request, selection, evaluate,
+                                cuda::gpu());
+}
+
+const bool registered = (InjectionKinds::instance().add({
+                             .pass = Pass::counters,
+                             .library = "libmprof_counters.so",
+                             .unavailable = unavailable,
+                             .variables = variables,
+                             .prepare = prepare,
+                             .read = read,
+                         }),
+                         true);
+
+}  // namespace
+
+std::vector<journal::MetricGroup> metric_groups(const std::string& chip, std::span<const std::string> metrics,
+                                                std::vector<std::string>& unknown) {
+  std::vector<std::vector<std::string>> single;
+  std::vector<std::string> several;
+  for (const std::string& metric : metrics) {
+    const std::size_t passes = passes_of(chip, std::span(&metric, 1));
+    if (passes == 0) unknown.push_back(metric);
+    if (passes > 1) several.push_back(metric);
+    if (passes != 1) continue;
+    const auto fits = std::ranges::find_if(single, [&](std::vector<std::string> group) {
+      group.push_back(metric);
+      return passes_of(chip, group) == 1;
+    });
+    if (fits == single.end())
+      single.push_back({metric});
+    else
+      fits->push_back(metric);
+  }
+  std::vector<journal::MetricGroup> groups;
+  for (std::vector<std::string>& metrics_of_group : single)
+    groups.push_back(group_of(chip, std::move(metrics_of_group)));
+  if (!several.empty()) groups.push_back(group_of(chip, std::move(several)));
+  return groups;
+}
+
+InjectedPass read_injected_counters(std::span<const journal::Journal> journals,
+                                    const journal::CounterRequest& request, const CounterSelection& selection,
+                                    const EvaluateCounters& evaluate, const cudaDeviceProp& gpu) {
+  InjectedPass pass;
+  for (const journal::Journal& journal : journals) add_notes(journal, pass);
+  const std::vector<Found> all = all_kernels(journals, request);
+  std::vector<std::string> ops;
+  for (const Found& found : all) {
+    if (std::ranges::count(ops, found.op) == 0) ops.push_back(found.op);
+  }
+  for (const std::string& op : ops) {
+    std::vector<const Found*> own;
+    for (const Found& found : all) {
+      if (found.op == op) own.push_back(&found);
+    }
+    for (const auto& [name, found] : named(own)) {
+      if (found->is_chosen)
+        add_measurements(selection, counted(*found, request, selection, evaluate), name, gpu,
+                         pass.measurements);
+    }
+  }
+  return pass;
+}
+
+}  // namespace mprof

@@ -1,0 +1,572 @@
+// The library that the driver loads into each process of a program in its counters pass
+// (CUDA_INJECTION64_PATH), and NVTX before that (NVTX_INJECTION64_PATH). At launches of kernels it has CUPTI
+// count groups of metrics, one pass a launch, and writes what was counted to a journal: no launch is run
+// twice, and no memory saved. It never prints, throws or ends the process: what it cannot do it notes.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <cuda.h>
+#include <cupti.h>
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "injection/cupti_functions.hpp"
+#include "injection/driver_functions.hpp"
+#include "injection/journal_writer.hpp"
+#include "injection/launch_calls.hpp"
+#include "injection/launch_spread.hpp"
+#include "injection/nvtx_calls.hpp"
+#include "injection/open_ranges.hpp"
+#include "injection/range_profiler.hpp"
+#include "model/trace/counter_request.hpp"
+#include "model/trace/journal.hpp"
+
+namespace mprof::injection {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;      // ns
+constexpr std::int64_t longest_wait = 5 * second;   // for the GPU to have done all that it was given
+constexpr std::int64_t longest_stop = 15 * second;  // of a program by a launch that is counted
+constexpr unsigned glance = 250'000;                // us, of the thread that watches
+
+std::optional<journal::CounterRequest> read_request(const std::string& folder) {
+  std::ifstream file(folder + "/" + journal::counter_request_file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return journal::read_counter_request(bytes);
+}
+
+std::vector<std::uint32_t> passes_of(const std::vector<journal::MetricGroup>& groups) {
+  std::vector<std::uint32_t> passes;
+  for (const journal::MetricGroup& group : groups) passes.push_back(group.passes);
+  return passes;
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  return status == 0 ? text.get() : symbol;
+}
+
+/// Kernels of NCCL and NVSHMEM wait for those of other processes.
+bool is_of_communication(const std::string& symbol) {
+  return symbol.find("nccl") != std::string::npos || symbol.find("nvshmem") != std::string::npos;
+}
+
+/// Which of the program's kernels a launch is of.
+struct KernelKey {
+  CUcontext context = nullptr;
+  CUfunction function = nullptr;
+  std::string op;
+  std::array<std::uint32_t, 6> shape{};  ///< of grid and block
+  [[nodiscard]] auto tied() const { return std::tie(context, function, op, shape); }
+  bool operator<(const KernelKey& other) const { return tied() < other.tied(); }
+};
+
+struct CountedKernel {
+  std::string symbol;
+  bool is_chosen = false;  ///< by --kernels and --max-kernels
+  std::size_t spread = 0;  ///< its number there, where it is
+  journal::Launches launches{};
+  bool has_changed = false;  ///< since its launches were written
+};
+
+/// A context whose kernels are counted.
+struct Context {
+  std::optional<RangeProfiler> profiler;
+  CUevent event = nullptr;
+  std::string obstacle;  ///< why nothing is counted there; empty: it is
+};
+
+/// The counting in this process. Never destroyed: CUPTI calls back while the process ends.
+class Counter final : public NvtxObserver {
+ public:
+  Counter(std::string folder, journal::CounterRequest request)
+      : folder_(std::move(folder)),
+        request_(std::move(request)),
+        journal_(folder_.c_str(), CUPTI_API_VERSION),
+        ranges_(request_.ops, request_.ranges),
+        spread_(passes_of(request_.groups)),
+        left_out_(request_.left_out.begin(), request_.left_out.end()) {
+    if (!request_.kernels.empty()) kernels_.emplace(request_.kernels, std::regex::optimize);
+  }
+
+  /// At the first call of CUDA.
+  void start() {
+    if (cupti_.obstacle != nullptr) return journal_.note(cupti_.obstacle);
+    if (!driver_.has_all) return journal_.note("The driver is older than mprof's counting needs.");
+    if (!subscribe()) return;
+    for (const auto call : launch_calls) enable(call);
+    for (const auto call : graph_calls) enable(call);
+    for (const auto call : capture_begins) enable(call);
+    for (const auto call : capture_ends) enable(call);
+    cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
+                           CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    std::atexit([] { counter->finish(); });
+    start_watching();
+  }
+
+  void begins(const NvtxRange& range) override {
+    ranges_.begins(static_cast<std::uint64_t>(::gettid()), range.id, range.domain == nullptr, range.text);
+  }
+  void ends(const NvtxRange& range, bool /*is_of_thread*/) override { ranges_.ends(range.id); }
+
+  static inline Counter* counter = nullptr;
+
+ private:
+  bool subscribe() {
+    std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    params.subscriberName = "mprof";
+    params.oldSubscriberName = other.data();
+    params.oldSubscriberSize = other.size();
+    const CUptiResult result = cupti_.subscribe(&subscriber_, on_callback, nullptr, &params);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+      journal_.note(std::string("Another tool is attached to the process: ") +
+                    (other.front() != '\0' ? other.data() : "it profiles itself") + ".");
+    } else if (result != CUPTI_SUCCESS) {
+      journal_.note(cupti_.described("attach to the process", result) + ".");
+    }
+    return result == CUPTI_SUCCESS;
+  }
+
+  void enable(CUpti_driver_api_trace_cbid call) {
+    cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call);
+  }
+
+  // --- kernels ---
+
+  CountedKernel& kernel_of(const CUpti_CallbackData& call, const Launch& launch) {
+    const char* const symbol = call.symbolName != nullptr ? call.symbolName : "unknown kernel";
+    KernelKey key{call.context, launch.function, ranges_.op_of(static_cast<std::uint64_t>(::gettid()))};
+    std::copy(std::begin(launch.grid), std::end(launch.grid), key.shape.begin());
+    std::copy(std::begin(launch.block), std::end(launch.block), key.shape.begin() + 3);
+    const auto found = by_key_.find(key);
+    // A module may be where another one was.
+    if (found != by_key_.end() && found->second->symbol == symbol) return *found->second;
+    CountedKernel& kernel = add_kernel(symbol, key.op, launch);
+    by_key_[std::move(key)] = &kernel;
+    return kernel;
+  }
+
+  CountedKernel& add_kernel(const char* symbol, const std::string& op, const Launch& launch) {
+    CountedKernel& kernel = *all_.emplace_back(std::make_unique<CountedKernel>());
+    kernel.symbol = symbol;
+    kernel.launches.kernel = all_.size() - 1;
+    Chunk chunk;
+    journal::Kernel entry{.number = kernel.launches.kernel};
+    entry.symbol = journal_.text(symbol, chunk);
+    entry.op = op.empty() ? 0 : journal_.text(op.c_str(), chunk);
+    std::copy(std::begin(launch.grid), std::end(launch.grid), std::begin(entry.grid));
+    std::copy(std::begin(launch.block), std::end(launch.block), std::begin(entry.block));
+    entry.dynamic_shared_memory = launch.dynamic_shared_memory;
+    add_attributes(launch.function, entry);
+    chunk.add_value(journal::Kind::kernel, entry);
+    journal_.write(chunk);
+    choose(kernel);
+    return kernel;
+  }
+
+  void add_attributes(CUfunction function, journal::Kernel& entry) const {
+    // What is launched is a CUfunction, or a CUkernel that goes by its type.
+    const auto value = [&](CUfunction_attribute attribute) -> std::int32_t {
+      int number = 0;
+      if (driver_.function_attribute(&number, attribute, function) == CUDA_SUCCESS) return number;
+      auto* const kernel = reinterpret_cast<CUkernel>(function);
+      return driver_.kernel_attribute(&number, attribute, kernel, 0) == CUDA_SUCCESS ? number : -1;
+    };
+    entry.registers = value(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    entry.static_shared_memory = value(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    entry.max_dynamic_shared_memory = value(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    entry.max_threads_per_block = value(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    entry.shared_memory_carveout = value(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  }
+
+  /// Whether it is one of those that are counted.
+  void choose(CountedKernel& kernel) {
+    if (kernels_ && !std::regex_search(demangled(kernel.symbol.c_str()), *kernels_))
+      return say(kernel, "--kernels leaves it out");
+    kernel.is_chosen = true;
+    kernel.spread = spread_.add_kernel(is_of_communication(kernel.symbol));
+    if (left_out_.contains(kernel.symbol)) {
+      spread_.leave_out(kernel.spread);
+      say(kernel, "it does not end while it is counted: it waits for the host, or for a kernel beside it");
+    } else if (request_.max_kernels > 0 && chosen_ == request_.max_kernels) {
+      spread_.leave_out(kernel.spread);
+      say(kernel, "as many kernels as --max-kernels says were counted before it");
+    } else {
+      ++chosen_;
+    }
+  }
+
+  void say(const CountedKernel& kernel, const std::string& reason,
+           std::uint64_t group = journal::Uncounted::all) {
+    Chunk chunk;
+    chunk.add_value(journal::Kind::uncounted, journal::Uncounted{kernel.launches.kernel, group}, reason);
+    journal_.write(chunk);
+  }
+
+  void leave_out(const CountedKernel& kernel, const std::string& reason) {
+    spread_.leave_out(kernel.spread);
+    say(kernel, reason);
+  }
+
+  // --- contexts ---
+
+  Context& context_of(CUcontext handle) {
+    const auto [entry, is_new] = contexts_.try_emplace(handle);
+    Context& context = entry->second;
+    if (is_new) context.obstacle = open(handle, context).value_or("");
+    return context;
+  }
+
+  RangeProfiler::Obstacle open(CUcontext handle, Context& context) {
+    if (!functions_) functions_.emplace(cupti_);
+    if (!functions_->obstacle.empty()) return functions_->obstacle;
+    CUdevice device = 0;
+    driver_.device_of_context(&device);
+    CUpti_Device_GetChipName_Params chip{};
+    chip.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+    chip.deviceIndex = static_cast<std::size_t>(device);
+    if (functions_->chip_name(&chip) != CUPTI_SUCCESS || chip.pChipName != request_.chip)
+      return "its GPU is of another kind than the first one (" + request_.chip +
+             "), whose counters mprof has chosen";
+    if (driver_.create_event(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+      return "CUDA gives no event to wait for";
+    context.profiler.emplace(cupti_, *functions_, request_.groups);
+    return context.profiler->open(handle);
+  }
+
+  /// Whether all that the GPU was given in the context has ended, or does within the time.
+  bool is_idle(CUcontext handle, const Context& context, std::int64_t wait) const {
+    if (driver_.record_context(handle, context.event) != CUDA_SUCCESS) return false;
+    return has_happened(context.event, wait);
+  }
+
+  [[nodiscard]] bool has_happened(CUevent event, std::int64_t wait) const {
+    constexpr std::int64_t briefly = 200'000;  // ns
+    const std::int64_t start = now();
+    while (driver_.query_event(event) == CUDA_ERROR_NOT_READY) {
+      const std::int64_t waited = now() - start;
+      if (waited >= wait) return false;
+      if (waited < briefly)
+        ::sched_yield();
+      else
+        ::usleep(50);
+    }
+    return true;
+  }
+
+  // --- launches ---
+
+  void launching(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    mutex_.lock();
+    const bool holds = counts(call, launch_of(id, call.functionParams));
+    if (!holds) return mutex_.unlock();
+    is_launching = true;
+    correlation_ = call.correlationId;
+  }
+
+  /// Whether this launch is counted: the lock is then kept until it is over.
+  bool counts(const CUpti_CallbackData& call, const Launch& launch) {
+    CountedKernel& kernel = kernel_of(call, launch);
+    if (!kernel.is_chosen) return false;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const bool asked = driver_.is_capturing(launch.stream, &status) == CUDA_SUCCESS;
+    kernel.has_changed = true;
+    if (asked && status != CU_STREAM_CAPTURE_STATUS_NONE) {
+      ++kernel.launches.in_graphs;
+      return false;
+    }
+    if (skipped_ < request_.launch_skip) return ++skipped_, false;
+    ++kernel.launches.launches;
+    if (captures_ > 0 || is_dead_ || is_stopped()) return false;
+    const auto choice = spread_.at_launch(kernel.spread);
+    return choice && begins_counting(kernel, *choice, call.context);
+  }
+
+  bool begins_counting(CountedKernel& kernel, const LaunchSpread::Choice& choice, CUcontext handle) {
+    Context& context = context_of(handle);
+    if (!context.obstacle.empty()) return leave_out(kernel, context.obstacle), false;
+    stopped_by_ = kernel.launches.kernel;
+    begun_ = now();
+    if (!is_idle(handle, context, longest_wait)) {
+      begun_ = 0;
+      leave_out(kernel, "what runs on the GPU when it is launched does not end before it");
+      return false;
+    }
+    RangeProfiler& profiler = *context.profiler;
+    RangeProfiler::Obstacle obstacle;
+    if (choice.is_first_pass) obstacle = profiler.begin(choice.group);
+    if (!obstacle) obstacle = profiler.start();
+    if (obstacle) {
+      begun_ = 0;
+      spread_.refused(kernel.spread, choice);
+      say(kernel, *obstacle, choice.group);
+      note_once(*obstacle);
+      return false;
+    }
+    current_ = {&kernel, choice, handle};
+    return true;
+  }
+
+  void launched() {
+    is_launching = false;
+    const auto [kernel, choice, handle] = current_;
+    Context& context = context_of(handle);
+    if (is_idle(handle, context, longest_wait)) {
+      begun_ = 0;
+      end_counting(*kernel, choice, *context.profiler);
+    } else {  // it goes on, with the profiler in it, and is looked at again at later launches
+      stopped_in_ = handle;
+      leave_out(*kernel,
+                "it did not end within 5 s of its launch while nothing else ran: it waits for the "
+                "host, or for a kernel beside it");
+    }
+    mutex_.unlock();
+  }
+
+  void end_counting(CountedKernel& kernel, const LaunchSpread::Choice& choice, RangeProfiler& profiler) {
+    RangeProfiler::Obstacle obstacle = profiler.stop();
+    const bool is_complete = profiler.is_complete();
+    if (!obstacle && is_complete) obstacle = profiler.decode();
+    if (obstacle) {
+      spread_.refused(kernel.spread, choice);
+      return say(kernel, *obstacle, choice.group);
+    }
+    spread_.counted(kernel.spread, choice, is_complete);
+    if (!is_complete) return;
+    Chunk chunk;
+    chunk.add_value(journal::Kind::counted, journal::Counted{kernel.launches.kernel, choice.group},
+                    profiler.data());
+    add_launches(kernel, chunk);
+    journal_.write(chunk);
+  }
+
+  /// Whether the launch that was counted last has not ended yet.
+  bool is_stopped() {
+    if (stopped_in_ == nullptr) return false;
+    Context& context = context_of(stopped_in_);
+    if (!has_happened(context.event, 0)) return true;
+    begun_ = 0;
+    stopped_in_ = nullptr;
+    if (const auto obstacle = context.profiler->stop()) is_dead_ = true;
+    return is_dead_;
+  }
+
+  void note_once(const std::string& obstacle) {
+    if (noted_.insert(obstacle).second) journal_.note("Not counted: " + obstacle + ".");
+  }
+
+  static void add_launches(CountedKernel& kernel, Chunk& chunk) {
+    chunk.add_value(journal::Kind::launches, kernel.launches);
+    kernel.has_changed = false;
+  }
+
+  // --- the end ---
+
+  /// Of all kernels whose launches have become more. Asks for the lock.
+  void write_launches() {
+    Chunk chunk;
+    for (const auto& kernel : all_) {
+      if (kernel->has_changed) add_launches(*kernel, chunk);
+    }
+    if (!chunk.bytes().empty()) journal_.write(chunk);
+  }
+
+  void finish() {
+    if (journal_.is_of_another_process()) return;
+    is_ending_ = true;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock()) {
+      is_dead_ = true;
+      write_launches();
+    }
+    if (graphs_ > 0)
+      journal_.note("CUDA graphs were launched " + std::to_string(graphs_) +
+                    " times; a graph's kernels run as one piece, and are not counted.");
+    Chunk chunk;
+    chunk.add_value(journal::Kind::until, now());
+    chunk.add(journal::Kind::end, {});
+    journal_.write(chunk);
+  }
+
+  /// On a thread that takes none of the program's signals.
+  void start_watching() {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread{};
+    const auto body = [](void* /*nothing*/) -> void* {
+      while (!counter->is_ending_ && counter->watch()) ::usleep(glance);
+      return nullptr;
+    };
+    if (::pthread_create(&thread, nullptr, body, nullptr) == 0) ::pthread_detach(thread);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  /// False when it has asked mprof to end the program.
+  bool watch() {
+    {
+      const std::unique_lock lock(mutex_, std::try_to_lock);
+      if (lock.owns_lock()) {
+        write_launches();
+        // It has ended since, though the program launches nothing more; the profiler is stopped at a launch.
+        if (stopped_in_ != nullptr && has_happened(contexts_[stopped_in_].event, 0)) begun_ = 0;
+      }
+    }
+    const std::int64_t begun = begun_;
+    if (begun != 0 && now() - begun > longest_stop) {
+      Chunk chunk;
+      chunk.add_value(journal::Kind::stopped, stopped_by_.load());
+      journal_.write(chunk);
+      const int pipe =
+          ::open((folder_ + "/" + journal::stopped_pipe).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+      if (pipe >= 0) {
+        [[maybe_unused]] const ssize_t written = ::write(pipe, "s", 1);
+        ::close(pipe);
+      }
+      return false;
+    }
+    return true;
+  }
+
+  // --- called by CUPTI, on any thread ---
+
+  static void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void* data) {
+    if (is_inside) return;  // a call of this library's own
+    is_inside = true;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+      counter->forget(static_cast<const CUpti_ResourceData*>(data)->context);
+    else if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+      counter->on_call(id, *static_cast<const CUpti_CallbackData*>(data));
+    is_inside = false;
+  }
+
+  void on_call(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    const bool enters = call.callbackSite == CUPTI_API_ENTER;
+    const auto is_one_of = [&](const auto& calls) {
+      return std::find(std::begin(calls), std::end(calls), static_cast<CUpti_driver_api_trace_cbid>(id)) !=
+             std::end(calls);
+    };
+    if (is_one_of(launch_calls)) {
+      if (enters && !is_launching) launching(id, call);
+      if (!enters && is_launching && call.correlationId == correlation_) launched();
+    } else if (enters) {  // nothing of these while a launch is counted
+      if (!is_launching) mutex_.lock();
+    } else if (!is_launching) {
+      const bool succeeded = call.functionReturnValue != nullptr &&
+                             *static_cast<const CUresult*>(call.functionReturnValue) == CUDA_SUCCESS;
+      if (is_one_of(graph_calls)) ++graphs_;
+      if (is_one_of(capture_begins) && succeeded) ++captures_;
+      if (is_one_of(capture_ends) && captures_ > 0) --captures_;
+      mutex_.unlock();
+    }
+  }
+
+  void forget(CUcontext handle) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && stopped_in_ != handle) contexts_.erase(handle);
+  }
+
+  /// The launch that is being counted.
+  struct Current {
+    CountedKernel* kernel = nullptr;
+    LaunchSpread::Choice choice{};
+    CUcontext context = nullptr;
+  };
+
+  std::string folder_;
+  journal::CounterRequest request_;
+  JournalWriter journal_;
+  OpenRanges ranges_;
+  std::optional<std::regex> kernels_{};
+  CuptiFunctions cupti_;
+  DriverFunctions driver_;
+  std::optional<ProfilerFunctions> functions_{};
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+
+  std::mutex mutex_;  ///< of what follows; held from before a launch that is counted until after it
+  LaunchSpread spread_;
+  std::set<std::string> left_out_;
+  std::vector<std::unique_ptr<CountedKernel>> all_{};
+  std::map<KernelKey, CountedKernel*> by_key_{};
+  std::map<CUcontext, Context> contexts_{};
+  std::set<std::string> noted_{};
+  Current current_{};
+  std::uint32_t correlation_ = 0;   ///< of the launch that is counted
+  CUcontext stopped_in_ = nullptr;  ///< where it has not ended in time
+  std::uint64_t skipped_ = 0;       ///< launches, for --launch-skip
+  std::uint64_t chosen_ = 0;        ///< kernels
+  std::uint64_t captures_ = 0;      ///< streams that are being recorded for graphs
+  std::uint64_t graphs_ = 0;        ///< launches of them
+  bool is_dead_ = false;            ///< nothing is counted any more
+
+  std::atomic<std::int64_t> begun_ = 0;        ///< ns since 1970, of the launch that is counted; 0: none is
+  std::atomic<std::uint64_t> stopped_by_ = 0;  ///< its kernel
+  std::atomic<bool> is_ending_ = false;
+
+  static inline thread_local bool is_inside = false;     ///< one of CUPTI's callbacks
+  static inline thread_local bool is_launching = false;  ///< a kernel that is counted
+};
+
+/// Held while it starts. The driver calls within that, on the same thread, where NVTX came first.
+std::recursive_mutex starting;
+
+/// Made once; nullptr where mprof did not start the program.
+Counter* made() {
+  static bool has_begun = false;
+  if (std::exchange(has_begun, true)) return Counter::counter;
+  const char* const folder = std::getenv(journal::folder_variable);
+  if (folder == nullptr) return nullptr;
+  std::optional<journal::CounterRequest> request = read_request(folder);
+  if (request) Counter::counter = new (std::nothrow) Counter(folder, std::move(*request));
+  return Counter::counter;
+}
+
+}  // namespace
+}  // namespace mprof::injection
+
+#define MPROF_EXPORTED extern "C" __attribute__((visibility("default")))
+
+/// The driver's, in cuInit. Never waits, since the driver holds a lock here that starting may need.
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's name
+MPROF_EXPORTED int InitializeInjection() {
+  const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
+  if (!lock.owns_lock()) return 1;
+  static bool has_started = false;
+  auto* const counter = mprof::injection::made();
+  if (counter != nullptr && !std::exchange(has_started, true)) counter->start();
+  return 1;
+}
+
+/// NVTX's, in the first call of each module that has it: 0 turns NVTX off there.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name
+MPROF_EXPORTED int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
+  const std::lock_guard lock(mprof::injection::starting);
+  auto* const counter = mprof::injection::made();
+  return counter != nullptr && mprof::injection::take_nvtx_calls(get_export_table, *counter) ? 1 : 0;
+}

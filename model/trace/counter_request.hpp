@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What mprof asks of its library in the processes of a program in the counters pass: a file in the folder of
+/// their journals.
+namespace mprof::journal {
+
+inline constexpr const char* counter_request_file = "counters.request";
+/// A named pipe beside it: a byte in it asks mprof to end the program, which a counted kernel has stopped.
+inline constexpr const char* stopped_pipe = "stopped";
+
+/// Metrics that are counted together, at as many launches of a kernel as they need passes.
+struct MetricGroup {
+  std::uint32_t passes = 1;
+  std::vector<std::string> metrics{};
+  std::string config{};  ///< how CUPTI sets the hardware up for them: its config image
+  bool operator==(const MetricGroup&) const = default;
+};
+
+struct CounterRequest {
+  std::string chip{};  ///< that the groups are for, in CUPTI's words
+  std::vector<MetricGroup> groups{};
+  std::vector<std::string> ops{};       ///< that earlier passes have found; empty: none looked
+  std::string ranges{};                 ///< the glob of NVTX ranges that are ops; empty: the outermost
+  std::string kernels{};                ///< a regular expression that names must match somewhere; empty: all
+  std::uint64_t launch_skip = 0;        ///< launches of these kernels that go by before counting begins
+  std::uint64_t max_kernels = 0;        ///< so many distinct ones are counted; 0: all
+  std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
+  bool operator==(const CounterRequest&) const = default;
+};
+
+[[nodiscard]] std::string bytes_of(const CounterRequest& request);
+
+/// nullopt for what is none, or was cut.
+[[nodiscard]] std::optional<CounterRequest> read_counter_request(std::string_view bytes);
+
+}  // namespace mprof::journal

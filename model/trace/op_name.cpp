@@ -1,0 +1,17 @@
+#include "model/trace/op_name.hpp"
+
+#include <cctype>
+
+namespace mprof::trace {
+
+std::string without_numbers(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit) text += c;
+    if (digit && !text.ends_with('#')) text += '#';
+  }
+  return text;
+}
+
+}  // namespace mprof::trace

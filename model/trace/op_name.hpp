@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Names of the ops that are found in a program.
+namespace mprof::trace {
+
+/// The op of a program without NVTX ranges.
+inline constexpr const char* whole_program = "program";
+/// The op of what a program with NVTX ranges gave the GPU outside of them.
+inline constexpr const char* outside_of_ranges = "outside";
+/// The op of the ranges that are left where there are too many different ones.
+inline constexpr const char* other_ranges = "other ranges";
+
+/// A name with # for each of its numbers: "step 12" becomes "step #".
+[[nodiscard]] std::string without_numbers(std::string_view name);
+
+}  // namespace mprof::trace
