@@ -1,0 +1,33 @@
+#include "model/trace/counter_request.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mprof::journal {
+namespace {
+
+CounterRequest request() {
+  return {.chip = "GH100",
+          .groups = {{1, {"a.sum", "b.avg"}, std::string("\0x\1", 3)}, {10, {"c.sum"}, "y"}},
+          .ops = {"step", "outside"},
+          .ranges = "st*",
+          .kernels = "gemm|conv",
+          .launch_skip = 3,
+          .max_kernels = 7,
+          .left_out = {"_Z4spinPVi"}};
+}
+
+TEST(CounterRequest, IsReadAsItWasWritten) {
+  EXPECT_EQ(read_counter_request(bytes_of(request())), request());
+  EXPECT_EQ(read_counter_request(bytes_of({})), CounterRequest{});
+}
+
+TEST(CounterRequest, WhatWasCutOrIsNoneIsRefused) {
+  const std::string bytes = bytes_of(request());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_EQ(read_counter_request(bytes.substr(0, size)), std::nullopt) << size;
+  EXPECT_EQ(read_counter_request(bytes + "x"), std::nullopt);
+  EXPECT_EQ(read_counter_request(std::string(bytes.size(), '\xff')), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mprof::journal
