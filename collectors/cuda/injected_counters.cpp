@@ -37,10 +37,10 @@ journal::MetricGroup group_of(const std::string& chip, std::vector<std::string> 
   const bool taken = host.add(metrics);
   if (!taken)
     throw Error(ExitCode::environment, "CUPTI does not take these metrics together: give --metrics fewer.");
-  const std::vector<std::uint8_t> image = host.config_image();
-  return {.passes = static_cast<std::uint32_t>(cuda::number_of_passes(image)),
+  const std::vector<std::uint8_t> config = host.config_image();
+  return {.passes = static_cast<std::uint32_t>(cuda::number_of_passes(config)),
           .metrics = std::move(metrics),
-          .config = std::string(image.begin(), image.end())};
+          .config = std::string(config.begin(), config.end())};
 }
 
 CounterSelection selection_of(const Plan& plan) {
@@ -73,9 +73,9 @@ struct Found {
   std::string symbol{};
   journal::Kernel entry{};
   journal::Launches launches{};
-  std::vector<std::optional<std::string>> images{};  ///< by group
-  std::vector<std::string> reasons{};                ///< by group: why there is none
-  bool is_chosen = true;                             ///< by --kernels and --max-kernels
+  std::vector<std::optional<std::string>> counter_data{};  ///< by group
+  std::vector<std::string> reasons{};                      ///< by group: why there is none
+  bool is_chosen = true;                                   ///< by --kernels and --max-kernels
   [[nodiscard]] auto identity() const {
     return std::tuple(op, symbol, std::to_array(entry.grid), std::to_array(entry.block));
   }
@@ -109,16 +109,16 @@ std::vector<Found> kernels_of(const journal::Journal& journal, const journal::Co
     found.entry = entry;
     found.symbol = text_of(journal, entry.symbol);
     found.op = text_of(journal, entry.op);
-    found.images.resize(request.groups.size());
+    found.counter_data.resize(request.groups.size());
     found.reasons.resize(request.groups.size());
   }
   for (const auto& [number, launches] : journal.launches) {
     if (by_number.contains(number)) by_number[number].launches = launches;
   }
-  for (const auto& [counted, image] : journal.counted) {
+  for (const auto& [counted, data] : journal.counted) {
     const auto found = by_number.find(counted.kernel);
     if (found != by_number.end() && counted.group < request.groups.size())
-      found->second.images[counted.group] = image;
+      found->second.counter_data[counted.group] = data;
   }
   for (const auto& [uncounted, reason] : journal.uncounted) {
     const auto found = by_number.find(uncounted.kernel);
@@ -136,8 +136,8 @@ std::vector<Found> kernels_of(const journal::Journal& journal, const journal::Co
 
 /// What the second one has and the first one lacks.
 void merge(Found& into, Found& from) {
-  for (std::size_t group = 0; group < into.images.size(); ++group) {
-    if (!into.images[group]) into.images[group] = std::move(from.images[group]);
+  for (std::size_t group = 0; group < into.counter_data.size(); ++group) {
+    if (!into.counter_data[group]) into.counter_data[group] = std::move(from.counter_data[group]);
   }
   into.launches.launches += from.launches.launches;
   into.launches.in_graphs += from.launches.in_graphs;
@@ -164,13 +164,13 @@ CountedKernel counted(const Found& found, const journal::CounterRequest& request
   kernel.counts.assign(selection.counted.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t group = 0; group < request.groups.size(); ++group) {
     const std::vector<std::string>& metrics = request.groups[group].metrics;
-    if (!found.images[group]) {
+    if (!found.counter_data[group]) {
       const std::string& said = found.reasons[group];
       for (const std::string& metric : metrics)
         kernel.uncounted_metrics[metric] = said.empty() ? why_missing(found, request, group) : said;
       continue;
     }
-    const std::vector<double> values = evaluate(request.groups[group], *found.images[group]);
+    const std::vector<double> values = evaluate(request.groups[group], *found.counter_data[group]);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       const auto at = std::ranges::find(selection.counted, metrics[i]);
       if (at != selection.counted.end())
@@ -270,11 +270,10 @@ InjectedPass read(const InjectionRequest& asked) {
     });
     if (!is_asked) selection.missing.push_back(metric);
   }
-  const auto evaluate = [&](const journal::MetricGroup& group, std::string_view image) {
+  const auto evaluate = [&](const journal::MetricGroup& group, std::string_view data) {
     cuda::ProfilerHost host(request->chip);
     if (!host.add(group.metrics)) return std::vector<double>(group.metrics.size());
-    return host.evaluate({reinterpret_cast<const std::uint8_t*>(image.data()), image.size()}, 0,
-                         group.metrics);
+    return host.evaluate({reinterpret_cast<const std::uint8_t*>(data.data()), data.size()}, 0, group.metrics);
   };
   return read_injected_counters(journal::read_journals(asked.folder), *request, selection, evaluate,
                                 cuda::gpu());

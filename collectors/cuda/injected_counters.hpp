@@ -20,9 +20,9 @@ namespace mprof {
                                                               std::span<const std::string> metrics,
                                                               std::vector<std::string>& unknown);
 
-/// The values of a group's metrics in SI base units from a counter data image.
+/// The values of a group's metrics in SI base units from a counter data.
 using EvaluateCounters =
-    std::function<std::vector<double>(const journal::MetricGroup& group, std::string_view image)>;
+    std::function<std::vector<double>(const journal::MetricGroup& group, std::string_view data)>;
 
 /// What the journals of a program's processes hold of its kernels: rows of each kernel that was chosen, of
 /// its op. Kernels that several processes launch are one: what the first one lacks is the next one's.

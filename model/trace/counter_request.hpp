@@ -18,7 +18,7 @@ inline constexpr const char* stopped_pipe = "stopped";
 struct MetricGroup {
   std::uint32_t passes = 1;
   std::vector<std::string> metrics{};
-  std::string config{};  ///< how CUPTI sets the hardware up for them: its config image
+  std::string config{};  ///< how CUPTI sets the hardware up for them: its configuration
   bool operator==(const MetricGroup&) const = default;
 };
 

@@ -33,7 +33,7 @@ enum class Kind : std::uint32_t {
   range,      ///< a Range that has ended
   end,        ///< nothing: the process ended by exit() or a return from main()
   kernel,     ///< a Kernel, a distinct one of the counters pass
-  counted,    ///< a Counted, and CUPTI's counter data image
+  counted,    ///< a Counted, and CUPTI's counter data
   launches,   ///< a Launches; the last one of a kernel counts
   uncounted,  ///< an Uncounted, and the reason
   stopped,    ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
