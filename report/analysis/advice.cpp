@@ -175,6 +175,8 @@ std::vector<std::string> not_judged(const CaseResult& result, const OpReadings& 
              found != nullptr && !found->flaw.empty()) {
     missing.push_back(fmt::format("its kernels (it {}, so its op time is not theirs)", found->flaw));
   }
+  const std::string untold = why_dram_untold(op.kernels(), op.info(), op.family().speed_of_light.l2_capacity);
+  if (!untold.empty()) missing.push_back(fmt::format("its DRAM bytes ({})", untold));
   const Value& traced = op.of("traced_group_time").value;
   if (!traced) missing.push_back(fmt::format("its copies and what the host did ({})", traced.absent));
   return missing;

@@ -18,8 +18,10 @@ using Of = const OpReadings&;
 // Sources. Facts are from there; the thresholds are ours.
 
 /// Schedulers that issue in fewer of their cycles have no warp ready too often; above it warps wait for each
-/// other.
+/// other. Between the two it is as well the warps that are missing, where occupancy stays below what a
+/// multiprocessor can hold.
 constexpr double busy_schedulers = 0.6;
+constexpr double nearly_full_schedulers = 0.75;
 /// A warp that waits for a reason for less of its time gains next to nothing without it.
 constexpr double least_stall_share = 0.2;
 /// Speed of Light's threshold for what is bound by something, in %, and how far ahead the one that bounds is.
@@ -95,32 +97,53 @@ Number warp_latency(Of op) {
   return number(op, "smsp__average_warp_latency_per_inst_issued.ratio");
 }
 
-/// Share of the cycles in which a scheduler issued, of the longest kernel: warps it held over the cycles that
-/// each of them takes for an instruction.
+/// Share of all cycles of all multiprocessors, idle ones as well, in which a scheduler issued: of the longest
+/// kernel.
 Number issue_use(Of op) {
-  const Number warps = number(op, "smsp__warps_active.avg.peak_sustained");
-  const Number held = number(op, "sm__warps_active.avg.pct_of_peak_sustained_active");
-  const Number latency = warp_latency(op);
-  if (!warps || !held || !latency || !(*latency > 0)) return std::nullopt;
-  return std::min(1.0, *warps * *held / all_of_it / *latency);
+  const KernelCounters* kernel = op.longest_kernel();
+  const auto bottleneck = kernel == nullptr ? std::nullopt : bottleneck_of(*kernel);
+  if (!bottleneck || !bottleneck->issue_slots) return std::nullopt;
+  return std::min(1.0, *bottleneck->issue_slots / all_of_it);
 }
 
-/// Whether the schedulers lack warps that are ready: what limits latency matters only then.
-bool lacks_warps(Of op) {
+Number achieved_occupancy(Of op) {
+  return number(op, "sm__warps_active.avg.pct_of_peak_sustained_active");
+}
+
+Number theoretical_occupancy(Of op) {
+  return number(op, "sm__maximum_warps_per_active_cycle_pct");
+}
+
+/// Fewer than a launch of such blocks can have.
+bool is_short_of_warps(Of op) {
+  const Number achieved = achieved_occupancy(op), theoretical = theoretical_occupancy(op);
+  return achieved && theoretical && *achieved < near_theoretical * *theoretical;
+}
+
+/// Whether the schedulers are free because no warp is ready.
+bool have_free_schedulers(Of op) {
   const Number use = issue_use(op);
-  return use && *use > 0 && *use < busy_schedulers && share_of_longest(op) && busiest(op);
+  return use && *use < (is_short_of_warps(op) ? nearly_full_schedulers : busy_schedulers);
+}
+
+/// What limits latency matters only then.
+bool lacks_warps(Of op) {
+  return have_free_schedulers(op) && *issue_use(op) > 0 && share_of_longest(op) && busiest(op);
 }
 
 // --- Instructions
+
+bool is_in_half(Of op) {
+  return std::ranges::any_of(
+      op.kernels(), [&](const KernelCounters& kernel) { return computes_in_half(kernel, op.info()); });
+}
 
 /// What the measured peaks allow, as a share of the op's time. In FP16 it is the bandwidth alone: nobody
 /// measured how fast that arithmetic can be, and a bound that is too low is none.
 Number possible(Of op) {
   const OpResult* found = timed_op(op);
   if (found == nullptr) return std::nullopt;
-  const bool in_half = std::ranges::any_of(
-      op.kernels(), [&](const KernelCounters& kernel) { return computes_in_half(kernel, op.info()); });
-  const Value& share = in_half ? found->memory_throughput : found->of_possible;
+  const Value& share = is_in_half(op) ? found->memory_throughput : found->of_possible;
   return share && share->median > 0 ? Number(std::min(1.0, share->median / all_of_it)) : std::nullopt;
 }
 
@@ -129,20 +152,33 @@ Number instructions(Of op) {
 }
 
 bool is_bound_by_issuing(Of op) {
-  const Number use = issue_use(op), all = instructions(op);
-  return use && *use >= busy_schedulers && all && *all > 0 && share_of_kernels(op);
+  const Number all = instructions(op);
+  return issue_use(op) && !have_free_schedulers(op) && all && *all > 0 && share_of_kernels(op);
 }
 
 /// What is left without any instruction that the definition does not need: the bytes that go through DRAM
-/// stay.
+/// stay, where they are known.
 Number without_overhead(Of op) {
   const Number peaks = possible(op), moving = number(op, "dram_time"), time = op_seconds(op);
-  return peaks && moving && time ? Number(std::min(1.0, std::max(*peaks, *moving / *time))) : std::nullopt;
+  if (!peaks || !time) return std::nullopt;
+  return std::min(1.0, std::max(*peaks, moving.value_or(0) / *time));
+}
+
+/// Warp instructions that the op's definition needs: a multiply-add for 2 FLOP of each lane, of FP16 for 4,
+/// and one for each special function. nullopt with tensor cores, whose instructions compute tiles of several
+/// sizes.
+Number needed_instructions(Of op) {
+  const auto on_tensor_cores = [](const KernelCounters& kernel) { return tensor_operations(kernel) > 0; };
+  if (std::ranges::any_of(op.kernels(), on_tensor_cores)) return std::nullopt;
+  const double flops_of_lane = is_in_half(op) ? 4 : 2;
+  const double needed = (op.info().flops / flops_of_lane + op.info().special_operations) / lanes;
+  return needed > 0 ? Number(needed) : std::nullopt;
 }
 
 Number fewest_instructions(Of op) {
-  const Number least = without_overhead(op);
-  return is_bound_by_issuing(op) && least ? Number(*instructions(op) * *least) : std::nullopt;
+  const Number needed = needed_instructions(op);
+  const bool has_more = needed && is_bound_by_issuing(op) && *needed < *instructions(op);
+  return has_more && without_overhead(op) ? needed : std::nullopt;
 }
 
 double left_by_instructions(Of op, double value) {
@@ -159,17 +195,17 @@ Number multiplications(Of op) {
 
 Number unfused(Of op) {
   const Number adds = additions(op), products = multiplications(op);
-  return adds && products ? Number(*adds + *products) : std::nullopt;
+  return adds && products ? Number((*adds + *products) / lanes) : std::nullopt;
 }
 
 /// Each pair can be one instruction.
 Number fewest_unfused(Of op) {
   if (!unfused(op) || !is_bound_by_issuing(op)) return std::nullopt;
-  return *unfused(op) - 2 * std::min(*additions(op), *multiplications(op));
+  return *unfused(op) - 2 * std::min(*additions(op), *multiplications(op)) / lanes;
 }
 
 double left_by_fusing(Of op, double value) {
-  const double saved = (*unfused(op) - value) / 2 / lanes;
+  const double saved = (*unfused(op) - value) / 2;
   return with_rest(share_of_kernels(op), 1 - saved / *instructions(op));
 }
 
@@ -185,24 +221,29 @@ double left_by_growth(Of op, double before, double after) {
   return with_rest(share_of_longest(op), std::max(before / after, *busiest(op)));
 }
 
-Number achieved_occupancy(Of op) {
-  return number(op, "sm__warps_active.avg.pct_of_peak_sustained_active");
-}
-
-Number theoretical_occupancy(Of op) {
-  return number(op, "sm__maximum_warps_per_active_cycle_pct");
-}
-
 Number reachable_occupancy(Of op) {
-  const Number achieved = achieved_occupancy(op), theoretical = theoretical_occupancy(op);
-  if (!achieved || !theoretical || !(*achieved > 0) || !lacks_warps(op)) return std::nullopt;
-  return *achieved < near_theoretical * *theoretical ? theoretical : std::nullopt;
+  const bool can_rise = is_short_of_warps(op) && *achieved_occupancy(op) > 0 && lacks_warps(op);
+  return can_rise ? theoretical_occupancy(op) : std::nullopt;
 }
 
-Number full_occupancy(Of op) {
+/// Without the tightest of the limits: the next one stays. That of warps is the multiprocessor's own.
+Number next_occupancy(Of op) {
+  constexpr std::array limits{"registers", "shared_mem", "blocks", "warps"};
   const Number theoretical = theoretical_occupancy(op);
-  if (!theoretical || !(*theoretical > 0) || !lacks_warps(op)) return std::nullopt;
-  return *theoretical < low_occupancy ? Number(all_of_it) : std::nullopt;
+  std::array<double, limits.size()> blocks{};
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const Number allowed = number(op, fmt::format("launch__occupancy_limit_{}", limits[i]));
+    if (!allowed || !(*allowed > 0)) return std::nullopt;
+    blocks[i] = *allowed;
+  }
+  std::ranges::sort(blocks);
+  return theoretical ? Number(std::min(all_of_it, *theoretical * blocks[1] / blocks[0])) : std::nullopt;
+}
+
+Number higher_occupancy(Of op) {
+  const Number theoretical = theoretical_occupancy(op), next = next_occupancy(op);
+  if (!next || !(*theoretical > 0) || !lacks_warps(op)) return std::nullopt;
+  return *theoretical<low_occupancy&& * next> * theoretical ? next : std::nullopt;
 }
 
 Number whole_waves(Of op) {
@@ -300,20 +341,25 @@ double left_by_bandwidth(Of op, double value) {
   return with_rest(share_of_longest(op), *dram(op) / value);
 }
 
+/// nullopt where they are not what DRAM moves for the op: the time of the bytes says it.
 Number dram_bytes(Of op) {
-  return number(op, "dram__bytes.sum");
+  return number(op, "dram_time") ? number(op, "dram__bytes.sum") : std::nullopt;
+}
+
+/// What the definition needs, but for what may stay in the L2 cache at the end; nullopt where that is all.
+Number needed_bytes(Of op) {
+  const auto& stays = op.family().speed_of_light.l2_capacity;
+  return stays && *stays < op.info().bytes ? Number(op.info().bytes - *stays) : std::nullopt;
 }
 
 Number fewest_bytes(Of op) {
   const Number bytes = dram_bytes(op);
-  const auto& bandwidth = op.family().speed_of_light.peak_bandwidth;
-  const bool known = bytes && bandwidth && *bandwidth > 0 && op_seconds(op);
-  return known && op.info().bytes > 0 && op.info().bytes < *bytes ? Number(op.info().bytes) : std::nullopt;
+  return bytes && op_seconds(op) && *bytes > op.info().bytes ? needed_bytes(op) : std::nullopt;
 }
 
 double left_by_bytes(Of op, double value) {
   const double one_byte = 1 / *op.family().speed_of_light.peak_bandwidth / *op_seconds(op);
-  return std::max(1 - (*dram_bytes(op) - value) * one_byte, op.info().bytes * one_byte);
+  return std::max(1 - (*dram_bytes(op) - value) * one_byte, *needed_bytes(op) * one_byte);
 }
 
 // --- Between kernels, and the op with its stages
@@ -413,26 +459,25 @@ constexpr double of_counts = 0.05;
 /// next.
 constexpr double of_one_trace = 0.25;
 
-constexpr std::string_view issuing = "schedulers issue in 60 % of their cycles or more";
-constexpr std::string_view starving = "schedulers issue in less than 60 % of their cycles";
-constexpr std::string_view starving_stall =
-    "schedulers issue in less than 60 % of their cycles, and it is 20 % of a warp's time or more";
+constexpr std::string_view issuing = "schedulers are busy";
+constexpr std::string_view starving_stall = "schedulers are free, and it is 20 % of a warp's time or more";
 
 constexpr std::array all_advice_rules{
     OpAdviceRule{
         {"instructions", "Execute fewer instructions", "warp instructions", Unit::count, true, "op_time",
-         of_counts, issuing,
+         of_counts, "schedulers are busy, and the definition needs fewer",
          "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
          literature::time_equation},
         instructions,
         fewest_instructions,
         left_by_instructions},
-    OpAdviceRule{{"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
-                  "FP32 additions and multiplications", Unit::count, true, "op_time", of_counts, issuing,
-                  "1 − (before − after) / 2 / 32 / warp instructions", literature::profiling_guide},
-                 unfused,
-                 fewest_unfused,
-                 left_by_fusing},
+    OpAdviceRule{
+        {"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
+         "FP32 additions and multiplications, as warp instructions", Unit::count, true, "op_time", of_counts,
+         issuing, "1 − (before − after) / 2 / warp instructions", literature::profiling_guide},
+        unfused,
+        fewest_unfused,
+        left_by_fusing},
     OpAdviceRule{{"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second,
                   true, "op_time", of_one_trace, "it was measured", "1 − (before − after) / op time",
                   literature::execution_configuration},
@@ -447,25 +492,28 @@ constexpr std::array all_advice_rules{
                  [](Of op, double value) { return left_by_growth(op, *number(op, "wave_use"), value); }},
     OpAdviceRule{{"theoretical_occupancy", "Let a multiprocessor hold more warps", "theoretical occupancy",
                   Unit::percent, false, "op_time", of_counts,
-                  "it is below 80 %, and schedulers issue in less than 60 % of their cycles",
+                  "it is below 80 %, one limit alone is the tightest, and schedulers are free",
                   "max(before / after, busiest unit / its peak)", literature::latency_hiding},
                  theoretical_occupancy,
-                 full_occupancy,
+                 higher_occupancy,
                  [](Of op, double value) { return left_by_growth(op, *theoretical_occupancy(op), value); }},
+    OpAdviceRule{{"achieved_occupancy", "Keep as many warps as a multiprocessor can hold",
+                  "achieved occupancy of multiprocessors that have a block", Unit::percent, false, "op_time",
+                  of_counts, "it is below 90 % of the theoretical one, and schedulers are free",
+                  "max(before / after, busiest unit / its peak)", literature::latency_hiding},
+                 achieved_occupancy,
+                 reachable_occupancy,
+                 [](Of op, double value) { return left_by_growth(op, *achieved_occupancy(op), value); }},
     OpAdviceRule{
-        {"achieved_occupancy", "Keep as many warps as a multiprocessor can hold", "achieved occupancy",
-         Unit::percent, false, "op_time", of_counts,
-         "it is below 90 % of the theoretical one, and schedulers issue in less than 60 % of their cycles",
-         "max(before / after, busiest unit / its peak)", literature::latency_hiding},
-        achieved_occupancy,
-        reachable_occupancy,
-        [](Of op, double value) { return left_by_growth(op, *achieved_occupancy(op), value); }},
-    OpAdviceRule{{"issue_slots", "Have a warp ready in more cycles", "cycles in which a scheduler issued",
-                  Unit::percent, false, "op_time", of_counts, starving,
-                  "max(before / after, busiest unit / its peak)", literature::profiling_guide},
-                 issue_percent,
-                 [](Of op) { return lacks_warps(op) ? Number(all_of_it) : std::nullopt; },
-                 [](Of op, double value) { return left_by_growth(op, *issue_percent(op), value); }},
+        {"issue_slots", "Have a warp ready in more cycles", "elapsed cycles in which a scheduler issued",
+         Unit::percent, false, "op_time", of_counts, "it is below 60 %",
+         "max(before / after, busiest unit / its peak)", literature::profiling_guide},
+        issue_percent,
+        [](Of op) {
+          const bool mostly_free = lacks_warps(op) && *issue_use(op) < busy_schedulers;
+          return mostly_free ? Number(all_of_it) : std::nullopt;
+        },
+        [](Of op, double value) { return left_by_growth(op, *issue_percent(op), value); }},
     OpAdviceRule{
         {"long_scoreboard", "Wait less for global and local memory", "stalled cycles per issued instruction",
          Unit::ratio, true, "op_time", of_counts, starving_stall,
@@ -534,8 +582,8 @@ constexpr std::array all_advice_rules{
                  full_bandwidth,
                  left_by_bandwidth},
     OpAdviceRule{{"dram_traffic", "Move fewer bytes through DRAM", "DRAM bytes", Unit::byte, true, "op_time",
-                  of_counts, "they are more than the op's definition needs",
-                  "max(1 − (before − after) / bandwidth / op time, needed bytes / bandwidth / op time)",
+                  of_counts, "they are more than the op's definition needs, and what DRAM moves",
+                  "max(1 − (before − after) / bandwidth / op time, after at best / bandwidth / op time)",
                   literature::roofline},
                  dram_bytes,
                  fewest_bytes,

@@ -44,6 +44,9 @@ std::optional<double> looked_at(Look look, std::string_view metric, const OpComp
       return after->median;
     case Look::ratio:
       return before->median > 0 ? std::optional(after->median / before->median) : std::nullopt;
+    case Look::told_ratio:
+      return is_change(judge(before, after).verdict) ? std::optional(after->median / before->median)
+                                                     : std::nullopt;
     case Look::difference:
       return after->median - before->median;
     case Look::share_of_time:
@@ -154,6 +157,19 @@ std::string side_kernels_text(const OpComparison& sides) {
   return before == after ? after : fmt::format("{} → {}", before, after);
 }
 
+/// Occupancy is counted while a multiprocessor has a block: where the grid has fewer blocks than the GPU has
+/// multiprocessors, it says nothing of those without one.
+bool leaves_some_without_blocks(const OpReadings& op) {
+  const Value &blocks = op.of("launch__grid_size").value, &units = op.of("multiprocessors").value;
+  return blocks && units && blocks->median < units->median;
+}
+
+std::string_view of_which_multiprocessors(const Cited& cited, const OpComparison& sides) {
+  if (cited.metric != "sm__warps_active.avg.pct_of_peak_sustained_active") return {};
+  const bool some = leaves_some_without_blocks(sides.before) || leaves_some_without_blocks(sides.after);
+  return some ? " of the multiprocessors that had a block" : "";
+}
+
 std::string cited_text(const Cited& cited, const OpComparison& sides) {
   const Value& before = sides.before.of(cited.metric).value;
   const Value& after = sides.after.of(cited.metric).value;
@@ -220,6 +236,7 @@ std::string sentence_of(const Rule& rule, const OpComparison& sides) {
   for (const Cited& cited : rule.cites) {
     const std::size_t place = rest.find("{}");
     text.append(rest.substr(0, place)).append(cited_text(cited, sides));
+    text.append(of_which_multiprocessors(cited, sides));
     if (must_say_all_kernels(rule, cited, sides)) say_all_kernels(text);
     rest.remove_prefix(place + 2);
   }
@@ -293,6 +310,13 @@ std::vector<std::string> missing_evidence(const OpComparison& sides, bool on_gpu
     const Value& after = sides.after.of(metric).value;
     if (before && after) continue;
     missing.push_back(fmt::format("{} ({})", kind, format::one_line(after ? before.absent : after.absent)));
+  }
+  for (const OpReadings* side : {&sides.before, &sides.after}) {
+    const std::string untold =
+        why_dram_untold(side->kernels(), side->info(), side->family().speed_of_light.l2_capacity);
+    if (untold.empty()) continue;
+    missing.push_back(fmt::format("DRAM bytes ({}, {})", side->result().key.variant, untold));
+    break;
   }
   return missing;
 }

@@ -80,10 +80,10 @@ Reading tensor_share(const OpReadings& op) {
 std::optional<double> multiply_adds(const KernelCounters& kernel, const OpInfo& op, bool half_alone) {
   const auto half = counted(kernel, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum");
   const double in_half = computes_in_half(kernel, op) ? half.value_or(0) : 0;
-  if (half_alone) return half ? std::optional(in_half) : std::nullopt;
+  if (half_alone) return half ? std::optional(in_half / threads_of_a_warp) : std::nullopt;
   const auto single = counted(kernel, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
   const auto twice = counted(kernel, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum");
-  return single && twice ? std::optional(*single + *twice + in_half) : std::nullopt;
+  return single && twice ? std::optional((*single + *twice + in_half) / threads_of_a_warp) : std::nullopt;
 }
 
 Reading all_multiply_adds(const OpReadings& op) {
@@ -101,9 +101,7 @@ Reading half_multiply_adds(const OpReadings& op) {
 }
 
 Reading work_share(const OpReadings& op) {
-  return from(
-      op, [](double adds, double warps) { return 100 * adds / threads_of_a_warp / warps; }, "multiply_adds",
-      "smsp__inst_executed.sum");
+  return from(op, percentage, "multiply_adds", "smsp__inst_executed.sum");
 }
 
 Reading matrix_kernels(const OpReadings& op) {
@@ -153,6 +151,8 @@ Reading wave_use(const OpReadings& op) {
 // --- Memory
 
 Reading dram_time(const OpReadings& op) {
+  std::string untold = why_dram_untold(op.kernels(), op.info(), op.family().speed_of_light.l2_capacity);
+  if (!untold.empty()) return missing(std::move(untold));
   const std::optional<double> bandwidth = op.family().speed_of_light.peak_bandwidth;
   if (!bandwidth || !(*bandwidth > 0)) return missing("the memory bandwidth was not measured");
   return from(
@@ -263,12 +263,13 @@ constexpr std::array all_quantities{
     Quantity{"tensor_share", "Tensor share", Unit::percent,
              "Share of the executed arithmetic that tensor cores did.", false, tensor_share},
     Quantity{"multiply_adds", "Multiply-adds", Unit::count,
-             "Multiply-add instructions that threads executed; FP16 counts where the kernel computes in it.",
+             "Multiply-adds that threads executed, 32 of them as a warp instruction; FP16 counts where the "
+             "kernel computes in it.",
              false, all_multiply_adds},
     Quantity{"half_share", "Half-precision share", Unit::percent,
              "Share of the multiply-add instructions that are FP16.", false, half_multiply_adds},
-    Quantity{"work_share", "Share of multiply-adds", Unit::percent,
-             "Multiply-adds, a warp's worth at a time, of all warp instructions.", false, work_share},
+    Quantity{"work_share", "Share of multiply-adds", Unit::percent, "Multiply-adds of all warp instructions.",
+             false, work_share},
     Quantity{"matrix_kernels", "Matrix products", Unit::count,
              "Kernels of the op that have gemm or matmul in their name.", false, matrix_kernels},
     Quantity{"multiprocessors", "Multiprocessors", Unit::count,
@@ -285,8 +286,11 @@ constexpr std::array all_quantities{
     Quantity{"wave_use", "Use of waves", Unit::percent,
              "Waves over the next whole number: what the last wave leaves of the multiprocessors.", true,
              wave_use},
-    Quantity{"dram_time", "DRAM time", Unit::second,
-             "Time that the op's DRAM bytes take at the measured memory bandwidth.", false, dram_time},
+    Quantity{
+        "dram_time", "DRAM time", Unit::second,
+        "Time that the op's DRAM bytes take at the measured memory bandwidth; unknown where launches leave "
+        "in the L2 cache what they wrote, since their counters do not tell then what DRAM moves.",
+        false, dram_time},
     Quantity{"conflict_share", "Bank conflicts", Unit::percent,
              "Rounds lost to bank conflicts of shared loads, as a share of all multiprocessors' cycles.",
              false, conflict_share},

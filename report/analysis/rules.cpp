@@ -122,7 +122,7 @@ const std::vector<Rule> table{
      faster,
      op_time,
      {least("half_share", before, 50), least("half_share", after, 50), most("multiply_adds", ratio, 0.7)},
-     "FP16 in pairs: {} multiply-add instructions do the same arithmetic.",
+     "FP16 in pairs: {} multiply-adds, as warp instructions, do the same arithmetic.",
      {change("multiply_adds")},
      by_ratio("multiply_adds"),
      literature::half_math},
@@ -130,9 +130,9 @@ const std::vector<Rule> table{
      context,
      op_time,
      {most("half_share", before, 10), least("half_share", after, 50), least("multiply_adds", ratio, 0.9)},
-     "{} of the multiply-adds are in FP16, one at a time, and they are no fewer: {}. Arithmetic in FP16 pays "
-     "only "
-     "in pairs or on tensor cores.",
+     "{} of the multiply-adds are in FP16, one at a time, and no fewer: {} warp instructions. FP16 pays only "
+     "in "
+     "pairs or on tensor cores.",
      {now("half_share"), change("multiply_adds")},
      {Weigh::least, "multiply_adds", 0.5},
      literature::half_math},
@@ -586,7 +586,8 @@ const std::vector<Rule> table{
     {"copies_hide_the_gain",
      context,
      op_time,
-     {most("op_time", ratio, 0.67), least("copy_only_share", after, 50), least("group_time", ratio, 0.8)},
+     {most("op_time", ratio, 0.67), least("copy_only_share", after, 50), least("group_time", ratio, 0.8),
+      most("group_time", told_ratio, 1)},
      "The {group} gains less, for copies take {} of its time: {group_time} {}.",
      {now("copy_only_share"), change("group_time")},
      {Weigh::least, "group_time", 0.1},
@@ -594,7 +595,8 @@ const std::vector<Rule> table{
     {"copies_hide_the_loss",
      context,
      op_time,
-     {least("op_time", ratio, 1.5), least("copy_only_share", after, 50), most("group_time", ratio, 1.25)},
+     {least("op_time", ratio, 1.5), least("copy_only_share", after, 50), most("group_time", ratio, 1.25),
+      least("group_time", told_ratio, 1)},
      "The {group} loses less, for copies take {} of its time: {group_time} {}.",
      {now("copy_only_share"), change("group_time")},
      {Weigh::least, "group_time", 0.1},
@@ -833,6 +835,8 @@ std::string_view word(Look look) {
       return "after";
     case ratio:
       return "after / before";
+    case told_ratio:
+      return "after / before, the two told apart,";
     case difference:
       return "after − before";
     case share_of_time:
@@ -843,7 +847,8 @@ std::string_view word(Look look) {
 
 std::string threshold_text(const Clause& clause) {
   if (clause.look == share_of_time) return format::whole_percent(100 * clause.threshold);
-  const std::optional<Unit> unit = clause.look == ratio ? std::nullopt : unit_of(clause.metric);
+  const bool is_ratio = clause.look == ratio || clause.look == told_ratio;
+  const std::optional<Unit> unit = is_ratio ? std::nullopt : unit_of(clause.metric);
   std::string text = format::about(clause.threshold, Unit::ratio);
   if (unit != Unit::percent) return text;
   return text + (clause.look == difference || clause.metric == "memory_lead" ? " points" : "\u00a0%");

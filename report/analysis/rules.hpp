@@ -29,6 +29,7 @@ enum class Look {
   before,
   after,
   ratio,         ///< after / before
+  told_ratio,    ///< the same of a time; unknown where the two times cannot be told apart
   difference,    ///< after - before; of percentages in points
   share_of_time  ///< (after - before) over the longer of the two explained times: for what is a time itself
 };

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "model/facts.hpp"
 #include "model/metric.hpp"
 #include "model/metric_presets.hpp"
 #include "report/analysis/analysis.hpp"
@@ -221,7 +222,10 @@ void weigh(std::vector<KernelResult>& kernels) {
 std::vector<KernelResult> kernels_of_case(const VariantResult& variant, const CaseResult& result,
                                           const SpeedOfLight& roofs) {
   std::vector<KernelResult> kernels;
-  for (KernelCounters& counters : kernels_of(*result.source)) {
+  std::vector<KernelCounters> counted = kernels_of(*result.source);
+  std::map<std::string, std::vector<KernelCounters>> of_ops;
+  for (const KernelCounters& counters : counted) of_ops[counters.op].push_back(counters);
+  for (KernelCounters& counters : counted) {
     KernelResult kernel;
     kernel.variant = &variant;
     kernel.result = &result;
@@ -233,7 +237,9 @@ std::vector<KernelResult> kernels_of_case(const VariantResult& variant, const Ca
       kernel.pipes.insert(kernel.pipes.begin(), BusyPart{issuing, *kernel.bottleneck->issue_slots});
     kernel.mix = mix_of(counters);
     const OpResult* op = result.find_op(counters.op);
-    kernel.roofline = roofline_of(counters, op == nullptr ? OpInfo{} : op->info, roofs);
+    const OpInfo info = op == nullptr ? OpInfo{} : op->info;
+    kernel.no_roofline = why_dram_untold(of_ops[counters.op], info, roofs.l2_capacity);
+    if (kernel.no_roofline.empty()) kernel.roofline = roofline_of(counters, info, roofs);
     kernel.counters = std::move(counters);
     kernels.push_back(std::move(kernel));
   }
@@ -304,6 +310,15 @@ bool runs_on_gpu(const VariantResult& variant) {
   return variant.info.device == "cuda";
 }
 
+/// B; nullopt where the run does not say it.
+std::optional<double> l2_capacity_of(const Run& run) {
+  const auto facts = run.environment.find(fact::gpu_l2_cache.group);
+  if (facts == run.environment.end()) return std::nullopt;
+  const auto found = facts->second.find(fact::gpu_l2_cache.name);
+  const auto* bytes = found == facts->second.end() ? nullptr : std::get_if<double>(&found->second);
+  return bytes == nullptr ? std::nullopt : std::optional(*bytes);
+}
+
 /// Why no kernel of the family was counted.
 std::string why_none(const Run& run, const FamilyResult& family) {
   const auto first = std::find_if(family.variants.begin(), family.variants.end(), runs_on_gpu);
@@ -363,6 +378,24 @@ std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo&
   const auto single = flops_in(kernel, 'f'), twice = flops_in(kernel, 'd'), half = flops_in(kernel, 'h');
   if (!single || !twice) return std::nullopt;
   return *single + *twice + (computes_in_half(kernel, op) ? *half : 0) + tensor_operations(kernel);
+}
+
+std::string why_dram_untold(std::span<const KernelCounters> of_op, const OpInfo& op,
+                            std::optional<double> l2_capacity) {
+  constexpr double far_below = 0.9;
+  double bytes = 0, launches = 0;
+  for (const KernelCounters& kernel : of_op) {
+    const Value moved = kernel.value("dram__bytes.sum");
+    if (!moved) return {};
+    bytes += moved->median * kernel.launches.value_or(1);
+    launches += kernel.launches.value_or(1);
+  }
+  if (!l2_capacity || !(launches > 0) || op.bytes / launches > *l2_capacity) return {};
+  if (bytes >= far_below * op.bytes) return {};
+  return fmt::format(
+      "what a launch writes stays in the L2 cache past its counting: {} were counted, where the op must move "
+      "{}",
+      format::about(bytes, Unit::byte), format::about(op.bytes, Unit::byte));
 }
 
 std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memory, const Value& waves) {
@@ -465,6 +498,7 @@ SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
   sol.peak_bandwidth = measured_peak(run, "memory_bandwidth");
   sol.peak_tf32_rate = measured_peak(run, tf32_tensor_ceiling);
   sol.peak_fp16_rate = measured_peak(run, fp16_tensor_ceiling);
+  sol.l2_capacity = l2_capacity_of(run);
   const std::optional<Problem> problem = best_counted_problem(family);
   if (!problem) {
     sol.absent = why_none(run, family);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,12 @@ struct BoundWords {
 /// FLOP that a launch executed, a packed pair of FP16 counted once; nullopt where a count was not read.
 [[nodiscard]] std::optional<double> executed_flops(const KernelCounters& kernel, const OpInfo& op);
 
+/// Why the counted DRAM bytes are not what the op's launches, `of_op`, make DRAM move; empty where they are,
+/// or the capacity of the L2 cache (B) is unknown. A launch whose data fit the L2 leaves what it wrote there,
+/// and DRAM gets it only after the profiled kernel.
+[[nodiscard]] std::string why_dram_untold(std::span<const KernelCounters> of_op, const OpInfo& op,
+                                          std::optional<double> l2_capacity);
+
 /// The kernel that another one is held against.
 struct KernelBefore {
   std::string variant;
@@ -141,6 +148,7 @@ struct KernelResult {
   std::vector<BusyPart> pipes;          ///< in the order of the multiprocessor's parts
   std::vector<PipeShare> mix;           ///< in the order of the catalogue
   std::optional<RooflinePoint> roofline;
+  std::string no_roofline;  ///< why there is no point although all was counted; may be empty
 };
 
 /// A case of which no kernel was counted.
@@ -159,7 +167,8 @@ struct SpeedOfLight {
   std::optional<double> peak_fp16_rate;
   std::optional<double> l1_bandwidth;  ///< B/s, what the caches can do at the clock of the counted kernels
   std::optional<double> l2_bandwidth;
-  std::string absent;  ///< why there is no kernel
+  std::optional<double> l2_capacity;  ///< B
+  std::string absent;                 ///< why there is no kernel
 };
 
 /// `family` must outlive the result, which points into it.

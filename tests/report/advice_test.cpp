@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/facts.hpp"
 #include "report/analysis/readings.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
@@ -123,6 +124,7 @@ Run advised_run(const Numbers& before, const std::vector<Numbers>& after,
                 const std::string& device = "cuda") {
   mprof::Run run = samples::empty_run();
   run.ceilings = {{"memory_bandwidth", "cuda", 1e12, "", ""}};
+  run.environment[fact::gpu_l2_cache.group][fact::gpu_l2_cache.name] = 5e7;
   run.families = {samples::conv_family()};
   VariantInfo base = samples::variant("conv/before");
   base.device = device;
@@ -158,7 +160,8 @@ struct Limited {
 
 const Evidence untraced{std::nullopt, "nothing was traced"};
 
-const Numbers starved{{latency, 40}, {counter::sm_throughput, 30}, {counter::memory_throughput, 30}};
+const Numbers starved{
+    {latency, 40}, {counter::cycles, 5e6}, {counter::sm_throughput, 30}, {counter::memory_throughput, 30}};
 
 const std::vector<Limited> limited_ops{
     {"instructions", {{"compute_throughput", 20}}, {{counter::instructions, 400e6}}, 5, 2},
@@ -170,7 +173,7 @@ const std::vector<Limited> limited_ops{
     {"launch_gaps", {{"gpu_time", 0.8e-3}}, {}, 1.25, 1.25},
     {"partial_waves", {{counter::waves, 1.25}, {counter::grid, 132.0 * 8 * 1.25}}, {}, 1 / 0.75, 1 / 0.75},
     {"theoretical_occupancy",
-     with(starved, {{most_warps, 50}, {counter::occupancy, 50}}),
+     with(starved, {{most_warps, 50}, {counter::occupancy, 50}, {"launch__occupancy_limit_warps", 16}}),
      {{most_warps, 75}},
      2,
      1.5},
@@ -179,7 +182,7 @@ const std::vector<Limited> limited_ops{
      {{counter::occupancy, 80}},
      2,
      1.6},
-    {"issue_slots", starved, {{latency, 20}}, 1 / 0.32, 2},
+    {"issue_slots", starved, {{counter::cycles, 2.5e6}}, 3.3, 2},
     {"long_scoreboard",
      with(starved, {{counter::stall("long_scoreboard"), 20}}),
      {{counter::stall("long_scoreboard"), 10}},
@@ -206,7 +209,9 @@ const std::vector<Limited> limited_ops{
      2,
      1 / 0.75},
     {"coalescing",
-     {{counter::bytes_per_loaded_sector, 16}, {counter::stall("long_scoreboard"), 8}},
+     {{counter::bytes_per_loaded_sector, 16},
+      {counter::stall("long_scoreboard"), 8},
+      {counter::cycles, 2.5e6}},
      {},
      1 / 0.75,
      1 / 0.75},
@@ -221,7 +226,7 @@ const std::vector<Limited> limited_ops{
      {{counter::dram_throughput, 84}},
      1 / 0.7,
      1.2},
-    {"dram_traffic", {{"dram__bytes.sum", 5e8}}, {{"dram__bytes.sum", 3e8}}, 1 / 0.6, 1.25},
+    {"dram_traffic", {{"dram__bytes.sum", 5e8}}, {{"dram__bytes.sum", 3e8}}, 1 / 0.55, 1.25},
     {"serial_copies", {{"gpu_copy_only_time", 8e-3}}, {{"gpu_copy_only_time", 5.5e-3}}, 2, 1 / 0.75},
     {"copy_rate", {{"copy_in_bytes", 2e7}, {"copy_out_bytes", 2e7}}, {}, 1 / 0.85, 1 / 0.85},
     {"allocation", {{"gpu_idle_allocation_time", 3e-3}}, {{"gpu_idle_allocation_time", 1e-3}}, 1 / 0.7, 1.25},
@@ -456,6 +461,80 @@ TEST(Advice, BoundsHalfPrecisionByTheBandwidthAlone) {
   const Advice* found = find_advice(advice.families.at(0).variants.at(0).ops.at(0).advice, "instructions");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(found->gain, 10, 1e-3) << "the FP32 peak is no bound for it";
+}
+
+std::vector<Advice> advice_at(const Numbers& numbers, double l2_capacity = 5e7) {
+  mprof::Run run = advised_run(with(unlimited, numbers), {});
+  run.environment[fact::gpu_l2_cache.group][fact::gpu_l2_cache.name] = l2_capacity;
+  const RunAnalysis analysis = analyse(run);
+  return advice_for(
+      OpReadings(analysis.families.at(0), analysis.families[0].variants.at(0).cases.at(0), "layer1"));
+}
+
+TEST(Advice, CountsTheInstructionsThatTheDefinitionNeeds) {
+  const double flops = samples::timed_case(samples::variant("conv/before"), batch, 1, 1).ops.at(0).flops;
+  const Numbers slow{{"compute_throughput", 20}, {counter::executed("ffma"), 0}};
+  for (const double op_time : {1e-3, 3e-3}) {
+    const auto advice = advice_at(with(slow, {{"op_time", op_time}}));
+    const Advice* found = find_advice(advice, "instructions");
+    ASSERT_NE(found, nullptr) << op_time;
+    EXPECT_DOUBLE_EQ(found->best, flops / 2 / 32) << "a count, whatever the time: " << op_time;
+    EXPECT_LE(found->gain, 5 + 1e-9) << "no faster than the measured peak";
+  }
+  const auto packed = advice_at(with(
+      slow,
+      {{counter::executed("hfma"), 2e10}, {counter::executed("hadd"), 0}, {counter::executed("hmul"), 0}}));
+  ASSERT_NE(find_advice(packed, "instructions"), nullptr);
+  EXPECT_DOUBLE_EQ(find_advice(packed, "instructions")->best, flops / 4 / 32) << "two a lane";
+  const auto tiles = advice_at(with(slow, {{"sm__ops_path_tensor_src_fp16.sum", flops}}));
+  EXPECT_EQ(find_advice(tiles, "instructions"), nullptr) << "nobody counts what a tile takes";
+}
+
+TEST(Advice, LooksForWarpsBeforeInstructions) {
+  const Numbers between{{"compute_throughput", 20},
+                        {counter::cycles, 2.4e6},
+                        {counter::sm_throughput, 63},
+                        {counter::memory_throughput, 10}};
+  const auto missing = advice_at(with(between, {{counter::occupancy, 67}, {"gpu_time", 0.8e-3}}));
+  EXPECT_EQ(find_advice(missing, "instructions"), nullptr) << "the schedulers wait for warps";
+  EXPECT_NE(find_advice(missing, "achieved_occupancy"), nullptr);
+  EXPECT_NE(find_advice(missing, "launch_gaps"), nullptr);
+  const auto full = advice_at(with(between, {{counter::occupancy, 95}}));
+  EXPECT_NE(find_advice(full, "instructions"), nullptr);
+  EXPECT_EQ(find_advice(full, "achieved_occupancy"), nullptr);
+}
+
+TEST(Advice, EndsOccupancyAtTheNextLimit) {
+  const Numbers low = with(starved, {{most_warps, 37.5},
+                                     {counter::occupancy, 37.5},
+                                     {"launch__occupancy_limit_registers", 6},
+                                     {"launch__occupancy_limit_shared_mem", 8},
+                                     {"launch__occupancy_limit_warps", 16}});
+  const auto advice = advice_at(low);
+  const Advice* found = find_advice(advice, "theoretical_occupancy");
+  ASSERT_NE(found, nullptr);
+  EXPECT_DOUBLE_EQ(found->best, 50) << "shared memory stays";
+  EXPECT_NEAR(found->gain, 4.0 / 3, 1e-9);
+  const auto tied = advice_at(with(low, {{"launch__occupancy_limit_shared_mem", 6}}));
+  EXPECT_EQ(find_advice(tied, "theoretical_occupancy"), nullptr) << "one of two alone gives nothing";
+}
+
+TEST(Advice, KnowsThatTheL2KeepsWhatALaunchWrote) {
+  const Numbers few{{"dram__bytes.sum", 5e7}};
+  for (const double capacity : {5e7, 2e8}) {
+    mprof::Run run = advised_run(with(unlimited, few), {});
+    run.environment[fact::gpu_l2_cache.group][fact::gpu_l2_cache.name] = capacity;
+    const RunAnalysis analysis = analyse(run);
+    const bool fits = capacity > 1e8;
+    const OpReadings op(analysis.families.at(0), analysis.families[0].variants.at(0).cases.at(0), "layer1");
+    EXPECT_EQ(op.of("dram_time").value.estimate.has_value(), !fits) << capacity;
+    EXPECT_EQ(analysis.families[0].speed_of_light.kernels.at(0).no_roofline.empty(), !fits) << capacity;
+    const RunAdvice advice = advise(analysis, untraced);
+    EXPECT_EQ(advice.families.at(0).variants.at(0).ops.at(0).missing.size(), fits ? 1U : 0U) << capacity;
+  }
+  EXPECT_NE(find_advice(advice_at({{"dram__bytes.sum", 5e8}}, 2e8 / 3), "dram_traffic"), nullptr);
+  EXPECT_EQ(find_advice(advice_at({{"dram__bytes.sum", 5e8}}, 2e8), "dram_traffic"), nullptr)
+      << "all of it may stay in the L2, so that nobody knows the least";
 }
 
 TEST(Advice, TakesNoGuessForACount) {

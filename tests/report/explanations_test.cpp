@@ -251,12 +251,14 @@ const std::vector<Situation> situations{
     {"packed_halves",
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 1.2e9}},
-     "FP16 in pairs: 2,400 → 1,200 million (−50.0 %) multiply-add instructions do the same arithmetic."},
+     "FP16 in pairs: 75.0 → 37.5 million (−50.0 %) multiply-adds, as warp instructions, do the same "
+     "arithmetic."},
     {"single_halves",
      {},
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},
-     "100.0 % of the multiply-adds are in FP16, one at a time, and they are no fewer: 2,500 → 2,400 million "
-     "(−4.0 %). Arithmetic in FP16 pays only in pairs or on tensor cores."},
+     "100.0 % of the multiply-adds are in FP16, one at a time, and no fewer: 78.1 → 75.0 million (−4.0 %) "
+     "warp "
+     "instructions. FP16 pays only in pairs or on tensor cores."},
     {"other_kernels_more",
      {},
      {{"other:gpu__time_duration.sum", 0.4e-3}, {"kernel_count", 2}},
@@ -756,6 +758,20 @@ TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
   EXPECT_FALSE(fires({"dram_less", {{dram, 1e9}}, {{dram, 9e8}}, ""})) << "10 % less is no reason";
 }
 
+TEST(ExplanationThresholds, CopiesHideNoGainThatIsNone) {
+  for (const char* rule : {"copies_hide_the_gain", "copies_hide_the_loss"}) {
+    const auto found = std::ranges::find(situations, rule, &Situation::rule);
+    ASSERT_NE(found, situations.end());
+    Situation s = *found;
+    EXPECT_TRUE(fires(s)) << rule;
+    const bool gain = s.rule == "copies_hide_the_gain";
+    s.after["group_time"] = gain ? 11e-3 : 9e-3;
+    EXPECT_FALSE(fires(s)) << rule << ": it went the other way";
+    s.after["group_time"] = gain ? 9.99e-3 : 10.01e-3;
+    EXPECT_FALSE(fires(s)) << rule << ": nobody can tell it from no change";
+  }
+}
+
 TEST(ExplanationThresholds, ACacheServesNoDataThatIsGone) {
   const auto rule = std::ranges::find(situations, "l2_hits_more", &Situation::rule);
   ASSERT_NE(rule, situations.end());
@@ -763,6 +779,20 @@ TEST(ExplanationThresholds, ACacheServesNoDataThatIsGone) {
   EXPECT_TRUE(fires(s));
   s.after["dram__bytes_write.sum"] = 1e7;
   EXPECT_FALSE(fires(s)) << "a matrix that is no longer written is not read either";
+}
+
+TEST(ExplanationKernels, OccupancyIsThatOfMultiprocessorsWithABlock) {
+  const auto rule = std::ranges::find(situations, "occupancy_higher", &Situation::rule);
+  ASSERT_NE(rule, situations.end());
+  Situation s = *rule;
+  const std::string some = "of the multiprocessors that had a block";
+  EXPECT_EQ(rule->sentence.find(some), std::string::npos);
+  s.before[counter::grid] = 33;
+  s.before[counter::waves] = 33.0 / 132 / 8;
+  const std::vector<Reason> reasons = all_reasons(explanation_of(s));
+  const Reason* reason = find(reasons, s.rule);
+  ASSERT_NE(reason, nullptr);
+  EXPECT_NE(reason->sentence.find(some), std::string::npos) << reason->sentence;
 }
 
 TEST(ExplanationKernels, ANumberOfAllKernelsIsNotSaidToBeOfTheLongest) {
