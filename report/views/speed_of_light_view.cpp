@@ -381,6 +381,14 @@ json roofline_part(const Section& section) {
     cells.push_back(of_roof_cell(point));
     table.row(std::move(cells));
   }
+  for (const KernelResult& kernel : section.sol.kernels) {
+    if (kernel.roofline || kernel.no_roofline.empty()) continue;
+    std::vector<Cell> cells{section.variant_cell(kernel), Cell::words(kernel.counters.op),
+                            kernel_cell(kernel)};
+    for (std::size_t i = 0; i < (has_caches ? 7U : 5U); ++i)
+      cells.push_back(Cell::missing(kernel.no_roofline));
+    table.row(std::move(cells));
+  }
   add_table(part, table);
   part["folded"] = true;
   return part;

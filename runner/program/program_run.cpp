@@ -14,6 +14,7 @@
 #include "collectors/range_times.hpp"
 #include "model/rounds.hpp"
 #include "model/trace/journal.hpp"
+#include "model/trace/counter_request.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/writer.hpp"
 #include "model/version.hpp"
@@ -57,6 +58,7 @@ Status status_of(const ProgramEnd& end) {
     case ProgramEnd::How::signalled:
       return Status::crashed;
     case ProgramEnd::How::time_limit:
+    case ProgramEnd::How::given_up:
       return Status::timeout;
     case ProgramEnd::How::interrupted:
       break;
