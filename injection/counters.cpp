@@ -489,7 +489,9 @@ class Counter final : public NvtxObserver {
 
   void forget(CUcontext handle) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock() && stopped_in_ != handle) contexts_.erase(handle);
+    if (!lock.owns_lock() || stopped_in_ == handle) return;
+    // CUPTI may look once more at what it was given while it takes the context down.
+    if (auto context = contexts_.extract(handle)) gone_.push_back(std::move(context));
   }
 
   /// The launch that is being counted.
@@ -515,6 +517,7 @@ class Counter final : public NvtxObserver {
   std::vector<std::unique_ptr<CountedKernel>> all_{};
   std::map<KernelKey, CountedKernel*> by_key_{};
   std::map<CUcontext, Context> contexts_{};
+  std::vector<std::map<CUcontext, Context>::node_type> gone_{};  ///< of contexts that were destroyed
   std::set<std::string> noted_{};
   Current current_{};
   std::uint32_t correlation_ = 0;   ///< of the launch that is counted

@@ -1,5 +1,6 @@
 #include "injection/range_profiler.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -78,7 +79,8 @@ void RangeProfiler::close() {
 }
 
 RangeProfiler::Obstacle RangeProfiler::make_room(std::size_t group) {
-  if (sizes_[group] == 0) {
+  Image& image = images_[group];
+  if (image.data.empty()) {
     std::vector<const char*> names;
     for (const std::string& metric : groups_[group].metrics) names.push_back(metric.c_str());
     MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
@@ -88,27 +90,29 @@ RangeProfiler::Obstacle RangeProfiler::make_room(std::size_t group) {
     params.maxNumOfRanges = 1;
     params.maxNumRangeTreeNodes = 1;
     if (auto obstacle = tried("make room for counters", functions_.data_size(&params))) return obstacle;
-    sizes_[group] = params.counterDataSize;
+    image.config.assign(groups_[group].config.begin(), groups_[group].config.end());
+    image.data.resize(params.counterDataSize);
   }
-  data_.assign(sizes_[group], 0);
+  std::fill(image.data.begin(), image.data.end(), std::uint8_t{0});
   return std::nullopt;
 }
 
 RangeProfiler::Obstacle RangeProfiler::begin(std::size_t group) {
   is_complete_ = false;
   if (auto obstacle = make_room(group)) return obstacle;
-  config_.assign(groups_[group].config.begin(), groups_[group].config.end());
+  group_ = group;
+  auto& [config, data] = images_[group];
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
   image.pRangeProfilerObject = object_;
-  image.counterDataSize = data_.size();
-  image.pCounterData = data_.data();
+  image.counterDataSize = data.size();
+  image.pCounterData = data.data();
   if (auto obstacle = tried("prepare its counter data", functions_.clear(&image))) return obstacle;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params);
   params.pRangeProfilerObject = object_;
-  params.configSize = config_.size();
-  params.pConfig = config_.data();
-  params.counterDataImageSize = data_.size();
-  params.pCounterDataImage = data_.data();
+  params.configSize = config.size();
+  params.pConfig = config.data();
+  params.counterDataImageSize = data.size();
+  params.pCounterDataImage = data.data();
   params.range = CUPTI_AutoRange;
   params.replayMode = CUPTI_UserReplay;
   params.maxRangesPerPass = 1;
@@ -138,8 +142,8 @@ RangeProfiler::Obstacle RangeProfiler::decode() {
   params.pRangeProfilerObject = object_;
   if (auto obstacle = tried("read its counters", functions_.decode(&params))) return obstacle;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-  info.pCounterDataImage = data_.data();
-  info.counterDataImageSize = data_.size();
+  info.pCounterDataImage = images_[group_].data.data();
+  info.counterDataImageSize = images_[group_].data.size();
   if (auto obstacle = tried("look at its counters", functions_.info(&info))) return obstacle;
   if (info.numTotalRanges == 0) return "CUPTI counted nothing at its launches";
   return std::nullopt;

@@ -43,7 +43,7 @@ class RangeProfiler {
 
   RangeProfiler(const CuptiFunctions& cupti, const ProfilerFunctions& functions,
                 const std::vector<journal::MetricGroup>& groups)
-      : cupti_(cupti), functions_(functions), groups_(groups), sizes_(groups.size()) {}
+      : cupti_(cupti), functions_(functions), groups_(groups), images_(groups.size()) {}
 
   [[nodiscard]] Obstacle open(CUcontext context);
   void close();
@@ -57,19 +57,27 @@ class RangeProfiler {
   /// Makes data() of what was counted, once complete.
   [[nodiscard]] Obstacle decode();
   [[nodiscard]] std::string_view data() const {
-    return {reinterpret_cast<const char*>(data_.data()), data_.size()};
+    const Bytes& counted = images_[group_].data;
+    return {reinterpret_cast<const char*>(counted.data()), counted.size()};
   }
 
  private:
+  using Bytes = std::vector<std::uint8_t>;
+  /// What CUPTI reads and writes, and looks at again when another group begins: made once, and kept where it
+  /// is.
+  struct Image {
+    Bytes config;
+    Bytes data;
+  };
+
   [[nodiscard]] Obstacle tried(const char* what, CUptiResult result) const;
   [[nodiscard]] Obstacle make_room(std::size_t group);
 
   const CuptiFunctions& cupti_;
   const ProfilerFunctions& functions_;
   const std::vector<journal::MetricGroup>& groups_;
-  std::vector<std::size_t> sizes_;      ///< B, of each group's image; 0: not asked for yet
-  std::vector<std::uint8_t> config_{};  // both stay where they are until the next begin()
-  std::vector<std::uint8_t> data_{};
+  std::vector<Image> images_;  ///< of each group
+  std::size_t group_ = 0;      ///< that was begun last
   CUpti_RangeProfiler_Object* object_ = nullptr;
   bool is_complete_ = false;
 };

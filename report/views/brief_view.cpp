@@ -24,11 +24,20 @@ Cell ops_cell(const BriefRow& row) {
   return Cell::bare(derived_value(*row.ops_time));
 }
 
+/// " (op 1 is rows, op 2 columns)" where there are several.
+std::string numbers_of_ops(const FamilyResult& family) {
+  std::vector<std::string> names;
+  for (const OpInfo& op : family.ops)
+    names.push_back(fmt::format("op {} is {}", names.size() + 1, format::short_id(op.name)));
+  return names.size() > 1 ? fmt::format(" ({})", fmt::join(names, ", ")) : "";
+}
+
 Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   Table table(page.anchor(family.id + " brief"),
-              fmt::format("All variants {}, the fastest ops first: over {}; the verdict is against the "
+              fmt::format("All variants {}{}, the fastest ops first: over {}; the verdict is against the "
                           "baseline that each declares",
-                          family.words.at(*brief.problem), format::one_line(brief.common->info.id)));
+                          family.words.at(*brief.problem), numbers_of_ops(family),
+                          format::one_line(brief.common->info.id)));
   const std::size_t ops = family.ops.size();
   const auto add_columns = [&](const std::string& head) {
     for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
@@ -103,8 +112,9 @@ json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& ancho
   return chart;
 }
 
-/// "1.87× in rows, 2.52× in columns"; a baseline's how near it comes to what the measured peaks allow.
-std::string standing_text(const CaseResult& result) {
+/// "1.87× in rows, 2.52× in columns over map/direct"; a baseline's how near it comes to what the measured
+/// peaks allow.
+std::string standing_text(const CaseResult& result, const std::string& baseline) {
   std::vector<std::string> figures;
   for (const OpResult& op : result.ops) {
     const std::string name = format::short_id(op.info.name);
@@ -117,7 +127,8 @@ std::string standing_text(const CaseResult& result) {
     }
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
-  if (!result.is_baseline) return figures.empty() ? "not compared" : text;
+  if (!result.is_baseline)
+    return figures.empty() ? "not compared" : fmt::format("{} over {}", text, format::short_id(baseline));
   return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
 }
 
@@ -144,7 +155,7 @@ json lines_of(const FamilyResult& family, const Brief& brief, const PageContext&
     const auto anchor = page.variants.find(row.variant->info.id);
     lines.push_back({{"id", short_name(*row.result)},
                      {"anchor", anchor == page.variants.end() ? "" : anchor->second},
-                     {"text", standing_text(*row.result)},
+                     {"text", standing_text(*row.result, row.variant->info.baseline)},
                      {"cause", causes_text(family, row)}});
   }
   return lines;

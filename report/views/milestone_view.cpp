@@ -293,7 +293,8 @@ json glossary_view(const RunAnalysis& analysis) {
       "the common one is that from which most variants come. The interval is the 95 % one of Welch's t-test "
       "on the logarithms.");
   add("Of possible",
-      "The time that the measured peaks allow an op (its FLOPs at the FP32 rate, its bytes at the memory "
+      "The time that the measured peaks allow an op (its FLOPs at the rate of the units that compute them, "
+      "its bytes at the memory "
       "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
       "Modelled.");
   add("Faster, slower, same",
