@@ -1,5 +1,6 @@
-// The convolution as a product of matrices, mask times unrolled input, in one kernel: the unrolled input is never stored. A
-// thread has one pixel of all maps, so that each input element that it reads serves all of them; the masks are in shared memory.
+// The convolution as a product of matrices, mask times unrolled input, in one kernel: the unrolled input is
+// never stored. A thread has one pixel of all maps, so that each input element that it reads serves all of
+// them; the masks are in shared memory.
 #include "harness.cuh"
 
 template <int maps>
@@ -35,7 +36,8 @@ void conv_forward_gpu(Buffers& buffers, const Shape& shape) {
   constexpr int threads = 256;
   const dim3 grid((shape.pixels() + threads - 1) / threads, shape.batch);
   const auto kernel = shape.maps == 4 ? multiply<4> : multiply<16>;
-  kernel<<<grid, threads, shape.mask_bytes()>>>(buffers.device_in, buffers.device_mask, buffers.device_out, shape);
+  kernel<<<grid, threads, shape.mask_bytes()>>>(buffers.device_in, buffers.device_mask, buffers.device_out,
+                                                shape);
   CHECK(cudaGetLastError());
 }
 

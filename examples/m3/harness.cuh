@@ -1,6 +1,6 @@
-// The program around a convolution: the two layers of a LeNet on images that it makes itself, timed by the host's clock, and
-// verified on the CPU. A .cu includes it and defines the three functions below; what it prints are the lines of the course's
-// project (University of Illinois, ECE 408).
+// The program around a convolution: the two layers of a LeNet on images that it makes itself, timed by the
+// host's clock, and verified on the CPU. A .cu includes it and defines the three functions below; what it
+// prints are the lines of the course's project (University of Illinois, ECE 408).
 //   ./PROGRAM [BATCH]
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
-/// A convolution without padding: `in` is batch x channels x height x width, `mask` maps x channels x kernel x kernel, `out`
-/// batch x maps x out_height() x out_width().
+/// A convolution without padding: `in` is batch x channels x height x width, `mask` maps x channels x kernel
+/// x kernel, `out` batch x maps x out_height() x out_width().
 struct Shape {
   int batch, maps, channels, height, width, kernel;
   __host__ __device__ int out_height() const { return height - kernel + 1; }

@@ -1,5 +1,6 @@
-// The kernel of baseline.cu, with the batch in parts on several streams: while one part is computed, the next one is copied to
-// the GPU and the one before back. All of that is within conv_forward_gpu(), so its op time holds the copies.
+// The kernel of baseline.cu, with the batch in parts on several streams: while one part is computed, the next
+// one is copied to the GPU and the one before back. All of that is within conv_forward_gpu(), so its op time
+// holds the copies.
 #include "harness.cuh"
 
 constexpr int stream_count = 4;
@@ -34,11 +35,14 @@ void conv_forward_gpu(Buffers& buffers, const Shape& shape) {
     part.batch = std::min(per_part, shape.batch - begin);
     const size_t in = begin * shape.in_item(), out = begin * shape.out_item();
     cudaStream_t stream = streams[i % stream_count];
-    CHECK(cudaMemcpyAsync(buffers.device_in + in, buffers.in + in, part.in_bytes(), cudaMemcpyHostToDevice, stream));
+    CHECK(cudaMemcpyAsync(buffers.device_in + in, buffers.in + in, part.in_bytes(), cudaMemcpyHostToDevice,
+                          stream));
     const dim3 grid((shape.pixels() + threads - 1) / threads, shape.maps, part.batch);
-    convolve<<<grid, threads, 0, stream>>>(buffers.device_in + in, buffers.device_mask, buffers.device_out + out, part);
+    convolve<<<grid, threads, 0, stream>>>(buffers.device_in + in, buffers.device_mask,
+                                           buffers.device_out + out, part);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpyAsync(buffers.out + out, buffers.device_out + out, part.out_bytes(), cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaMemcpyAsync(buffers.out + out, buffers.device_out + out, part.out_bytes(),
+                          cudaMemcpyDeviceToHost, stream));
   }
   for (cudaStream_t stream : streams) {
     CHECK(cudaStreamSynchronize(stream));

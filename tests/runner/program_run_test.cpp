@@ -53,10 +53,10 @@ class ProgramRunTest : public ::testing::Test {
     directory.save(record);
     Progress progress;
     measure_programs(record, {.worker_command = {"/bin/true"},
-                             .directory = directory,
-                             .clock = steady_clock(),
-                             .progress = progress,
-                             .injections = injections_});
+                              .directory = directory,
+                              .clock = steady_clock(),
+                              .progress = progress,
+                              .injections = injections_});
     return read_run(directory.path());
   }
 
