@@ -33,13 +33,13 @@ trace::Trace trace_of_steps() {
 class ProgramRunTest : public ::testing::Test {
  protected:
   void trace_as(InjectedPass pass) {
-    injections_.add({.pass = Pass::trace,
-                     .library = "/bin/sh",  // is there
-                     .unavailable = [] { return std::nullopt; },
-                     .variables = [](const auto& library) -> std::map<std::string, std::string> {
-                       return {{"TOLD", library.string()}};
-                     },
-                     .read = [pass](const auto&) { return pass; }});
+    injections.add({.pass = Pass::trace,
+                    .library = "/bin/sh",  // is there
+                    .unavailable = [] { return std::nullopt; },
+                    .variables = [](const auto& library) -> std::map<std::string, std::string> {
+                      return {{"TOLD", library.string()}};
+                    },
+                    .read = [pass](const auto&) { return pass; }});
   }
 
   Record run(const std::string& script, std::vector<Pass> passes = {Pass::timing, Pass::trace}) {
@@ -49,14 +49,14 @@ class ProgramRunTest : public ::testing::Test {
                                          .passes = std::move(passes),
                                          .rounds = 2,
                                          .timeout = 100});
-    ResultDirectory directory(folder_.path() / "run", ResultDirectory::Mode::create);
+    ResultDirectory directory(folder.path() / "run", ResultDirectory::Mode::create);
     directory.save(record);
     Progress progress;
     measure_programs(record, {.worker_command = {"/bin/true"},
                               .directory = directory,
                               .clock = steady_clock(),
                               .progress = progress,
-                              .injections = injections_});
+                              .injections = injections});
     return read_run(directory.path());
   }
 
@@ -64,8 +64,8 @@ class ProgramRunTest : public ::testing::Test {
     return *find_pass(record.cases.front(), which);
   }
 
-  test::TemporaryDirectory folder_;
-  InjectionKinds injections_;
+  test::TemporaryDirectory folder;
+  InjectionKinds injections;
 };
 
 TEST_F(ProgramRunTest, RangesOfTheTraceAreItsOpsAndWhatFollowsFromItIsDerived) {
@@ -105,7 +105,7 @@ TEST_F(ProgramRunTest, AProgramWithoutWorkForTheGpuHasNoTraceAndItSaysWhy) {
   const Record record = run("exit 0");
   EXPECT_EQ(pass(record, Pass::trace).status, Status::skipped);
   EXPECT_EQ(pass(record, Pass::trace).reason, "no process of the program called CUDA or NVTX");
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "run" / trace::file_name));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run" / trace::file_name));
 }
 
 TEST_F(ProgramRunTest, AProcessThatCouldNotBeTracedSaysWhy) {
