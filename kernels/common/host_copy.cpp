@@ -1,6 +1,7 @@
 #include "kernels/common/host_copy.hpp"
 
 #include <algorithm>
+#include <array>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -47,7 +48,12 @@ void halves_from_floats(const float* from, std::size_t count, std::uint16_t* to)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
   }
-  for (; i < count; ++i) to[i] = _cvtss_sh(from[i], _MM_FROUND_TO_NEAREST_INT);
+  std::array<float, step> rest{};
+  std::array<std::uint16_t, step> halves{};
+  std::copy(from + i, from + count, rest.begin());
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(halves.data()),
+                   _mm256_cvtps_ph(_mm256_loadu_ps(rest.data()), _MM_FROUND_TO_NEAREST_INT));
+  std::copy_n(halves.begin(), count - i, to + i);
 }
 
 void floats_from_halves_past_caches(const std::uint16_t* from, std::size_t count, float* to) {

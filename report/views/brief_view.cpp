@@ -128,22 +128,26 @@ std::string standing_text(const CaseResult& result, const std::string& baseline)
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
   if (!result.is_baseline)
-    return figures.empty() ? "not compared" : fmt::format("{} over {}", text, format::short_id(baseline));
+    return figures.empty()
+               ? "not compared"
+               : fmt::format("{} over {}", text, format::short_id(baseline.substr(baseline.find('/') + 1)));
   return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
 }
 
 /// The first part of a cause, which says what changed; what follows says more of it.
 std::string in_short(const std::string& cause) {
-  const std::size_t end = std::min(cause.find("; "), cause.find(". "));
-  return end == std::string::npos ? cause : cause.substr(0, end) + ".";
+  std::size_t end = cause.size() - (cause.ends_with('.') ? 1 : 0);
+  for (const char* follows : {"; ", ". ", ", where ", " of the 4 that "})
+    end = std::min(end, cause.find(follows));
+  return cause.substr(0, end) + ".";
 }
 
-/// "In rows: Fewer instructions." Which op is said where there are several.
+/// "rows: Fewer instructions." Which op is said where there are several.
 std::string causes_text(const FamilyResult& family, const BriefRow& row) {
   std::vector<std::string> parts;
   for (const FirstCause& cause : row.causes) {
     const std::string sentence = in_short(format::one_line(cause.sentence));
-    parts.push_back(family.ops.size() > 1 ? fmt::format("In {}: {}", format::short_id(cause.op), sentence)
+    parts.push_back(family.ops.size() > 1 ? fmt::format("{}: {}", format::short_id(cause.op), sentence)
                                           : sentence);
   }
   return fmt::format("{}", fmt::join(parts, " "));
