@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include "inputs/suite_presets.hpp"
+#include "inputs/toml.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/suggest.hpp"
@@ -513,6 +513,23 @@ class SuiteReader {
   Suite suite_;
 };
 
+/// The line that toml++ stops at without a place: the last of the shortest text that it is unsure of.
+std::size_t unsure_line(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    ends.push_back(at + 1);
+  const auto is_read = [&](std::size_t end) {
+    try {
+      static_cast<void>(toml::parse(text.substr(0, end)));
+    } catch (const toml::parse_error&) {
+    } catch (const TomlIsUnsure&) {
+      return false;
+    }
+    return true;
+  };
+  return 1 + static_cast<std::size_t>(std::ranges::partition_point(ends, is_read) - ends.begin());
+}
+
 }  // namespace
 
 const SuiteProgram* Suite::program(std::string_view program) const {
@@ -531,6 +548,11 @@ Suite parse_suite(std::string_view text, const fs::path& file) {
     const auto place = error.source().begin;
     throw Error(ExitCode::usage, fmt::format("{}:{}: this is no TOML, at column {}: {}", name, place.line,
                                              place.column, error.description()));
+  } catch (const TomlIsUnsure&) {
+    throw Error(ExitCode::usage,
+                fmt::format("{}:{}: this is no TOML: a bracket, brace or comma stands where a "
+                            "value belongs.",
+                            name, unsure_line(text)));
   }
   Suite suite = SuiteReader(table, name).read();
   suite.file = fs::absolute(file).lexically_normal();

@@ -134,6 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadSuite,
     ::testing::Values(
         Bad{"no_toml", "name = \n", "1: ", "this is no TOML, at column"},
+        Bad{"brace", "name = \"a\"\nproblems = [\n  }\n]\n", "3: ", "where a value belongs"},
+        Bad{"last_brace", "name = \"a\"\nproblems = [ }", "2: ", "where a value belongs"},
         Bad{"blank", "# \u00e9 may stand here\nname = \"a\"\n\u00a0[axes]\n", "3: ", "in quotes alone"},
         Bad{"no_table", "name = \"a\"\n[[&]]\n", "2: ", "a table needs a name"},
         Bad{"no_name", "[[programs]]\nname = \"a\"\ncommand = [\"a\"]\n", "1: name: ", "missing"},
