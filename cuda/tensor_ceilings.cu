@@ -109,7 +109,8 @@ const Cublas* cublas() {
   return library.loaded() ? &functions : nullptr;
 }
 
-/// FLOP/s of a product of large matrices of `type`; 0 where cuBLAS is missing or does not multiply so.
+/// FLOP/s of a product of large matrices of `type`, both with the inner dimension contiguous, as Hopper's
+/// warpgroup instruction requires of TF32; 0 where cuBLAS is missing or does not multiply so.
 double library_rate(double seconds, cudaDataType_t type, std::size_t element,
                     cublasComputeType_t arithmetic) {
   constexpr int size = 8192;
@@ -124,7 +125,7 @@ double library_rate(double seconds, cudaDataType_t type, std::size_t element,
   const float one = 1, zero = 0;
   bool works = true;
   const double time = shortest(seconds, [&] {
-    works = works && library->multiply(handle, CUBLAS_OP_N, CUBLAS_OP_T, size, size, size, &one, a.data(),
+    works = works && library->multiply(handle, CUBLAS_OP_T, CUBLAS_OP_N, size, size, size, &one, a.data(),
                                        type, size, b.data(), type, size, &zero, c.data(), type, size,
                                        arithmetic, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
   });

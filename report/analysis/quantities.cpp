@@ -219,11 +219,6 @@ Reading host_time(const OpReadings& op) {
       op, [](double host, double api) { return host + api; }, "gpu_idle_host_time", "gpu_idle_api_time");
 }
 
-Reading hidden_copy_time(const OpReadings& op) {
-  return from(
-      op, [](double share, double time) { return share * time; }, "copy_overlap", "copy_time");
-}
-
 /// Each way of copying and the kernels by themselves, less the time in which any of them ran.
 Reading overlapped_time(const OpReadings& op) {
   return from(
@@ -338,8 +333,6 @@ constexpr std::array all_quantities{
     Quantity{"copy_only_share", "Copying alone", Unit::percent,
              "Share of the traced group time in which the GPU copied and ran no kernel.", false,
              [](Op op) { return from(op, percentage, "gpu_copy_only_time", "traced_group_time"); }},
-    Quantity{"hidden_copy_time", "Copy time under kernels", Unit::second,
-             "Copy time in which a kernel ran as well.", false, hidden_copy_time},
     Quantity{"overlapped_time", "Overlapped time", Unit::second,
              "Copies in, copies out and kernels of the op, added up, less the time in which any of them ran: "
              "what running at the same time saved.",

@@ -637,9 +637,9 @@ const std::vector<Rule> table{
      faster,
      either,
      {least("overlapped_time", share_of_time, 0.05)},
-     "Copies and kernels run at the same time: {} are saved so, on {} streams at once; copy time under "
-     "kernels {}.",
-     {pair("overlapped_time"), pair("concurrent_streams"), pair("hidden_copy_time")},
+     "Copies and kernels run at the same time: {} are saved so, on {} streams at once; part of "
+     "the copy time in which a kernel ran: {}.",
+     {pair("overlapped_time"), pair("concurrent_streams"), pair("copy_overlap")},
      by_time("overlapped_time"),
      literature::overlapped_transfers},
     {"overlap_little",
@@ -654,8 +654,9 @@ const std::vector<Rule> table{
      slower,
      either,
      {most("overlapped_time", share_of_time, -0.05)},
-     "Less runs at the same time: {} are saved so, on {} streams at once; copy time under kernels {}.",
-     {pair("overlapped_time"), pair("concurrent_streams"), pair("hidden_copy_time")},
+     "Less runs at the same time: {} are saved so, on {} streams at once; part of the copy time in which a "
+     "kernel ran: {}.",
+     {pair("overlapped_time"), pair("concurrent_streams"), pair("copy_overlap")},
      by_time("overlapped_time"),
      literature::overlapped_transfers},
     {"kernels_faster",

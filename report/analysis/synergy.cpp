@@ -61,7 +61,7 @@ std::vector<std::optional<double>> product_of(const std::vector<CombinedIdea>& i
 
 /// By one traced execution: without the moments in which tracing alone kept the GPU waiting.
 void add_traced_shares(RemainingGain& gain, const OpReadings& op) {
-  const Value& beside = op.of("hidden_copy_time").value;
+  const Value& beside = op.of("copy_overlap").value;
   const bool all_alone = beside && !(beside->median > 0);
   const Value& known = op.of("gpu_kernel_alone_time").value;
   const Value& alone = !known && all_alone ? op.of("gpu_kernel_time").value : known;
@@ -78,7 +78,7 @@ void add_traced_shares(RemainingGain& gain, const OpReadings& op) {
 
 /// Of the timing pass: right where nothing runs beside the op.
 void add_timed_share(RemainingGain& gain, const OpReadings& op, const OpResult& measured) {
-  const Value& beside = op.of("hidden_copy_time").value;
+  const Value& beside = op.of("copy_overlap").value;
   const Value& launched = op.of("launched_op_time").value;
   const Value& op_time = launched ? launched : measured.op_time;
   if (!measured.flaw.empty()) {

@@ -164,8 +164,8 @@ std::string whole_sentence(const FamilyResult& family, const CaseResult& result)
   const std::string limit = format::times(gain->limit);
   if (gain->traced)
     return fmt::format(
-        "Kernels that no copy runs beside take {} of {} as it was traced: without them it would be {} as "
-        "fast.",
+        "Kernels that no copy runs beside take {} of {}, by their share of each op as traced and each op's "
+        "share of the time measured: without them it would be {} as fast.",
         share, family.words.timed(""), limit);
   return fmt::format("The ops take {} of {}'s {}: without them it would be {} as fast.", share,
                      family.words.timed(""), format::quantity(result.total_time->median, Unit::second),

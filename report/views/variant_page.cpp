@@ -98,7 +98,7 @@ Table page_table(const FamilyResult& family, const VariantResult& variant, Ancho
     }
   }
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
-  if (counted) table.numbers(format::sentence_case(family.info.nouns.items) + " a second");
+  if (counted) table.numbers(format::sentence_case(family.info.nouns.items) + " a second (total)");
   for (const Problem& problem : family.problems) {
     const CaseResult* result = variant.representative(problem);
     if (result == nullptr) continue;

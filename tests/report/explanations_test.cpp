@@ -526,8 +526,8 @@ const std::vector<Situation> situations{
     {"overlap_more",
      {},
      {{"copy_overlap", 0.125}, {"gpu_copy_only_time", 5e-3}, {"concurrent_streams", 4}},
-     "Copies and kernels run at the same time: 0 → 3 ms are saved so, on 1 → 4 streams at once; copy time "
-     "under kernels 0 → 1 ms.",
+     "Copies and kernels run at the same time: 0 → 3 ms are saved so, on 1 → 4 streams at once; part of "
+     "the copy time in which a kernel ran: 0 → 0.125.",
      On::gpu_by_layer},
     {"overlap_little",
      {},
@@ -537,8 +537,8 @@ const std::vector<Situation> situations{
     {"overlap_less",
      {{"copy_overlap", 0.125}, {"gpu_copy_only_time", 5e-3}, {"concurrent_streams", 4}},
      {},
-     "Less runs at the same time: 3 → 0 ms are saved so, on 4 → 1 streams at once; copy time under kernels 1 "
-     "→ 0 ms.",
+     "Less runs at the same time: 3 → 0 ms are saved so, on 4 → 1 streams at once; part of the copy time in "
+     "which a kernel ran: 0.125 → 0.",
      On::gpu_by_layer},
     {"kernels_faster",
      {{"gpu_time", 3e-3}},
