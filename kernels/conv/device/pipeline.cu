@@ -11,8 +11,7 @@
 namespace mprof::conv::pipeline {
 namespace {
 
-/// A lane's first chunk is this part of the others, so that the copies out begin early, and so are the last
-/// ones at the least, so that no lane ends long after the others.
+/// The smallest chunk is this part of the largest.
 constexpr std::size_t smallest_share = 8;
 
 std::size_t wire_bytes(std::size_t count, Wire wire) {
@@ -66,11 +65,12 @@ void Pipeline::prepare(const Shape& shape, const float* input, const float* mask
   host_output_ = output;
   const std::size_t image_bytes = wire_bytes(shape.out_image_size(), settings_.wire);
   const std::size_t of_a_lane = std::max<std::size_t>(1, blocks_for(shape.batch, lanes_.size()));
-  most_images_ = std::clamp<std::size_t>(settings_.chunk_bytes / image_bytes, 1, of_a_lane);
-  least_images_ =
-      std::clamp<std::size_t>(settings_.chunk_bytes / smallest_share / image_bytes, 1, most_images_);
+  const std::size_t most = std::clamp<std::size_t>(settings_.chunk_bytes / image_bytes, 1, of_a_lane);
+  const std::size_t least =
+      std::clamp<std::size_t>(settings_.chunk_bytes / smallest_share / image_bytes, 1, most);
+  chunks_ = image_chunks(shape.batch, lanes_.size(), least, most);
   for (Lane& lane : lanes_) {
-    for (Chunk& chunk : lane.chunks) chunk.reserve(shape, most_images_, settings_.wire);
+    for (Chunk& chunk : lane.chunks) chunk.reserve(shape, most, settings_.wire);
   }
   product_->prepare(shape, mask);
   // The copy of the masks may still be on its way from the driver's own buffer, and our streams do not wait.
@@ -78,10 +78,9 @@ void Pipeline::prepare(const Shape& shape, const float* input, const float* mask
 }
 
 void Pipeline::forward() {
-  if (shape_.batch == 0) return;
-  next_image_ = 0;
-  const std::size_t chunks = blocks_for(shape_.batch, least_images_);
-  threads_.run(std::min(lanes_.size(), chunks), [&](std::size_t lane) { work(lanes_[lane]); });
+  if (chunks_.empty()) return;
+  next_ = 0;
+  threads_.run(std::min(lanes_.size(), chunks_.size()), [&](std::size_t lane) { work(lanes_[lane]); });
 }
 
 void Pipeline::finish() {
@@ -94,26 +93,13 @@ void Pipeline::poison_output(std::uint32_t pattern) {
   }
 }
 
-Pipeline::Images Pipeline::take(bool is_first_of_lane) {
-  std::size_t first = next_image_;
-  std::size_t count = 0;
-  do {
-    const std::size_t left = shape_.batch - first;
-    const std::size_t wanted = is_first_of_lane ? least_images_ : left / (2 * lanes_.size());
-    count = std::min(std::clamp(wanted, least_images_, most_images_), left);
-  } while (!next_image_.compare_exchange_weak(first, first + count));
-  return {first, count};
-}
-
 void Pipeline::work(Lane& lane) {
   cuda::check(cudaSetDevice(device_));
   Chunk* under_way = nullptr;
-  for (std::size_t turn = 0;; ++turn) {
-    const Images images = take(turn == 0);
-    if (images.count == 0) break;
-    Chunk& chunk = lane.chunks[turn % 2];
-    chunk.first = images.first;
-    chunk.images = images.count;
+  std::size_t turn = 0;
+  for (std::size_t next = next_++; next < chunks_.size(); next = next_++) {
+    Chunk& chunk = lane.chunks[turn++ % 2];
+    chunk.images = chunks_[next];
     start(lane, chunk);
     if (under_way != nullptr) collect(*under_way);
     under_way = &chunk;
@@ -123,9 +109,9 @@ void Pipeline::work(Lane& lane) {
 
 void Pipeline::start(const Lane& lane, Chunk& chunk) const {
   const cudaStream_t stream = lane.stream.get();
-  const std::size_t in = chunk.images * shape_.image_size();
-  const std::size_t out = chunk.images * shape_.out_image_size();
-  const float* const images = host_input_ + chunk.first * shape_.image_size();
+  const std::size_t in = chunk.images.count * shape_.image_size();
+  const std::size_t out = chunk.images.count * shape_.out_image_size();
+  const float* const images = host_input_ + chunk.images.first * shape_.image_size();
   const auto copy = [&](void* to, const void* from, std::size_t count, cudaMemcpyKind kind) {
     cuda::check(cudaMemcpyAsync(to, from, wire_bytes(count, settings_.wire), kind, stream));
   };
@@ -138,7 +124,7 @@ void Pipeline::start(const Lane& lane, Chunk& chunk) const {
     std::copy_n(images, in, reinterpret_cast<float*>(chunk.host_input.data()));
     copy(chunk.input.data(), chunk.host_input.data(), in, cudaMemcpyHostToDevice);
   }
-  product_->launch(chunk.input.data(), chunk.images, chunk.output.data(), stream);
+  product_->launch(chunk.input.data(), chunk.images.count, chunk.output.data(), stream);
   cuda::check_launch();
   if (settings_.wire == Wire::half) {
     to_half(chunk.output.data(), reinterpret_cast<__half*>(chunk.wire_output.data()), out, stream);
@@ -152,8 +138,8 @@ void Pipeline::start(const Lane& lane, Chunk& chunk) const {
 
 void Pipeline::collect(const Chunk& chunk) const {
   chunk.done.synchronize();
-  const std::size_t count = chunk.images * shape_.out_image_size();
-  float* const to = host_output_ + chunk.first * shape_.out_image_size();
+  const std::size_t count = chunk.images.count * shape_.out_image_size();
+  float* const to = host_output_ + chunk.images.first * shape_.out_image_size();
   if (settings_.wire == Wire::half) {
     floats_from_halves_past_caches(reinterpret_cast<const std::uint16_t*>(chunk.host_output.data()), count,
                                    to);

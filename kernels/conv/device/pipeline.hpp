@@ -6,10 +6,12 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cuda/handles.hpp"
 #include "kernels/common/standing_threads.hpp"
 #include "kernels/conv/device/banded_product.hpp"
+#include "kernels/conv/device/image_chunks.hpp"
 #include "kernels/conv/lenet/variant.hpp"
 
 /// The batch in small chunks that several lanes bring to the GPU and back, for the variants `pipeline` and
@@ -34,8 +36,7 @@ class Chunk {
   void poison(std::uint32_t pattern) const;
 
   cuda::Event done;  ///< the output is in page-locked memory
-  std::size_t first = 0;
-  std::size_t images = 0;
+  Images images;
   cuda::PinnedBuffer<std::byte> host_input;
   cuda::PinnedBuffer<std::byte> host_output;
   cuda::DeviceBuffer<std::byte> wire_input;   ///< nothing where the wire has floats
@@ -63,12 +64,6 @@ class Pipeline final : public Convolution {
     Chunk chunks[2];
   };
 
-  /// The images of a chunk that no lane has taken yet: [first, first + count). None: count is 0.
-  struct Images {
-    std::size_t first = 0;
-    std::size_t count = 0;
-  };
-  [[nodiscard]] Images take(bool is_first_of_lane);
   void work(Lane& lane);
   void start(const Lane& lane, Chunk& chunk) const;
   void collect(const Chunk& chunk) const;
@@ -79,9 +74,8 @@ class Pipeline final : public Convolution {
   Shape shape_;
   const float* host_input_ = nullptr;
   float* host_output_ = nullptr;
-  std::size_t most_images_ = 1;              ///< of a chunk
-  std::size_t least_images_ = 1;             ///< but of the last one
-  std::atomic<std::size_t> next_image_ = 0;  ///< that no lane has taken yet
+  std::vector<Images> chunks_;         ///< of the batch
+  std::atomic<std::size_t> next_ = 0;  ///< of chunks_: no lane has taken it yet
   std::deque<Lane> lanes_;
   StandingThreads threads_;
 };
