@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,11 @@
 namespace mprof {
 namespace {
 
-/// Hardware counters of each distinct kernel of each op, at the first of its launches in a stage, whichever
-/// stage and stream that is; and what follows from the launch itself. The counters take more passes than one,
-/// and so the stage is run again, or the whole execution where the kernel is in no forward stage: the cache
-/// is cleaned before each counted launch, and everything else is as the program has it. One kernel at a time.
+/// Hardware counters of each distinct kernel of each op, at its largest launch in a stage, of several the
+/// first, whichever stage and stream that is; and what follows from the launch itself. The counters take more
+/// passes than one, and so the stage is run again, or the whole execution where the kernel is in no forward
+/// stage: the cache is cleaned before each counted launch, and everything else is as the program has it. One
+/// kernel at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context) : ops_(context.subject.ops) {
@@ -56,8 +58,9 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     if (passes_ == passes_before_) give_up();
   }
 
-  void begin_stage(std::string_view op, Stage /*stage*/) override {
+  void begin_stage(std::string_view op, Stage stage) override {
     op_ = op;
+    is_first_run_ = seen_.emplace(op, stage).second;
     launched_.clear();
     has_counted_ = false;
   }
@@ -108,9 +111,10 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   void launching(const cuda::KernelLaunch& launch) override {
     if (op_.empty()) return;  // between two stages: the runner's own
     const std::size_t index = index_of(launch);
-    if (std::ranges::count(launched_, index) > 0) return;
-    launched_.push_back(index);
     CountedKernel& kernel = kernels_[index];
+    if (is_first_run_ && threads_of(launch) > threads_of(kernel.launch)) prefer(index, launch);
+    if (threads_of(launch) != threads_of(kernel.launch) || std::ranges::count(launched_, index) > 0) return;
+    launched_.push_back(index);
     if (!profiler_ || !is_open(kernel) || (current_ && *current_ != index)) return;
     kernel.uncounted = refusal_of([&] {
       if (!current_) profiler_->begin_kernel();
@@ -135,6 +139,17 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
       read(kernel);
     });
     if (profiler_->is_complete() || !kernel.uncounted.empty()) current_.reset();
+  }
+
+  static std::uint64_t threads_of(const cuda::KernelLaunch& launch) {
+    return launch.grid.count() * launch.block.count();
+  }
+
+  /// Whatever was counted so far was of a smaller launch: where a batch is cut in chunks, say, of the first.
+  void prefer(std::size_t index, const cuda::KernelLaunch& launch) {
+    kernels_[index].launch = launch;
+    kernels_[index].counts.clear();
+    if (current_ == index) current_.reset();
   }
 
   // --- everywhere else ---
@@ -188,6 +203,8 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   std::optional<cuda::ProfilerHost> host_;
   std::optional<cuda::RangeProfiler> profiler_;
   std::string op_;                                  ///< of the stage that runs; "" between stages
+  std::set<std::pair<std::string, Stage>> seen_{};  ///< stages that have run
+  bool is_first_run_ = false;                       ///< of the stage: how large its launches get is not known
   std::vector<CountedKernel> kernels_;              ///< in the order of their first launches
   std::vector<std::size_t> launched_;               ///< of kernels_, in the stage that runs or ran last
   std::optional<std::size_t> current_;              ///< of kernels_: whose passes are being counted

@@ -75,6 +75,17 @@ TEST_F(KnownKernel, ItsFfmaAreCountedExactly) {
   EXPECT_EQ(counted, 1.0 * blocks * threads * links);
 }
 
+/// A batch that is cut begins and ends with a small piece.
+TEST_F(KnownKernel, OfLaunchesOfSeveralSizesTheLargestIsCounted) {
+  const cuda::DeviceBuffer<float> values(std::size_t{blocks} * threads);
+  cuda::check(cudaMemset(values.data(), 0, values.bytes()));
+  const double counted = count("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", [&] {
+    for (const unsigned part : {10U, 2U, 1U, 1U, 50U})
+      known_ffma<<<blocks / part, threads>>>(values.data(), 0.5F, 1.0F);
+  });
+  EXPECT_EQ(counted, 1.0 * blocks * threads * links);
+}
+
 TEST_F(KnownKernel, ItsBytesFromDramAreCountedWithinThreePercent) {
   const std::size_t elements = std::size_t{1} << 26;  // 256 MiB each: several times the L2 cache
   const cuda::DeviceBuffer<float> a(elements);
