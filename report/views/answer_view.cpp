@@ -157,7 +157,7 @@ Table best_table(const FamilyResult& family, Anchors& anchors) {
               fmt::format("Best variant for each op and {}", family.words.one()));
   table.text("Op");
   add_problem_columns(table, family.words);
-  table.text("Best variant").numbers("Median time", Unit::second);
+  table.text("Best variant").numbers("Time", Unit::second);
   table.numbers("Speed-up").text("over its baseline").numbers("Over the first baseline");
   table.numbers("Of the machine's peak");
   for (const Best& best : family.best) {

@@ -30,7 +30,7 @@ Cell verdict_cell(const TimeComparison& time) {
 using Cases = std::vector<const CaseComparison*>;
 
 Table times_table(const Comparison& comparison, const Cases& cases) {
-  Table table("times", "Median times, A to B");
+  Table table("times", "Times, A to B");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
   table.numbers("Speed-up").text("Verdict");
   for (const CaseComparison* c : cases) {
