@@ -169,7 +169,10 @@ int run(const Arguments& arguments) {
   std::vector<std::string> worker = own_worker();
   if (!units.empty()) worker = worker_on(units.front(), worker);
   Run record = new_run(arguments, sources, worker);
-  if (units.size() > 1) record.environment.clear(), record.ceilings.clear();  // each device is looked at
+  if (units.size() > 1) {  // each device is looked at by itself
+    record.environment.clear();
+    record.ceilings.clear();
+  }
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());

@@ -194,6 +194,7 @@ class Search {
         bench_(bench),
         full_(run_.plan.stopping),
         objective_(std::move(objective)) {
+    points_ = run_.cases.size();
     for (std::size_t i = 0; i < run_.cases.size(); ++i) {
       if (!is_skipped(run_.cases[i])) at_.push_back(i);
     }
@@ -218,7 +219,7 @@ class Search {
 
   [[nodiscard]] bool was_interrupted() const { return run_.state == RunState::interrupted; }
   [[nodiscard]] bool was_out_of_time() const { return is_out_of_time_; }
-  [[nodiscard]] std::size_t points() const { return at_.size(); }
+  [[nodiscard]] std::size_t points() const { return points_; }
   [[nodiscard]] const Run& record() const { return run_; }
   [[nodiscard]] const Stopping& full_round() const { return full_; }
   [[nodiscard]] const ResultDirectory& directory() const { return directory_; }
@@ -301,6 +302,7 @@ class Search {
   const Bench& bench_;
   Stopping full_;
   std::optional<Objective> objective_;
+  std::size_t points_ = 0;       ///< that there are, with those that cannot be
   std::vector<std::size_t> at_;  ///< the case of each point that the strategy chooses among
   const Clock& clock_ = steady_clock();
   double deadline_ = std::numeric_limits<double>::infinity();
@@ -382,8 +384,8 @@ TunedEntry entry_of(const Arguments& arguments, const Search& search, const std:
                    .fixed = fixed_values(arguments, run.plan),
                    .holds_for = tuned_for(run, variant),
                    .parameters = winner.result.key.parameters,
-                   .value = winner.value->median,
-                   .interval = winner.value->interval};
+                   .value = winner.value->median};
+  if (winner.value->interval) entry.interval = {winner.value->interval->low, winner.value->interval->high};
   for (const Candidate& candidate : best) {
     if (candidate.standing == Standing::level) entry.level.push_back(candidate.result.key.parameters);
   }
@@ -440,8 +442,10 @@ class Answer {
   void keep(const fs::path& file) const {
     const TunedEntry entry = entry_of(arguments_, search_, outcome_.best, count_values(outcome_.all));
     add_tuned(file, entry);
-    print_wrapped(fmt::format("\nKept in {0}: {1}. Use it: mprof run --tuned={0} --variant {2}",
-                              file.string(), point_name(entry.parameters), entry.variant));
+    const std::string name = arguments_.text("VARIANT");
+    print_wrapped(fmt::format("\nKept in {0}: {1}. Use it: mprof run --tuned={0} {2} {3}", file.string(),
+                              point_name(entry.parameters), is_source_name(name) ? "--source" : "--variant",
+                              name));
   }
 
  private:
@@ -562,6 +566,7 @@ Verb tune_verb() {
       {"quiet", "", "", "Print only what goes wrong, and the answer."},
   };
   add_source_options(options);
+  std::erase_if(options, [](const Option& option) { return option.name == "against"; });
   add_axis_options(options, Registry::instance(), AxisUse::largest);
   add_input_options(options, Registry::instance());
   return {

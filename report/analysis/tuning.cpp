@@ -45,6 +45,7 @@ Better better_of(const std::string& text, const std::string& metric, const Famil
 std::string obstacle(const CaseResult& result) {
   if (result.ok()) return "";
   const std::string reason = format::one_line(result.reason);
+  if (result.status == Status::skipped && !reason.empty()) return reason;
   return fmt::format("{}{}{}", to_string(result.status), reason.empty() ? "" : ": ", reason);
 }
 

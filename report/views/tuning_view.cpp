@@ -58,24 +58,28 @@ bool is_default(const CaseResult& result) {
   return result.id.find('[') == std::string::npos;  // parameters at their default are left out of an id
 }
 
-/// How many times as fast as the default the point is, where both are times.
-Cell over_default(const Candidate& candidate, const Candidate* usual) {
-  if (usual == nullptr || candidate.value->clock == ClockSource::none) return Cell::dash();
-  if (&candidate == usual) return Cell::words("the default");
-  return Cell::speed_up(judge(usual->value, candidate.value));
+/// How many times as fast as the default the point is.
+Cell over_default(const Candidate& candidate, const Candidate& usual) {
+  if (&candidate == &usual) return Cell::words("the default");
+  return Cell::speed_up(judge(usual.value, candidate.value));
 }
 
 std::string table_of(const std::vector<Candidate>& candidates, std::size_t rows, const std::string& head,
                      Unit unit, std::size_t width) {
-  Table table("points", "Points");
-  table.text("Point").numbers(head, unit).numbers("Over the default").text("Standing");
   const auto usual =
       std::ranges::find_if(candidates, [](const Candidate& c) { return c.value && is_default(c.result); });
+  const bool has_default = usual != candidates.end() && usual->value->clock != ClockSource::none;
+  Table table("points", "Points");
+  table.text("Point").numbers(head, unit);
+  if (has_default) table.numbers("Over the default");
+  table.text("Standing");
   for (const Candidate& candidate : candidates) {
     if (!candidate.value || rows-- == 0) break;
-    table.row({Cell::words(point_name(candidate.result.key.parameters)), Cell::value(candidate.value),
-               over_default(candidate, usual == candidates.end() ? nullptr : &*usual),
-               Cell::words(word_of(candidate)).noted(candidate.reason)});
+    std::vector<Cell> cells{Cell::words(point_name(candidate.result.key.parameters)),
+                            Cell::value(candidate.value)};
+    if (has_default) cells.push_back(over_default(candidate, *usual));
+    cells.push_back(Cell::words(word_of(candidate)).noted(candidate.reason));
+    table.row(std::move(cells));
   }
   const nlohmann::json view = table.view();
   std::string text = text_table(view, width);
@@ -105,7 +109,7 @@ std::string without_value(const std::vector<Candidate>& candidates, std::size_t 
 }
 
 /// Points that were held to other tolerances did not compute the same thing.
-std::string accuracy_note(const std::vector<Candidate>& candidates, std::size_t width) {
+std::string tolerance_note(const std::vector<Candidate>& candidates, std::size_t width) {
   std::vector<double> tolerances;
   for (const Candidate& candidate : candidates) {
     if (!candidate.value) continue;
@@ -156,11 +160,11 @@ std::string render_tuning(const TuningOutcome& outcome, const Objective& objecti
     text += table_of(shown, is_final ? shown.size() : most_rows,
                      metric_label(family, words, objective.metric), unit_of(objective, family), width);
   }
-  const std::string without =
-      without_value(outcome.all, width) + (is_final ? without_value(shown, width) : "");
-  if (!without.empty()) text += "\n" + without;
-  const std::string accuracy = accuracy_note(shown, width);
-  return accuracy.empty() ? text : text + "\n" + accuracy;
+  if (const std::string without = without_value(outcome.all, width); !without.empty()) text += "\n" + without;
+  if (const std::string without = without_value(outcome.best, width); !without.empty())
+    text += "\nWhen measured again:\n" + without;
+  const std::string tolerances = tolerance_note(shown, width);
+  return tolerances.empty() ? text : text + "\n" + tolerances;
 }
 
 }  // namespace mprof

@@ -16,12 +16,6 @@
 
 namespace mprof {
 
-template <class Archive, Fields<Interval> S>
-void fields(Archive& a, S& s) {
-  a.field("low", s.low);
-  a.field("high", s.high);
-}
-
 template <class Archive, Fields<TunedFor> S>
 void fields(Archive& a, S& s) {
   a.field("machine", s.machine);

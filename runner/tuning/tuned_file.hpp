@@ -2,12 +2,10 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/run.hpp"
-#include "model/statistics/median.hpp"
 
 /// tuned.json: which values of its parameters are the best of each variant that `mprof tune` has searched,
 /// and on what machine that was. docs/tune.md explains it.
@@ -31,9 +29,9 @@ struct TunedEntry {
   std::string op{};      ///< of it; empty: all of them, or the whole
   Parameters fixed{};    ///< parameters that the search was told the only value of
   TunedFor holds_for{};
-  Parameters parameters{};  ///< the best: a value of each parameter
-  double value = 0;         ///< of the objective, SI base unit
-  std::optional<Interval> interval{};
+  Parameters parameters{};          ///< the best: a value of each parameter
+  double value = 0;                 ///< of the objective, SI base unit
+  std::vector<double> interval{};   ///< its 95 % interval, low and high; empty: none is known
   std::vector<Parameters> level{};  ///< those that it is not better than beyond doubt
   std::string strategy{};
   std::uint64_t measured = 0;  ///< points that the search has measured
