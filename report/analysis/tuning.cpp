@@ -49,13 +49,26 @@ std::string obstacle(const CaseResult& result) {
   return fmt::format("{}{}{}", to_string(result.status), reason.empty() ? "" : ": ", reason);
 }
 
+bool is_recorded(const Case& c, const std::string& metric) {
+  return std::ranges::any_of(c.passes, [&](const PassResult& pass) {
+    return std::ranges::count(pass.measurements, metric, &Measurement::metric) > 0;
+  });
+}
+
 Candidate candidate_of(const Run& run, std::size_t index, const Objective& objective) {
   Candidate candidate{.index = index, .result = result_of(run, run.cases[index])};
   candidate.reason = obstacle(candidate.result);
   candidate.value = candidate.reason.empty()
                         ? reading_for(candidate.result, objective.metric, objective.op).value
                         : absent_value(candidate.reason);
-  if (!candidate.value) candidate.reason = candidate.value.absent;
+  if (candidate.value) return candidate;
+  candidate.reason = candidate.value.absent;
+  if (candidate.result.ok() && !is_recorded(run.cases[index], objective.metric)) {
+    candidate.reason = fmt::format(
+        "no pass that ran records {}; --passes timing,trace has what comes from the "
+        "trace",
+        objective.metric);
+  }
   return candidate;
 }
 

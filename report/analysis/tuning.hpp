@@ -38,8 +38,8 @@ struct Candidate {
 };
 
 /// All cases of a run, the best first, and last those without a value. Times are judged as in a sweep; of
-/// anything else, which has no test, those that are equal to the best are level with it. `run` was derived,
-/// and must outlive the result.
+/// anything else, which has no test, those that are equal to the best are level with it and the others
+/// slower. `run` was derived, and must outlive the result.
 [[nodiscard]] std::vector<Candidate> ranked(const Run& run, const Objective& objective);
 
 /// What a strategy is told that a value costs.

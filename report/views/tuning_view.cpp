@@ -45,7 +45,7 @@ std::string_view word_of(const Candidate& candidate) {
     case Standing::level:
       return "level";
     case Standing::slower:
-      return candidate.value->clock == ClockSource::none ? "worse" : "slower";
+      return candidate.value->clock == ClockSource::none ? "behind" : "slower";
     case Standing::unclear:
       return "unclear";
     case Standing::none:
@@ -147,9 +147,9 @@ std::string render_tuning(const TuningOutcome& outcome, const Objective& objecti
                          find_metric(objective.metric)->combine != Combine::never;
   const std::string by = objective_text(objective, family, words, is_of_ops);
   std::string text = format::wrapped(
-      fmt::format("{} {}, by {} ({} is better): {} of {} measured and right, by {}.{}", outcome.variant,
-                  outcome.where, by, objective.better == Better::higher ? "more" : "less", measured,
-                  format::plural(outcome.points, "point"), outcome.strategy,
+      fmt::format("{} {}, by {} ({} is better): {} of {} gave it with a right output, by {}.{}",
+                  outcome.variant, outcome.where, by, objective.better == Better::higher ? "more" : "less",
+                  measured, format::plural(outcome.points, "point"), outcome.strategy,
                   outcome.ended.empty() ? "" : " " + outcome.ended),
       width);
   text += "\n";
