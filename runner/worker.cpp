@@ -138,7 +138,7 @@ class Bench {
     if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
     const Case c{.id = case_id(key, variant->info), .key = key};
     channel_.send({.kind = MessageKind::begin, .case_id = c.id});
-    const PassResult result = result_of(c, variant->info);
+    const PassResult result = result_of(c, *variant);
     channel_.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
     // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
     return result.status != Status::failed;
@@ -152,9 +152,10 @@ class Bench {
     return result;
   }
 
-  PassResult result_of(const Case& c, const VariantInfo& variant) {
+  PassResult result_of(const Case& c, const RegisteredVariant& variant) {
     try {
-      return measure(c, variant);
+      const auto reason = variant.impossible ? variant.impossible(c.key.parameters) : std::nullopt;
+      return reason ? without_result(Status::skipped, *reason) : measure(c, variant.info);
     } catch (const std::bad_alloc&) {
       return without_result(Status::failed, "out of memory on the host");
     } catch (const std::exception& error) {

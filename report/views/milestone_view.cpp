@@ -94,6 +94,19 @@ void add_problems(FactList& list, const Run& run, bool several_families) {
   }
 }
 
+/// "by tuned.json: map/tiled[width=8]@size=100; other variants and problems have their defaults"
+std::string tuned_text(const Run& run) {
+  if (!run.plan.tuned) return "";
+  std::vector<std::string> points;
+  for (const TunedPoint& point : run.plan.tuned->points) {
+    const VariantInfo* const variant = find_variant(run, point.variant);
+    points.push_back(case_id({point.variant, point.parameters, point.problem},
+                             variant == nullptr ? VariantInfo{} : *variant));
+  }
+  return format::one_line(fmt::format("by {}: {}; other variants and problems have their defaults",
+                                      run.plan.tuned->file, fmt::join(points, ", ")));
+}
+
 FactList plan_facts(const Run& run) {
   const Plan& plan = run.plan;
   const Stopping& stop = plan.stopping;
@@ -103,6 +116,7 @@ FactList plan_facts(const Run& run) {
   list.add("Settings", joined(plan.settings, [](const auto& setting) {
              return fmt::format("{}={}", setting.first, fmt::join(setting.second, "|"));
            }));
+  list.add("Tuned", tuned_text(run));
   list.add("Quick", plan.quick ? "yes: few repeats" : "");
   const std::string repeats = fmt::format(
       "until the 95 % interval of every median is within {} (not before {} samples), and for {} samples or "
