@@ -173,6 +173,18 @@ TEST(FleetTest, TellsCausesApart) {
   EXPECT_TRUE(causes["3"].starts_with("its link: 8")) << causes["3"];
 }
 
+TEST(FleetTest, AChecksumTellsBitsApartWhereTheErrorIsTheSame) {
+  std::mt19937_64 random(12);
+  std::vector<FleetMember> members;
+  for (std::size_t g = 0; g < 12; ++g) {
+    mprof::Run run = gpu_run(4, 2, 1, {}, random);
+    std::string& checksum = run.cases[1].passes[0].verification[0].checksum;
+    if (g < 9) checksum = g == 3 ? "00000000000000a1" : "00000000000000a0";  // the others are older records
+    members.push_back(fleet_member(run, fmt::format("{}", g)));
+  }
+  EXPECT_EQ(names_of(judge_fleet(members), flips), std::set<std::string>{"3"});
+}
+
 TEST(FleetTest, WhereOutputsDifferAnywayNobodysAreWrong) {
   auto members = simulated(12, 4, 3, 0.01, {}, 10);
   for (std::size_t i = 0; i < 6; ++i) members[i].outputs.begin()->second = fmt::format("other {}", i);
