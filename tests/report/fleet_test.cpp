@@ -238,7 +238,9 @@ TEST(FleetPage, DrawsWhatIsBadOnTopAndNoMoreThanAReaderCanSee) {
   for (const nlohmann::json& series : chart["series"]) {
     for (const nlohmann::json& point : series["points"]) {
       ++cells;
-      if (point["row"] == 0) EXPECT_EQ(series["name"], "60\u00a0% to 70\u00a0%");
+      if (point["row"] == 0) {
+        EXPECT_EQ(series["name"], "60\u00a0% to 70\u00a0%");
+      }
       if (!point["crossed"]) continue;
       ++crossed;
       EXPECT_EQ(point["row"], 1);

@@ -149,6 +149,7 @@ TEST_F(DevicesTest, ShareTheCasesAndEachPartNamesItsDevice) {
 /// A measured peak is another number each time.
 TEST_F(DevicesTest, SurveyTheHostOnceAndEachItsOwnDevice) {
   mprof::Run run = planned({"fake/right", std::string(test::elsewhere)});
+  run.variants[1] = test::variant_elsewhere().info;
   ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
   directory.save(run);
   Watcher watcher;
