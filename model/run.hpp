@@ -149,7 +149,7 @@ struct Verification {
   /// 16 hexadecimal digits that stand for the output's bits, whatever the order of its items was; empty where
   /// not all of it was compared (docs/run-record.md).
   std::string checksum{};
-  std::string finding{};            ///< empty when passed; otherwise a sentence
+  std::string finding{};  ///< empty when passed; otherwise a sentence
   bool operator==(const Verification&) const = default;
 };
 
