@@ -143,6 +143,7 @@ void fields(Archive& a, S& s) {
   a.field("elements", s.elements);
   a.field("non_finite", s.non_finite);
   a.field("never_written", s.never_written);
+  a.optional_field("checksum", s.checksum);
   a.optional_field("finding", s.finding);
 }
 

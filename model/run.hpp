@@ -146,7 +146,10 @@ struct Verification {
   std::uint64_t elements = 0;
   std::uint64_t non_finite = 0;     ///< NaN or infinite, by bit test
   std::uint64_t never_written = 0;  ///< elements that still held the poison
-  std::string finding{};            ///< empty when passed; otherwise a sentence
+  /// 16 hexadecimal digits that stand for the output's bits, whatever the order of its items was; empty where
+  /// not all of it was compared (docs/run-record.md).
+  std::string checksum{};
+  std::string finding{};  ///< empty when passed; otherwise a sentence
   bool operator==(const Verification&) const = default;
 };
 

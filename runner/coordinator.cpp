@@ -127,8 +127,16 @@ class Coordinator {
   Outcome survey() {
     context_.progress.surveying();
     const HostTurn turn(context_.host, true);
-    if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd))
+    Run surveyed{.variants = run_.variants};
+    if (context_.host != nullptr) {
+      surveyed.environment = context_.host->environment;
+      surveyed.ceilings = context_.host->ceilings;
+    }
+    if (!survey_machine(surveyed, context_.worker_command, context_.clock, context_.interrupt_fd,
+                        context_.host == nullptr ? Surveyed::all : Surveyed::devices))
       return Outcome::interrupted;
+    run_.environment = std::move(surveyed.environment);
+    run_.ceilings = std::move(surveyed.ceilings);
     context_.directory.save(run_);
     return Outcome::done;
   }

@@ -40,6 +40,9 @@ struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
   std::latch all_timed;
+  /// What its survey found of the host itself, before the coordinators begin; each surveys its device.
+  Environment environment{};
+  std::vector<Ceiling> ceilings{};
 };
 
 struct CoordinatorContext {

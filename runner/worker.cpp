@@ -58,7 +58,6 @@ class Channel {
 };
 
 Message survey(const Job& job, const WorkerContext& context) {
-  constexpr double seconds_in_all = 1.6;
   Message answer{.kind = MessageKind::surveyed};
   answer.environment = context.registry.library_versions();
   answer.environment["build"] = {{"version", version},
@@ -70,10 +69,8 @@ Message survey(const Job& job, const WorkerContext& context) {
     const Device* device = context.devices.find(id);
     if (device == nullptr || device->unavailable()) continue;
     for (auto& [group, facts] : device->fingerprint()) answer.environment[group].merge(facts);
-    for (Ceiling& ceiling :
-         device->measure_ceilings(seconds_in_all / static_cast<double>(job.devices.size()))) {
+    for (Ceiling& ceiling : device->measure_ceilings(job.seconds))
       answer.ceilings.push_back(std::move(ceiling));
-    }
   }
   return answer;
 }
