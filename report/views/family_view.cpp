@@ -134,8 +134,16 @@ Table gain_table(const FamilyResult& family, const Problem& problem,
   return table;
 }
 
+/// Of other tools' files: mprof had no program to time.
+bool is_untimed(const FamilyResult& family) {
+  return !family.variants.empty() && std::ranges::all_of(family.variants, [](const VariantResult& variant) {
+    return variant.info.is_imported();
+  });
+}
+
 json summary_view(const FamilyResult& family, const Problem& problem,
                   const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  if (is_untimed(family)) return {{"problem", problem_id(problem)}, {"times", false}, {"gains", false}};
   const Table gains = gain_table(family, problem, variant_anchors, anchors);
   return {{"problem", problem_id(problem)},
           {"times", time_table(family, problem, variant_anchors, anchors).view()},
