@@ -13,8 +13,8 @@
 namespace mprof {
 namespace {
 
-constexpr std::size_t most_rows = 10;   ///< of a search that nothing was measured again of
-constexpr std::size_t most_named = 12;  ///< points in a list of them
+constexpr std::size_t most_rows = 10;       ///< of a search that nothing was measured again of
+constexpr std::size_t most_of_a_list = 12;  ///< points in a list of them
 
 Unit unit_of(const Objective& objective, const FamilyInfo& family) {
   const auto quality = std::ranges::find(family.qualities, objective.metric, &QualityInfo::metric);
@@ -99,9 +99,9 @@ std::string without_value(const std::vector<Candidate>& candidates, std::size_t 
   std::string text;
   for (auto& [why, points] : by_reason) {
     const std::size_t count = points.size();
-    if (count > most_named) points.resize(most_named);
+    if (count > most_of_a_list) points.resize(most_of_a_list);
     text += format::wrapped(fmt::format("{}: {}; {}{}", format::plural(count, "point"), why.second,
-                                        fmt::join(points, ", "), count > most_named ? ", …" : ""),
+                                        fmt::join(points, ", "), count > most_of_a_list ? ", …" : ""),
                             width, 2) +
             "\n";
   }
