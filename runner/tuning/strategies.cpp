@@ -9,7 +9,7 @@
 namespace mprof {
 namespace {
 
-constexpr std::array<std::pair<Strategy, std::string_view>, 3> names{
+constexpr std::array<std::pair<Strategy, std::string_view>, 3> strategy_names{
     {{Strategy::grid, "grid"}, {Strategy::random, "random"}, {Strategy::halving, "halving"}}};
 
 /// A full round's sampling is cut into so many parts at the most: a median of fewer samples says too little.
@@ -69,12 +69,12 @@ void halve(std::size_t points, const MeasureRung& measure) {
 }  // namespace
 
 std::string_view to_string(Strategy strategy) {
-  return std::ranges::find(names, strategy, &std::pair<Strategy, std::string_view>::first)->second;
+  return std::ranges::find(strategy_names, strategy, &std::pair<Strategy, std::string_view>::first)->second;
 }
 
 bool from_string(std::string_view text, Strategy& value) {
-  const auto found = std::ranges::find(names, text, &std::pair<Strategy, std::string_view>::second);
-  if (found == names.end()) return false;
+  const auto found = std::ranges::find(strategy_names, text, &std::pair<Strategy, std::string_view>::second);
+  if (found == strategy_names.end()) return false;
   value = found->first;
   return true;
 }
