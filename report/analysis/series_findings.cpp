@@ -94,7 +94,7 @@ void add_steps(const std::vector<SampledTime>& times, std::vector<Finding>& find
       found.count == 1 ? "A step within a round: "
                        : fmt::format("{} of {} have a step within a round, the largest: ", found.count,
                                      format::plural(times.size(), "time"));
-  findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median hangs on when the step came.",
+  findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median depends on when the step came.",
                                                      head, found.where.name(), step_text(*found.where.row))});
 }
 

@@ -108,15 +108,19 @@ Table throughput_table(const Section& section, const OpInfo& op) {
   return table;
 }
 
+/// Which launches speak for a kernel.
 std::string counting_sentence(const Section& section) {
-  const bool imported = !section.family.variants.empty() &&
-                        std::ranges::all_of(section.family.variants, [](const VariantResult& variant) {
-                          return variant.info.is_imported();
-                        });
-  return imported
-             ? "Nsight Compute counted the kernels; of several launches of one size a figure is the median."
-             : fmt::format("Hardware counted each kernel {}, the first time that its op launches it.",
-                           section.family.words.at(section.sol.problem));
+  const auto are_all = [&](bool (VariantInfo::*is)() const) {
+    return !section.family.variants.empty() &&
+           std::ranges::all_of(section.family.variants,
+                               [&](const VariantResult& variant) { return (variant.info.*is)(); });
+  };
+  const std::string at = section.family.words.at(section.sol.problem);
+  if (are_all(&VariantInfo::is_imported))
+    return "Nsight Compute counted the kernels; of several launches of one size a figure is the median.";
+  if (are_all(&VariantInfo::is_program))
+    return fmt::format("Hardware counted each kernel of each op {}, a group of metrics at a launch.", at);
+  return fmt::format("Hardware counted one launch of each kernel of each op {}.", at);
 }
 
 json throughput_part(const Section& section) {

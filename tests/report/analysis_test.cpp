@@ -333,7 +333,7 @@ TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
   EXPECT_TRUE(
       says(analyse(run), Severity::caution,
            "A step within a round: conv/cpu_naive@100 total execution time 176.0\u00a0ms for 3 samples, then "
-           "197.0\u00a0ms (round 2). Such a median hangs on when the step came."));
+           "197.0\u00a0ms (round 2). Such a median depends on when the step came."));
   total_time_of(run.cases[1]).series = {.steps = {{0, 2, 0.1, 0.2}, {0, 7, 0.2, 0.05}},
                                         .autocorrelation = 0.8};
   total_time_of(run.cases[2]).series.far_out = {0, 1};

@@ -129,9 +129,10 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
 
 TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const std::string tighter = said(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
-  EXPECT_NE(tighter.find(
-                "which is held to a tighter tolerance (1.0e-5, not 2.0e-3); at that one conv/slow is 0.50"),
-            std::string::npos)
+  EXPECT_NE(
+      tighter.find(
+          "which is held to a tighter tolerance (1.0e-5, not 2.0e-3); held to that one, conv/slow is 0.50"),
+      std::string::npos)
       << tighter;
   const std::string looser = said(view_of(ladder_of_precisions(1e-5, 2e-3))["best"][0]);
   EXPECT_NE(looser.find("which is held to a looser tolerance (2.0e-3, not 1.0e-5)"), std::string::npos)
