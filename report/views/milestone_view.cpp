@@ -23,10 +23,17 @@ constexpr std::string_view own_programs = "program/";  // not those of a suite
 std::string family_names(const RunAnalysis& analysis) {
   std::vector<std::string> names;
   for (const FamilyResult& family : analysis.families) names.push_back(format::short_id(family.id));
-  // One program behind --, or one other tool's file, is what the reader knows; its family is not.
+  // A program behind --, or other tools' files of some, are what the reader knows; their family is not.
   const std::vector<VariantInfo>& variants = analysis.run->variants;
-  if (variants.size() == 1 && variants.front().id.starts_with(own_programs))
-    return format::short_id(variants.front().id.substr(own_programs.size()));
+  const bool are_own = std::ranges::all_of(
+      variants, [](const VariantInfo& variant) { return variant.id.starts_with(own_programs); });
+  if (are_own && !variants.empty()) {
+    constexpr std::size_t most_in_title = 3;
+    names.clear();
+    for (const VariantInfo& variant : variants)
+      names.push_back(format::short_id(variant.id.substr(own_programs.size())));
+    return names.size() > most_in_title ? format::plural(names.size(), "program") : format::list(names);
+  }
   return names.empty() ? "Empty run" : format::list(names);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,14 +13,15 @@ namespace {
 
 constexpr std::size_t most_top_kernels = 8;
 constexpr std::size_t longest_top_name = 40;
+constexpr const char* not_traced = "no trace says it";
 
-/// A kernel of an op in the traced execution.
+/// A kernel of an op in the traced execution; of those that were counted alone, what is known so.
 struct TopKernel {
   std::string op;
   std::string name;
-  double time = 0;      ///< s, of all its launches
-  double launches = 0;  ///< 0: unknown
-  double op_time = 0;   ///< s, in which any kernel of the op ran; 0: unknown
+  double time = 0;                ///< s, of all its launches
+  double launches = 0;            ///< 0: unknown
+  std::optional<double> share{};  ///< of the time in which any kernel of the op ran
 };
 
 const Measurement* traced_row(const PassResult& trace, std::string_view metric, const std::string& op,
@@ -30,7 +32,6 @@ const Measurement* traced_row(const PassResult& trace, std::string_view metric, 
   return row == trace.measurements.end() ? nullptr : &*row;
 }
 
-/// Those of a case, the longest first.
 std::vector<TopKernel> traced_kernels(const CaseResult& result) {
   const PassResult* const trace = find_pass(*result.source, Pass::trace);
   std::vector<TopKernel> kernels;
@@ -39,11 +40,28 @@ std::vector<TopKernel> traced_kernels(const CaseResult& result) {
     if (m.metric != "kernel_time" || m.kernel.empty() || m.samples.empty()) continue;
     const Measurement* const launches = traced_row(*trace, "kernel_instances", m.op, m.kernel);
     const Measurement* const busy = traced_row(*trace, "gpu_time", m.op, "");
-    kernels.push_back({.op = m.op,
-                       .name = m.kernel,
-                       .time = m.samples.front(),
-                       .launches = launches == nullptr ? 0 : launches->samples.front(),
-                       .op_time = busy == nullptr ? 0 : busy->samples.front()});
+    kernels.push_back(
+        {.op = m.op,
+         .name = m.kernel,
+         .time = m.samples.front(),
+         .launches = launches == nullptr ? 0 : launches->samples.front(),
+         .share = busy == nullptr ? std::nullopt : std::optional(m.samples.front() / busy->samples.front())});
+  }
+  return kernels;
+}
+
+/// Those of a case, the longest first.
+std::vector<TopKernel> kernels_by_time(const FamilyResult& family, const CaseResult& result) {
+  std::vector<TopKernel> kernels = traced_kernels(result);
+  if (kernels.empty()) {
+    for (const KernelResult& one : family.speed_of_light.kernels) {
+      if (one.result == &result && one.counters.time() > 0)
+        kernels.push_back({.op = one.counters.op,
+                           .name = one.counters.kernel,
+                           .time = one.counters.time(),
+                           .launches = one.counters.launches.value_or(0),
+                           .share = one.share});
+    }
   }
   std::ranges::stable_sort(kernels, std::ranges::greater{}, &TopKernel::time);
   return kernels;
@@ -57,16 +75,15 @@ Cell counted_percent(const KernelResult* counted, std::string_view metric) {
 }
 
 std::vector<Cell> top_kernel_row(const TopKernel& kernel, const KernelResult* counted) {
-  const double share = kernel.op_time > 0 ? kernel.time / kernel.op_time : 0;
   return {
       Cell::words(format::elide(format::one_line(kernel.name), longest_top_name)),
       Cell::words(kernel.op),
       kernel.launches > 0
           ? Cell::figure(format::count(static_cast<std::uint64_t>(kernel.launches))).valued(kernel.launches)
-          : Cell::missing("the trace does not say"),
+          : Cell::missing(not_traced),
       Cell::bare(derived_value(kernel.time)),
-      share > 0 ? Cell::figure(format::percent(share)).valued(share)
-                : Cell::missing("the trace does not say"),
+      kernel.share ? Cell::figure(format::percent(*kernel.share)).valued(*kernel.share)
+                   : Cell::missing(not_traced),
       counted_percent(counted, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
       counted_percent(counted, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
       counted_percent(counted, "sm__warps_active.avg.pct_of_peak_sustained_active"),
@@ -79,7 +96,7 @@ std::vector<Cell> top_kernel_row(const TopKernel& kernel, const KernelResult* co
 nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
   if (!variant.info.is_program() && !variant.info.is_imported()) return false;
   for (auto result = variant.cases.rbegin(); result != variant.cases.rend(); ++result) {
-    const std::vector<TopKernel> kernels = traced_kernels(*result);
+    const std::vector<TopKernel> kernels = kernels_by_time(family, *result);
     if (kernels.empty()) continue;
     const std::size_t shown = std::min(kernels.size(), most_top_kernels);
     const std::string which = kernels.size() < most_top_kernels

@@ -46,7 +46,8 @@ namespace mprof {
                                             const PageContext& page);
 
 /// The kernels in which the GPU time of a program, or of an import, went at the largest problem that was
-/// traced, with what hardware counted of them: a table, or false for variants, whose kernels have sections.
+/// traced or counted, with what hardware counted of them: a table, or false for variants, whose kernels have
+/// sections.
 [[nodiscard]] nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult& variant,
                                               Anchors& anchors);
 
