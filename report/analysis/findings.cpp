@@ -324,9 +324,9 @@ void add_chance(const std::vector<FamilyResult>& families, std::vector<Finding>&
   });
   if (comparisons < many || told == 0) return;
   findings.push_back({Severity::caution, fmt::format("{} times by the host's clock are compared, each at 95 "
-                                                     "%, and {} of them told apart. Up to {} would be "
+                                                     "%, and {} of them told apart. About {} would be "
                                                      "by chance alone.",
-                                                     comparisons, told, (comparisons + many - 1) / many)});
+                                                     comparisons, told, (comparisons + many / 2) / many)});
 }
 
 std::string times_word(std::uint32_t times) {

@@ -35,7 +35,8 @@ std::vector<SampledTime> sampled_times(const std::vector<FamilyResult>& families
         const PassResult* timing = result.ok() ? find_pass(*result.source, Pass::timing) : nullptr;
         if (timing == nullptr) continue;
         for (const Measurement& row : timing->measurements) {
-          if (row.clock != ClockSource::none && row.samples.size() > 1)
+          if (row.clock != ClockSource::none &&
+              row.samples.size() > std::max<std::size_t>(row.rounds.size(), 1))
             times.push_back({&family, &result, &row});
         }
       }

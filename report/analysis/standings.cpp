@@ -154,6 +154,8 @@ std::vector<Unswept> unswept(const FamilyResult& family) {
     }
     if (!found.parameters.empty()) list.push_back(std::move(found));
   }
+  // What a rival was held to is asked first.
+  std::ranges::stable_partition(list, [](const Unswept& one) { return !one.variant->info.library.empty(); });
   return list;
 }
 

@@ -346,7 +346,7 @@ json glossary_view(const RunAnalysis& analysis) {
           in_rounds ? "the geometric mean of its rounds' medians, each round a process of its own"
                     : "the median of its samples",
           in_rounds ? "the rounds, each time's own variance drawn towards that of all times of its clock "
-                      "(Smyth 2004)"
+                      "(Smyth 2004), and from what a round does to all times, which ratios leave out"
                     : "what was seen on an H200 (0.3 % by the GPU's clock, 5 % by the host's), since this "
                       "run has one "
                       "round only"));
