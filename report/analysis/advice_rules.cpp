@@ -437,10 +437,11 @@ Number copy_rate_of(const CaseResult& result, const std::string& op) {
   return seconds > 0 ? Number(bytes / seconds) : std::nullopt;
 }
 
-/// The highest that a case of the family reached for this op at this problem.
+/// The highest that was measured with pinned memory, or that a case of the family reached for this op at
+/// this problem.
 Number best_copy_rate(Of op) {
   if (!copy_rate(op) || !(*copy_rate(op) > 0) || !group_work(op)) return std::nullopt;
-  Number best;
+  Number best = op.family().speed_of_light.peak_copy_rate;
   for (const VariantResult& variant : op.family().variants) {
     const CaseResult* other = variant.representative(op.result().key.problem);
     if (other == nullptr || !other->ok() || other->find_op(op.info().name) == nullptr) continue;
@@ -610,7 +611,7 @@ constexpr std::array all_advice_rules{
         left_by_hiding},
     OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "bytes copied over copy time",
                   Unit::byte_per_second, false, "group_time", of_copy_rates,
-                  "another variant of the run copied faster by three quarters",
+                  "pinned memory, as measured, or another variant copies faster by three quarters",
                   "1 − copying alone × (1 − before / after) / group time", literature::data_transfer},
                  copy_rate,
                  best_copy_rate,

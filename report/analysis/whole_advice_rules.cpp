@@ -112,7 +112,7 @@ constexpr std::array rules_of_the_whole{
         left_if_hidden},
     WholeAdviceRule{{"whole_copy_rate", "Copy at a higher rate, from pinned memory",
                      "bytes copied over copy time", Unit::byte_per_second, false, "total_time", of_rates,
-                     "another variant of the run copied faster by three quarters",
+                     "pinned memory, as measured, or another variant copies faster by three quarters",
                      "1 − copies without a kernel × (1 − before / after) / whole", literature::data_transfer},
                     rate_of_copies,
                     [](Of whole) { return whole.best_copy_rate; },
