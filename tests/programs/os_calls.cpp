@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -114,12 +115,22 @@ void wait_for_conditions() {
   other.join();
 }
 
+/// Whether a thread of this process sleeps; one that a busy machine keeps from running does not.
+bool sleeps(int thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'S';
+}
+
 void wait_for_a_lock() {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   std::atomic<bool> is_held = false;
-  std::thread other([&] {
+  std::thread other([&, waiting = ::gettid()] {
     ::pthread_mutex_lock(&lock);
     is_held = true;
+    while (!sleeps(waiting)) std::this_thread::yield();
     wait_in_poll(10);
     ::pthread_mutex_unlock(&lock);
   });
