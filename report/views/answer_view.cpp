@@ -236,14 +236,10 @@ json highlights(const FamilyResult& family) {
 namespace {
 
 std::string no_answer(const FamilyResult& family) {
-  const auto are_all = [&](bool (VariantInfo::*is)() const) {
-    return !family.variants.empty() &&
-           std::ranges::all_of(family.variants,
-                               [is](const VariantResult& variant) { return (variant.info.*is)(); });
-  };
-  if (are_all(&VariantInfo::is_imported))
+  if (family.all_are(&VariantInfo::is_imported))
     return "Nothing was timed without a profiler, so there is no best variant.";
-  if (are_all(&VariantInfo::is_program)) return "No program ran to its end as it should, so no time counts.";
+  if (family.all_are(&VariantInfo::is_program))
+    return "No program ran to its end as it should, so no time counts.";
   return "No case gave a verified time, so there is no best variant.";
 }
 

@@ -31,16 +31,17 @@ Cell ops_cell(const BriefRow& row) {
 }
 
 /// "Op: without allocation and copies (1 is rows, 2 is columns); stage: with them; total: the whole
-/// pipeline." What a program calls an op is its own.
+/// pipeline. " What an op of a program is, it says itself: "Op 1 is rows, op 2 is columns. "
 std::string meaning_of_times(const FamilyResult& family) {
+  const bool is_its_own = family.all_are(&VariantInfo::is_program);
   std::vector<std::string> names;
   for (const OpInfo& op : family.ops)
-    names.push_back(fmt::format("{} is {}", names.size() + 1, format::short_id(op.name)));
-  const std::string numbers = names.size() > 1 ? fmt::format(" ({})", fmt::join(names, ", ")) : "";
-  const bool is_own = std::ranges::all_of(
-      family.variants, [](const VariantResult& variant) { return !variant.info.is_program(); });
-  if (!is_own) return numbers.empty() ? "" : fmt::format("Op:{} ", numbers.substr(1, numbers.size() - 1));
-  return fmt::format("Op: without allocation and copies{}; {}total: the whole {}. ", numbers,
+    names.push_back(fmt::format("{}{} is {}", is_its_own ? names.empty() ? "Op " : "op " : "",
+                                names.size() + 1, format::short_id(op.name)));
+  const std::string numbers = names.size() > 1 ? fmt::format("{}", fmt::join(names, ", ")) : "";
+  if (is_its_own) return numbers.empty() ? "" : numbers + ". ";
+  return fmt::format("Op: without allocation and copies{}; {}total: the whole {}. ",
+                     numbers.empty() ? "" : " (" + numbers + ")",
                      family.words.has_group() ? family.words.group() + ": with them; " : "",
                      family.words.whole());
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/text/format.hpp"
-#include "report/views/table.hpp"
+#include "report/views/cells.hpp"
 #include "report/views/variant_parts.hpp"
 
 /// The kernels in which a program's GPU time went, with what hardware counted of them.
@@ -68,10 +68,8 @@ std::vector<TopKernel> kernels_by_time(const FamilyResult& family, const CaseRes
 }
 
 Cell counted_percent(const KernelResult* counted, std::string_view metric) {
-  if (counted == nullptr) return Cell::missing("it was not counted");
-  const Value value = counted->counters.value(metric);
-  return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
-               : Cell::missing(value.absent);
+  return counted == nullptr ? Cell::missing("it was not counted")
+                            : percentage_cell(counted->counters.value(metric));
 }
 
 std::vector<Cell> top_kernel_row(const TopKernel& kernel, const KernelResult* counted) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 
 #include <fmt/format.h>
@@ -39,10 +38,10 @@ Cell time_cell(const CaseResult* result, const std::string& op, const std::strin
                           : judged(Cell::bare(time_by(*found, metric)), *result);
 }
 
-/// More digits than a time's interval leaves would say nothing.
-std::uint64_t to_three_digits(double rate) {
+/// To three digits: more than a time's interval leaves would say nothing.
+std::string rate_text(double rate) {
   const double step = std::pow(10, std::max(std::floor(std::log10(rate)) - 2, 0.0));
-  return static_cast<std::uint64_t>(std::llround(rate / step) * std::llround(step));
+  return format::significant(std::round(rate / step) * step, 3);
 }
 
 /// Items a second, of the whole.
@@ -51,7 +50,7 @@ Cell rate_cell(const CaseResult& result) {
   if (!(items > 0)) return Cell::missing("the run does not say how many there are");
   if (!result.total_time) return Cell::missing(result.total_time.absent);
   const double rate = items / result.total_time->median;
-  return judged(Cell::figure(format::count(to_three_digits(rate))).valued(rate), result);
+  return judged(Cell::figure(rate_text(rate)).valued(rate), result);
 }
 
 /// What an op does a second, in what is known of it: items, arithmetic or bytes; and in which unit it is
@@ -79,8 +78,7 @@ std::string scaled(const FamilyResult& family, const CaseResult& small, const Ca
   const std::string what =
       from.unit == Unit::count ? " " + format::one_line(family.info.nouns.items) + " a second" : "";
   const std::string rates = from.unit == Unit::count
-                                ? fmt::format("{} → {}", format::count(to_three_digits(from.value)),
-                                              format::count(to_three_digits(to.value)))
+                                ? fmt::format("{} → {}", rate_text(from.value), rate_text(to.value))
                                 : format::from_to(from.value, to.value, from.unit);
   return fmt::format("{} {}{} ({})", format::short_id(op), rates, what, format::times(to.value / from.value));
 }
