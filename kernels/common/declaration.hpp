@@ -41,6 +41,8 @@ struct Declaration {
   /// What is to be known of the libraries that the variant calls, for the run's environment. The first one
   /// is the library whose routines do the work.
   std::vector<LibraryFact> libraries{};
+  /// They evaluate parts alone: the work is the variant's own.
+  bool is_own_work = false;
   /// The share of an op's FLOPs that its algorithm executes at the least, where that is less than the op's
   /// definition needs: Winograd's F(2x2, 3x3) has 1 / 2.25 of a convolution's multiplications. What executes
   /// much less than it says is suspect.
@@ -89,7 +91,8 @@ template <class Op>
 class Register {
  public:
   explicit Register(Declaration<Op> declaration, const char* file = __builtin_FILE()) {
-    const std::string library = declaration.libraries.empty() ? "" : declaration.libraries.front().name;
+    const bool is_theirs = !declaration.libraries.empty() && !declaration.is_own_work;
+    const std::string library = is_theirs ? declaration.libraries.front().name : "";
     const std::string id = detail::register_variant({.title = declaration.title,
                                                      .idea = declaration.idea,
                                                      .device = declaration.device,

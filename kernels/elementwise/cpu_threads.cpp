@@ -145,6 +145,7 @@ const Register registered{Declaration{
                    "https://sourceware.org/glibc/wiki/libmvec",
                    "The GNU C Library manual, Errors in Math Functions"},
     .libraries = {{"glibc", [] { return std::string(gnu_get_libc_version()); }}},
+    .is_own_work = true,
     .make = [](const Parameters& parameters) { return std::make_unique<CpuThreads>(threads_of(parameters)); },
 }};
 

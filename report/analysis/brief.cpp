@@ -14,15 +14,25 @@
 namespace mprof {
 namespace {
 
-/// The first baseline of most variants; of two with as many the one that stands first.
-const VariantResult* common_baseline(const FamilyResult& family) {
+/// A right output at the problem, with its time.
+const CaseResult* measured_at(const VariantResult& variant, const Problem& problem) {
+  const CaseResult* result = variant.representative(problem);
+  return result == nullptr || !result->ok() || !result->total_time ? nullptr : result;
+}
+
+/// The first baseline of most of the variants that were measured, among those that were measured
+/// themselves; of two with as many the one that stands first.
+const VariantResult* common_baseline(const FamilyResult& family, const Problem& problem) {
   std::map<std::string, std::size_t> descendants;
-  for (const VariantResult& variant : family.variants) ++descendants[first_baseline(family, variant.info.id)];
+  for (const VariantResult& variant : family.variants) {
+    if (measured_at(variant, problem) != nullptr) ++descendants[first_baseline(family, variant.info.id)];
+  }
   const VariantResult* common = nullptr;
   std::size_t most = 0;
   for (const VariantResult& variant : family.variants) {
     const auto found = descendants.find(variant.info.id);
-    if (found == descendants.end() || found->second <= most) continue;
+    if (found == descendants.end() || found->second <= most || measured_at(variant, problem) == nullptr)
+      continue;
     most = found->second;
     common = &variant;
   }
@@ -131,10 +141,10 @@ std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<B
     };
     RivalStep step{op, own->result, rival->result, rival->variant->info.library, over_rival(*own), {}};
     for (const BriefRow& row : rows) {
-      if (row.result == rival->result || row.variant->info.library.empty() || !comparable(*row.result, op))
+      const Value* time = comparable(*row.result, op);
+      if (row.result == rival->result || row.variant->info.library.empty() || time == nullptr || !*time)
         continue;
-      if (const SpeedUp over = over_rival(row); over && !is_change(over.verdict))
-        step.level.push_back(row.result);
+      if (is_level(*time, *comparable(*rival->result, op))) step.level.push_back(row.result);
     }
     const auto tolerance = tolerance_of(*rival->result, op);
     if (tolerance && tolerance_of(*own->result, op).value_or(0) > *tolerance) {
@@ -162,12 +172,13 @@ std::optional<double> tolerance_of(const CaseResult& result, const std::string& 
 }
 
 Brief brief_of(const FamilyResult& family) {
-  Brief brief{largest_measured(family), common_baseline(family), {}, {}, {}};
+  Brief brief{largest_measured(family), nullptr, {}, {}, {}};
   if (brief.problem == nullptr) return brief;
+  brief.common = common_baseline(family, *brief.problem);
   std::optional<double> common;
   for (const VariantResult& variant : family.variants) {
-    const CaseResult* result = variant.representative(*brief.problem);
-    if (result == nullptr || !result->ok() || !result->total_time) continue;
+    const CaseResult* result = measured_at(variant, *brief.problem);
+    if (result == nullptr) continue;
     BriefRow row{&variant, result, ops_time(*result), std::nullopt, first_causes(family, variant)};
     if (&variant == brief.common) common = row.ops_time;
     brief.rows.push_back(std::move(row));

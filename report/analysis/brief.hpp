@@ -55,7 +55,7 @@ struct Leader {
 
 struct Brief {
   const Problem* problem = nullptr;       ///< the largest one with a verified time; nullptr: there is none
-  const VariantResult* common = nullptr;  ///< the baseline from which most variants come
+  const VariantResult* common = nullptr;  ///< the baseline from which most come; nullptr: none was measured
   std::vector<BriefRow> rows;             ///< fastest ops first, then those without such a time
   std::vector<Leader> leaders;            ///< ops in order and then the whole, without those that have none
   std::vector<RivalStep> rivals;          ///< likewise; none without a library

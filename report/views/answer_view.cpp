@@ -35,7 +35,7 @@ std::string first_baseline_text(const FamilyResult& family, const Best& best) {
 /// "1.23 ms, 14.3× as fast as its baseline map/cpu_naive (95 %: 14.1–14.5×)"
 std::string measured(const FamilyResult& family, const Best& best) {
   std::string text = format::quantity(best.time()->median, Unit::second);
-  if (!best.speed_up()) return text + (best.fastest->baseline.empty() ? ", the baseline itself" : "");
+  if (!best.speed_up()) return text + (best.fastest->is_baseline ? ", the baseline itself" : "");
   text += fmt::format(", {} as fast as its baseline {}", format::times(*best.speed_up().factor),
                       without_problem(best.fastest->baseline));
   if (const auto& interval = best.speed_up().interval) {

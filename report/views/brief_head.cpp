@@ -28,6 +28,7 @@ json head_line(const std::string& lead, const std::string& text) {
 std::string over_text(const SpeedUp& over, const std::string& other) {
   if (over.verdict == Verdict::same) return "level with " + other;
   std::string text = fmt::format("{} as fast as {}", format::times(*over.factor), other);
+  if (over.disturbed) return text + " (no verdict: a time was disturbed)";
   if (!is_change(over.verdict)) return text + ", not to be told apart from it";
   if (over.interval)
     text += fmt::format(" (95\u00a0%: {})", format::times(over.interval->low, over.interval->high));
@@ -83,8 +84,11 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
   return fmt::format("{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
                      id_of(*step.own), format::one_line(step.library), time(*step.rival), rival_ids(step),
                      !step.speed_up ? ""
-                     : !told        ? ", not to be told apart"
-                                    : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
+                     : step.speed_up.disturbed
+                         ? fmt::format(", {} as fast (no verdict: a time was disturbed)",
+                                       format::times(*step.speed_up.factor))
+                     : !told ? ", not to be told apart"
+                             : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
          tolerance_words(step);
 }
 
@@ -115,11 +119,12 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   const CaseResult& fastest = *best.fastest;
   std::vector<std::string> parts{
       fmt::format("{} in {}", id_of(fastest), format::quantity(best.time()->median, Unit::second))};
-  const bool is_level = std::ranges::any_of(
-      best.level, [&](const CaseResult* other) { return other->key.variant == brief.common->info.id; });
+  const std::string common = brief.common == nullptr ? "" : brief.common->info.id;
+  const bool is_level =
+      std::ranges::any_of(best.level, [&](const CaseResult* other) { return other->key.variant == common; });
   if (leader.over && !is_level) {
-    parts.push_back(over_text(leader.over, format::short_id(brief.common->info.id)));
-  } else if (fastest.key.variant == brief.common->info.id) {
+    parts.push_back(over_text(leader.over, format::short_id(common)));
+  } else if (fastest.key.variant == common) {
     parts.emplace_back("the common baseline itself");
   }
   bool says_tolerance = false;

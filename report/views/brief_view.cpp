@@ -48,9 +48,12 @@ std::string meaning_of_times(const FamilyResult& family) {
 
 Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   Table table(page.anchor(family.id + " brief"),
-              fmt::format("All variants {}, the fastest first. {}Over baseline: {}; verdict: over its own",
+              fmt::format("All variants {}, the fastest first. {}{}erdict: over its own{}",
                           family.words.at(*brief.problem), meaning_of_times(family),
-                          format::one_line(brief.common->info.id)));
+                          brief.common == nullptr
+                              ? "V"
+                              : fmt::format("Over baseline: {}; v", format::one_line(brief.common->info.id)),
+                          brief.common == nullptr ? " baseline" : ""));
   const std::size_t ops = family.ops.size();
   const auto add_columns = [&](const std::string& head) {
     for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
@@ -58,7 +61,7 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
   table.text("Variant");
   add_columns("Op");
   if (ops > 1) table.numbers("Together", Unit::second);
-  table.numbers("Over baseline");
+  if (brief.common != nullptr) table.numbers("Over baseline");
   if (family.words.has_group()) add_columns(format::sentence_case(family.words.group()));
   table.numbers("Total", Unit::second);
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
@@ -80,7 +83,10 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
     };
     add_ops(&OpResult::op_time, true);
     if (ops > 1) cells.push_back(ops_cell(row));
-    cells.push_back(row.over ? Cell::figure(format::times(*row.over)).valued(*row.over) : ops_cell(row));
+    if (brief.common != nullptr)
+      cells.push_back(row.over       ? Cell::figure(format::times(*row.over)).valued(*row.over)
+                      : row.ops_time ? Cell::missing("that op time of the baseline says little")
+                                     : ops_cell(row));
     if (family.words.has_group()) add_ops(&OpResult::group_time, false);
     cells.push_back(Cell::bare(result.total_time));
     if (!result.qualities.empty())
@@ -138,10 +144,12 @@ std::string standing_text(const CaseResult& result, const std::string& baseline)
     }
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
+  if (!result.is_baseline && figures.empty()) {
+    const std::string why = format::one_line(result.total_speed_up.reason);
+    return why.empty() ? "not compared" : "not compared, since " + why;
+  }
   if (!result.is_baseline)
-    return figures.empty()
-               ? "not compared"
-               : fmt::format("{} over {}", text, format::short_id(baseline.substr(baseline.find('/') + 1)));
+    return fmt::format("{} over {}", text, format::short_id(baseline.substr(baseline.find('/') + 1)));
   return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
 }
 
@@ -180,8 +188,9 @@ json lines_of(const FamilyResult& family, const Brief& brief, const PageContext&
 
 json brief_view(const FamilyResult& family, const PageContext& page) {
   const Brief brief = brief_of(family);
-  if (brief.rows.empty() || brief.common == nullptr) return false;
-  json chart = ladder_chart(family, brief, page.plan->anchors);
+  if (brief.rows.empty()) return false;
+  json chart = brief.common == nullptr ? json{{"rows", json::array()}}
+                                       : ladder_chart(family, brief, page.plan->anchors);
   return {{"about", format::one_line(family.info.title)},
           {"at", family.words.at(*brief.problem)},
           {"best", brief_best(family, brief)},

@@ -94,6 +94,39 @@ TEST(Brief, HoldsTheBestThatKeepsTheLibrarysToleranceAgainstIt) {
   EXPECT_EQ(brief_of(analysis_of_alike.families.front()).rivals[0].as_tight, nullptr);
 }
 
+TEST(Brief, TakesABaselineThatWasMeasuredWhereThereIsOne) {
+  mprof::Run run = ladder();
+  // Most come from conv/slow, which was skipped here.
+  run.cases.erase(run.cases.begin());
+  run.variants.push_back(samples::variant("conv/lonely", "conv/alone"));
+  run.cases.push_back(samples::timed_case(run.variants.back(), 100, 2.5, 4.5));
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_NE(brief.common, nullptr);
+  EXPECT_EQ(brief.common->info.id, "conv/alone");
+  for (const BriefRow& row : brief.rows) {
+    if (row.variant->info.id == "conv/lonely") {
+      EXPECT_NEAR(*row.over, 2, 0.02);
+    }
+  }
+}
+
+TEST(Brief, WithoutAMeasuredBaselineNothingIsHeldAgainstIt) {
+  mprof::Run run = ladder();
+  run.cases.erase(run.cases.begin(), run.cases.begin() + 2);
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_EQ(brief.rows.size(), 2U);
+  for (const BriefRow& row : brief.rows) EXPECT_FALSE(row.over);
+  EXPECT_EQ(brief.common, nullptr);
+  const nlohmann::json view = view_of(run);
+  for (const nlohmann::json& column : view["table"]["columns"]) EXPECT_NE(column["head"], "Over baseline");
+  EXPECT_FALSE(view["chart"]);
+  const std::string rows = said(view["best"][0]);
+  EXPECT_TRUE(rows.starts_with("conv/better in 1.000 s, 2.00× as fast as cuBLAS (conv/rival) (95 %: "))
+      << rows;
+}
+
 TEST(Brief, NamesTheLibrariesThatNothingTellsApartFromTheRival) {
   mprof::Run run = ladder();
   run.variants.push_back(samples::variant("conv/level", "conv/slow"));
@@ -124,6 +157,20 @@ TEST(Brief, HoldsTheBestAgainstTheBaselineOfMost) {
   alone.cases.resize(1);
   const RunAnalysis of_one = analyse(alone);
   EXPECT_FALSE(brief_of(of_one.families.front()).leaders.at(0).over) << "it is the baseline itself";
+}
+
+TEST(BriefView, ADisturbedTimeIsWithoutAVerdictAndNotLevel) {
+  mprof::Run run = ladder();
+  run.variants.push_back(samples::variant("conv/far", "conv/slow"));
+  run.variants.back().library = "cuDNN";
+  run.cases.push_back(samples::timed_case(run.variants.back(), 100, 9, 9));
+  for (Case& c : run.cases) {
+    for (Measurement& m : samples::timing(c).measurements) m.disturbed = "other processes used the CPUs";
+  }
+  const std::string rows = said(view_of(run)["best"][0]);
+  EXPECT_NE(rows.find("2.00× as fast as cuBLAS (conv/rival) (no verdict: a time was disturbed)"),
+            std::string::npos)
+      << rows;
 }
 
 TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
