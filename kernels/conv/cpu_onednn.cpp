@@ -2,19 +2,19 @@
 //
 // Idea        Ask the library for a forward convolution with the layouts left open (format_tag::any). It
 //             chooses an implementation for this CPU, generated at run time, and the layouts that suit it: on
-//             AVX2 eight channels side by side ("nChw8c"). Weights are brought into its layout once, in
-//             prepare(). Images go through in sections of up to 64, reordered to and from NCHW where the
-//             library wants another layout, while they are still in the cache; both reorders are part of
-//             forward(), as NCHW is what every variant is given and gives. Sections overlap when the batch
-//             does not divide, so that one primitive serves all of them.
+//             AVX2 eight channels side by side ("nChw8c"), with AVX-512 all of them (NHWC). Weights are
+//             brought into its layout once, in prepare(). Images go through in sections of up to 64,
+//             reordered to and from NCHW where the library wants another layout, while they are still in the
+//             cache; both reorders are part of forward(), as NCHW is what every variant is given and gives.
+//             Sections overlap when the batch does not divide, so that one primitive serves all of them.
 //
 // Cost        Eight channels side by side need eight channels. Layer 1 has four maps, so half of each
 //             register computes nothing, and the padded output is twice as large as the real one before it is
-//             copied back.
+//             copied back. With AVX-512 nothing is padded, but three quarters of each register are idle.
 //
 // The profile should show
-//             against cpu_naive, many times faster on both layers; against cpu_threads, the same FLOP rate or
-//             a bit less in layer 2, and a third of it in layer 1, which is what a kernel for the shape at
+//             against cpu_naive, many times faster on both layers; against cpu_threads, a bit less in layer
+//             2, and a fifth to a third of its FLOP rate in layer 1, which is what a kernel for the shape at
 //             hand is worth.
 #include <algorithm>
 #include <bit>
@@ -165,7 +165,8 @@ const Register registered{Declaration{
         {{.metric = "op_time",
           .op = "layer1",
           .factor = 5,
-          .because = "Generated AVX2 code on every core, though four maps fill only half of its registers."},
+          .because =
+              "Generated vector code on every core, though four maps fill half of a register at most."},
          {.metric = "op_time",
           .op = "layer2",
           .factor = 20,

@@ -52,6 +52,30 @@ class EachConvolution : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(result.passed) << text(shape) << ": " << result.finding;
     EXPECT_EQ(result.elements, shape.output_size());
   }
+  /// Row ends of every width between one block of the register kernel and two, in outputs of fewer rows than
+  /// a vector has lanes and of more.
+  void expect_right_at_every_width(Convolution& convolution) const {
+    for (std::size_t width = 10; width <= 70; ++width) {
+      for (const std::size_t height : {4U, 11U, 20U}) {
+        expect_right(convolution,
+                     {.batch = 1, .channels = 2, .height = height, .width = width, .maps = 6, .mask = 3});
+      }
+    }
+  }
+  /// Maps that fill no block of the register kernel, beside as many vectors as it takes and fewer.
+  void expect_right_at_every_number_of_maps(Convolution& convolution) const {
+    for (std::size_t maps = 1; maps <= 17; ++maps) {
+      for (const std::size_t stride : {1U, 2U}) {
+        expect_right(convolution, {.batch = 1,
+                                   .channels = 2,
+                                   .height = 1 + 17 * stride,
+                                   .width = 1 + 43 * stride,
+                                   .maps = maps,
+                                   .mask = 3,
+                                   .stride = stride});
+      }
+    }
+  }
 
  private:
   double tolerance_ = 0;  ///< of what was made last
@@ -82,19 +106,20 @@ TEST_P(EachConvolution, IsRightAtTheNetworksSizes) {
 TEST_P(EachConvolution, IsRightWhenTheOutputIsNarrowerThanAVector) {
   const std::unique_ptr<Convolution> convolution = make();
   for (std::size_t width = 7; width <= 7 + 8; ++width) {
-    expect_right(*convolution,
-                 {.batch = 2, .channels = 2, .height = 9, .width = width, .maps = 3, .mask = 7});
+    for (const std::size_t height : {9U, 17U}) {
+      expect_right(*convolution,
+                   {.batch = 2, .channels = 2, .height = height, .width = width, .maps = 3, .mask = 7});
+    }
   }
   expect_right(*convolution, {.batch = 1, .channels = 1, .height = 1, .width = 1, .maps = 1, .mask = 1});
 }
 
-/// Row ends of every width between one block of the register kernel and two.
 TEST_P(EachConvolution, IsRightAtEveryWidth) {
-  const std::unique_ptr<Convolution> convolution = make();
-  for (std::size_t width = 10; width <= 70; ++width) {
-    expect_right(*convolution,
-                 {.batch = 1, .channels = 2, .height = 4, .width = width, .maps = 6, .mask = 3});
-  }
+  expect_right_at_every_width(*make());
+}
+
+TEST_P(EachConvolution, IsRightAtEveryNumberOfMaps) {
+  expect_right_at_every_number_of_maps(*make());
 }
 
 TEST_P(EachConvolution, ForwardCanBeRepeated) {

@@ -140,7 +140,8 @@ TEST_F(Proofs, SomeItemsAreComparedWithAReferenceOfTheirOwn) {
 TEST(Orders, OfImagesGiveTheSameQualities) {
   const conv::Inputs inputs = conv::test::random_inputs(12);
   const conv::Declaration& declaration = declaration_of<conv::Convolution>("conv/cpu_threads");
-  conv::LenetExecution execution(inputs, declaration, {{"threads", "all"}});
+  conv::LenetExecution execution(inputs, declaration,
+                                 resolve_parameters(declaration.parameters, "conv/cpu_threads", {}));
   NoObserver observer;
   const ExecutionResult first = execution.run(observer, {.proof = Proof::all_items});
   ASSERT_GT(execution.turns(), 1U);

@@ -14,6 +14,21 @@ namespace mprof {
 namespace conv {
 INSTANTIATE_TEST_SUITE_P(Cpu, EachConvolution, ::testing::ValuesIn(mprof::test::variants_of("conv", "cpu")),
                          mprof::test::name_of);
+
+namespace {
+
+/// Where the CPU has AVX-512, the tests above are of sixteen lanes.
+class EightLanes : public EachConvolution {};
+
+TEST_P(EightLanes, AreRightAtEveryWidthAndNumberOfMaps) {
+  const auto convolution = make({{"lanes", "8"}});
+  expect_right_at_every_width(*convolution);
+  expect_right_at_every_number_of_maps(*convolution);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EightLanes, ::testing::Values("conv/cpu_threads"), mprof::test::name_of);
+
+}  // namespace
 }  // namespace conv
 
 namespace elementwise {
@@ -29,9 +44,10 @@ const std::vector<ParameterInfo>& parameters_of_threads() {
 
 TEST(Parameters, DefaultsFillWhatIsNotGiven) {
   const auto& declared = parameters_of_threads();
-  EXPECT_EQ(resolve_parameters(declared, "conv/cpu_threads", {}), (Parameters{{"threads", "all"}}));
+  EXPECT_EQ(resolve_parameters(declared, "conv/cpu_threads", {}),
+            (Parameters{{"lanes", "widest"}, {"threads", "all"}}));
   EXPECT_EQ(resolve_parameters(declared, "conv/cpu_threads", {{"threads", "2"}}),
-            (Parameters{{"threads", "2"}}));
+            (Parameters{{"lanes", "widest"}, {"threads", "2"}}));
 }
 
 TEST(Parameters, UnknownNamesAndValuesAreRefusedWithThoseThatAreKnown) {
@@ -44,7 +60,7 @@ TEST(Parameters, UnknownNamesAndValuesAreRefusedWithThoseThatAreKnown) {
     }
     return {};
   };
-  EXPECT_EQ(message({{"tile", "8"}}), "conv/cpu_threads has no parameter \"tile\". It has: threads.");
+  EXPECT_EQ(message({{"tile", "8"}}), "conv/cpu_threads has no parameter \"tile\". It has: threads, lanes.");
   EXPECT_EQ(message({{"threads", "3"}}),
             "conv/cpu_threads does not know threads=3. Use one of: all, 1, 2, 4, 8, 16, 32, 64.");
 }
