@@ -250,8 +250,8 @@ TEST_F(TraceFile, TakesCasesOfAnotherFile) {
   trace::write_trace(other, third);
   trace::write_trace(other, second);
   trace::write_trace(other, fourth);
-  trace::add_cases(other, copy);
-  trace::add_cases(other, file);
+  trace::add_cases({other}, copy);
+  trace::add_cases({other}, file);
   for (const Trace& written : {second, third, fourth}) {
     expect_same(read(written.cases[0].id), written);
     expect_same(*test::read_by_sql(copy, written.cases[0].id), written);
@@ -274,15 +274,15 @@ TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
   trace::write_trace(file, sample);
   trace::write_trace(other, again);
   trace::write_trace(other, second);
-  trace::add_cases(other, file);
-  trace::add_cases(other, file);
+  trace::add_cases({other}, file);
+  trace::add_cases({other}, file);
   EXPECT_EQ(trace::traced_cases(file), (std::vector<std::string>{sample.cases[0].id, second.cases[0].id}));
   expect_same(read(sample.cases[0].id), sample);
   expect_same(read(second.cases[0].id), second);
   EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
   const fs::path text =
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
-  EXPECT_THROW(trace::add_cases(text, file), Error);
+  EXPECT_THROW(trace::add_cases({text}, file), Error);
 }
 
 TEST_F(TraceFile, TellsReadersOfExportsOfMachineDevicesAndProcesses) {
