@@ -29,6 +29,15 @@ class PartIndex {
   std::map<std::string_view, const RunPart*, std::less<>> parts_;
 };
 
+/// Shows a merged run machine by machine, in the order of its parts: each time the run with the facts, peak
+/// rates and cases of one. Parts on one GPU, by its UUID, are of one machine; one without a GPU is a machine
+/// of its own. Cases that several machines measured (`mprof merge --pool`) are of none, and neither is a
+/// machine without cases. A run that was not merged is shown as it is.
+void visit_machines(Run run, const std::function<void(const Run&)>& visit);
+
+/// The UUID of the GPU that measured a run; empty without one, or when there were several.
+[[nodiscard]] std::string gpu_uuid(const Run& run);
+
 /// The names of the GPUs that measured a run, ascending, each once.
 [[nodiscard]] std::vector<std::string> gpu_models(const Run& run);
 

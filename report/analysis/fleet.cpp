@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/facts.hpp"
+#include "model/parts.hpp"
 #include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
 #include "model/statistics/robust.hpp"
@@ -24,6 +25,9 @@ constexpr std::size_t fewest_members = 5;
 constexpr std::size_t rounds_to_repeat = 2;
 /// Of its times must be slow, and two at the least, for a GPU to be slow that is not so on the whole.
 constexpr double share_of_times = 0.05;
+/// Robust standard deviations that such a time is further off than its GPU as a whole: one that is naturally
+/// three off is so in each of its times, and for the error of their deviations in some beyond the limit.
+constexpr double beyond_the_whole = 1;
 /// Of the GPUs, or all but one, must agree on an output's bits before another one's are wrong: some variants
 /// add in any order.
 constexpr double agreeing_share = 0.9;
@@ -214,8 +218,11 @@ class Judge {
                          .deviations = deviations_from(spread, deviations.all)};
     bool unrepeated = false;
     add_slow_times(verdict, unrepeated);
+    const auto beyond = std::ranges::count_if(verdict.slow_times, [&](const SlowTime& slow) {
+      return slow.deviations >= verdict.deviations + beyond_the_whole;
+    });
     verdict.slow =
-        is_slow_again(deviations, spread) || are_many(verdict.slow_times.size(), member.times.size());
+        is_slow_again(deviations, spread) || are_many(static_cast<std::size_t>(beyond), member.times.size());
     verdict.once = !verdict.slow && deviations.rounds.size() < rounds_to_repeat &&
                    (is_slow(deviations.all, spread) || unrepeated);
     for (const auto& [name, mark] : member.outputs) {
@@ -299,7 +306,7 @@ class Judge {
 
 FleetMember fleet_member(const Run& run, const std::string& name) {
   FleetMember member{.name = name,
-                     .gpu = known_fact(run, fact::gpu, "UUID"),
+                     .gpu = gpu_uuid(run),
                      .model = known_fact(run, fact::gpu, fact::gpu_name.name),
                      .started = run.started};
   if (member.model.empty()) member.model = known_fact(run, fact::cpu, fact::cpu_model.name);

@@ -172,7 +172,7 @@ FactList peak_facts(const Run& run) {
 FactList part_facts(const Run& run) {
   FactList list{"Parts"};
   for (const RunPart& part : run.parts) {
-    const Fact* const uuid = find_fact(part.environment, fact::gpu, "UUID");
+    const Fact* const uuid = find_fact(part.environment, fact::gpu_uuid.group, fact::gpu_uuid.name);
     const bool is_known = uuid != nullptr && std::holds_alternative<std::string>(*uuid);
     const std::string name = is_known     ? std::get<std::string>(*uuid)
                              : part.shard ? fmt::format("Shard {}", part.shard->index)
