@@ -3,9 +3,12 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -283,6 +286,54 @@ TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
   const fs::path text =
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
   EXPECT_THROW(trace::add_cases({text}, file), Error);
+}
+
+/// Steps of SQLite's virtual machine, on all connections that are opened while it lives.
+class StepCounter {
+ public:
+  StepCounter() {
+    steps_ = 0;
+    sqlite3_auto_extension(entry());
+  }
+  ~StepCounter() { sqlite3_cancel_auto_extension(entry()); }
+  StepCounter(const StepCounter&) = delete;
+  StepCounter& operator=(const StepCounter&) = delete;
+  [[nodiscard]] static std::int64_t steps() { return steps_; }
+
+ private:
+  using Entry = void (*)();
+  static int count_step(void* /*unused*/) {
+    ++steps_;
+    return 0;
+  }
+  static int watch(sqlite3* database, char** /*error*/, const sqlite3_api_routines* /*routines*/) {
+    sqlite3_progress_handler(database, 1, count_step, nullptr);
+    return SQLITE_OK;
+  }
+  static Entry entry() { return reinterpret_cast<Entry>(watch); }  // as SQLite's interface wants it
+  static inline std::int64_t steps_ = 0;
+};
+
+TEST_F(TraceFile, TakesOneMoreFileForTheSameWorkHoweverManyItHas) {
+  constexpr int few = 4, many = 32;
+  std::vector<fs::path> files;
+  for (int i = 0; i < many; ++i) {
+    files.push_back(directory.path() / fmt::format("{}.sqlite", i));
+    trace::write_trace(files.back(), another(fmt::format("conv/case@{}", i), 70'000 * i));
+  }
+  const auto steps = [&](int count) {
+    const StepCounter counter;
+    const fs::path joined = directory.path() / fmt::format("of {}.sqlite", count);
+    trace::add_cases({files.begin(), files.begin() + count}, joined);
+    EXPECT_EQ(trace::traced_cases(joined).size(), static_cast<std::size_t>(count));
+    return StepCounter::steps();
+  };
+  const std::int64_t of_few = steps(few), of_many = steps(many);
+  EXPECT_GT(of_few, 0);
+  EXPECT_LE(of_many / many, of_few / few) << "for each file";
+  EXPECT_EQ(count(directory.path() / fmt::format("of {}.sqlite", many),
+                  "SELECT count(*) FROM sqlite_master WHERE name LIKE 'mprof_joining%'"),
+            0);
 }
 
 TEST_F(TraceFile, TellsReadersOfExportsOfMachineDevicesAndProcesses) {
