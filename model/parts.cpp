@@ -103,6 +103,21 @@ std::string gpu_uuid(const Run& run) {
   return text_in(run.environment, fact::gpu_uuid);
 }
 
+std::size_t most_gpus_of_a_case(const Run& run) {
+  std::unordered_map<std::string_view, std::set<std::string>> gpus;
+  std::size_t most = 0;
+  for (const RunPart& part : run.parts) {
+    const std::string gpu = text_in(part.environment, fact::gpu_uuid);
+    if (gpu.empty()) continue;
+    for (const std::string& id : part.cases) {
+      std::set<std::string>& of_case = gpus[id];
+      of_case.insert(gpu);
+      most = std::max(most, of_case.size());
+    }
+  }
+  return most;
+}
+
 std::vector<std::string> gpu_models(const Run& run) {
   std::set<std::string> names{gpu_in(run.environment)};
   for (const RunPart& part : run.parts) names.insert(gpu_in(part.environment));

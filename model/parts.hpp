@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
@@ -37,6 +38,10 @@ void visit_machines(Run run, const std::function<void(const Run&)>& visit);
 
 /// The UUID of the GPU that measured a run; empty without one, or when there were several.
 [[nodiscard]] std::string gpu_uuid(const Run& run);
+
+/// Of the case of a merged run that most GPUs measured (by their UUID), how many they are; 0 of a run that
+/// was not merged. Above 1 its rounds were pooled over GPUs.
+[[nodiscard]] std::size_t most_gpus_of_a_case(const Run& run);
 
 /// The names of the GPUs that measured a run, ascending, each once.
 [[nodiscard]] std::vector<std::string> gpu_models(const Run& run);

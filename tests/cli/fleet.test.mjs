@@ -156,6 +156,7 @@ test("whole runs that were pooled say no more which GPU was slow, and their repo
     return ["brief.md", "milestone.md", "milestone.html"].map((file) => readFileSync(join(out, file), "utf8"));
   });
   for (const i of [0, 1]) assert.equal(reports[1][i].split("\n").length, reports[0][i].split("\n").length);
+  assert.match(reports[1][0], /The rounds of 24 GPUs were pooled/);
   assert.match(reports[1][2], /GPU-00000015/);
   assert.doesNotMatch(reports[1][2], /GPU-00000016/, "as many parts as two hosts have GPUs");
   assert.match(reports[1][2], /8 more/);
