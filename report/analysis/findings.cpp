@@ -314,7 +314,7 @@ void add_pooled_gpus(const Run& run, std::vector<Finding>& findings) {
   findings.push_back(
       {Severity::caution,
        fmt::format("The rounds of {} GPUs were pooled: how much a time varies is also how much they differ. "
-                   "`mprof fleet` on the runs that were merged tells which of them is slow.",
+                   "mprof fleet, given the runs that were merged, tells which of them is slow.",
                    format::count(gpus))});
 }
 
