@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <random>
 #include <utility>

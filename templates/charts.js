@@ -64,6 +64,7 @@ function mprof_label_width(view, width) {
 }
 
 var mprof_legend_gap = 16;
+var mprof_legend_margin = 10;  // a font may be wider than reckoned
 var mprof_symbol_widths = { dots: 12, percent_bars: 18, stacked_bars: 12 };  // in a legend; a hatched one needs room
 
 // What all charts share: a row for each variant, legend above, axis below.
@@ -305,7 +306,7 @@ function mprof_more_legend(view, width) {
 function mprof_wrap_legend(view, option, width) {
   var lines = mprof_legend_lines(view, width, option.legend.itemWidth, option.legend.itemGap);
   option.legend.type = 'plain';
-  option.legend.width = width;
+  option.legend.width = width - mprof_legend_margin;
   option.grid.top += (lines - 1) * mprof_legend_line;
 }
 

@@ -113,9 +113,8 @@ class Shared1d final : public DeviceConvolution {
 
 const Register registered{Declaration{
     .title = "Input tile in a flat shared array",
-    .idea = "As shared_2d, with a flat array whose row pitch is chosen so that the lanes of a warp never "
-            "meet in a "
-            "bank.",
+    .idea = "As shared_2d, with a flat array whose row pitch is chosen so that the lanes of a warp read from "
+            "different banks.",
     .device = "cuda",
     .baseline = "conv/shared_2d",
     .parameters = {{.name = "tile_width",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <boost/math/distributions/students_t.hpp>
@@ -50,9 +51,12 @@ void add_error(Sum& sum, const Rounds& rounds, double count, Apart apart) {
   if (apart == Apart::in_two_runs) sum.add(rounds.common);
 }
 
-/// Half the width of the 95 % interval of something with this error, on the logarithmic scale.
+/// Half the width of the 95 % interval of something with this error, on the logarithmic scale; infinite where
+/// the error is beyond what can be reckoned.
 double reach(const Sum& error, double least_dof) {
-  return quantile_95(error.dof(least_dof)) * std::sqrt(error.value());
+  const double dof = error.dof(least_dof);
+  return std::isfinite(error.value()) && dof > 0 ? quantile_95(dof) * std::sqrt(error.value())
+                                                 : std::numeric_limits<double>::infinity();
 }
 
 Sum error_of_difference(const Rounds& before, double count_before, const Rounds& after, double count_after,
@@ -75,15 +79,17 @@ std::optional<Interval> next_run_interval(const Rounds& rounds) {
   error.add(rounds.between, 2 / rounds.count);
   error.add(rounds.common, 2);
   const double factor = std::exp(reach(error, rounds.between.dof));
+  if (!(factor < interval_of_no_use)) return std::nullopt;
   return Interval{rounds.center / factor, rounds.center * factor};
 }
 
 std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, Apart apart) {
   if (!is_known(before) || !is_known(after)) return std::nullopt;
   const Sum error = error_of_difference(before, before.count, after, after.count, apart);
-  const double dof = error.dof(least_dof(before, after)), deviation = std::sqrt(error.value());
-  const double difference = std::log(after.center / before.center),
-               factor = std::exp(quantile_95(dof) * deviation);
+  const double least = least_dof(before, after), factor = std::exp(reach(error, least));
+  if (!(factor < interval_of_no_use)) return std::nullopt;
+  const double dof = error.dof(least), deviation = std::sqrt(error.value());
+  const double difference = std::log(after.center / before.center);
   RatioTest test{std::exp(difference), 1, {}};
   test.interval = {test.ratio / factor, test.ratio * factor};
   if (deviation > 0) {

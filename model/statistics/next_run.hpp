@@ -19,6 +19,9 @@
 /// procedure, Scandinavian Journal of Statistics 6 (1979), 65-70.
 namespace mprof {
 
+/// An interval that reaches further than this factor to either side says nothing, and is none.
+inline constexpr double interval_of_no_use = 1e6;
+
 /// A time as its rounds know it.
 struct Rounds {
   double center = 0;   ///< geometric mean of the rounds' medians
@@ -29,7 +32,7 @@ struct Rounds {
 
 /// Where the center of a next run of as many rounds lies, 95 times in 100: center * exp(+-t * sqrt(2 *
 /// (between / rounds + common))). More rounds do not average out what is common to them, since a machine's
-/// state outlasts a round. nullopt where nothing is known of the variance.
+/// state outlasts a round. nullopt where nothing of use is known of the variance.
 [[nodiscard]] std::optional<Interval> next_run_interval(const Rounds& rounds);
 
 /// Whether two times were measured in turns, so that the machine was in the same state for both.
@@ -42,7 +45,7 @@ struct RatioTest {
   Interval interval{};  ///< 95 %, of the ratio
 };
 
-/// Welch's t-test on the logarithms. nullopt where nothing is known of a variance.
+/// Welch's t-test on the logarithms. nullopt where nothing of use is known of a variance.
 [[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
                                                   Apart apart = Apart::in_two_runs);
 

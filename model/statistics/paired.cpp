@@ -31,6 +31,7 @@ std::optional<RatioTest> test_paired(std::span<const double> before, std::span<c
   const double error = std::sqrt(spread / (count - 1) / count);
   const boost::math::students_t student(count - 1);
   const double reach = std::exp(boost::math::quantile(boost::math::complement(student, alpha / 2)) * error);
+  if (!(reach < interval_of_no_use)) return std::nullopt;
   RatioTest test{std::exp(mean), 1, {}};
   test.interval = {test.ratio / reach, test.ratio * reach};
   if (error > 0)

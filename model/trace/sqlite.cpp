@@ -102,10 +102,10 @@ bool Database::has_table(std::string_view name) const {
 void Database::fail(std::string_view what) const {
   constexpr std::size_t readable = 60;
   const int code = handle_ != nullptr ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
-  // Input, not the machine. SQLITE_ERROR in a file that is only read: its tables are made of what this SQLite
-  // does not know.
-  const bool damaged =
-      code == SQLITE_CORRUPT || code == SQLITE_NOTADB || (code == SQLITE_ERROR && mode_ == Mode::read);
+  // Input, not the machine. In a file that is only read, SQLITE_ERROR: its tables are made of what this
+  // SQLite does not know; SQLITE_NOMEM and SQLITE_TOOBIG: it claims to hold more than there can be.
+  const bool is_claimed = code == SQLITE_ERROR || code == SQLITE_NOMEM || code == SQLITE_TOOBIG;
+  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || (is_claimed && mode_ == Mode::read);
   throw Error(damaged ? ExitCode::usage : ExitCode::environment,
               fmt::format("{}: {} ({}). If the disk is full, make room; if another program holds the file, "
                           "end it; if the file is broken, remove it.",

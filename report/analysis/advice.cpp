@@ -121,7 +121,8 @@ void add_tries_of(std::span<const LimitRule<Readings>> rules, const Readings& be
 /// The time budgets of the cases at which advice is given, and of those that they are held against.
 class Budgets {
  public:
-  Budgets(const FamilyResult& family, const Evidence& evidence) {
+  Budgets(const FamilyResult& family, const Evidence& evidence)
+      : peak_copy_rate_(family.speed_of_light.peak_copy_rate) {
     for (const VariantResult& variant : family.variants) {
       const CaseResult* result = variant.largest_timed();
       if (result == nullptr || variant.info.device != "cuda") continue;
@@ -134,7 +135,7 @@ class Budgets {
   [[nodiscard]] std::optional<WholeReadings> read(const CaseResult& result) const {
     const CaseBudget& budget = of(result);
     if (!budget.budget) return std::nullopt;
-    WholeReadings whole{&result, *budget.budget, {}};
+    WholeReadings whole{&result, *budget.budget, peak_copy_rate_};
     for (const auto& [other, its] : budgets_) {
       const auto rate = its.budget ? its.budget->copy_rate() : std::nullopt;
       const bool comparable = other->key.problem == result.key.problem && other->ok();
@@ -149,6 +150,7 @@ class Budgets {
     if (!budgets_.contains(&result)) budgets_.emplace(&result, budget_of(result, evidence));
   }
 
+  std::optional<double> peak_copy_rate_;
   std::map<const CaseResult*, CaseBudget> budgets_;
 };
 

@@ -48,7 +48,8 @@ struct LimitRule : AdviceRule {
 struct WholeReadings {
   const CaseResult* result = nullptr;
   TimeBudget budget{};
-  std::optional<double> best_copy_rate{};  ///< B/s, the highest of the family's cases at this problem
+  std::optional<double>
+      best_copy_rate{};  ///< B/s, measured with pinned memory, or a case's of the family at this problem
 };
 
 using OpAdviceRule = LimitRule<OpReadings>;

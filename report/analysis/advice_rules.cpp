@@ -58,7 +58,7 @@ Number share_of_longest(Of op) {
   const KernelCounters* kernel = op.longest_kernel();
   const Number time = op_seconds(op);
   if (kernel == nullptr || !kernel->launches || !time || !(kernel->time() > 0)) return std::nullopt;
-  return std::min(1.0, kernel->time() / *time);
+  return std::min(1.0, kernel->busy() / *time);
 }
 
 /// Likewise of all its kernels.
@@ -66,7 +66,7 @@ Number share_of_kernels(Of op) {
   const Number time = op_seconds(op);
   if (op.kernels().empty() || !op.uncounted().empty() || !time) return std::nullopt;
   double sum = 0;
-  for (const KernelCounters& kernel : op.kernels()) sum += kernel.time();
+  for (const KernelCounters& kernel : op.kernels()) sum += kernel.busy();
   return sum > 0 ? Number(std::min(1.0, sum / *time)) : std::nullopt;
 }
 
@@ -151,6 +151,16 @@ Number instructions(Of op) {
   return number(op, "smsp__inst_executed.sum");
 }
 
+bool uses_tensor_cores(Of op) {
+  return std::ranges::any_of(op.kernels(),
+                             [](const KernelCounters& kernel) { return tensor_operations(kernel) > 0; });
+}
+
+/// An instruction of a tensor core does the work of very different numbers of others.
+Number instructions_of_cuda_cores(Of op) {
+  return uses_tensor_cores(op) ? std::nullopt : instructions(op);
+}
+
 bool is_bound_by_issuing(Of op) {
   const Number all = instructions(op);
   return issue_use(op) && !have_free_schedulers(op) && all && *all > 0 && share_of_kernels(op);
@@ -168,8 +178,7 @@ Number without_overhead(Of op) {
 /// and one for each special function. nullopt with tensor cores, whose instructions compute tiles of several
 /// sizes.
 Number needed_instructions(Of op) {
-  const auto on_tensor_cores = [](const KernelCounters& kernel) { return tensor_operations(kernel) > 0; };
-  if (std::ranges::any_of(op.kernels(), on_tensor_cores)) return std::nullopt;
+  if (uses_tensor_cores(op)) return std::nullopt;
   const double flops_of_lane = is_in_half(op) ? 4 : 2;
   const double needed = (op.info().flops / flops_of_lane + op.info().special_operations) / lanes;
   return needed > 0 ? Number(needed) : std::nullopt;
@@ -428,10 +437,11 @@ Number copy_rate_of(const CaseResult& result, const std::string& op) {
   return seconds > 0 ? Number(bytes / seconds) : std::nullopt;
 }
 
-/// The highest that a case of the family reached for this op at this problem.
+/// The highest that was measured with pinned memory, or that a case of the family reached for this op at
+/// this problem.
 Number best_copy_rate(Of op) {
   if (!copy_rate(op) || !(*copy_rate(op) > 0) || !group_work(op)) return std::nullopt;
-  Number best;
+  Number best = op.family().speed_of_light.peak_copy_rate;
   for (const VariantResult& variant : op.family().variants) {
     const CaseResult* other = variant.representative(op.result().key.problem);
     if (other == nullptr || !other->ok() || other->find_op(op.info().name) == nullptr) continue;
@@ -458,17 +468,19 @@ constexpr double of_counts = 0.05;
 /// Times of the host and of copies that one trace says: they differ by so much from one execution to the
 /// next.
 constexpr double of_one_trace = 0.25;
+/// Rates of copies of pageable memory: on the host of an H200 by up to 40 %, for the same copies in one run.
+constexpr double of_copy_rates = 0.75;
 
 constexpr std::string_view issuing = "schedulers are busy";
 constexpr std::string_view starving_stall = "schedulers are free, and it is 20 % of a warp's time or more";
 
 constexpr std::array all_advice_rules{
     OpAdviceRule{
-        {"instructions", "Execute fewer instructions", "warp instructions", Unit::count, true, "op_time",
-         of_counts, "schedulers are busy, and the definition needs fewer",
+        {"instructions", "Execute fewer instructions on the CUDA cores", "warp instructions", Unit::count,
+         true, "op_time", of_counts, "schedulers are busy, and the definition needs fewer",
          "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
          literature::time_equation},
-        instructions,
+        instructions_of_cuda_cores,
         fewest_instructions,
         left_by_instructions},
     OpAdviceRule{
@@ -598,8 +610,8 @@ constexpr std::array all_advice_rules{
         all_hidden,
         left_by_hiding},
     OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "bytes copied over copy time",
-                  Unit::byte_per_second, false, "group_time", of_one_trace,
-                  "another variant of the run copied faster by a quarter",
+                  Unit::byte_per_second, false, "group_time", of_copy_rates,
+                  "pinned memory, as measured, or another variant copies faster by three quarters",
                   "1 − copying alone × (1 − before / after) / group time", literature::data_transfer},
                  copy_rate,
                  best_copy_rate,

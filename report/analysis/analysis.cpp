@@ -469,6 +469,11 @@ const CaseResult* FamilyResult::find(std::string_view case_id) const {
   return found == cases_by_id.end() ? nullptr : found->second;
 }
 
+bool FamilyResult::all_are(bool (VariantInfo::*is)() const) const {
+  return !variants.empty() &&
+         std::ranges::all_of(variants, [is](const VariantResult& variant) { return (variant.info.*is)(); });
+}
+
 const VariantResult* FamilyResult::find_variant(std::string_view variant_id) const {
   const auto found = variants_by_id.find(variant_id);
   return found == variants_by_id.end() ? nullptr : found->second;

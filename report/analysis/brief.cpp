@@ -106,6 +106,16 @@ std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief) {
     } else if (before != nullptr && after != nullptr) {
       leader.over = judge(*before, *after);
     }
+    const auto tolerance = common == nullptr ? std::nullopt : tolerance_of(*common, best.op);
+    if (tolerance && tolerance_of(*best.fastest, best.op).value_or(0) > *tolerance) {
+      const BriefRow* tight = nullptr;
+      for (const bool of_library : {false, true}) {
+        const BriefRow* row = fastest(brief.rows, best.op, of_library, *tolerance);
+        const auto time = [&](const BriefRow& one) { return (*comparable(*one.result, best.op))->median; };
+        if (row != nullptr && (tight == nullptr || time(*row) < time(*tight))) tight = row;
+      }
+      leader.as_tight = tight == nullptr ? nullptr : tight->result;
+    }
     leaders.push_back(std::move(leader));
   }
   return leaders;

@@ -48,6 +48,8 @@ struct RivalStep {
 struct Leader {
   const Best* best = nullptr;  ///< its `op` says in what; empty: the whole
   SpeedUp over;                ///< over the common baseline; absent where that is it, or has no such time
+  /// Where it is held to a looser tolerance than the common baseline: the fastest that keeps that one.
+  const CaseResult* as_tight = nullptr;
 };
 
 struct Brief {

@@ -109,6 +109,11 @@ ExpectationAt judge_at(const Expectation& expectation, const CaseResult& result,
     judged.reason = judged.after ? judged.before.absent : judged.after.absent;
     return judged;
   }
+  if (judged.before->median == 0 && judged.after->median == 0 &&
+      expectation.direction == Direction::decreases) {
+    judged.reason = "it was 0 before, too";
+    return judged;
+  }
   judged.reason = shortfall(expectation, *judged.before, *judged.after, before.counted || after.counted,
                             find_quality(family.info, metric));
   judged.outcome = judged.reason.empty() ? Outcome::met : Outcome::not_met;

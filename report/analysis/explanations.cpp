@@ -435,6 +435,12 @@ void weigh_by_sweep(Explanation& explanation, const SweptCase& swept) {
   if (most_telling != nullptr) add_reasons_over(explanation, swept, *most_telling);
 }
 
+/// Whether a verdict holds where it is looked for in each op of each variant (Bonferroni).
+bool holds_among(const FamilyResult& family, const SpeedUp& one) {
+  const auto looks = static_cast<double>(family.variants.size() * family.ops.size());
+  return one.p && *one.p * looks <= significance;
+}
+
 /// The compared time of each op, and the group time beside an op time that went the other way.
 std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResult& result) {
   std::vector<Explanation> explanations;
@@ -445,7 +451,7 @@ std::vector<Explanation> explain_case(const FamilyResult& family, const CaseResu
     explanations.push_back(explain_time(family, *baseline, result, op, op.compared_by));
     if (op.compared_by == "group_time") continue;
     const SpeedUp of_group = judge(baseline->find_op(op.info.name)->group_time, op.group_time);
-    if (contradict(explanations.back().change(), of_group.verdict))
+    if (contradict(explanations.back().change(), of_group.verdict) && holds_among(family, of_group))
       explanations.push_back(explain_time(family, *baseline, result, op, "group_time"));
   }
   for (Explanation& explanation : explanations) {

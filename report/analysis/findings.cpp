@@ -299,9 +299,8 @@ void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::v
                 noisy, format::plural(measured, "case"), format::plus_minus(target),
                 format::plus_minus(widest), where)
           : fmt::format(
-                "In {} of {} the 95 % interval of a median is wider than the {} that was asked for (the "
-                "widest: "
-                "{}, {}). Differences of that size mean nothing.",
+                "In {} of {} a process knows a median less well than to the {} asked for (at worst to {}, "
+                "{}). The ± of tables covers other runs too, and is larger.",
                 noisy, format::plural(measured, "case"), format::plus_minus(target),
                 format::plus_minus(widest), where);
   findings.push_back({Severity::caution, text});
@@ -336,9 +335,9 @@ void add_chance(const std::vector<FamilyResult>& families, std::vector<Finding>&
   });
   if (comparisons < many || told == 0) return;
   findings.push_back({Severity::caution, fmt::format("{} times by the host's clock are compared, each at 95 "
-                                                     "%, and {} of them told apart. Up to {} would be "
+                                                     "%, and {} of them told apart. About {} would be "
                                                      "by chance alone.",
-                                                     comparisons, told, (comparisons + many - 1) / many)});
+                                                     comparisons, told, (comparisons + many / 2) / many)});
 }
 
 std::string times_word(std::uint32_t times) {

@@ -78,7 +78,9 @@ Tested tested(const TimePair& pair, Apart apart) {
   if (one.test)
     one.result.interval = Interval{1 / one.test->interval.high, 1 / one.test->interval.low};
   else
-    one.result.reason = "nothing is known of how it varies from one process to the next";
+    one.result.reason = before->between.dof > 0 && after->between.dof > 0
+                            ? "the times vary by so much that no interval says anything"
+                            : "nothing is known of how it varies from one process to the next";
   if (const std::string why = why_disturbed(pair, "the time before", "the time after"); !why.empty()) {
     one.test.reset();
     one.result.reason = why;

@@ -24,12 +24,17 @@ const Measurement* find_of_kernel(const PassResult& pass, std::string_view metri
   return found == pass.measurements.end() ? nullptr : &*found;
 }
 
-std::optional<double> launches_of(const Case& c, std::string_view op, std::string_view kernel) {
+/// What the trace says of a kernel of an op.
+std::optional<double> traced_of(const Case& c, std::string_view metric, std::string_view op,
+                                std::string_view kernel) {
   const PassResult* trace = find_pass(c, Pass::trace);
-  const Measurement* instances =
-      trace == nullptr ? nullptr : find_of_kernel(*trace, "kernel_instances", op, kernel);
-  if (instances == nullptr || instances->samples.empty()) return std::nullopt;
-  return median(instances->samples);
+  const Measurement* row = trace == nullptr ? nullptr : find_of_kernel(*trace, metric, op, kernel);
+  if (row == nullptr || row->samples.empty()) return std::nullopt;
+  return median(row->samples);
+}
+
+std::optional<double> launches_of(const Case& c, std::string_view op, std::string_view kernel) {
+  return traced_of(c, "kernel_instances", op, kernel);
 }
 
 /// One kernel's part in the value of an op.
@@ -145,7 +150,9 @@ std::vector<KernelCounters> kernels_of(const Case& c) {
       return std::tie(known.op, known.kernel) == std::tie(m.op, m.kernel);
     });
     if (kernel == kernels.end()) {
-      kernel = kernels.insert(kernel, {m.op, m.kernel, launches_of(c, m.op, m.kernel), {}});
+      kernel = kernels.insert(
+          kernel,
+          {m.op, m.kernel, launches_of(c, m.op, m.kernel), traced_of(c, "kernel_time", m.op, m.kernel), {}});
     }
     kernel->values.emplace(m.metric, value_of(m));
   }

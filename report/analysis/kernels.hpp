@@ -17,14 +17,17 @@ struct KernelCounters {
   std::string op;
   std::string kernel;
   std::optional<double> launches;  ///< in the op, by the trace; nullopt: there is no trace to say it
+  std::optional<double> traced;    ///< s, all its launches together, likewise
   std::map<std::string, Value, std::less<>> values;
 
   /// By metric; absent when it was not read.
   [[nodiscard]] Value value(std::string_view metric) const;
   /// B of a block, both kinds.
   [[nodiscard]] Value shared_memory() const;
-  /// s, all its launches together; 0 when its duration was not read.
+  /// s, all its launches together, as the counted one; 0 when its duration was not read.
   [[nodiscard]] double time() const;
+  /// Likewise as traced, where it was: launches differ, and the counted one is the largest.
+  [[nodiscard]] double busy() const { return traced.value_or(time()); }
 };
 
 /// The kernels of a case's counters pass, in the order in which they were first launched.

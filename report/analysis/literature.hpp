@@ -31,6 +31,8 @@ inline constexpr std::string_view tiling =
 inline constexpr std::string_view warp_matrix = "CUDA C++ Programming Guide: warp matrix functions";
 inline constexpr std::string_view fast_algorithms =
     "A. Lavin, S. Gray: Fast Algorithms for Convolutional Neural Networks, CVPR 2016";
+inline constexpr std::string_view control_flow =
+    "CUDA C++ Best Practices Guide: control flow; a warp executes each path that one of its threads takes";
 inline constexpr std::string_view half_math = "CUDA Math API Reference: half2 arithmetic";
 inline constexpr std::string_view constant_memory =
     "CUDA C++ Programming Guide: constant memory; a load is served address by address";

@@ -80,10 +80,10 @@ Reading tensor_share(const OpReadings& op) {
 std::optional<double> multiply_adds(const KernelCounters& kernel, const OpInfo& op, bool half_alone) {
   const auto half = counted(kernel, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum");
   const double in_half = computes_in_half(kernel, op) ? half.value_or(0) : 0;
-  if (half_alone) return half ? std::optional(in_half / threads_of_a_warp) : std::nullopt;
+  if (half_alone) return half ? std::optional(in_half) : std::nullopt;
   const auto single = counted(kernel, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
   const auto twice = counted(kernel, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum");
-  return single && twice ? std::optional((*single + *twice + in_half) / threads_of_a_warp) : std::nullopt;
+  return single && twice ? std::optional(*single + *twice + in_half) : std::nullopt;
 }
 
 Reading all_multiply_adds(const OpReadings& op) {
@@ -100,8 +100,17 @@ Reading half_multiply_adds(const OpReadings& op) {
   return derived(100 * half.value->median / all.value->median);
 }
 
+/// Of what threads execute: where few of a warp's take part, that is less than its instructions seem to say.
+Reading thread_instructions(const OpReadings& op) {
+  return over_launches(op, [](const KernelCounters& kernel) -> std::optional<double> {
+    const auto warps = counted(kernel, "smsp__inst_executed.sum");
+    const auto threads = counted(kernel, "smsp__thread_inst_executed_per_inst_executed.ratio");
+    return warps && threads ? std::optional(*warps * *threads) : std::nullopt;
+  });
+}
+
 Reading work_share(const OpReadings& op) {
-  return from(op, percentage, "multiply_adds", "smsp__inst_executed.sum");
+  return from(op, percentage, "multiply_adds", "thread_instructions");
 }
 
 Reading matrix_kernels(const OpReadings& op) {
@@ -258,13 +267,15 @@ constexpr std::array all_quantities{
     Quantity{"tensor_share", "Tensor share", Unit::percent,
              "Share of the executed arithmetic that tensor cores did.", false, tensor_share},
     Quantity{"multiply_adds", "Multiply-adds", Unit::count,
-             "Multiply-adds that threads executed, 32 of them as a warp instruction; FP16 counts where the "
-             "kernel computes in it.",
+             "Multiply-add instructions that threads executed; FP16 counts where the kernel computes in it.",
              false, all_multiply_adds},
+    Quantity{"thread_instructions", "Instructions of threads", Unit::count,
+             "Instructions that threads executed: those of warps, by the threads that took part.", false,
+             thread_instructions},
     Quantity{"half_share", "Half-precision share", Unit::percent,
              "Share of the multiply-add instructions that are FP16.", false, half_multiply_adds},
-    Quantity{"work_share", "Share of multiply-adds", Unit::percent, "Multiply-adds of all warp instructions.",
-             false, work_share},
+    Quantity{"work_share", "Share of multiply-adds", Unit::percent,
+             "Multiply-adds of all instructions that threads executed.", false, work_share},
     Quantity{"matrix_kernels", "Matrix products", Unit::count,
              "Kernels of the op that have gemm or matmul in their name.", false, matrix_kernels},
     Quantity{"multiprocessors", "Multiprocessors", Unit::count,

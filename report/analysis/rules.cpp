@@ -26,6 +26,7 @@ constexpr std::string_view l1 = "l1tex__throughput.avg.pct_of_peak_sustained_act
 constexpr std::string_view memory_pipes = "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr std::string_view instructions = "smsp__inst_executed.sum";
 constexpr std::string_view dram = "dram__bytes.sum";
+constexpr std::string_view taking_part = "smsp__thread_inst_executed_per_inst_executed.ratio";
 constexpr std::string_view dram_written = "dram__bytes_write.sum";
 constexpr std::string_view l1_hits = "l1tex__t_sector_hit_rate.pct";
 constexpr std::string_view l2_hits = "lts__t_sector_hit_rate.pct";
@@ -122,7 +123,7 @@ const std::vector<Rule> table{
      faster,
      op_time,
      {least("half_share", before, 50), least("half_share", after, 50), most("multiply_adds", ratio, 0.7)},
-     "FP16 in pairs: {} multiply-adds, as warp instructions, do the same arithmetic.",
+     "FP16 in pairs: {} multiply-adds of threads do the same arithmetic.",
      {change("multiply_adds")},
      by_ratio("multiply_adds"),
      literature::half_math},
@@ -130,7 +131,7 @@ const std::vector<Rule> table{
      context,
      op_time,
      {most("half_share", before, 10), least("half_share", after, 50), least("multiply_adds", ratio, 0.9)},
-     "{} of the multiply-adds are in FP16, one at a time, and no fewer: {} warp instructions. FP16 pays only "
+     "{} of the multiply-adds are in FP16, one at a time, and no fewer: {} of threads. FP16 pays only "
      "in "
      "pairs or on tensor cores.",
      {now("half_share"), change("multiply_adds")},
@@ -140,7 +141,7 @@ const std::vector<Rule> table{
      slower,
      op_time,
      {least("side_kernel_time", share_of_time, 0.05)},
-     "Further kernels work beside the main one and take {}: {}.",
+     "Kernels other than the longest one take more, {}: {}.",
      {pair("side_kernel_time"), {"side_kernel_time", Show::side_kernels}},
      by_time("side_kernel_time"),
      literature::fusion},
@@ -148,7 +149,7 @@ const std::vector<Rule> table{
      faster,
      op_time,
      {most("side_kernel_time", share_of_time, -0.05)},
-     "The kernels beside the main one take less, {}: {}.",
+     "Kernels other than the longest one take less, {}: {}.",
      {pair("side_kernel_time"), {"side_kernel_time", Show::side_kernels}},
      by_time("side_kernel_time"),
      literature::fusion},
@@ -189,6 +190,22 @@ const std::vector<Rule> table{
      {pair("work_share")},
      of_count(by_ratio("work_share", 0.5)),
      literature::tiling},
+    {"more_threads_take_part",
+     faster,
+     op_time,
+     {least(taking_part, ratio, 1.25)},
+     "More of a warp's 32 threads take part in an instruction, on average: {}.",
+     {pair(taking_part)},
+     by_ratio(taking_part),
+     literature::control_flow},
+    {"fewer_threads_take_part",
+     slower,
+     op_time,
+     {most(taking_part, ratio, 0.8)},
+     "Fewer of a warp's 32 threads take part in an instruction, on average: {}.",
+     {pair(taking_part)},
+     by_ratio(taking_part),
+     literature::control_flow},
     {"dram_less",
      faster,
      op_time,
@@ -703,7 +720,7 @@ const std::vector<Rule> table{
      slower,
      group_time,
      {least("host_time", share_of_time, 0.05)},
-     "The GPU waits for the host's own work between CUDA calls: {}.",
+     "The GPU waits for the host, in its own code or in CUDA calls: {}.",
      {pair("host_time")},
      by_time("host_time"),
      literature::data_transfer},

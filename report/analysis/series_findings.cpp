@@ -35,7 +35,8 @@ std::vector<SampledTime> sampled_times(const std::vector<FamilyResult>& families
         const PassResult* timing = result.ok() ? find_pass(*result.source, Pass::timing) : nullptr;
         if (timing == nullptr) continue;
         for (const Measurement& row : timing->measurements) {
-          if (row.clock != ClockSource::none && row.samples.size() > 1)
+          if (row.clock != ClockSource::none &&
+              row.samples.size() > std::max<std::size_t>(row.rounds.size(), 1))
             times.push_back({&family, &result, &row});
         }
       }
@@ -94,7 +95,7 @@ void add_steps(const std::vector<SampledTime>& times, std::vector<Finding>& find
       found.count == 1 ? "A step within a round: "
                        : fmt::format("{} of {} have a step within a round, the largest: ", found.count,
                                      format::plural(times.size(), "time"));
-  findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median hangs on when the step came.",
+  findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median depends on when the step came.",
                                                      head, found.where.name(), step_text(*found.where.row))});
 }
 

@@ -501,6 +501,8 @@ SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {
   SpeedOfLight sol;
   sol.peak_flop_rate = measured_peak(run, "fp32_flop_rate");
   sol.peak_bandwidth = measured_peak(run, "memory_bandwidth");
+  sol.peak_copy_rate = std::max(measured_peak(run, "pinned_host_to_device_bandwidth"),
+                                measured_peak(run, "pinned_device_to_host_bandwidth"));
   sol.peak_tf32_rate = measured_peak(run, tf32_tensor_ceiling);
   sol.peak_fp16_rate = measured_peak(run, fp16_tensor_ceiling);
   sol.l2_capacity = l2_capacity_of(run);

@@ -163,6 +163,7 @@ struct SpeedOfLight {
   std::vector<Uncounted> uncounted;   ///< variants for the GPU without counters at this problem
   std::optional<double> peak_flop_rate;  ///< FLOP/s, measured FP32 roof
   std::optional<double> peak_bandwidth;  ///< B/s, measured memory roof
+  std::optional<double> peak_copy_rate;  ///< B/s, measured between host and device with pinned memory
   std::optional<double> peak_tf32_rate;  ///< FLOP/s, measured roofs of the tensor cores
   std::optional<double> peak_fp16_rate;
   std::optional<double> l1_bandwidth;  ///< B/s, what the caches can do at the clock of the counted kernels

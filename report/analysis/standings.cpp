@@ -118,6 +118,14 @@ std::optional<FastestOps> fastest_ops(const FamilyResult& family) {
   }
   if (fastest.result == nullptr || !(fastest.time < fastest.result->total_time->median)) return std::nullopt;
   fastest.share = fastest.time / fastest.result->total_time->median;
+  if (family.ops.size() == 1) {
+    const auto best = std::ranges::find_if(
+        family.best, [&](const Best& one) { return !one.op.empty() && one.fastest == fastest.result; });
+    if (best != family.best.end()) {
+      fastest.level = best->level.size();
+      return fastest;
+    }
+  }
   for (const VariantResult& variant : family.variants) {
     const CaseResult* other = variant.representative(family.problems.back());
     if (other == nullptr || other == fastest.result || !other->ok()) continue;
@@ -146,6 +154,8 @@ std::vector<Unswept> unswept(const FamilyResult& family) {
     }
     if (!found.parameters.empty()) list.push_back(std::move(found));
   }
+  // What a rival was held to is asked first.
+  std::ranges::stable_partition(list, [](const Unswept& one) { return !one.variant->info.library.empty(); });
   return list;
 }
 

@@ -87,6 +87,8 @@ double left_at_rate(Of whole, double value) {
 
 /// Times that one trace says differ by so much from one execution to the next.
 constexpr double of_a_trace = 0.25;
+/// Rates of copies of pageable memory: on the host of an H200 by up to 40 %, for the same copies in one run.
+constexpr double of_rates = 0.75;
 
 constexpr std::string_view was_traced = "the whole was traced, and no record is lacking";
 constexpr std::string_view less_of_it = "1 − (before − after) / whole";
@@ -109,8 +111,8 @@ constexpr std::array rules_of_the_whole{
         hidden_at_best,
         left_if_hidden},
     WholeAdviceRule{{"whole_copy_rate", "Copy at a higher rate, from pinned memory",
-                     "bytes copied over copy time", Unit::byte_per_second, false, "total_time", of_a_trace,
-                     "another variant of the run copied faster by a quarter",
+                     "bytes copied over copy time", Unit::byte_per_second, false, "total_time", of_rates,
+                     "pinned memory, as measured, or another variant copies faster by three quarters",
                      "1 − copies without a kernel × (1 − before / after) / whole", literature::data_transfer},
                     rate_of_copies,
                     [](Of whole) { return whole.best_copy_rate; },

@@ -63,11 +63,6 @@ bool is_verified(const FamilyResult& family) {
   return family.verified.outputs > 0 || verified_programs(family).first > 0;
 }
 
-bool is_of_programs(const FamilyResult& family) {
-  return std::ranges::all_of(family.variants,
-                             [](const VariantResult& variant) { return variant.info.is_program(); });
-}
-
 std::string quality_sentence(const FamilyResult& family, const QualityRange& range) {
   const Unit unit = range.info->unit;
   const std::string values = range.lowest == range.highest
@@ -88,9 +83,10 @@ std::string remainder_sentence(const FamilyResult& family) {
   const std::string level_with =
       fastest->level == 0 ? "" : fmt::format(" (level with {})", format::plural(fastest->level, "other"));
   const std::string rest =
-      is_of_programs(family) ? "what else the program does"
-                             : "copies, allocation and " +
-                                   (words.has_group() ? "the other " + words.groups() : "what else it does");
+      family.all_are(&VariantInfo::is_program)
+          ? "what else the program does"
+          : "copies, allocation and " +
+                (words.has_group() ? "the other " + words.groups() : "what else it does");
   return fmt::format(
       "{}: {} of the {} that the whole {} takes with it {} ({}). {} alone cannot save more than that: the "
       "rest is {}.",

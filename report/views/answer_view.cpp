@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/analysis/brief.hpp"
 #include "report/analysis/standings.hpp"
 #include "report/analysis/synergy.hpp"
 #include "report/text/format.hpp"
@@ -84,7 +85,8 @@ std::string sentence_on(const FamilyResult& family, const std::string& op) {
   }
   const Best& largest = *answers.best.back();
   const std::string where = all == 1 ? "where" : "and " + family.words.at(largest.problem);
-  return fmt::format("{}: {}, {} it takes {}.", timed_name(family, op), format::list(who), where,
+  const std::string it = answers.winners.size() > 1 ? format::short_id(largest.fastest->configuration) : "it";
+  return fmt::format("{}: {}, {} {} takes {}.", timed_name(family, op), format::list(who), where, it,
                      measured(family, largest));
 }
 
@@ -196,20 +198,31 @@ Table device_table(const FamilyResult& family, Anchors& anchors) {
 /// The answer at the largest problem, for the cards at the top of the page.
 json highlights(const FamilyResult& family) {
   json cards = json::array();
+  const Brief brief = brief_of(family);
   for (const std::string& op : timed_of(family)) {
     const Answers answers = answers_for(family, op);
     if (answers.best.empty()) continue;
     const Best& best = *answers.best.back();
     const bool everywhere = answers.best.size() > 1 && answers.winners.size() == 1;
-    const auto& interval = best.speed_up().interval;
+    const auto leader = std::ranges::find_if(brief.leaders, [&](const Leader& one) {
+      return one.best->op == op && one.over && one.best->problem == best.problem;
+    });
+    const bool is_common = leader != brief.leaders.end();  // the baseline that all are held against first
+    const SpeedUp& over = is_common ? leader->over : best.speed_up();
+    const std::string baseline = without_problem(best.fastest->baseline);
+    const std::string against = is_common ? format::short_id(brief.common->info.id) : baseline;
+    const auto& interval = over.interval;
     cards.push_back({{"what", timed_name(family, op)},
                      {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
                      {"time", format::quantity(best.time()->median, Unit::second)},
-                     {"speed_up", best.speed_up() ? format::times(*best.speed_up().factor) : ""},
+                     {"speed_up", over ? format::times(*over.factor) : ""},
                      {"interval", interval ? format::times(interval->low, interval->high) : ""},
-                     {"baseline", without_problem(best.fastest->baseline)},
-                     {"over_first", first_baseline_text(family, best)},
+                     {"baseline", against},
+                     {"over_own", best.speed_up() && against != baseline
+                                      ? fmt::format("{} as fast as its baseline {}",
+                                                    format::times(*best.speed_up().factor), baseline)
+                                      : ""},
                      {"is_baseline", best.fastest->is_baseline},
                      {"everywhere", !best.level.empty() ? level_words(best)
                                     : everywhere        ? "and at every other " + family.words.one()
@@ -223,14 +236,10 @@ json highlights(const FamilyResult& family) {
 namespace {
 
 std::string no_answer(const FamilyResult& family) {
-  const auto are_all = [&](bool (VariantInfo::*is)() const) {
-    return !family.variants.empty() &&
-           std::ranges::all_of(family.variants,
-                               [is](const VariantResult& variant) { return (variant.info.*is)(); });
-  };
-  if (are_all(&VariantInfo::is_imported))
+  if (family.all_are(&VariantInfo::is_imported))
     return "Nothing was timed without a profiler, so there is no best variant.";
-  if (are_all(&VariantInfo::is_program)) return "No program ran to its end as it should, so no time counts.";
+  if (family.all_are(&VariantInfo::is_program))
+    return "No program ran to its end as it should, so no time counts.";
   return "No case gave a verified time, so there is no best variant.";
 }
 

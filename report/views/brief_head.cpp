@@ -34,8 +34,8 @@ std::string over_text(const SpeedUp& over, const std::string& other) {
   return text;
 }
 
-/// ", which is held to a tighter tolerance (1.0e-5, not 2.0e-3); at that one map/exact is 2.78× as fast as
-/// it"; empty where both are held to one.
+/// ", which is held to a tighter tolerance (1.0e-5, not 2.0e-3); held to that one, map/exact is 2.78× as
+/// fast"; empty where both are held to one.
 std::string tolerance_words(const RivalStep& step) {
   const auto own = tolerance_of(*step.own, step.op);
   const auto rival = tolerance_of(*step.rival, step.op);
@@ -44,7 +44,7 @@ std::string tolerance_words(const RivalStep& step) {
       fmt::format(", which is held to a {} tolerance ({}, not {})", *rival < *own ? "tighter" : "looser",
                   format::scientific(*rival), format::scientific(*own));
   if (step.as_tight != nullptr && step.as_tight_speed_up)
-    text += fmt::format("; at that one {} is {} as fast as it", id_of(*step.as_tight),
+    text += fmt::format("; held to that one, {} is {} as fast", id_of(*step.as_tight),
                         format::times(*step.as_tight_speed_up.factor));
   return text;
 }
@@ -114,10 +114,18 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   } else if (fastest.key.variant == brief.common->info.id) {
     parts.emplace_back("the common baseline itself");
   }
+  bool says_tolerance = false;
   for (const RivalStep& step : brief.rivals) {
     if (step.op != best.op) continue;
     if (std::string words = rival_words(step, fastest); !words.empty()) parts.push_back(std::move(words));
+    says_tolerance = says_tolerance || !tolerance_words(step).empty();
   }
+  if (leader.as_tight != nullptr && !says_tolerance)
+    parts.push_back(
+        fmt::format("held to a tolerance of {} (to {} the fastest is {}, {})",
+                    format::scientific(*tolerance_of(fastest, best.op)),
+                    format::scientific(*tolerance_of(*leader.as_tight, best.op)), id_of(*leader.as_tight),
+                    format::quantity(time_of_step(*leader.as_tight, best.op)->median, Unit::second)));
   std::vector<std::string> level;
   for (const CaseResult* other : best.level) level.push_back(id_of(*other));
   if (!level.empty()) parts.push_back("level with " + some_of(std::move(level)));
@@ -176,7 +184,7 @@ std::optional<json> next_line(const FamilyResult& family, const BudgetComparison
     if (gains.size() < most)
       gains.push_back(fmt::format("{} ({})", one.rule->advice, format::up_to(one.gain)));
   }
-  const std::string_view bound = gains.size() > 1 ? "Each alone, and at the most." : "At the most.";
+  const std::string_view bound = gains.size() > 1 ? "These are bounds, each alone." : "This is a bound.";
   return head_line("The next gain", gains.empty() ? "No single part of that time is worth 5\u00a0% or more."
                                                   : fmt::format("{}. {}", fmt::join(gains, ". "), bound));
 }
@@ -227,10 +235,7 @@ std::string devices_sentence(const FamilyResult& family, const Brief& brief) {
           fmt::format("{} {}", timed_name(family, step.cpu.op), format::times(*step.speed_up.factor)));
   }
   if (parts.empty()) return {};
-  return fmt::format(
-      "From the CPU to the GPU, the best of each: {} as fast. An op on the GPU is timed without its copies, "
-      "the whole {} with them.",
-      format::list(parts), family.words.whole());
+  return fmt::format("From the CPU to the GPU, the best of each: {} as fast.", format::list(parts));
 }
 
 }  // namespace

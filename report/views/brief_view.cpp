@@ -19,24 +19,37 @@ std::string short_name(const CaseResult& result) {
   return format::short_id(id.substr(std::min(id.find('/') + 1, id.size())));
 }
 
+constexpr const char* little_said = "it works outside the part that op time is taken of";
+
 Cell ops_cell(const BriefRow& row) {
-  if (!row.ops_time) return Cell::missing("its op time says little, or an op has none");
+  if (!row.ops_time) {
+    const bool says_little =
+        std::ranges::any_of(row.result->ops, [](const OpResult& op) { return !op.flaw.empty(); });
+    return Cell::missing(says_little ? little_said : "not all of its ops have a time");
+  }
   return Cell::bare(derived_value(*row.ops_time));
 }
 
-/// " (op 1 is rows, op 2 columns)" where there are several.
-std::string numbers_of_ops(const FamilyResult& family) {
+/// "Op: without allocation and copies (1 is rows, 2 is columns); stage: with them; total: the whole
+/// pipeline. " What an op of a program is, it says itself: "Op 1 is rows, op 2 is columns. "
+std::string meaning_of_times(const FamilyResult& family) {
+  const bool is_its_own = family.all_are(&VariantInfo::is_program);
   std::vector<std::string> names;
   for (const OpInfo& op : family.ops)
-    names.push_back(fmt::format("op {} is {}", names.size() + 1, format::short_id(op.name)));
-  return names.size() > 1 ? fmt::format(" ({})", fmt::join(names, ", ")) : "";
+    names.push_back(fmt::format("{}{} is {}", is_its_own ? names.empty() ? "Op " : "op " : "",
+                                names.size() + 1, format::short_id(op.name)));
+  const std::string numbers = names.size() > 1 ? fmt::format("{}", fmt::join(names, ", ")) : "";
+  if (is_its_own) return numbers.empty() ? "" : numbers + ". ";
+  return fmt::format("Op: without allocation and copies{}; {}total: the whole {}. ",
+                     numbers.empty() ? "" : " (" + numbers + ")",
+                     family.words.has_group() ? family.words.group() + ": with them; " : "",
+                     family.words.whole());
 }
 
 Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   Table table(page.anchor(family.id + " brief"),
-              fmt::format("All variants {}{}, the fastest ops first: over {}; the verdict is against the "
-                          "baseline that each declares",
-                          family.words.at(*brief.problem), numbers_of_ops(family),
+              fmt::format("All variants {}, the fastest first. {}Over baseline: {}; verdict: over its own",
+                          family.words.at(*brief.problem), meaning_of_times(family),
                           format::one_line(brief.common->info.id)));
   const std::size_t ops = family.ops.size();
   const auto add_columns = [&](const std::string& head) {
@@ -59,9 +72,10 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
     const auto add_ops = [&](Value OpResult::*time, bool needs_forward) {
       for (const OpInfo& info : family.ops) {
         const OpResult* op = result.find_op(info.name);
-        const bool says_little = op == nullptr || (needs_forward && !op->flaw.empty());
-        cells.push_back(says_little ? Cell::missing("its op time says little, or an op has none")
-                                    : Cell::bare(op->*time));
+        const bool says_little = op != nullptr && needs_forward && !op->flaw.empty();
+        cells.push_back(op == nullptr ? Cell::missing("it has no such op")
+                        : says_little ? Cell::missing(little_said)
+                                      : Cell::bare(op->*time));
       }
     };
     add_ops(&OpResult::op_time, true);
@@ -95,19 +109,16 @@ json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& ancho
     labels.push_back(row_label(*row.variant));
   }
   const std::string common = format::short_id(brief.common->info.id);
-  const ChartText text{
-      fmt::format("{} over {}, {}", family.ops.size() > 1 ? "The ops together" : "The op", common,
-                  family.words.at(*brief.problem)),
-      fmt::format("How many times as fast as {}, the fastest first; left of the line at 1 is slower. "
-                  "Logarithmic axis.{}",
-                  common, how_many_are_drawn(all)),
-      "Times as fast (×)"};
+  const ChartText text{fmt::format("{} over {}, {}", family.ops.size() > 1 ? "The ops together" : "The op",
+                                   common, family.words.at(*brief.problem)),
+                       fmt::format("Further right is faster. Logarithmic axis.{}", how_many_are_drawn(all)),
+                       "Times as fast (×)"};
   json chart = chart_view("dots", anchors.make(family.id + " ladder"), text);
   chart["axis"]["log"] = true;
   chart["axis"]["reference"] = 1;
   chart["alt"] = fmt::format("Chart: {}. The table holds the numbers.", text.title);
   chart["rows"] = labels;
-  chart["series"] = {{{"name", "own code"}, {"points", own}}};
+  chart["series"] = {{{"name", libraries.empty() ? "all variants" : "own code"}, {"points", own}}};
   if (!libraries.empty()) chart["series"].push_back({{"name", "libraries"}, {"points", libraries}});
   return chart;
 }
@@ -171,7 +182,8 @@ json brief_view(const FamilyResult& family, const PageContext& page) {
   const Brief brief = brief_of(family);
   if (brief.rows.empty() || brief.common == nullptr) return false;
   json chart = ladder_chart(family, brief, page.plan->anchors);
-  return {{"at", family.words.at(*brief.problem)},
+  return {{"about", format::one_line(family.info.title)},
+          {"at", family.words.at(*brief.problem)},
           {"best", brief_best(family, brief)},
           {"outlook", brief_outlook(family, page)},
           {"right", brief_right(family)},

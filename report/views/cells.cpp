@@ -128,6 +128,11 @@ std::string why_without_times(const CaseResult& result) {
                         : fmt::format("{}: {}", to_string(result.status), reason);
 }
 
+Cell percentage_cell(const Value& value) {
+  return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
+               : Cell::missing(value.absent);
+}
+
 Cell samples_cell(const CaseResult& result) {
   return result.sampling
              ? Cell::figure(format::count(result.sampling->samples)).valued(result.sampling->samples)

@@ -52,6 +52,9 @@ void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
 /// "crashed: the worker ended by signal 11"
 [[nodiscard]] std::string why_without_times(const CaseResult& result);
 
+/// A percentage that was read once, of which more than a decimal says nothing.
+[[nodiscard]] Cell percentage_cell(const Value& value);
+
 /// How many samples of its times were taken.
 [[nodiscard]] Cell samples_cell(const CaseResult& result);
 

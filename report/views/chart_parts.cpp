@@ -59,8 +59,10 @@ std::string thinned_text(std::size_t drawn, std::size_t all, const std::string& 
 }
 
 std::string alternative(const std::string& title, const json& rows) {
+  constexpr std::size_t most_read_out = 8;
   return fmt::format("Chart: {}, for {}. The tables hold the numbers.", title,
-                     format::list(rows.get<std::vector<std::string>>()));
+                     rows.size() > most_read_out ? format::plural(rows.size(), "variant")
+                                                 : format::list(rows.get<std::vector<std::string>>()));
 }
 
 }  // namespace mprof

@@ -212,8 +212,10 @@ json time_chart(const FamilyResult& family, Anchors& anchors, const std::string&
   const std::string label = family.words.time_label(op.empty() ? "total_time" : "op_time");
   const ChartText text{
       op.empty() ? label : fmt::format("{} of {}", label, format::one_line(op)),
-      fmt::format("Each variant and {}, as in the tables; further left is faster. Logarithmic axis.{}",
-                  family.words.one(), left_out(family, op)),
+      fmt::format(
+          "Each variant and {}, as in the tables, with the interval as a line; further left is faster. "
+          "Logarithmic axis.{}",
+          family.words.one(), left_out(family, op)),
       fmt::format("{} ({})", label, scale.symbol)};
   json chart =
       dots(family, anchors, name, text, Better::lower, [&](const CaseResult& result) -> std::optional<Mark> {

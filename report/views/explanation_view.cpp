@@ -158,7 +158,8 @@ std::string line_of(const Words& words, const Explanation& explanation) {
                                  times_text(words, explanation));
   if (!is_change(explanation.change())) return text;
   if (explanation.reasons.empty())
-    return format::one_line(fmt::format("{} {} {}", text, silence(explanation), missing_text(explanation)));
+    return format::one_line(fmt::format("{} {}{}{}", text, silence(explanation),
+                                        explanation.missing.empty() ? "" : " ", missing_text(explanation)));
   text += " " + sentences(explanation.reasons, most_reasons);
   if (!explanation.against.empty()) text += " Despite: " + sentences(explanation.against, 1);
   return text;

@@ -24,10 +24,17 @@ constexpr std::string_view own_programs = "program/";  // not those of a suite
 std::string family_names(const RunAnalysis& analysis) {
   std::vector<std::string> names;
   for (const FamilyResult& family : analysis.families) names.push_back(format::short_id(family.id));
-  // One program behind --, or one other tool's file, is what the reader knows; its family is not.
+  // A program behind --, or other tools' files of some, are what the reader knows; their family is not.
   const std::vector<VariantInfo>& variants = analysis.run->variants;
-  if (variants.size() == 1 && variants.front().id.starts_with(own_programs))
-    return format::short_id(variants.front().id.substr(own_programs.size()));
+  const bool are_own = std::ranges::all_of(
+      variants, [](const VariantInfo& variant) { return variant.id.starts_with(own_programs); });
+  if (are_own && !variants.empty()) {
+    constexpr std::size_t most_in_title = 3;
+    names.clear();
+    for (const VariantInfo& variant : variants)
+      names.push_back(format::short_id(variant.id.substr(own_programs.size())));
+    return names.size() > most_in_title ? format::plural(names.size(), "program") : format::list(names);
+  }
   return names.empty() ? "Empty run" : format::list(names);
 }
 
@@ -274,10 +281,14 @@ void add_words_of_counters(Add add) {
       "shared memory, constants whose address is computed, or special functions. LG and MIO throttle: for "
       "room "
       "in the queue for the former and for the latter. Barrier: for other warps of its block. Math pipe "
-      "throttle: for an arithmetic pipe.");
+      "throttle: for an arithmetic pipe. Wait: a fixed time behind its own last instruction. Dispatch: the "
+      "dispatcher held it back. Not selected is no harm: it was ready, and another warp was taken.");
   add("Busiest unit, SM and memory throughput",
       "How much of what it could do in the time of a kernel the busiest part did: of the multiprocessors "
-      "(SM), or of the caches and DRAM (memory). L1/TEX is the cache of a multiprocessor.");
+      "(SM), or of the caches and DRAM (memory); two figures are SM / memory. L1/TEX is the cache of a "
+      "multiprocessor. Latency: both are under 60\u00a0%, so warps wait. Balanced: they differ by less than "
+      "10 "
+      "points. Near the limit: over 80\u00a0%. Under one wave: the grid does not fill the GPU once.");
 }
 
 /// What sentences about hardware take for known; nothing of a run without a GPU.
@@ -295,8 +306,10 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
       "Of an execution apart from the timed ones, in which the begin and end of each kernel, copy and CUDA "
       "call were recorded.");
   add("Up to",
-      "What removing one limit alone could gain at the most, by counts or the trace; docs/advice.md has the "
-      "formulas. Several do not add up.");
+      "What removing one limit alone could gain at the most, by counts or the trace; mprof's docs/advice.md "
+      "has the formulas. Several do not add up. A record behind it (21 of 22 such steps were faster) says of "
+      "how many variants, in this run, that moved the same limit of their own baseline the time became "
+      "shorter.");
 }
 
 template <class Is>
@@ -311,25 +324,35 @@ json glossary_view(const RunAnalysis& analysis) {
   const bool as_they_are =
       are_all(analysis, [](const VariantInfo& one) { return one.is_imported() || one.is_program(); });
   // What mprof does with variants of its families alone, and with what it times.
-  const std::set<std::string_view> of_variants{"Of possible", "Verified", "Sweep", "Ended by", "Modelled"};
+  const std::set<std::string_view> of_variants{"Op, total", "Of possible", "Verified",
+                                               "Sweep",     "Ended by",    "Modelled"};
   const std::set<std::string_view> of_times{"Time, ±", "Scaling", "Speed-up", "Faster, slower, same"};
   const auto add = [&](std::string_view term, std::string_view meaning) {
     if (as_they_are && of_variants.contains(term)) return;
     if (imported && of_times.contains(term)) return;
     terms.push_back({{"term", term}, {"meaning", meaning}});
   };
+  const auto grouped = std::ranges::find_if(
+      analysis.families, [](const FamilyResult& family) { return family.words.has_group(); });
+  add("Op, total",
+      fmt::format("Op time: an op's kernels alone, its inputs on the device already. {}Total: one whole "
+                  "execution, from input to output.",
+                  grouped == analysis.families.end()
+                      ? ""
+                      : fmt::format("{}: the op with allocation, copies in and out, and frees. ",
+                                    format::sentence_case(grouped->words.time("group_time")))));
   add_words_of_gpus(analysis, add);
   const bool in_rounds = analysis.run->plan.rounds > 1;
   add("Time, ±",
       fmt::format(
           "A time is {}; ± is half the width of the interval in which the next run's lies 95 times in 100: "
-          "Student's t on a logarithmic scale. How much processes differ comes from {}. Of what is no time ± "
-          "is the "
-          "95 % interval of the median, from order statistics.",
+          "Student's t on a logarithmic scale. How much processes differ comes from {}. Of anything else "
+          "than "
+          "a time ± is the 95 % interval of the median, from order statistics.",
           in_rounds ? "the geometric mean of its rounds' medians, each round a process of its own"
                     : "the median of its samples",
           in_rounds ? "the rounds, each time's own variance drawn towards that of all times of its clock "
-                      "(Smyth 2004)"
+                      "(Smyth 2004), and from what a round does to all times, which ratios leave out"
                     : "what was seen on an H200 (0.3 % by the GPU's clock, 5 % by the host's), since this "
                       "run has one "
                       "round only"));

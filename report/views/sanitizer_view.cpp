@@ -139,16 +139,11 @@ json sanitizer_view(const FamilyResult& family, const std::vector<std::string>& 
   const SanitizerSummary& sanitizer = family.sanitizer;
   json sentences = json::array();
   json table = false;
-  const auto all_are = [&](bool (VariantInfo::*is)() const) {
-    return !family.variants.empty() &&
-           std::ranges::all_of(family.variants,
-                               [&](const VariantResult& variant) { return (variant.info.*is)(); });
-  };
-  const bool imported = all_are(&VariantInfo::is_imported);
+  const bool imported = family.all_are(&VariantInfo::is_imported);
   if (!sanitizer.recorded && imported)
     sentences.push_back(
         "Nothing was run under compute-sanitizer: mprof has files of these programs, and not the programs.");
-  const bool programs = all_are(&VariantInfo::is_program);
+  const bool programs = family.all_are(&VariantInfo::is_program);
   if (!sanitizer.recorded && programs)
     sentences.push_back(
         "Nothing was run under compute-sanitizer: mprof sanitize is for variants. Of a program, "

@@ -203,6 +203,22 @@ json roof_view(const SpeedOfLight& sol, const format::Scale& scale, bool with_te
       {"others", other_roofs(sol, scale, with_tensor_cores)}};
 }
 
+/// What the roofs that are drawn are.
+std::string roofs_text(const json& roof, bool on_tensor_cores) {
+  if (roof.is_boolean()) return "What this GPU can reach was not measured.";
+  bool caches = false, tensor = false;
+  for (const json& other : roof["others"]) (other["kind"] == "slope" ? caches : tensor) = true;
+  std::string text = fmt::format("The roofs of memory{} are what this GPU was measured to reach",
+                                 tensor ? ", FP32 and tensor cores" : " and FP32");
+  if (caches)
+    text +=
+        "; those of the caches, dashed, are their peaks at the clock they had, which no program reaches, for "
+        "bytes of that cache";
+  if (on_tensor_cores && !tensor)
+    text += "; what its tensor cores reach was not measured, so that their kernels may stand above";
+  return text + ".";
+}
+
 }  // namespace
 
 json kernel_throughput_chart(const FamilyResult& family, const std::string& op, const std::string& id) {
@@ -336,13 +352,12 @@ json roofline_chart(const FamilyResult& family, const std::string& op, const std
          {"title", fmt::format("{}: {}", row_label(*kernel.variant), kernel_label(kernel))},
          {"hover", roofline_words(kernel)}});
   }
+  const bool on_tensor_cores = !points[static_cast<std::size_t>(Place::tensor)].empty();
+  const json roof = roof_view(sol, scale, on_tensor_cores);
   const ChartText text{
       fmt::format("Roofline of {} {}", format::one_line(op), family.words.at(sol.problem)),
-      "What each kernel executed over what it moved through DRAM, both counted by hardware. The roofs of "
-      "memory, FP32 and tensor cores are what this GPU was measured to reach; those of the caches, dashed, "
-      "are "
-      "their peaks at the clock they had, which no program reaches, for bytes of that cache. Logarithmic "
-      "axes.",
+      "What each kernel executed over what it moved through DRAM, both counted by hardware. " +
+          roofs_text(roof, on_tensor_cores) + " Logarithmic axes; names that find no room are left out.",
       "FLOP per byte of DRAM traffic"};
   json chart = chart_view("roofline", id, text);
   set_subject(chart, op, &sol.problem);
@@ -350,7 +365,7 @@ json roofline_chart(const FamilyResult& family, const std::string& op, const std
   chart["alt"] = fmt::format("Chart: {}, {}. The table holds the numbers.", text.title,
                              format::plural(rates.size(), "kernel"));
   chart["rows"] = json::array();
-  chart["roof"] = roof_view(sol, scale, !points[static_cast<std::size_t>(Place::tensor)].empty());
+  chart["roof"] = roof;
   chart["series"] = json::array();
   const std::array names{"longest kernel of the op", "other kernels", "on tensor cores"};
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -42,12 +42,6 @@ Cell kernel_cell(const KernelResult& kernel) {
   return Cell::words(short_kernel(kernel.counters.kernel));
 }
 
-/// More than a decimal of a percentage that was read once says nothing.
-Cell percentage(const Value& value) {
-  return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
-               : Cell::missing(value.absent);
-}
-
 Cell counted(const KernelResult& kernel, std::string_view metric) {
   return Cell::bare(kernel.counters.value(metric));
 }
@@ -83,7 +77,7 @@ Cell share_cell(const KernelResult& kernel) {
 
 /// A throughput with its change against the baseline's kernel.
 Cell throughput_cell(const KernelResult& kernel, const Value& value, double Bottleneck::*throughput) {
-  Cell cell = percentage(value);
+  Cell cell = percentage_cell(value);
   if (!kernel.before || !kernel.bottleneck || !kernel.before->bottleneck) return cell;
   cell.detail =
       format::signed_fixed((*kernel.bottleneck).*throughput - (*kernel.before->bottleneck).*throughput, 1);
@@ -108,15 +102,14 @@ Table throughput_table(const Section& section, const OpInfo& op) {
   return table;
 }
 
+/// Which launches speak for a kernel.
 std::string counting_sentence(const Section& section) {
-  const bool imported = !section.family.variants.empty() &&
-                        std::ranges::all_of(section.family.variants, [](const VariantResult& variant) {
-                          return variant.info.is_imported();
-                        });
-  return imported
-             ? "Nsight Compute counted the kernels; of several launches of one size a figure is the median."
-             : fmt::format("Hardware counted each kernel {}, the first time that its op launches it.",
-                           section.family.words.at(section.sol.problem));
+  const std::string at = section.family.words.at(section.sol.problem);
+  if (section.family.all_are(&VariantInfo::is_imported))
+    return "Nsight Compute counted the kernels; of several launches of one size a figure is the median.";
+  if (section.family.all_are(&VariantInfo::is_program))
+    return fmt::format("Hardware counted each kernel of each op {}, a group of metrics at a launch.", at);
+  return fmt::format("Hardware counted one launch of each kernel of each op {}.", at);
 }
 
 json throughput_part(const Section& section) {
@@ -165,15 +158,16 @@ json memory_part(const Section& section) {
                  : Cell::missing(value.absent);
   };
   for (const KernelResult& kernel : section.sol.kernels) {
-    table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
-               percentage(kernel.counters.value("l1tex__t_sector_hit_rate.pct")),
-               percentage(kernel.counters.value("lts__t_sector_hit_rate.pct")),
-               percentage(kernel.counters.value("l1tex__throughput.avg.pct_of_peak_sustained_active")),
-               percentage(kernel.counters.value("lts__throughput.avg.pct_of_peak_sustained_elapsed")),
-               percentage(kernel.counters.value("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")),
-               counted(kernel, "dram__bytes.sum"),
-               figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"),
-               figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio")});
+    table.row(
+        {section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
+         percentage_cell(kernel.counters.value("l1tex__t_sector_hit_rate.pct")),
+         percentage_cell(kernel.counters.value("lts__t_sector_hit_rate.pct")),
+         percentage_cell(kernel.counters.value("l1tex__throughput.avg.pct_of_peak_sustained_active")),
+         percentage_cell(kernel.counters.value("lts__throughput.avg.pct_of_peak_sustained_elapsed")),
+         percentage_cell(kernel.counters.value("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")),
+         counted(kernel, "dram__bytes.sum"),
+         figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"),
+         figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio")});
   }
   add_table(part, table);
   return part;
@@ -217,8 +211,8 @@ json occupancy_part(const Section& section) {
   };
   for (const KernelResult& kernel : section.sol.kernels) {
     table.row({section.variant_cell(kernel), Cell::words(kernel.counters.op), kernel_cell(kernel),
-               percentage(kernel.counters.value("sm__maximum_warps_per_active_cycle_pct")),
-               percentage(kernel.counters.value("sm__warps_active.avg.pct_of_peak_sustained_active")),
+               percentage_cell(kernel.counters.value("sm__maximum_warps_per_active_cycle_pct")),
+               percentage_cell(kernel.counters.value("sm__warps_active.avg.pct_of_peak_sustained_active")),
                limited_by_cell(kernel), whole(kernel, "launch__occupancy_limit_registers"),
                whole(kernel, "launch__occupancy_limit_shared_mem"),
                whole(kernel, "launch__occupancy_limit_warps"),

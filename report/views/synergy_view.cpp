@@ -161,6 +161,11 @@ std::string whole_sentence(const FamilyResult& family, const CaseResult& result)
   const auto gain = remaining_gain_of_whole(family, result);
   if (!gain) return {};
   const std::string share = format::percent(gain->share);
+  constexpr double worth_a_number = 100;  // beyond, the rest is next to nothing
+  if (!gain->traced && !(gain->limit < worth_a_number))
+    return fmt::format("The ops take all of {}'s {} but for {}.", family.words.timed(""),
+                       format::quantity(result.total_time->median, Unit::second),
+                       format::percent(1 - gain->share));
   const std::string limit = format::times(gain->limit);
   if (gain->traced)
     return fmt::format(

@@ -112,7 +112,7 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   const Value& total = result.total_time;
   std::string text;
   if (total && total->median > 0) {
-    text = fmt::format("Untraced, the whole {} of {} takes {} (median), so that the traced one is {} of it",
+    text = fmt::format("Untraced, the whole {} of {} takes {}, so that the traced one is {} of it",
                        words.whole(), budgeted_name(one), format::quantity(total->median, Unit::second),
                        format::percent(in_seconds(one.budget->window) / total->median));
   }
@@ -224,11 +224,10 @@ json budget_chart(const FamilyResult& family, const BudgetComparison& comparison
     series.push_back(
         {{"name", name_of(part)}, {"place", static_cast<std::size_t>(part)}, {"points", std::move(points)}});
   }
-  const ChartText text{
-      "Where the time goes " + family.words.at(comparison.problem),
-      "One traced execution of each, all of it 100 %. Bars are as long as each other whatever "
-      "time they stand for; the table has the times.",
-      "% of the traced execution"};
+  const ChartText text{"Where the time goes " + family.words.at(comparison.problem),
+                       "One traced execution of each, all of it 100 %. All bars are equally long, whatever "
+                       "time they stand for; the table has the times.",
+                       "% of the traced execution"};
   json chart = chart_view("stacked_bars", id, text);
   chart["palette"] = "budget";
   chart["longest"] = 100;

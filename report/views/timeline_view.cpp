@@ -274,7 +274,7 @@ std::string change_text(const Entry& shown, const Entry& against) {
   if (!shown.result->ok() || !against.result->ok() || change == 0) return {};
   return fmt::format(
       " Its window is {} {} than the baseline's: kernels ran for {}, the GPU only copied or set memory for "
-      "{}, and it was idle, or mprof had it between two stages, for {}.",
+      "{}, and it was idle, or mprof was at work between two stages, for {}.",
       time_text(std::abs(change)), change > 0 ? "shorter" : "longer",
       less_text(before.kernels, after.kernels), less_text(before.copying_only, after.copying_only),
       less_text(before.window - before.busy(), after.window - after.busy()));

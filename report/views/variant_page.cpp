@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,6 +25,11 @@ const Value& time_by(const OpResult& op, const std::string& metric) {
   return metric == "group_time" ? op.group_time : op.op_time;
 }
 
+/// "Op" or "Stage": in this table each column is a time.
+std::string short_title(const FamilyResult& family, const std::string& metric) {
+  return metric == "group_time" ? format::sentence_case(family.words.group()) : "Op";
+}
+
 Cell time_cell(const CaseResult* result, const std::string& op, const std::string& metric) {
   if (result == nullptr) return Cell::missing("its baseline was not run there");
   if (op.empty()) return judged(Cell::bare(result->total_time), *result);
@@ -32,13 +38,19 @@ Cell time_cell(const CaseResult* result, const std::string& op, const std::strin
                           : judged(Cell::bare(time_by(*found, metric)), *result);
 }
 
+/// To three digits: more than a time's interval leaves would say nothing.
+std::string rate_text(double rate) {
+  const double step = std::pow(10, std::max(std::floor(std::log10(rate)) - 2, 0.0));
+  return format::significant(std::round(rate / step) * step, 3);
+}
+
 /// Items a second, of the whole.
 Cell rate_cell(const CaseResult& result) {
   const double items = result.ops.empty() ? 0 : result.ops.front().info.items;
   if (!(items > 0)) return Cell::missing("the run does not say how many there are");
   if (!result.total_time) return Cell::missing(result.total_time.absent);
   const double rate = items / result.total_time->median;
-  return judged(Cell::figure(format::about(rate, Unit::count)).valued(rate), result);
+  return judged(Cell::figure(rate_text(rate)).valued(rate), result);
 }
 
 /// What an op does a second, in what is known of it: items, arithmetic or bytes; and in which unit it is
@@ -65,8 +77,10 @@ std::string scaled(const FamilyResult& family, const CaseResult& small, const Ca
   if (!(from.value > 0) || !(to.value > 0) || from.unit != to.unit) return {};
   const std::string what =
       from.unit == Unit::count ? " " + format::one_line(family.info.nouns.items) + " a second" : "";
-  return fmt::format("{} {}{} ({})", format::short_id(op), format::from_to(from.value, to.value, from.unit),
-                     what, format::times(to.value / from.value));
+  const std::string rates = from.unit == Unit::count
+                                ? fmt::format("{} → {}", rate_text(from.value), rate_text(to.value))
+                                : format::from_to(from.value, to.value, from.unit);
+  return fmt::format("{} {}{} ({})", format::short_id(op), rates, what, format::times(to.value / from.value));
 }
 
 bool counts_items(const VariantResult& variant) {
@@ -90,7 +104,7 @@ Table page_table(const FamilyResult& family, const VariantResult& variant, Ancho
   for (std::size_t i = 0; i < timed.size(); ++i) {
     const auto& [op, metric] = timed[i];
     const std::string title =
-        op.empty() ? "Total" : numbered(family.words.time_title(metric), i, family.ops.size());
+        op.empty() ? "Total" : numbered(short_title(family, metric), i, family.ops.size());
     if (has_baseline) {
       table.numbers(title + " without", Unit::second).numbers("with", Unit::second).numbers("×");
     } else {
@@ -98,7 +112,7 @@ Table page_table(const FamilyResult& family, const VariantResult& variant, Ancho
     }
   }
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
-  if (counted) table.numbers(format::sentence_case(family.info.nouns.items) + " a second (total)");
+  if (counted) table.numbers(format::sentence_case(family.info.nouns.items) + "/s (total)");
   for (const Problem& problem : family.problems) {
     const CaseResult* result = variant.representative(problem);
     if (result == nullptr) continue;

@@ -45,6 +45,12 @@ namespace mprof {
 [[nodiscard]] nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& variant,
                                             const PageContext& page);
 
+/// The kernels in which the GPU time of a program, or of an import, went at the largest problem that was
+/// traced or counted, with what hardware counted of them: a table, or false for variants, whose kernels have
+/// sections.
+[[nodiscard]] nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult& variant,
+                                              Anchors& anchors);
+
 /// Against its own baseline: "faster", "mixed" where its ops differ in that, "baseline".
 [[nodiscard]] std::string_view short_verdict(const CaseResult& result);
 

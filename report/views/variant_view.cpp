@@ -203,6 +203,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"samples", samples_view(family, variant, *page.plan)},
           {"outcome", outcome},
           {"untold", tells_limits(outcome, explanations, advice) ? "" : "Nothing that was recorded tells."},
+          {"top_kernels", top_kernels_view(family, variant, page.plan->anchors)},
           {"hot_lines", hot_lines_view(family, variant, page)},
           {"explanations", explanations},
           {"advice", advice},

@@ -99,6 +99,15 @@ TEST(RatioOfRounds, OfUnknownVarianceIsUnknown) {
   EXPECT_FALSE(next_run_interval({1.0, 1, {}}));
 }
 
+TEST(RatioOfRounds, OfAVarianceBeyondUseIsUnknown) {
+  const Rounds usual{1, 5, {1e-4, 4}}, wild{1, 2, {100, 1}}, endless{1, 5, {1e200, 4}};
+  for (const Rounds& rounds : {wild, endless}) {
+    EXPECT_FALSE(next_run_interval(rounds)) << rounds.between.value;
+    EXPECT_FALSE(test_ratio(usual, rounds)) << rounds.between.value;
+    EXPECT_EQ(rounds_for(usual, rounds, 0.01), 1000U) << rounds.between.value;
+  }
+}
+
 TEST(RatioOfRounds, WithoutAnyVarianceIsSure) {
   const Rounds same{1.0, 3, {0, 2}}, other{1.5, 3, {0, 2}};
   EXPECT_DOUBLE_EQ(test_ratio(same, same)->p, 1);

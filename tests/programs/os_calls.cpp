@@ -22,6 +22,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,12 +115,27 @@ void wait_for_conditions() {
   other.join();
 }
 
+/// Whether a thread of this process sleeps; one that a busy machine keeps from running does not. By system
+/// calls themselves: those of libc would be noted, and are none that this program tells.
+bool sleeps(int thread) {
+  const std::string path = "/proc/self/task/" + std::to_string(thread) + "/stat";
+  const auto file = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC));
+  require(file >= 0, "a thread's state");
+  std::array<char, 256> text{};
+  const long size = ::syscall(SYS_read, file, text.data(), text.size());
+  ::syscall(SYS_close, file);
+  require(size > 0, "a thread's state");
+  const std::string_view state(text.data(), static_cast<std::size_t>(size));
+  return state.substr(state.rfind(')')).starts_with(") S");
+}
+
 void wait_for_a_lock() {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   std::atomic<bool> is_held = false;
-  std::thread other([&] {
+  std::thread other([&, waiting = ::gettid()] {
     ::pthread_mutex_lock(&lock);
     is_held = true;
+    while (!sleeps(waiting)) std::this_thread::yield();
     wait_in_poll(10);
     ::pthread_mutex_unlock(&lock);
   });

@@ -636,7 +636,8 @@ TEST(AdviceView, SaysWhatToDoAndHowThatDid) {
   EXPECT_EQ(item["gain"], "up to 5.0×");
   EXPECT_EQ(item["rule"], "instructions");
   EXPECT_EQ(item["record"], "tried once in this run, faster");
-  EXPECT_TRUE(item["text"].get<std::string>().starts_with("Execute fewer instructions: warp instructions"));
+  EXPECT_TRUE(item["text"].get<std::string>().starts_with(
+      "Execute fewer instructions on the CUDA cores: warp instructions"));
 }
 
 TEST(AdviceView, SaysWhatItSilenced) {

@@ -129,14 +129,36 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
 
 TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const std::string tighter = said(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
-  EXPECT_NE(tighter.find(
-                "which is held to a tighter tolerance (1.0e-5, not 2.0e-3); at that one conv/slow is 0.50"),
-            std::string::npos)
+  EXPECT_NE(
+      tighter.find(
+          "which is held to a tighter tolerance (1.0e-5, not 2.0e-3); held to that one, conv/slow is 0.50"),
+      std::string::npos)
       << tighter;
   const std::string looser = said(view_of(ladder_of_precisions(1e-5, 2e-3))["best"][0]);
   EXPECT_NE(looser.find("which is held to a looser tolerance (2.0e-3, not 1.0e-5)"), std::string::npos)
       << looser;
   EXPECT_EQ(said(view_of(ladder())["best"][0]).find("tolerance"), std::string::npos);
+}
+
+TEST(BriefView, SaysWhoIsFastestAtTheTightToleranceOfTheBaseline) {
+  mprof::Run run = ladder_of_precisions(2e-3, 1e-5);
+  run.variants[3].library.clear();
+  const std::string best = said(view_of(run)["best"][0]);
+  EXPECT_NE(best.find("held to a tolerance of 2.0e-3 (to 1.0e-5 the fastest is conv/rival, 2.000 s)"),
+            std::string::npos)
+      << best;
+}
+
+TEST(BriefView, SaysWhatIsTimedOfVariantsAndWhichOpsOfPrograms) {
+  mprof::Run run = ladder();
+  const std::string caption = view_of(run)["table"]["caption"];
+  EXPECT_NE(caption.find("Op: without allocation and copies (1 is layer1, 2 is layer2); total:"),
+            std::string::npos)
+      << caption;
+  for (VariantInfo& variant : run.variants) variant.subject = Subject::program;
+  const std::string of_programs = view_of(run)["table"]["caption"];
+  EXPECT_NE(of_programs.find("first. Op 1 is layer1, op 2 is layer2. Over baseline"), std::string::npos)
+      << of_programs;
 }
 
 TEST(BriefView, WhatIsLevelIsSaidAsLevel) {

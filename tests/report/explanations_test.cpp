@@ -35,6 +35,7 @@ const std::string l2_hits = "lts__t_sector_hit_rate.pct";
 const std::string stored = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
 const std::string tensor = "sm__ops_path_tensor_src_tf32_dst_fp32.sum";
 const std::string shared = "launch__shared_mem_per_block_static";
+const std::string taking_part = "smsp__thread_inst_executed_per_inst_executed.ratio";
 const std::string local_loads = "smsp__sass_inst_executed_op_local_ld.sum";
 
 /// What one side of a comparison measured of its op, so that two sides alike fire no rule. Names with "__"
@@ -63,6 +64,7 @@ const Values plain_gpu{{"op_time", 1e-3},
                        {"minor_page_faults", 100},
                        {"gpu__time_duration.sum", 1e-3},
                        {counter::instructions, 792e6},
+                       {taking_part, 32},
                        {counter::cycles, 2e6},
                        {counter::sm_throughput, 75},
                        {counter::memory_throughput, 70},
@@ -251,22 +253,21 @@ const std::vector<Situation> situations{
     {"packed_halves",
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 1.2e9}},
-     "FP16 in pairs: 75.0 → 37.5 million (−50.0 %) multiply-adds, as warp instructions, do the same "
+     "FP16 in pairs: 2,400 → 1,200 million (−50.0 %) multiply-adds of threads do the same "
      "arithmetic."},
     {"single_halves",
      {},
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},
-     "100.0 % of the multiply-adds are in FP16, one at a time, and no fewer: 78.1 → 75.0 million (−4.0 %) "
-     "warp "
-     "instructions. FP16 pays only in pairs or on tensor cores."},
+     "100.0 % of the multiply-adds are in FP16, one at a time, and no fewer: 2,500 → 2,400 million "
+     "(−4.0 %) of threads. FP16 pays only in pairs or on tensor cores."},
     {"other_kernels_more",
      {},
      {{"other:gpu__time_duration.sum", 0.4e-3}, {"kernel_count", 2}},
-     "Further kernels work beside the main one and take 0 → 400 µs: none → helper."},
+     "Kernels other than the longest one take more, 0 → 400 µs: none → helper."},
     {"other_kernels_less",
      {{"other:gpu__time_duration.sum", 0.4e-3}, {"kernel_count", 2}},
      {},
-     "The kernels beside the main one take less, 400 → 0 µs: helper → none."},
+     "Kernels other than the longest one take less, 400 → 0 µs: helper → none."},
     {"fewer_instructions",
      {},
      {{counter::instructions, 396e6}},
@@ -285,6 +286,14 @@ const std::vector<Situation> situations{
      {},
      "Fewer of the instructions are the work itself, and more are loads and index arithmetic: multiply-adds "
      "are 19.7 → 9.9 % of them."},
+    {"more_threads_take_part",
+     {{taking_part, 12.3}},
+     {},
+     "More of a warp's 32 threads take part in an instruction, on average: 12.3 → 32.0."},
+    {"fewer_threads_take_part",
+     {},
+     {{taking_part, 12.3}},
+     "Fewer of a warp's 32 threads take part in an instruction, on average: 32.0 → 12.3."},
     {"issue_rate_higher",
      {},
      {{counter::cycles, 1.5e6}, {counter::sm_throughput, 90}},
@@ -568,7 +577,7 @@ const std::vector<Situation> situations{
     {"host_work_more",
      {},
      {{"gpu_idle_host_time", 2e-3}},
-     "The GPU waits for the host's own work between CUDA calls: 0.200 → 2.10 ms.",
+     "The GPU waits for the host, in its own code or in CUDA calls: 0.200 → 2.10 ms.",
      On::gpu_by_layer},
     {"more_cores",
      {},

@@ -81,7 +81,7 @@ TEST_F(TimelineView, PutsWhatUsesSeveralStreamsAboveItsBaseline) {
             "at once for 500.0 µs. Two or more streams were busy at once for 500.0 µs, 20.0 % of the "
             "window. The GPU was busy for 100.0 % of the window of 2.500 ms and idle for 0 ns. Its "
             "window is 500.0 µs shorter than the baseline's: kernels ran for as long as before, the GPU "
-            "only copied or set memory for 500.0 µs less, and it was idle, or mprof had it between two "
+            "only copied or set memory for 500.0 µs less, and it was idle, or mprof was at work between two "
             "stages, for as long as before.");
   EXPECT_EQ(chart["cases"][0]["lanes"][1]["strips"][0]["blocks"], "500000,2000000,1");
   EXPECT_EQ(view["live"]["shown"], nlohmann::json::array({1, 0}));

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/variant_parts.hpp"
+
+/// The kernels in which a program's GPU time went, with what hardware counted of them.
+namespace mprof {
+namespace {
+
+constexpr std::size_t most_top_kernels = 8;
+constexpr std::size_t longest_top_name = 40;
+constexpr const char* not_traced = "no trace says it";
+
+/// A kernel of an op in the traced execution; of those that were counted alone, what is known so.
+struct TopKernel {
+  std::string op;
+  std::string name;
+  double time = 0;                ///< s, of all its launches
+  double launches = 0;            ///< 0: unknown
+  std::optional<double> share{};  ///< of the time in which any kernel of the op ran
+};
+
+const Measurement* traced_row(const PassResult& trace, std::string_view metric, const std::string& op,
+                              const std::string& kernel) {
+  const auto row = std::ranges::find_if(trace.measurements, [&](const Measurement& m) {
+    return m.metric == metric && m.op == op && m.kernel == kernel && !m.samples.empty();
+  });
+  return row == trace.measurements.end() ? nullptr : &*row;
+}
+
+std::vector<TopKernel> traced_kernels(const CaseResult& result) {
+  const PassResult* const trace = find_pass(*result.source, Pass::trace);
+  std::vector<TopKernel> kernels;
+  if (trace == nullptr) return kernels;
+  for (const Measurement& m : trace->measurements) {
+    if (m.metric != "kernel_time" || m.kernel.empty() || m.samples.empty()) continue;
+    const Measurement* const launches = traced_row(*trace, "kernel_instances", m.op, m.kernel);
+    const Measurement* const busy = traced_row(*trace, "gpu_time", m.op, "");
+    kernels.push_back(
+        {.op = m.op,
+         .name = m.kernel,
+         .time = m.samples.front(),
+         .launches = launches == nullptr ? 0 : launches->samples.front(),
+         .share = busy == nullptr ? std::nullopt : std::optional(m.samples.front() / busy->samples.front())});
+  }
+  return kernels;
+}
+
+/// Those of a case, the longest first.
+std::vector<TopKernel> kernels_by_time(const FamilyResult& family, const CaseResult& result) {
+  std::vector<TopKernel> kernels = traced_kernels(result);
+  if (kernels.empty()) {
+    for (const KernelResult& one : family.speed_of_light.kernels) {
+      if (one.result == &result && one.counters.time() > 0)
+        kernels.push_back({.op = one.counters.op,
+                           .name = one.counters.kernel,
+                           .time = one.counters.time(),
+                           .launches = one.counters.launches.value_or(0),
+                           .share = one.share});
+    }
+  }
+  std::ranges::stable_sort(kernels, std::ranges::greater{}, &TopKernel::time);
+  return kernels;
+}
+
+Cell counted_percent(const KernelResult* counted, std::string_view metric) {
+  return counted == nullptr ? Cell::missing("it was not counted")
+                            : percentage_cell(counted->counters.value(metric));
+}
+
+std::vector<Cell> top_kernel_row(const TopKernel& kernel, const KernelResult* counted) {
+  return {
+      Cell::words(format::elide(format::one_line(kernel.name), longest_top_name)),
+      Cell::words(kernel.op),
+      kernel.launches > 0
+          ? Cell::figure(format::count(static_cast<std::uint64_t>(kernel.launches))).valued(kernel.launches)
+          : Cell::missing(not_traced),
+      Cell::bare(derived_value(kernel.time)),
+      kernel.share ? Cell::figure(format::percent(*kernel.share)).valued(*kernel.share)
+                   : Cell::missing(not_traced),
+      counted_percent(counted, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
+      counted_percent(counted, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
+      counted_percent(counted, "sm__warps_active.avg.pct_of_peak_sustained_active"),
+      counted != nullptr && counted->bottleneck ? Cell::words(bound_text(*counted->bottleneck))
+                                                : Cell::dash()};
+}
+
+}  // namespace
+
+nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
+  if (!variant.info.is_program() && !variant.info.is_imported()) return false;
+  for (auto result = variant.cases.rbegin(); result != variant.cases.rend(); ++result) {
+    const std::vector<TopKernel> kernels = kernels_by_time(family, *result);
+    if (kernels.empty()) continue;
+    const std::size_t shown = std::min(kernels.size(), most_top_kernels);
+    const std::string which = kernels.size() < most_top_kernels
+                                  ? "Its kernels, the longest first,"
+                                  : fmt::format("The {} kernels that take the longest", shown);
+    Table table(anchors.make(variant.info.id + " kernels"),
+                fmt::format("{} {}", which, family.words.at(result->key.problem)));
+    table.text("Kernel").text("Op").numbers("Launches").numbers("Time", Unit::second);
+    table.numbers("Share of the op").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
+    table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+    for (std::size_t i = 0; i < shown; ++i) {
+      const auto counted = std::ranges::find_if(family.speed_of_light.kernels, [&](const KernelResult& one) {
+        return one.result == &*result && one.counters.op == kernels[i].op &&
+               one.counters.kernel == kernels[i].name;
+      });
+      table.row(
+          top_kernel_row(kernels[i], counted == family.speed_of_light.kernels.end() ? nullptr : &*counted));
+    }
+    return table.view();
+  }
+  return false;
+}
+
+}  // namespace mprof
