@@ -3,15 +3,21 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, statSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Fleet } from "../support/fabricated_fleet.mjs";
+import { Fleet, with_fixed_times } from "../support/fabricated_fleet.mjs";
 import { mprof, temporary, validate_run } from "./support.mjs";
+
+/** A run of one case for each size, whose times are fabricated. */
+function template(t, sizes) {
+  const path = join(temporary(t), "run");
+  const made = mprof(["run", "--variant", "elementwise/cpu_naive", "--size", sizes, "--passes", "timing", "--rounds", "3",
+    "--sampling-time", "0.01", "--quiet", "--out", path]);
+  assert.equal(made.code, 0, made.err);
+  return with_fixed_times(path);
+}
 
 /** A folder of `count` copies of a run; change(case, i) may change what copy i says of a case. */
 function fleet(t, count, change) {
-  const folder = join(temporary(t), "fleet"), original = join(temporary(t), "run");
-  const made = mprof(["run", "--variant", "elementwise/cpu_naive", "--size", "16,24", "--passes", "timing", "--rounds", "3",
-    "--sampling-time", "0.3", "--quiet", "--out", original]);
-  assert.equal(made.code, 0, made.err);
+  const folder = join(temporary(t), "fleet"), original = template(t, "16,24");
   mkdirSync(folder);
   for (let i = 0; i < count; ++i) {
     const copy = join(folder, `node${i}`), cases = join(copy, "cases");
@@ -79,7 +85,7 @@ test("a GPU that is slower than it was is found by its own history, whether or n
   identify(now, "2026-01-02T00:00:00Z");
   const { code, out, err } = mprof(["fleet", now, "--history", earlier]);
   assert.equal(code, 1, err);
-  assert.match(out, /node4 \(GPU-node4\), 2 runs: SLOWER THAN IT WAS in 2 of \d times, at 25\.\d.%/);
+  assert.match(out, /node4 \(GPU-node4\), 2 runs: SLOWER THAN IT WAS in 2 of 4 times, at 25\.\d.%/);
   assert.match(out, /5 with earlier runs are as they were/);
   const alone = mprof(["fleet", join(now, "node4"), join(earlier, "node4"), "--json"]);
   assert.equal(alone.code, 1, alone.err);
@@ -90,15 +96,6 @@ test("a GPU that is slower than it was is found by its own history, whether or n
 });
 
 const gpu_name = (gpu) => `GPU-${String(gpu).padStart(8, "0")}`;
-
-/** A run of four cases, of which fleets are fabricated. */
-function template(t) {
-  const path = join(temporary(t), "template");
-  const made = mprof(["run", "--variant", "elementwise/cpu_naive", "--size", "16,24,32,40", "--passes", "timing", "--rounds", "3",
-    "--sampling-time", "0.1", "--quiet", "--out", path]);
-  assert.equal(made.code, 0, made.err);
-  return path;
-}
 
 /** A folder of merged runs of hosts with two GPUs each, as `mprof run --devices all` leaves them. */
 function hosts(t, fleet, count) {
@@ -113,7 +110,7 @@ function hosts(t, fleet, count) {
 }
 
 test("of merged runs each GPU is a machine of its own: slow ones and those with other bits are found", (t) => {
-  const folder = hosts(t, new Fleet(template(t), { natural: 0.02, slow: [5], flipped: [10] }), 8);
+  const folder = hosts(t, new Fleet(template(t, "16,24,32,40"), { natural: 0.02, slow: [5], flipped: [10] }), 8);
   const { code, out, err } = mprof(["fleet", folder]);
   assert.equal(code, 1, err);
   assert.match(out, /: 16 machines, 4 times/);
@@ -130,7 +127,7 @@ test("of merged runs each GPU is a machine of its own: slow ones and those with 
 });
 
 test("a GPU of a merged run is held against its own earlier runs, merged or not", (t) => {
-  const run = template(t), earlier = hosts(t, new Fleet(run, { natural: 0.02 }), 2), whole = join(temporary(t), "whole");
+  const run = template(t, "16,24,32,40"), earlier = hosts(t, new Fleet(run, { natural: 0.02 }), 2), whole = join(temporary(t), "whole");
   const fleet = new Fleet(run, { natural: 0.02, slow: [3] });
   fleet.run.started = "2099-01-01T00:00:00Z";
   const now = hosts(t, fleet, 2);
@@ -145,7 +142,7 @@ test("a GPU of a merged run is held against its own earlier runs, merged or not"
 });
 
 test("whole runs that were pooled say no more which GPU was slow, and their report is no longer for more GPUs", (t) => {
-  const fleet = new Fleet(template(t)), folder = temporary(t), runs = fleet.whole_runs(join(folder, "runs"), 24);
+  const fleet = new Fleet(template(t, "16,24,32,40")), folder = temporary(t), runs = fleet.whole_runs(join(folder, "runs"), 24);
   const reports = [6, 24].map((gpus) => {
     const out = join(folder, `of ${gpus}`);
     assert.equal(mprof(["merge", ...runs.slice(0, gpus), "--pool", "--quiet", "--out", out]).code, 0);

@@ -1,12 +1,19 @@
 // Records of many GPUs, made from one run's: what a fleet, the shards of a large plan, or hosts with several GPUs leave.
+import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Uniform in (0, 1], the same for the same seed (a linear congruential generator modulo the prime 2^31 - 1). */
+/** Uniform in (0, 1], the same for the same seed: what SHA-512 makes of the seed and a count. */
 function uniform(seed) {
-  let state = 1 + seed % 2147483646;
-  for (let i = 0; i < 8; ++i) state = state * 48271 % 2147483647;
-  return () => (state = state * 48271 % 2147483647) / 2147483647;
+  const numbers = [];
+  let count = 0;
+  return () => {
+    if (numbers.length === 0) {
+      const block = createHash("sha512").update(`${seed} ${count++}`).digest();
+      for (let at = 0; at < block.length; at += 4) numbers.push(block.readUInt32LE(at));
+    }
+    return (numbers.pop() + 1) / 2 ** 32;
+  };
 }
 
 /** Normal, of mean 0 and deviation 1 (Box and Muller). */
@@ -16,6 +23,30 @@ function normal(random) {
 
 const read_json = (...path) => JSON.parse(readFileSync(join(...path), "utf8"));
 const case_file = (id) => `${id.replace("/", ".")}.json`;
+
+/** What the samples of each round take, as parts of what is usual. */
+const rounds = [[0.99, 1, 1.01, 0.995, 1.005], [1.002, 0.992, 1.012, 0.997, 1.007], [1.008, 0.998, 0.988, 1.003, 0.993]];
+
+/**
+ * The run in `folder` with times that do not depend on how busy the machine was: of each op, and of copies of it that
+ * noticeably hold each other up, so that both are followed.
+ */
+export function with_fixed_times(folder) {
+  const cases = join(folder, "cases"), sampling = (samples) => ({ warmups: 1, samples, ended_by: "seconds" });
+  for (const [i, name] of readdirSync(cases).sort().entries()) {
+    const file = read_json(cases, name), [{ pass, status, seconds, verification, scrutiny }] = file.passes;
+    const row = (metric, usual, op) => ({
+      metric, ...op, source: "measured", samples: rounds.flat().map((part) => part * usual * (i + 1)), rounds: rounds.map(({ length }) => length),
+    });
+    const measurements = verification.flatMap(({ op }) => [row("op_time", 20e-6, { op }), row("group_time", 25e-6, { op })]);
+    measurements.push(row("total_time", 40e-6));
+    file.passes = [{
+      pass, status, seconds, sampling: sampling(rounds.flat().length), rounds: rounds.map(({ length }) => sampling(length)), verification, scrutiny, measurements,
+    }];
+    writeFileSync(join(cases, name), JSON.stringify(file));
+  }
+  return folder;
+}
 
 /**
  * Of a whole run, what its parts on other GPUs are made of. natural: the deviation between healthy GPUs' times;
