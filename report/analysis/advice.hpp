@@ -48,8 +48,7 @@ struct LimitRule : AdviceRule {
 struct WholeReadings {
   const CaseResult* result = nullptr;
   TimeBudget budget{};
-  std::optional<double>
-      best_copy_rate{};  ///< B/s, measured with pinned memory, or a case's of the family at this problem
+  std::optional<double> best_copy_rate{};  ///< B/s: of pinned memory, or another case of the family
 };
 
 using OpAdviceRule = LimitRule<OpReadings>;
@@ -66,6 +65,11 @@ using WholeAdviceRule = LimitRule<WholeReadings>;
 /// Advice is given where it could make a time shorter by so much, as a speed-up, and counts as taken where
 /// the limit moved by as much as that takes.
 inline constexpr double least_advised_gain = 1 + noticeable_change;
+
+/// Times of the host and of copies that one trace says differ by so much from one execution to the next.
+inline constexpr double of_one_trace = 0.25;
+/// Rates of copies of pageable memory: on the host of an H200 by up to 40 %, for the same copies in one run.
+inline constexpr double of_copy_rates = 0.75;
 
 /// A rule that fired.
 struct Advice {

@@ -184,10 +184,25 @@ Number needed_instructions(Of op) {
   return needed > 0 ? Number(needed) : std::nullopt;
 }
 
-Number fewest_instructions(Of op) {
+/// Caches and memory clearly more than multiprocessors: fewer instructions help where accesses are among
+/// them.
+bool has_busier_memory(Of op) {
+  const Number sm = sm_throughput(op), memory = memory_system(op);
+  return sm && memory && *memory >= *sm + clearly_ahead;
+}
+
+Number fewest_of_any_kind(Of op) {
   const Number needed = needed_instructions(op);
   const bool has_more = needed && is_bound_by_issuing(op) && *needed < *instructions(op);
   return has_more && without_overhead(op) ? needed : std::nullopt;
+}
+
+Number fewest_instructions(Of op) {
+  return has_busier_memory(op) ? std::nullopt : fewest_of_any_kind(op);
+}
+
+Number fewest_accesses(Of op) {
+  return has_busier_memory(op) ? fewest_of_any_kind(op) : std::nullopt;
 }
 
 double left_by_instructions(Of op, double value) {
@@ -465,11 +480,6 @@ double left_by_idle(Of op, std::string_view idle, double value) {
 
 /// What counts differ by from one reading to the next.
 constexpr double of_counts = 0.05;
-/// Times of the host and of copies that one trace says: they differ by so much from one execution to the
-/// next.
-constexpr double of_one_trace = 0.25;
-/// Rates of copies of pageable memory: on the host of an H200 by up to 40 %, for the same copies in one run.
-constexpr double of_copy_rates = 0.75;
 
 constexpr std::string_view issuing = "schedulers are busy";
 constexpr std::string_view starving_stall = "schedulers are free, and it is 20 % of a warp's time or more";
@@ -482,6 +492,17 @@ constexpr std::array all_advice_rules{
          literature::time_equation},
         instructions_of_cuda_cores,
         fewest_instructions,
+        left_by_instructions},
+    OpAdviceRule{
+        {"instructions_and_accesses",
+         "Execute fewer instructions on the CUDA cores, loads and stores among them", "warp instructions",
+         Unit::count, true, "op_time", of_counts,
+         "schedulers are busy, memory throughput is 10 points above SM throughput, and the definition needs "
+         "fewer",
+         "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
+         literature::time_equation},
+        instructions_of_cuda_cores,
+        fewest_accesses,
         left_by_instructions},
     OpAdviceRule{
         {"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",

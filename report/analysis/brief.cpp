@@ -129,7 +129,13 @@ std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<B
     const auto over_rival = [&](const BriefRow& row) {
       return judge(*comparable(*rival->result, op), *comparable(*row.result, op));
     };
-    RivalStep step{op, own->result, rival->result, rival->variant->info.library, over_rival(*own)};
+    RivalStep step{op, own->result, rival->result, rival->variant->info.library, over_rival(*own), {}};
+    for (const BriefRow& row : rows) {
+      if (row.result == rival->result || row.variant->info.library.empty() || !comparable(*row.result, op))
+        continue;
+      if (const SpeedUp over = over_rival(row); over && !is_change(over.verdict))
+        step.level.push_back(row.result);
+    }
     const auto tolerance = tolerance_of(*rival->result, op);
     if (tolerance && tolerance_of(*own->result, op).value_or(0) > *tolerance) {
       if (const BriefRow* row = fastest(rows, op, false, *tolerance)) {

@@ -32,8 +32,9 @@ struct RivalStep {
   std::string op;
   const CaseResult* own = nullptr;
   const CaseResult* rival = nullptr;
-  std::string library;  ///< "cuDNN"
-  SpeedUp speed_up;     ///< of the own one over the rival
+  std::string library;                   ///< "cuDNN"
+  SpeedUp speed_up;                      ///< of the own one over the rival
+  std::vector<const CaseResult*> level;  ///< other libraries' that nothing tells apart from the rival
   /// Where the rival is held to a tighter tolerance than the own one: the best own one that keeps it, or
   /// nullptr, and how many times as fast as the rival that is.
   const CaseResult* as_tight = nullptr;

@@ -51,6 +51,10 @@ std::optional<double> looked_at(Look look, std::string_view metric, const OpComp
       return after->median - before->median;
     case Look::share_of_time:
       return (after->median - before->median) / sides.longer_time;
+    case Look::share_of_change:
+      return before->median > 0 && after->median > 0 && sides.change > 0
+                 ? std::optional(std::log(after->median / before->median) / sides.change)
+                 : std::nullopt;
   }
   return std::nullopt;
 }
@@ -102,6 +106,16 @@ std::optional<double> change_of(std::string_view through, Effect effect, const O
   return std::max(0.0, more_is_faster == (effect == Effect::faster) ? std::log(*ratio) : -std::log(*ratio));
 }
 
+/// Less of the change than this is no cause of it.
+constexpr double least_part = 0.1;
+
+/// False where what the rule acts through moved by next to nothing, or the other way.
+bool explains_a_part(const Rule& rule, const OpComparison& sides) {
+  if (rule.strength.through.empty() || rule.effect == Effect::context) return true;
+  const std::optional<double> most = change_of(rule.strength.through, rule.effect, sides);
+  return !most || *most >= least_part * sides.change;
+}
+
 double strength_of(const Rule& rule, const OpComparison& sides) {
   if (rule.strength.weigh == Weigh::least) return rule.strength.weight;
   double strength = rule.strength.weight * plain_strength(rule.strength, sides);
@@ -110,7 +124,7 @@ double strength_of(const Rule& rule, const OpComparison& sides) {
   if (rule.strength.through.empty()) return strength;
   const std::optional<double> most = change_of(rule.strength.through, rule.effect, sides);
   if (!most) return strength;
-  // Below what it acts through, and still in their own order where that leaves nothing to explain.
+  // Below what it acts through, and still in their own order where that leaves next to nothing.
   return 0.99 * std::min(strength, *most) + 1e-4 * strength;
 }
 
@@ -523,6 +537,7 @@ Explanation explain_change(const ExplainedCase& before, const ExplainedCase& aft
   name_kernels(explanation, sides);
   for (const Rule& rule : rules()) {
     if (!can_explain(rule, time, on_gpu)) continue;
+    if (is_change(explanation.change()) && !explains_a_part(rule, sides)) continue;
     if (std::optional<Reason> reason = fired(rule, sides)) add(explanation, *std::move(reason), sides.change);
   }
   for (auto* reasons : {&explanation.reasons, &explanation.against, &explanation.context}) rank(*reasons);

@@ -335,8 +335,8 @@ void add_chance(const std::vector<FamilyResult>& families, std::vector<Finding>&
   });
   if (comparisons < many || told == 0) return;
   findings.push_back({Severity::caution, fmt::format("{} times by the host's clock are compared, each at 95 "
-                                                     "%, and {} of them told apart. About {} would be "
-                                                     "by chance alone.",
+                                                     "%, and {} of them told apart. If none differed, "
+                                                     "about {} would be, by chance.",
                                                      comparisons, told, (comparisons + many / 2) / many)});
 }
 

@@ -159,7 +159,16 @@ const std::vector<Rule> table{
      faster,
      op_time,
      {most(instructions, ratio, 0.95)},
-     "Fewer instructions: {} warp instructions.",
+     "Fewer warp instructions: {}.",
+     {change(instructions)},
+     by_ratio(instructions),
+     literature::time_equation},
+    {"slightly_fewer_instructions",
+     faster,
+     op_time,
+     {most(instructions, share_of_change, -0.5), least(instructions, ratio, 0.95),
+      least("issue_rate", after, 3.2)},
+     "Fewer warp instructions: {}. Nearly every cycle issues one.",
      {change(instructions)},
      by_ratio(instructions),
      literature::time_equation},
@@ -167,7 +176,16 @@ const std::vector<Rule> table{
      slower,
      op_time,
      {least(instructions, ratio, 1.05)},
-     "More instructions: {} warp instructions.",
+     "More warp instructions: {}.",
+     {change(instructions)},
+     by_ratio(instructions),
+     literature::time_equation},
+    {"slightly_more_instructions",
+     slower,
+     op_time,
+     {least(instructions, share_of_change, 0.5), most(instructions, ratio, 1.05),
+      least("issue_rate", after, 3.2)},
+     "More warp instructions: {}. Nearly every cycle issues one.",
      {change(instructions)},
      by_ratio(instructions),
      literature::time_equation},
@@ -858,14 +876,16 @@ std::string_view word(Look look) {
     case difference:
       return "after − before";
     case share_of_time:
+      return "after − before, of the longer time";
+    case share_of_change:
       break;
   }
-  return "after − before, of the longer time";
+  return "ln(after / before), of |ln(times' ratio)|";
 }
 
 std::string threshold_text(const Clause& clause) {
   if (clause.look == share_of_time) return format::whole_percent(100 * clause.threshold);
-  const bool is_ratio = clause.look == ratio || clause.look == told_ratio;
+  const bool is_ratio = clause.look == ratio || clause.look == told_ratio || clause.look == share_of_change;
   const std::optional<Unit> unit = is_ratio ? std::nullopt : unit_of(clause.metric);
   std::string text = format::about(clause.threshold, Unit::ratio);
   if (unit != Unit::percent) return text;

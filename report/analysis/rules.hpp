@@ -28,10 +28,12 @@ enum class Explains {
 enum class Look {
   before,
   after,
-  ratio,         ///< after / before
-  told_ratio,    ///< the same of a time; unknown where the two times cannot be told apart
-  difference,    ///< after - before; of percentages in points
-  share_of_time  ///< (after - before) over the longer of the two explained times: for what is a time itself
+  ratio,           ///< after / before
+  told_ratio,      ///< the same of a time; unknown where the two times cannot be told apart
+  difference,      ///< after - before; of percentages in points
+  share_of_time,   ///< (after - before) over the longer of the two explained times: for what is a time itself
+  share_of_change  ///< ln(after / before) over |ln| of the explained times: how much of it a count can
+                   ///< explain
 };
 
 enum class Relation { at_least, at_most };

@@ -85,25 +85,20 @@ double left_at_rate(Of whole, double value) {
   return 1 - copies_alone(whole) * (1 - *rate_of_copies(whole) / value) / untraced(whole);
 }
 
-/// Times that one trace says differ by so much from one execution to the next.
-constexpr double of_a_trace = 0.25;
-/// Rates of copies of pageable memory: on the host of an H200 by up to 40 %, for the same copies in one run.
-constexpr double of_rates = 0.75;
-
 constexpr std::string_view was_traced = "the whole was traced, and no record is lacking";
 constexpr std::string_view less_of_it = "1 − (before − after) / whole";
 
 constexpr std::array rules_of_the_whole{
     WholeAdviceRule{{"whole_kernels", "Make the kernels take less time",
                      "time in which kernels ran and no copy beside them", Unit::second, true, "total_time",
-                     of_a_trace, was_traced, less_of_it, literature::amdahl},
+                     of_one_trace, was_traced, less_of_it, literature::amdahl},
                     time_in<kernels>,
                     nothing_left,
                     left_without<kernels>},
     WholeAdviceRule{
         {"whole_serial_copies", "Copy while kernels run, and both ways at once",
          "of the kernels and copies that could go on beside others, the share that does", Unit::percent,
-         false, "total_time", of_a_trace, was_traced,
+         false, "total_time", of_one_trace, was_traced,
          "1 − (after − before) × (hidden + kernels alone + copies in alone + copies out alone − the "
          "longest of these three) / whole",
          literature::data_transfer},
@@ -111,7 +106,7 @@ constexpr std::array rules_of_the_whole{
         hidden_at_best,
         left_if_hidden},
     WholeAdviceRule{{"whole_copy_rate", "Copy at a higher rate, from pinned memory",
-                     "bytes copied over copy time", Unit::byte_per_second, false, "total_time", of_rates,
+                     "bytes copied over copy time", Unit::byte_per_second, false, "total_time", of_copy_rates,
                      "pinned memory, as measured, or another variant copies faster by three quarters",
                      "1 − copies without a kernel × (1 − before / after) / whole", literature::data_transfer},
                     rate_of_copies,
@@ -119,19 +114,19 @@ constexpr std::array rules_of_the_whole{
                     left_at_rate},
     WholeAdviceRule{{"whole_allocation", "Allocate, pin and free memory less often",
                      "time in which the GPU was idle while the host did", Unit::second, true, "total_time",
-                     of_a_trace, was_traced, less_of_it, literature::ordered_allocation},
+                     of_one_trace, was_traced, less_of_it, literature::ordered_allocation},
                     time_in<idle_allocation>,
                     nothing_left,
                     left_without<idle_allocation>},
     WholeAdviceRule{{"whole_synchronization", "Let the host not wait for the GPU before it gives it work",
                      "time in which the GPU was idle while the host waited", Unit::second, true, "total_time",
-                     of_a_trace, was_traced, less_of_it, literature::asynchronous},
+                     of_one_trace, was_traced, less_of_it, literature::asynchronous},
                     time_in<idle_waiting>,
                     nothing_left,
                     left_without<idle_waiting>},
     WholeAdviceRule{{"whole_calls", "Make fewer CUDA calls, or make them while the GPU works",
                      "time in which the GPU was idle while the host was in other CUDA calls", Unit::second,
-                     true, "total_time", of_a_trace, was_traced, less_of_it, literature::asynchronous},
+                     true, "total_time", of_one_trace, was_traced, less_of_it, literature::asynchronous},
                     time_in<idle_calls>,
                     nothing_left,
                     left_without<idle_calls>},
@@ -139,13 +134,13 @@ constexpr std::array rules_of_the_whole{
         {"whole_system_calls",
          "Give the GPU work while the host waits in the operating system, or wait less there",
          "time in which the GPU was idle while the host was in calls of the operating system", Unit::second,
-         true, "total_time", of_a_trace, was_traced, less_of_it, literature::amdahl},
+         true, "total_time", of_one_trace, was_traced, less_of_it, literature::amdahl},
         time_in<idle_system>,
         nothing_left,
         left_without<idle_system>},
     WholeAdviceRule{{"whole_host_code", "Give the GPU work while the host computes, or compute less there",
                      "time in which the GPU was idle while the host ran its own code", Unit::second, true,
-                     "total_time", of_a_trace, was_traced, less_of_it, literature::amdahl},
+                     "total_time", of_one_trace, was_traced, less_of_it, literature::amdahl},
                     time_in<idle_host>,
                     nothing_left,
                     left_without<idle_host>},

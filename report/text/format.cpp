@@ -19,12 +19,14 @@ constexpr std::string_view minus = "\u2212";
 constexpr std::string_view replacement = "\ufffd";
 
 /// Words of identifiers that a reader knows in another spelling.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> abbreviations{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> abbreviations{{
     {"cpu", "CPU"},
     {"cpus", "CPUs"},
     {"gpu", "GPU"},
     {"gpus", "GPUs"},
+    {"fp16", "FP16"},
     {"fp32", "FP32"},
+    {"tf32", "TF32"},
     {"flop", "FLOP"},
     {"l1d", "L1d"},
     {"l2", "L2"},

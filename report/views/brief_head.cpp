@@ -49,12 +49,20 @@ std::string tolerance_words(const RivalStep& step) {
   return text;
 }
 
+/// "map/cublas; level with map/cudnn"
+std::string rival_ids(const RivalStep& step) {
+  std::vector<std::string> level;
+  for (const CaseResult* other : step.level) level.push_back(id_of(*other));
+  return level.empty() ? id_of(*step.rival)
+                       : fmt::format("{}; level with {}", id_of(*step.rival), format::list(level));
+}
+
 /// Against the other side of a step: a library where the best is own code, and the other way round.
 std::string rival_words(const RivalStep& step, const CaseResult& best) {
   const bool is_own = step.own == &best || step.own->configuration == best.configuration;
   const std::string library = format::one_line(step.library);
   if (is_own)
-    return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, id_of(*step.rival))) +
+    return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, rival_ids(step))) +
                                tolerance_words(step)
                          : "";
   return step.speed_up ? fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast", library,
@@ -73,7 +81,7 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
   };
   const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
   return fmt::format("{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
-                     id_of(*step.own), format::one_line(step.library), time(*step.rival), id_of(*step.rival),
+                     id_of(*step.own), format::one_line(step.library), time(*step.rival), rival_ids(step),
                      !step.speed_up ? ""
                      : !told        ? ", not to be told apart"
                                     : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +

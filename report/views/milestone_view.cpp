@@ -168,9 +168,11 @@ FactList peak_facts(const Run& run) {
     const std::string name =
         format::one_line(fmt::format("{}, {}", format::words(ceiling.id), format::words(ceiling.device)));
     const Unit unit = unit_of_ceiling(ceiling.id);
-    const std::string text = ceiling.value
-                                 ? fmt::format("{} ({})", format::about(*ceiling.value, unit), ceiling.method)
-                                 : fmt::format("– ({})", ceiling.absent);
+    const std::string_view no_bound =
+        ceiling.id.starts_with("pageable") ? "; the host copies too, so that others may be faster" : "";
+    const std::string text = ceiling.value ? fmt::format("{} ({}{})", format::about(*ceiling.value, unit),
+                                                         ceiling.method, no_bound)
+                                           : fmt::format("– ({})", ceiling.absent);
     list.add(format::sentence_case(name), format::one_line(text), !ceiling.value);
   }
   return list;

@@ -156,6 +156,14 @@ Table remaining_table(const FamilyResult& family, const CaseResult& result, cons
   return table;
 }
 
+/// Whether the page advises faster kernels for the whole, with what they could gain.
+bool is_advised(const VariantResult& variant, const PageContext& page) {
+  const VariantAdvice* advice = page.advice == nullptr ? nullptr : page.advice->find_variant(variant);
+  return advice != nullptr && std::ranges::any_of(advice->whole.advice, [](const Advice& one) {
+           return one.rule->id == "whole_kernels";
+         });
+}
+
 /// Of the whole, which holds what no op does.
 std::string whole_sentence(const FamilyResult& family, const CaseResult& result) {
   const auto gain = remaining_gain_of_whole(family, result);
@@ -205,8 +213,9 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
     const CaseResult& result = *largest;
     const Table remaining = remaining_table(family, result, page);
     if (!remaining.empty()) view["remaining"] = remaining.view();
-    if (const std::string sentence = whole_sentence(family, result); !sentence.empty())
-      whole.push_back(sentence);
+    // The advice says it of the traced whole: two numbers for one thing would be one too many.
+    const std::string sentence = is_advised(variant, page) ? "" : whole_sentence(family, result);
+    if (!sentence.empty()) whole.push_back(sentence);
   }
   const bool in_short = !view["together"].empty() || view["built_on"] != "" ||
                         (variant.info.baseline.empty() && !whole.empty());

@@ -165,6 +165,11 @@ const Numbers starved{
 
 const std::vector<Limited> limited_ops{
     {"instructions", {{"compute_throughput", 20}}, {{counter::instructions, 400e6}}, 5, 2},
+    {"instructions_and_accesses",
+     {{"compute_throughput", 20}, {counter::memory_throughput, 90}},
+     {{counter::instructions, 400e6}},
+     5,
+     2},
     {"unfused_arithmetic",
      {{counter::executed("fadd"), 4e9}, {counter::executed("fmul"), 4e9}},
      {},
@@ -495,6 +500,16 @@ TEST(Advice, CountsTheInstructionsThatTheDefinitionNeeds) {
   EXPECT_DOUBLE_EQ(find_advice(packed, "instructions")->best, flops / 4 / 32) << "two a lane";
   const auto tiles = advice_at(with(slow, {{"sm__ops_path_tensor_src_fp16.sum", flops}}));
   EXPECT_EQ(find_advice(tiles, "instructions"), nullptr) << "nobody counts what a tile takes";
+}
+
+TEST(Advice, NamesTheAccessesWhereTheCachesAreBusierThanTheMultiprocessors) {
+  const Numbers many{{"compute_throughput", 20}, {counter::sm_throughput, 70}};
+  const auto level = advice_at(with(many, {{counter::memory_throughput, 79}}));
+  EXPECT_NE(find_advice(level, "instructions"), nullptr);
+  EXPECT_EQ(find_advice(level, "instructions_and_accesses"), nullptr);
+  const auto ahead = advice_at(with(many, {{counter::memory_throughput, 81}}));
+  EXPECT_EQ(find_advice(ahead, "instructions"), nullptr);
+  EXPECT_NE(find_advice(ahead, "instructions_and_accesses"), nullptr);
 }
 
 TEST(Advice, LooksForWarpsBeforeInstructions) {

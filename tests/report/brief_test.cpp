@@ -23,6 +23,23 @@ mprof::Run ladder() {
   return run;
 }
 
+nlohmann::json view_of(const mprof::Run& run) {
+  const RunAnalysis analysis = analyse(run);
+  const Materials materials{.evidence = {std::nullopt, "nothing was traced"}};
+  PagePlan plan;
+  PageContext page;
+  page.materials = &materials;
+  page.plan = &plan;
+  return brief_view(analysis.families.front(), page);
+}
+
+/// No-break spaces are typed as spaces here.
+std::string said(const nlohmann::json& line) {
+  std::string text = line["text"];
+  for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
+  return text;
+}
+
 TEST(Brief, OrdersByTheOpsTogetherOverTheBaselineOfMost) {
   const mprof::Run run = ladder();
   const RunAnalysis analysis = analyse(run);
@@ -77,6 +94,22 @@ TEST(Brief, HoldsTheBestThatKeepsTheLibrarysToleranceAgainstIt) {
   EXPECT_EQ(brief_of(analysis_of_alike.families.front()).rivals[0].as_tight, nullptr);
 }
 
+TEST(Brief, NamesTheLibrariesThatNothingTellsApartFromTheRival) {
+  mprof::Run run = ladder();
+  run.variants.push_back(samples::variant("conv/level", "conv/slow"));
+  run.variants.back().library = "cuDNN";
+  run.cases.push_back(samples::timed_case(run.variants.back(), 100, 2, 6));
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_EQ(brief.rivals[0].level.size(), 1U) << "as fast in the first op";
+  EXPECT_NE(brief.rivals[0].level[0]->key.variant, brief.rivals[0].rival->key.variant);
+  EXPECT_TRUE(brief.rivals[1].level.empty()) << "four times slower in the second";
+  const std::string rows = said(view_of(run)["best"][0]);
+  EXPECT_TRUE(rows.find("cuBLAS (conv/rival; level with conv/level)") != std::string::npos ||
+              rows.find("cuDNN (conv/level; level with conv/rival)") != std::string::npos)
+      << rows;
+}
+
 TEST(Brief, HoldsTheBestAgainstTheBaselineOfMost) {
   const mprof::Run run = ladder();
   const RunAnalysis analysis = analyse(run);
@@ -91,23 +124,6 @@ TEST(Brief, HoldsTheBestAgainstTheBaselineOfMost) {
   alone.cases.resize(1);
   const RunAnalysis of_one = analyse(alone);
   EXPECT_FALSE(brief_of(of_one.families.front()).leaders.at(0).over) << "it is the baseline itself";
-}
-
-nlohmann::json view_of(const mprof::Run& run) {
-  const RunAnalysis analysis = analyse(run);
-  const Materials materials{.evidence = {std::nullopt, "nothing was traced"}};
-  PagePlan plan;
-  PageContext page;
-  page.materials = &materials;
-  page.plan = &plan;
-  return brief_view(analysis.families.front(), page);
-}
-
-/// No-break spaces are typed as spaces here.
-std::string said(const nlohmann::json& line) {
-  std::string text = line["text"];
-  for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
-  return text;
 }
 
 TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {

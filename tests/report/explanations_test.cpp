@@ -271,11 +271,19 @@ const std::vector<Situation> situations{
     {"fewer_instructions",
      {},
      {{counter::instructions, 396e6}},
-     "Fewer instructions: 792 → 396 million (−50.0 %) warp instructions."},
+     "Fewer warp instructions: 792 → 396 million (−50.0 %)."},
+    {"slightly_fewer_instructions",
+     {{counter::cycles, 1.83e6}, {counter::instructions, 810e6}, {"op_time", 1.03e-3}},
+     {{counter::cycles, 1.8e6}},
+     "Fewer warp instructions: 810 → 792 million (−2.2 %). Nearly every cycle issues one."},
     {"more_instructions",
      {},
      {{counter::instructions, 1584e6}},
-     "More instructions: 792 → 1,584 million (2.00×) warp instructions."},
+     "More warp instructions: 792 → 1,584 million (2.00×)."},
+    {"slightly_more_instructions",
+     {{counter::cycles, 1.8e6}},
+     {{counter::cycles, 1.83e6}, {counter::instructions, 810e6}, {"op_time", 1.03e-3}},
+     "More warp instructions: 792 → 810 million (+2.3 %). Nearly every cycle issues one."},
     {"more_work_per_instruction",
      {},
      {{counter::instructions, 396e6}},
@@ -757,6 +765,16 @@ TEST(ExplanationThresholds, AreWhereTheTableHasThem) {
       fires({"barrier_more", {{counter::stall("barrier"), 2}}, {{counter::stall("barrier"), 3.01}}, ""}));
   EXPECT_FALSE(
       fires({"barrier_more", {{counter::stall("barrier"), 2}}, {{counter::stall("barrier"), 2.99}}, ""}));
+  // Half of the change; and only where hardly a cycle is free.
+  const auto slightly_more = [](double instructions, double cycles) {
+    return Situation{"slightly_more_instructions",
+                     {{counter::instructions, 100e6}, {counter::cycles, cycles}},
+                     {{counter::instructions, instructions}, {counter::cycles, cycles}, {"op_time", 1.04e-3}},
+                     ""};
+  };
+  EXPECT_TRUE(fires(slightly_more(102.1e6, 230e3)));
+  EXPECT_FALSE(fires(slightly_more(101.9e6, 230e3))) << "less than half of the change";
+  EXPECT_FALSE(fires(slightly_more(102.1e6, 260e3))) << "a cycle in four is free";
   EXPECT_TRUE(fires({"under_one_wave", {}, {{counter::waves, 0.89}}, ""}));
   EXPECT_FALSE(fires({"under_one_wave", {}, {{counter::waves, 0.91}}, ""}));
   EXPECT_FALSE(fires({"under_one_wave", {{counter::waves, 0.9}}, {{counter::waves, 0.5}}, ""}))
@@ -958,6 +976,20 @@ TEST(ExplanationRanking, AStallAccountsForNoMoreThanTheRateChanged) {
   const Reason* barrier = find(explanation.reasons, "barrier_more");
   ASSERT_TRUE(rate != nullptr && barrier != nullptr);
   EXPECT_LT(barrier->strength, rate->strength);
+}
+
+TEST(ExplanationRanking, AStallIsNoCauseWhereTheRateHardlyMoved) {
+  // As much longer at barriers, and twice the instructions in twice the time, but for 5 %.
+  const Explanation explanation = explanation_of({"",
+                                                  {},
+                                                  {{"op_time", 2e-3},
+                                                   {"gpu_time", 2e-3},
+                                                   {counter::instructions, 1505e6},
+                                                   {counter::cycles, 4e6},
+                                                   {counter::stall("barrier"), 10}},
+                                                  ""});
+  EXPECT_EQ(explanation.reasons[0].rule->id, "more_instructions");
+  EXPECT_EQ(find(explanation.reasons, "barrier_more"), nullptr);
 }
 
 TEST(ExplanationRanking, TheLongestKernelSpeaksForItsShareAlone) {
