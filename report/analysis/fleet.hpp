@@ -69,8 +69,8 @@ struct FleetVerdict {
   const FleetMember* member = nullptr;
   double performance = 1;  ///< the fleet's times over this one's, in the median of all times
   double deviations = 0;   ///< robust standard deviations that it is slower than the fleet
-  bool slow = false;  ///< on the whole, or in many of its times beyond that, and so in two rounds at least
-  bool once = false;  ///< it would be, but there is only one round: to be measured again
+  bool slow = false;       ///< as a whole, or in many of its times beyond that, and so in two rounds at least
+  bool once = false;       ///< it would be, but there is only one round: to be measured again
   std::vector<SlowTime> slow_times{};        ///< the slowest first
   std::vector<std::string> other_outputs{};  ///< where its bits differ from the fleet's
   std::string cause{};                       ///< of a slow one: a sentence without a full stop
