@@ -292,18 +292,18 @@ TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
 class StepCounter {
  public:
   StepCounter() {
-    steps_ = 0;
+    taken = 0;
     sqlite3_auto_extension(entry());
   }
   ~StepCounter() { sqlite3_cancel_auto_extension(entry()); }
   StepCounter(const StepCounter&) = delete;
   StepCounter& operator=(const StepCounter&) = delete;
-  [[nodiscard]] static std::int64_t steps() { return steps_; }
+  [[nodiscard]] static std::int64_t steps() { return taken; }
 
  private:
   using Entry = void (*)();
   static int count_step(void* /*unused*/) {
-    ++steps_;
+    ++taken;
     return 0;
   }
   static int watch(sqlite3* database, char** /*error*/, const sqlite3_api_routines* /*routines*/) {
@@ -311,7 +311,7 @@ class StepCounter {
     return SQLITE_OK;
   }
   static Entry entry() { return reinterpret_cast<Entry>(watch); }  // as SQLite's interface wants it
-  static inline std::int64_t steps_ = 0;
+  static inline std::int64_t taken = 0;
 };
 
 TEST_F(TraceFile, TakesOneMoreFileForTheSameWorkHoweverManyItHas) {
