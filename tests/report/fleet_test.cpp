@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(GpusOfAHost, FleetOfAThousand, testing::Values(1, 8));
 
 TEST_P(FleetOfAThousand, FindsWhatWasPlanted) {
   const PlantedOnes planted{{"17", "230", "411", "702", "999"}, {"5", "640"}};
-  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const auto members = planted_fleet({1000, GetParam()}, planted, seed);
     const Fleet fleet = judge_fleet(members);
     ASSERT_EQ(fleet.models.size(), 1U);
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(GpusOfAHost, FleetOfAHundred, testing::Values(1, 8));
 /// slow in each fleet, and several in four fleets of ten.
 TEST_P(FleetOfAHundred, CallsHealthyOnesSlowNoMoreOftenWhereFewHaveATime) {
   const PlantedOnes planted{{"17", "30", "41", "72", "99"}, {"5", "64"}};
-  constexpr std::uint64_t fleets = 40;
+  constexpr std::uint64_t fleets = 20;
   std::size_t found = 0, false_ones = 0, fleets_with_several = 0;
   for (std::uint64_t seed = 1; seed <= fleets; ++seed) {
     const auto members = planted_fleet({104, GetParam()}, planted, seed);
