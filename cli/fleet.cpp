@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,8 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/options.hpp"
+#include "model/parts.hpp"
 #include "model/run_file.hpp"
-#include "report/analysis/facts.hpp"
 #include "report/page/fleet_page.hpp"
 #include "report/text/format.hpp"
 #include "report/views/views.hpp"
@@ -52,12 +55,33 @@ void add_runs(const fs::path& directory, std::set<fs::path>& runs) {
                     directory.string()));
 }
 
-/// Runs by the UUID of their GPU, the newest last.
-using RunsOfGpus = std::map<std::string, std::vector<std::pair<std::string, fs::path>>>;
+/// Which machine of a merged run it is.
+std::string part_name(const Run& run) {
+  constexpr std::size_t telling = std::string_view("GPU-01234567").size();
+  if (const std::string gpu = gpu_uuid(run); !gpu.empty()) return gpu.substr(0, telling);
+  return run.shard ? fmt::format("shard {}/{}", run.shard->index, run.shard->count) : run.started;
+}
+
+/// The machines of a run: one, or those of the runs that it was merged from.
+void add_members(const fs::path& path, std::vector<FleetMember>& members) {
+  Run run = read_record(path);
+  const bool is_merged = !run.parts.empty();
+  const std::size_t before = members.size();
+  visit_machines(std::move(run), [&](const Run& machine) {
+    members.push_back(fleet_member(machine, path.string()));
+    if (is_merged) members.back().part = part_name(machine);
+  });
+  if (members.size() > before) return;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{}: the rounds of each of its cases are of several GPUs (mprof merge --pool), and it "
+                  "is not known which are whose. Give the runs that it was merged from.",
+                  path.string()));
+}
 
 struct FleetRuns {
   std::vector<FleetMember> members;  ///< of each GPU its newest run among those that are judged
-  RunsOfGpus by_gpu;                 ///< with the earlier ones
+  std::map<std::string, std::vector<fs::path>> by_gpu;  ///< all runs by the UUID of their GPU
 };
 
 /// One run at a time: of its samples nothing is kept. What has no UUID is a machine of its own each time.
@@ -68,41 +92,74 @@ FleetRuns read_fleet(const std::vector<std::string>& directories, const std::vec
   FleetRuns runs;
   std::map<std::string, FleetMember> newest;
   for (const fs::path& path : paths) {
-    FleetMember member = fleet_member(read_record(path), path.string());
-    if (member.gpu.empty()) {
-      runs.members.push_back(std::move(member));
-      continue;
+    std::vector<FleetMember> members;
+    add_members(path, members);
+    for (FleetMember& member : members) {
+      if (member.gpu.empty()) {
+        runs.members.push_back(std::move(member));
+        continue;
+      }
+      runs.by_gpu[member.gpu].push_back(path);
+      const auto place = newest.try_emplace(member.gpu, member).first;
+      if (place->second.started < member.started) place->second = std::move(member);
     }
-    runs.by_gpu[member.gpu].emplace_back(member.started, path);
-    const auto place = newest.try_emplace(member.gpu, member).first;
-    if (place->second.started < member.started) place->second = std::move(member);
   }
   for (const fs::path& path : earlier_paths) {
     if (paths.contains(path)) continue;
-    const Run run = parse_run(read_file(path / "run.json"), (path / "run.json").string());
-    const auto of_gpu = runs.by_gpu.find(known_fact(run, fact::gpu, "UUID"));
-    if (of_gpu != runs.by_gpu.end()) of_gpu->second.emplace_back(run.started, path);
+    visit_machines(parse_run(read_file(path / "run.json"), (path / "run.json").string()),
+                   [&](const Run& machine) {
+                     const auto of_gpu = runs.by_gpu.find(gpu_uuid(machine));
+                     if (of_gpu != runs.by_gpu.end()) of_gpu->second.push_back(path);
+                   });
   }
   for (auto& [gpu, member] : newest) runs.members.push_back(std::move(member));
-  std::ranges::sort(runs.members, {}, &FleetMember::name);
+  std::ranges::sort(runs.members, {},
+                    [](const FleetMember& member) { return std::tie(member.name, member.part); });
   return runs;
 }
 
-/// One GPU at a time, those that have earlier runs.
-std::vector<FleetHistory> read_histories(const FleetRuns& runs) {
-  std::vector<FleetHistory> histories;
-  for (const FleetMember& member : runs.members) {
+/// Of GPUs of one run, their runs by UUID, each run read once.
+std::map<std::string, std::vector<RecordedRun>> recorded_runs(std::span<const FleetMember> members,
+                                                              const FleetRuns& runs) {
+  std::map<std::string, std::vector<RecordedRun>> recorded;
+  std::set<fs::path> paths;
+  for (const FleetMember& member : members) {
     const auto of_gpu = runs.by_gpu.find(member.gpu);
     if (of_gpu == runs.by_gpu.end() || of_gpu->second.size() < 2) continue;
-    std::vector<RecordedRun> recorded;
-    for (const auto& [started, path] : of_gpu->second)
-      recorded.push_back(recorded_run(read_run(path), path.string()));
-    histories.push_back(judge_history(member, std::move(recorded)));
+    recorded[member.gpu];
+    paths.insert(of_gpu->second.begin(), of_gpu->second.end());
+  }
+  for (const fs::path& path : paths) {
+    visit_machines(read_run(path), [&](const Run& machine) {
+      const auto of_gpu = recorded.find(gpu_uuid(machine));
+      if (of_gpu != recorded.end()) of_gpu->second.push_back(recorded_run(machine, path.string()));
+    });
+  }
+  return recorded;
+}
+
+/// The GPUs of one run at a time, those that have earlier runs.
+std::vector<FleetHistory> read_histories(const FleetRuns& runs) {
+  std::vector<FleetHistory> histories;
+  for (std::size_t begin = 0, end = 0; begin < runs.members.size(); begin = end) {
+    while (end < runs.members.size() && runs.members[end].name == runs.members[begin].name) ++end;
+    const std::span members = std::span(runs.members).subspan(begin, end - begin);
+    auto recorded = recorded_runs(members, runs);
+    for (const FleetMember& member : members) {
+      const auto of_gpu = recorded.find(member.gpu);
+      if (of_gpu != recorded.end()) histories.push_back(judge_history(member, std::move(of_gpu->second)));
+    }
   }
   std::ranges::stable_sort(histories, {}, [](const FleetHistory& history) {
     return std::pair(!history.declined, history.performance);
   });
   return histories;
+}
+
+/// As it stands behind a verdict.
+std::string machine_text(const FleetMember& member) {
+  const std::string& which = member.gpu.empty() ? member.part : member.gpu;
+  return format::one_line(which.empty() ? member.name : fmt::format("{} ({})", member.name, which));
 }
 
 void print_details(const FleetOfModel& model, const FleetVerdict& verdict) {
@@ -158,10 +215,8 @@ void print_text(const Fleet& fleet, bool all) {
         ++fine;
         continue;
       }
-      const std::string& gpu = verdict.member->gpu;
-      fmt::print("  {:>11}  {:>10.1f}  {:<12} {}{}\n", format::percent(verdict.performance),
-                 verdict.deviations, fleet_standing(verdict), format::one_line(verdict.member->name),
-                 gpu.empty() ? "" : fmt::format(" ({})", format::one_line(gpu)));
+      fmt::print("  {:>11}  {:>10.1f}  {:<12} {}\n", format::percent(verdict.performance), verdict.deviations,
+                 fleet_standing(verdict), machine_text(*verdict.member));
       print_details(model, verdict);
     }
     if (fine > 0) fmt::print("  {} more are ok (--all shows them).\n", fine);
@@ -202,7 +257,8 @@ Verb fleet_verb() {
           "Holds the runs of many GPUs of one model against each other, each DIR one GPU's run or a folder "
           "of them. Healthy GPUs differ, so one is called slow only when it is below 95 % of the fleet's "
           "performance, more than 3.5 robust standard deviations off, and so again in a second round "
-          "(docs/statistics.md). Of a GPU that is there with several runs the newest counts, and is held "
+          "(docs/statistics.md). Of a merged run, such as `mprof run --devices` makes, each GPU is one of "
+          "them. Of a GPU that is there with several runs the newest counts, and is held "
           "against the earlier ones. Exits with 1 when one is slow, slower than it was, failed, or has other "
           "bits in its outputs.",
       .options = {{"all", "", "", "Show those that are ok as well."},

@@ -17,6 +17,7 @@ inline constexpr FactName cpu_model{cpu, "model"};
 inline constexpr FactName cpu_cores{cpu, "cores"};
 inline constexpr FactName cpu_logical_cpus{cpu, "logical_cpus"};
 inline constexpr FactName gpu_name{gpu, "name"};
+inline constexpr FactName gpu_uuid{gpu, "UUID"};
 inline constexpr FactName gpu_count{gpu, "GPUs"};
 inline constexpr FactName gpu_memory{gpu, "memory"};      ///< B
 inline constexpr FactName gpu_l2_cache{gpu, "L2 cache"};  ///< B

@@ -1,6 +1,10 @@
 #include "model/parts.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <set>
+#include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "model/facts.hpp"
@@ -8,10 +12,45 @@
 namespace mprof {
 namespace {
 
+std::string text_in(const Environment& environment, const FactName& name) {
+  const Fact* const fact = find_fact(environment, name.group, name.name);
+  const bool is_known = fact != nullptr && std::holds_alternative<std::string>(*fact);
+  return is_known ? std::get<std::string>(*fact) : std::string();
+}
+
 std::string gpu_in(const Environment& environment) {
-  const Fact* const name = find_fact(environment, fact::gpu_name.group, fact::gpu_name.name);
-  const bool is_known = name != nullptr && std::holds_alternative<std::string>(*name);
-  return is_known ? std::get<std::string>(*name) : std::string();
+  return text_in(environment, fact::gpu_name);
+}
+
+/// What one machine measured of a merged run.
+struct Machine {
+  const RunPart* part = nullptr;  ///< its first one
+  std::string started{};          ///< the last one
+  std::vector<Case> cases{};
+};
+
+/// The machines of a run's parts, without their cases, and by a case's id which of them measured it: none of
+/// them (nullptr) when several did.
+struct Machines {
+  std::vector<std::unique_ptr<Machine>> all{};
+  std::unordered_map<std::string_view, Machine*> by_case{};
+};
+
+Machines machines_of(const std::vector<RunPart>& parts) {
+  Machines machines;
+  std::map<std::string, Machine*> by_gpu;
+  for (const RunPart& part : parts) {
+    const std::string gpu = text_in(part.environment, fact::gpu_uuid);
+    Machine*& known = by_gpu[gpu];
+    if (known == nullptr || gpu.empty())
+      known = machines.all.emplace_back(std::make_unique<Machine>(Machine{.part = &part})).get();
+    known->started = std::max(known->started, part.started);
+    for (const std::string& id : part.cases) {
+      const auto [owner, is_new] = machines.by_case.emplace(id, known);
+      if (!is_new && owner->second != known) owner->second = nullptr;
+    }
+  }
+  return machines;
 }
 
 }  // namespace
@@ -35,6 +74,48 @@ std::span<const Ceiling> PartIndex::ceilings(std::string_view case_id) const {
 std::string PartIndex::gpu_model(std::string_view case_id) const {
   const RunPart* const part = part_of(case_id);
   return gpu_in(part == nullptr ? run_.environment : part->environment);
+}
+
+void visit_machines(Run run, const std::function<void(const Run&)>& visit) {
+  if (run.parts.empty()) {
+    visit(run);
+    return;
+  }
+  const std::vector<RunPart> parts = std::exchange(run.parts, {});
+  const Machines machines = machines_of(parts);
+  for (Case& c : run.cases) {
+    const auto machine = machines.by_case.find(c.id);
+    if (machine != machines.by_case.end() && machine->second != nullptr)
+      machine->second->cases.push_back(std::move(c));
+  }
+  for (const auto& machine : machines.all) {
+    if (machine->cases.empty()) continue;
+    run.shard = machine->part->shard;
+    run.started = machine->started;
+    run.environment = machine->part->environment;
+    run.ceilings = machine->part->ceilings;
+    run.cases = std::move(machine->cases);
+    visit(run);
+  }
+}
+
+std::string gpu_uuid(const Run& run) {
+  return text_in(run.environment, fact::gpu_uuid);
+}
+
+std::size_t most_gpus_of_a_case(const Run& run) {
+  std::unordered_map<std::string_view, std::set<std::string>> gpus;
+  std::size_t most = 0;
+  for (const RunPart& part : run.parts) {
+    const std::string gpu = text_in(part.environment, fact::gpu_uuid);
+    if (gpu.empty()) continue;
+    for (const std::string& id : part.cases) {
+      std::set<std::string>& of_case = gpus[id];
+      of_case.insert(gpu);
+      most = std::max(most, of_case.size());
+    }
+  }
+  return most;
 }
 
 std::vector<std::string> gpu_models(const Run& run) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
@@ -28,6 +29,19 @@ class PartIndex {
   const Run& run_;
   std::map<std::string_view, const RunPart*, std::less<>> parts_;
 };
+
+/// Shows a merged run machine by machine, in the order of its parts: each time the run with the facts, peak
+/// rates and cases of one. Parts on one GPU, by its UUID, are of one machine; one without a GPU is a machine
+/// of its own. Cases that several machines measured (`mprof merge --pool`) are of none, and neither is a
+/// machine without cases. A run that was not merged is shown as it is.
+void visit_machines(Run run, const std::function<void(const Run&)>& visit);
+
+/// The UUID of the GPU that measured a run; empty without one, or when there were several.
+[[nodiscard]] std::string gpu_uuid(const Run& run);
+
+/// Of the case of a merged run that most GPUs measured (by their UUID), how many they are; 0 of a run that
+/// was not merged. Above 1 its rounds were pooled over GPUs.
+[[nodiscard]] std::size_t most_gpus_of_a_case(const Run& run);
 
 /// The names of the GPUs that measured a run, ascending, each once.
 [[nodiscard]] std::vector<std::string> gpu_models(const Run& run);

@@ -46,12 +46,13 @@ void add_unknown(std::vector<Row>& known, const std::vector<Row>& more, Id id) {
   }
 }
 
-void add_run(Run& all, Run more) {
-  std::map<CaseKey, std::size_t> places;
-  for (std::size_t i = 0; i < all.cases.size(); ++i) places.emplace(all.cases[i].key, i);
+/// Of all cases so far.
+using Places = std::map<CaseKey, std::size_t>;
+
+void add_run(Run& all, Places& places, Run more) {
   for (Case& c : more.cases) {
-    const auto place = places.find(c.key);
-    if (place == places.end()) {
+    const auto [place, is_new] = places.emplace(c.key, all.cases.size());
+    if (is_new) {
       all.cases.push_back(std::move(c));
       continue;
     }
@@ -66,7 +67,9 @@ void add_run(Run& all, Run more) {
 
 Run pooled(std::vector<Run> runs) {
   Run all = std::move(runs.front());
-  for (std::size_t i = 1; i < runs.size(); ++i) add_run(all, std::move(runs[i]));
+  Places places;
+  for (std::size_t i = 0; i < all.cases.size(); ++i) places.emplace(all.cases[i].key, i);
+  for (std::size_t i = 1; i < runs.size(); ++i) add_run(all, places, std::move(runs[i]));
   return all;
 }
 

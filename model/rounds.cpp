@@ -23,36 +23,32 @@ Measurement* find_row(std::vector<Measurement>& rows, const Measurement& like) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// How many samples each of its `rounds` rounds took.
-std::vector<std::uint32_t> counts_of(const Measurement& row, std::size_t rounds) {
-  std::vector<std::uint32_t> counts = row.rounds;
+/// How many samples each of its `rounds` rounds took, of a row that may have none in the last of them.
+void complete_counts(Measurement& row, std::size_t rounds) {
   // Of one round so far, or of those before it, in which it had none.
-  const bool in_first = counts.empty();
-  counts.resize(rounds, 0);
-  if (in_first && rounds > 0) counts.front() = static_cast<std::uint32_t>(row.samples.size());
-  return counts;
+  const bool in_first = row.rounds.empty();
+  row.rounds.resize(rounds, 0);
+  if (in_first && rounds > 0) row.rounds.front() = static_cast<std::uint32_t>(row.samples.size());
 }
 
 /// `before`: rounds that went before those of `more`, which are `added`.
 void add_samples(std::vector<Measurement>& rows, Measurement more, std::size_t before, std::size_t added) {
-  const std::vector<std::uint32_t> counts = counts_of(more, added);
+  complete_counts(more, added);
   Measurement* row = find_row(rows, more);
   if (row == nullptr) {
-    more.rounds.assign(before, 0);
-    more.rounds.insert(more.rounds.end(), counts.begin(), counts.end());
+    more.rounds.insert(more.rounds.begin(), before, 0);
     rows.push_back(std::move(more));
     return;
   }
-  row->rounds = counts_of(*row, before);
-  row->rounds.insert(row->rounds.end(), counts.begin(), counts.end());
+  complete_counts(*row, before);
+  row->rounds.insert(row->rounds.end(), more.rounds.begin(), more.rounds.end());
   row->samples.insert(row->samples.end(), more.samples.begin(), more.samples.end());
   if (!row->samples.empty()) row->absent.clear();
 }
 
 /// All rounds as one: the last one's ending, the first disturbance of each kind.
-Sampling together(const std::vector<Sampling>& rounds) {
-  Sampling all = rounds.front();
-  for (const Sampling& next : std::span(rounds).subspan(1)) {
+Sampling together(Sampling all, std::span<const Sampling> more) {
+  for (const Sampling& next : more) {
     all.warmups += next.warmups;
     all.samples += next.samples;
     all.ended_by = next.ended_by;
@@ -108,8 +104,9 @@ void add_rounds(PassResult& pass, PassResult more) {
   if (added == 0) return;
   if (pass.rounds.empty()) pass.rounds.push_back(*pass.sampling);
   if (more.rounds.empty()) more.rounds.push_back(*more.sampling);
+  if (!pass.sampling) pass.sampling = together(pass.rounds.front(), std::span(pass.rounds).subspan(1));
+  pass.sampling = together(*std::move(pass.sampling), more.rounds);
   pass.rounds.insert(pass.rounds.end(), more.rounds.begin(), more.rounds.end());
-  pass.sampling = together(pass.rounds);
   for (Measurement& row : more.measurements) add_samples(pass.measurements, std::move(row), before, added);
 }
 

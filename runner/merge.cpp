@@ -283,6 +283,11 @@ void copy_sources(const fs::path& from, const fs::path& to) {
   }
 }
 
+void save_unfinished(Run run, ResultDirectory& directory) {
+  run.state = RunState::running;
+  directory.save(run);
+}
+
 }  // namespace
 
 Run merged(std::vector<MergeSource>& sources, const MergeOptions& options) {
@@ -307,14 +312,14 @@ Run merged(std::vector<MergeSource>& sources, const MergeOptions& options) {
 }
 
 void write_merged(const Run& run, const std::vector<MergeSource>& sources, ResultDirectory& directory) {
-  Run unfinished = run;
-  unfinished.state = RunState::running;
-  directory.save(unfinished);
+  save_unfinished(run, directory);
+  std::vector<fs::path> traces;
   for (const MergeSource& source : sources) {
     copy_sources(source.path / "kernels", directory.path() / "kernels");
     const fs::path trace = source.path / trace::file_name;
-    if (fs::exists(trace)) trace::add_cases(trace, directory.trace_file());
+    if (fs::exists(trace)) traces.push_back(trace);
   }
+  trace::add_cases(traces, directory.trace_file());
   directory.save(run);
   if (directory.load() != run)
     throw Error(

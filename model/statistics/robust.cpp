@@ -1,5 +1,6 @@
 #include "model/statistics/robust.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -11,6 +12,9 @@ namespace {
 
 /// Of the median absolute deviation of a normal distribution: 1 / Φ⁻¹(3/4).
 constexpr double normal_consistency = 1.4826;
+/// Of a normal distribution's values, the share that the standard deviation needs to be as certain.
+constexpr double efficiency = 0.37;
+constexpr double one_sided_95 = 1.645;  ///< Φ⁻¹(0.95)
 
 RobustSpread spread_of_all(std::span<const double> values) {
   const double centre = median(values);
@@ -30,6 +34,11 @@ RobustSpread robust_spread(std::span<const double> values) {
     if (std::abs(value - all.centre) <= outlying_deviations * all.deviation) kept.push_back(value);
   }
   return kept.empty() ? all : spread_of_all(kept);
+}
+
+double least_deviation(const RobustSpread& spread, std::size_t values) {
+  const double relative_error = 1 / std::sqrt(2 * efficiency * static_cast<double>(values));
+  return spread.deviation * std::max(0.0, 1 - one_sided_95 * relative_error);
 }
 
 double deviations_from(const RobustSpread& spread, double value) {

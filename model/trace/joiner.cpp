@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,36 +26,69 @@ using sqlite::Statement;
 constexpr std::array<std::string_view, 5> texts{"nameId", "textId", "demangledName", "shortName",
                                                 "mangledName"};
 
-/// One row for each of the other file's cases that are wanted, and how its numbers become those of this file.
+/// By which a table that is told of processes says which.
+constexpr std::array<std::string_view, 4> process_columns{"globalPid", "globalTid", "processId", "pid"};
+
+/// Joins one file after the other. What it costs to add one hangs on that one alone: what this file has is
+/// looked up in indexes that it has only so long, or is known from the one before.
 class Joiner {
  public:
-  explicit Joiner(Database& database) : database_(database) {}
+  explicit Joiner(const std::filesystem::path& to) : database_(to, sqlite::Mode::write) {
+    const auto next = [&](std::string_view table, std::string_view column) {
+      return database_.has_table(table)
+                 ? integer(fmt::format("SELECT coalesce(max({}), 0) + 1 FROM main.{}", column, table))
+                 : 1;
+    };
+    next_correlation_ = next(tables::cases.name, "lastCorrelationId");
+    next_domain_ = next(tables::ranges.name, "domainId");
+  }
 
-  void join() {
-    find_tables();
-    for (const auto& [table, sql] : tables_) {
-      if (!database_.has_table(table)) database_.execute(sql);
-    }
-    choose_cases();
-    map_texts();
-    find_shifts();
-    map_domains();
-    for (const auto& [table, sql] : tables_) {
-      if (table != tables::string_ids.name) copy(table);
-    }
-    if (has(tables::details.name)) {
+  void add(const std::filesystem::path& from) {
+    database_.prepare("ATTACH DATABASE ? AS other").run(std::filesystem::absolute(from).string());
+    sqlite::Transaction transaction(database_);
+    join();
+    transaction.commit();
+    database_.execute("DETACH DATABASE other");
+  }
+
+  /// What is of all files together.
+  void finish() {
+    sqlite::Transaction transaction(database_);
+    if (database_.has_table(tables::details.name)) {
       database_.execute(
           "UPDATE main.ANALYSIS_DETAILS SET startTime = (SELECT min(start) FROM main.MPROF_CASE), stopTime = "
           "(SELECT max(end) FROM main.MPROF_CASE)");
       database_.execute("UPDATE main.ANALYSIS_DETAILS SET duration = stopTime - startTime");
     }
+    for (const std::string& index : indexes_) database_.execute("DROP INDEX main." + index);
+    transaction.commit();
   }
 
  private:
   struct StoredTable {
     std::string name{};
     std::string sql{};  ///< that makes it
+    std::vector<std::string> columns{};
   };
+
+  void join() {
+    find_tables();
+    for (const StoredTable& table : tables_) {
+      if (!database_.has_table(table.name)) database_.execute(table.sql);
+      add_index(table);
+    }
+    choose_cases();
+    if (integer("SELECT EXISTS (SELECT 1 FROM chosen)") != 0) {
+      map_texts();
+      find_shifts();
+      map_domains();
+      for (const StoredTable& table : tables_) {
+        if (table.name != tables::string_ids.name) copy(table);
+      }
+    }
+    for (const char* table : {"chosen", "text_map", "domain_map"})
+      database_.execute(fmt::format("DROP TABLE IF EXISTS temp.{}", table));
+  }
 
   [[nodiscard]] std::int64_t integer(const std::string& sql) const {
     Statement row = database_.prepare(sql);
@@ -61,9 +96,28 @@ class Joiner {
   }
 
   void find_tables() {
+    tables_.clear();
     Statement rows =
         database_.prepare("SELECT name, sql FROM other.sqlite_master WHERE type = 'table' ORDER BY name");
-    while (rows.step()) tables_.push_back({rows.text(0), rows.text(1)});
+    while (rows.step()) {
+      StoredTable& table = tables_.emplace_back(StoredTable{.name = rows.text(0), .sql = rows.text(1)});
+      const Statement row = database_.prepare(fmt::format("SELECT * FROM other.{} LIMIT 0", table.name));
+      for (int i = 0; i < row.columns(); ++i) table.columns.push_back(row.name(i));
+    }
+  }
+
+  /// By what rows of the table are looked for. A table's numbers and its cases have an index of their own.
+  void add_index(const StoredTable& table) {
+    std::string by;
+    if (table.name == tables::string_ids.name)
+      by = "(value)";
+    else if (table.name == tables::ranges.name)
+      by = fmt::format("(text, globalTid, domainId) WHERE eventType = {}", nsys::domain_created);
+    else if (const auto process = process_of(table); process && !is_of_threads(table))
+      by = fmt::format("(\"{}\")", *process);
+    const std::string index = "mprof_joining_" + table.name;
+    if (by.empty() || !indexes_.insert(index).second) return;
+    database_.execute(fmt::format("CREATE INDEX IF NOT EXISTS main.{} ON {} {}", index, table.name, by));
   }
 
   void choose_cases() {
@@ -80,18 +134,20 @@ class Joiner {
         "FROM other.StringIds WHERE value NOT IN (SELECT value FROM main.StringIds)");
     database_.execute(
         "CREATE TEMP TABLE text_map AS SELECT o.id AS old, m.id AS new FROM other.StringIds o "
-        "JOIN main.StringIds m ON m.value = o.value");
+        "CROSS JOIN main.StringIds m ON m.value = o.value");
     database_.execute("CREATE INDEX temp.text_map_old ON text_map (old)");
   }
 
   void find_shifts() {
-    const bool is_empty = integer("SELECT count(*) FROM main.MPROF_CASE") == 0;
-    if (is_empty) return;
-    case_ = integer("SELECT max(id) + 1 FROM main.MPROF_CASE") - integer("SELECT min(id) FROM chosen");
-    correlation_ = integer("SELECT max(lastCorrelationId) + 1 FROM main.MPROF_CASE") -
-                   integer("SELECT min(firstCorrelationId) FROM chosen");
-    time_ = integer("SELECT utcEpochNs FROM other.TARGET_INFO_SESSION_START_TIME") -
-            integer("SELECT utcEpochNs FROM main.TARGET_INFO_SESSION_START_TIME");
+    case_ = correlation_ = time_ = 0;
+    if (integer("SELECT EXISTS (SELECT 1 FROM main.MPROF_CASE)") != 0) {
+      case_ = integer("SELECT max(id) + 1 FROM main.MPROF_CASE") - integer("SELECT min(id) FROM chosen");
+      correlation_ = next_correlation_ - integer("SELECT min(firstCorrelationId) FROM chosen");
+      time_ = integer("SELECT utcEpochNs FROM other.TARGET_INFO_SESSION_START_TIME") -
+              integer("SELECT utcEpochNs FROM main.TARGET_INFO_SESSION_START_TIME");
+    }
+    next_correlation_ =
+        std::max(next_correlation_, integer("SELECT max(lastCorrelationId) + 1 FROM chosen") + correlation_);
   }
 
   /// NVTX's domains have numbers, and rows of their own that say their names.
@@ -99,16 +155,34 @@ class Joiner {
     database_.execute("CREATE TEMP TABLE domain_map (old INTEGER PRIMARY KEY, new INTEGER)");
     if (!has(tables::ranges.name)) return;
     Statement rows = database_.prepare(
-        fmt::format("SELECT o.domainId, m.domainId FROM other.NVTX_EVENTS o LEFT JOIN main.NVTX_EVENTS m "
-                    "ON m.eventType = o.eventType AND m.text = o.text WHERE o.eventType = {}",
+        fmt::format("SELECT domainId, (SELECT m.domainId FROM main.NVTX_EVENTS m WHERE m.eventType = {0} "
+                    "AND m.text = o.text) FROM other.NVTX_EVENTS o WHERE o.eventType = {0}",
                     nsys::domain_created));
-    std::int64_t next = integer("SELECT coalesce(max(domainId), 0) + 1 FROM main.NVTX_EVENTS");
     Statement insert = database_.prepare("INSERT OR IGNORE INTO domain_map VALUES (?, ?)");
-    while (rows.step()) insert.run(rows.integer(0), rows.null(1) ? next++ : rows.integer(1));
+    while (rows.step()) insert.run(rows.integer(0), rows.null(1) ? next_domain_++ : rows.integer(1));
+    next_domain_ = std::max(next_domain_, integer("SELECT max(domainId) + 1 FROM other.NVTX_EVENTS"));
   }
 
   [[nodiscard]] bool has(std::string_view table) const {
     return std::ranges::find(tables_, table, &StoredTable::name) != tables_.end();
+  }
+  static bool has(const StoredTable& table, std::string_view column) {
+    return std::ranges::find(table.columns, column) != table.columns.end();
+  }
+
+  /// What threads did, that has no number of a call.
+  static bool is_of_threads(const StoredTable& table) {
+    return table.name == tables::system_calls.name || table.name == tables::profiler_overheads.name;
+  }
+
+  /// Of a table that has rows of processes rather than of cases.
+  static std::optional<std::string_view> process_of(const StoredTable& table) {
+    for (const char* other : {"caseId", "correlationId", "id"}) {
+      if (has(table, other)) return std::nullopt;
+    }
+    const auto* const found =
+        std::ranges::find_if(process_columns, [&](std::string_view column) { return has(table, column); });
+    return found == process_columns.end() ? std::nullopt : std::optional(*found);
   }
 
   /// What a column of the other file is in this one.
@@ -127,19 +201,17 @@ class Joiner {
 
   /// Which rows of a table are of the cases that are wanted. A table without cases is one of numbers and
   /// their meanings: what this file does not know yet.
-  [[nodiscard]] std::string wanted(const std::string& table, const std::vector<std::string>& columns) const {
-    const auto has_column = [&](std::string_view name) {
-      return std::ranges::find(columns, name) != columns.end();
-    };
-    if (table == tables::cases.name) return "caseId IN (SELECT caseId FROM chosen)";
+  [[nodiscard]] std::string wanted(const StoredTable& table) const {
+    const auto has_column = [&](std::string_view name) { return has(table, name); };
+    if (table.name == tables::cases.name) return "caseId IN (SELECT caseId FROM chosen)";
     const std::string in_case =
         all_ ? "1"
              : fmt::format(
                    "EXISTS (SELECT 1 FROM chosen c WHERE globalTid & {} = c.globalPid AND t.start "
                    "BETWEEN c.start AND c.end)",
                    ~nsys::thread_mask);
-    if (table == tables::system_calls.name || table == tables::profiler_overheads.name) return in_case;
-    if (table == tables::ranges.name) {
+    if (is_of_threads(table)) return in_case;
+    if (table.name == tables::ranges.name) {
       return fmt::format(
           "CASE eventType WHEN {0} THEN NOT EXISTS (SELECT 1 FROM main.NVTX_EVENTS m WHERE m.eventType = {0} "
           "AND m.text = t.text AND m.globalTid = t.globalTid) ELSE {1} END",
@@ -150,28 +222,26 @@ class Joiner {
       return all_ ? "1"
                   : "EXISTS (SELECT 1 FROM chosen WHERE correlationId BETWEEN firstCorrelationId AND "
                     "lastCorrelationId)";
-    if (has_column("id")) return fmt::format("id NOT IN (SELECT id FROM main.{})", table);
+    if (has_column("id")) return fmt::format("id NOT IN (SELECT id FROM main.{})", table.name);
     // What is told of processes: of those that this file does not know yet.
-    for (const char* process : {"globalPid", "globalTid", "processId", "pid"}) {
-      if (has_column(process))
-        return fmt::format("\"{0}\" NOT IN (SELECT \"{0}\" FROM main.{1})", process, table);
-    }
-    return fmt::format("NOT EXISTS (SELECT 1 FROM main.{})", table);
+    if (const auto process = process_of(table))
+      return fmt::format("\"{0}\" NOT IN (SELECT \"{0}\" FROM main.{1})", *process, table.name);
+    return fmt::format("NOT EXISTS (SELECT 1 FROM main.{})", table.name);
   }
 
-  void copy(const std::string& table) {
-    std::vector<std::string> columns, values;
-    Statement rows = database_.prepare(fmt::format("SELECT * FROM other.{} LIMIT 0", table));
-    for (int i = 0; i < rows.columns(); ++i) {
-      columns.push_back(rows.name(i));
-      values.push_back(translated(table, columns.back()));
-    }
-    database_.execute(fmt::format("INSERT INTO main.{} (\"{}\") SELECT {} FROM other.{} t WHERE {}", table,
-                                  fmt::join(columns, "\", \""), fmt::join(values, ", "), table,
-                                  wanted(table, columns)));
+  void copy(const StoredTable& table) {
+    std::vector<std::string> values;
+    for (const std::string& column : table.columns) values.push_back(translated(table.name, column));
+    database_.execute(fmt::format("INSERT INTO main.{} (\"{}\") SELECT {} FROM other.{} t WHERE {}",
+                                  table.name, fmt::join(table.columns, "\", \""), fmt::join(values, ", "),
+                                  table.name, wanted(table)));
   }
 
-  Database& database_;
+  Database database_;
+  std::set<std::string> indexes_;      ///< while files are joined
+  std::int64_t next_correlation_ = 1;  ///< after those of this file
+  std::int64_t next_domain_ = 1;
+  // Of the file that is added.
   std::vector<StoredTable> tables_;
   bool all_ = true;  ///< of the other file's cases are wanted
   std::int64_t case_ = 0;
@@ -181,13 +251,14 @@ class Joiner {
 
 }  // namespace
 
-void add_cases(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (traced_cases(from).empty()) return;
-  Database database(to, sqlite::Mode::write);
-  database.prepare("ATTACH DATABASE ? AS other").run(std::filesystem::absolute(from).string());
-  sqlite::Transaction transaction(database);
-  Joiner(database).join();
-  transaction.commit();
+void add_cases(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to) {
+  std::optional<Joiner> joiner;
+  for (const std::filesystem::path& file : from) {
+    if (traced_cases(file).empty()) continue;
+    if (!joiner) joiner.emplace(to);
+    joiner->add(file);
+  }
+  if (joiner) joiner->finish();
 }
 
 }  // namespace mprof::trace

@@ -306,6 +306,17 @@ void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::v
   findings.push_back({Severity::caution, text});
 }
 
+/// Healthy GPUs of one model differ, so that rounds of several are not those of one.
+void add_pooled_gpus(const Run& run, std::vector<Finding>& findings) {
+  const std::size_t gpus = most_gpus_of_a_case(run);
+  if (gpus < 2) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("The rounds of {} GPUs were pooled: how much a time varies is also how much they differ. "
+                   "mprof fleet, given the runs that were merged, tells which of them is slow.",
+                   format::count(gpus))});
+}
+
 /// Of many comparisons at 95 %, some tell a difference where there is none. Device times differ by so much
 /// more than they vary that this hardly matters; the host's do not.
 void add_chance(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
@@ -547,6 +558,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_programs(run, findings);
   add_missing_ceilings(run, findings);
   add_gpu_models(run, findings);
+  add_pooled_gpus(run, findings);
   add_left_out(families, findings);
   add_slow_downs(families, findings);
   add_flawed_op_times(families, findings);

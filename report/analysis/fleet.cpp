@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "model/facts.hpp"
+#include "model/parts.hpp"
 #include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
 #include "model/statistics/robust.hpp"
@@ -109,10 +111,16 @@ void add_case(FleetMember& member, const Case& c) {
     member.outputs[time_name(c.id, verification.op)] = output_mark(verification);
 }
 
-/// How a member's times, or those of one of its rounds, lie to the fleet's: logarithms, positive is slower.
+/// How a member's times, or one of them, lie to the fleet's: logarithms, positive is slower.
 struct Deviations {
   double all = 0;
-  std::vector<double> rounds{};
+  std::vector<double> rounds{};  ///< the same of each round alone
+};
+
+/// How many of a member's times are slow, and how many are so again in two of their rounds.
+struct SlowOnes {
+  std::size_t once = 0;
+  std::size_t again = 0;
 };
 
 /// Judges the GPUs of one model.
@@ -128,11 +136,15 @@ class Judge {
       deviations.push_back(deviations_of(*member));
       all.push_back(deviations.back().all);
     }
+    find_residuals(all);
     const RobustSpread spread = robust_spread(all);
     FleetOfModel fleet{.model = members_.front()->model, .usual_facts = facts_, .spread = spread.deviation};
     for (const auto& [name, logs] : spreads_) fleet.usual_times[name] = std::exp(logs.centre);
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      fleet.verdicts.push_back(verdict_on(*members_[i], deviations[i], spread));
+    const std::vector<double> least = least_deviations(all);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const RobustSpread own{spread.centre, std::max(spread.deviation, least[i])};
+      fleet.verdicts.push_back(verdict_on(*members_[i], deviations[i], own));
+    }
     std::ranges::stable_sort(fleet.verdicts, {}, [](const FleetVerdict& verdict) {
       return std::pair(!verdict.is_bad(), verdict.performance);
     });
@@ -161,6 +173,45 @@ class Judge {
       const bool agree = static_cast<double>(usual->second) >= std::min(agreeing_share * gpus, gpus - 1);
       if (all >= fewest_members && agree) outputs_[output] = usual->first;
     }
+  }
+
+  /// Of each member, by how much those that have the same times differ as a whole at the least: hosts that
+  /// divided the cases have unlike ones, and memory-bound times differ by less than those bound by the clock.
+  [[nodiscard]] std::vector<double> least_deviations(const std::vector<double>& wholes) const {
+    std::map<std::vector<std::string_view>, std::vector<std::size_t>> alike;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      std::vector<std::string_view> names;
+      for (const auto& [name, time] : members_[i]->times) names.push_back(name);
+      alike[std::move(names)].push_back(i);
+    }
+    std::vector<double> least(members_.size());
+    for (const auto& [names, group] : alike) {
+      std::vector<double> values;
+      for (const std::size_t i : group) values.push_back(wholes[i]);
+      const double deviation = least_deviation(robust_spread(values), values.size());
+      for (const std::size_t i : group) least[i] = deviation;
+    }
+    return least;
+  }
+
+  /// How each time's residuals spread, given how far off each member is as a whole.
+  void find_residuals(const std::vector<double>& wholes) {
+    std::map<std::string, std::vector<double>> residuals;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      for (const auto& [name, time] : members_[i]->times) {
+        const auto spread = spreads_.find(name);
+        if (spread == spreads_.end()) continue;
+        residuals[name].push_back(deviations_of(time, spread->second.centre + wholes[i]).all);
+      }
+    }
+    for (const auto& [name, values] : residuals) residuals_[name] = robust_spread(values);
+  }
+
+  /// Of a time from what is to be expected of it, a logarithm.
+  static Deviations deviations_of(const std::vector<double>& time, double expected) {
+    Deviations deviations{std::log(median(time)) - expected, {}};
+    for (const double round : time) deviations.rounds.push_back(std::log(round) - expected);
+    return deviations;
   }
 
   [[nodiscard]] Deviations deviations_of(const FleetMember& member) const {
@@ -192,19 +243,29 @@ class Judge {
     return is_slow(value.all, spread) && again >= static_cast<std::ptrdiff_t>(rounds_to_repeat);
   }
 
-  void add_slow_times(FleetVerdict& verdict, bool& unrepeated) const {
+  /// Lists the slow times, and counts those that stay slow without what the member is off as a whole,
+  /// `whole`. The times of a GPU that is naturally slow are all so together: that is one fact about it, not
+  /// many, and is judged once, by the spread of all GPUs, of which more are known than of those that have the
+  /// time.
+  SlowOnes find_slow_times(FleetVerdict& verdict, double whole) const {
+    SlowOnes beyond_whole;
     for (const auto& [name, spread] : spreads_) {
       const auto time = verdict.member->times.find(name);
       if (time == verdict.member->times.end()) continue;
-      Deviations logs{std::log(median(time->second)), {}};
-      for (const double round : time->second) logs.rounds.push_back(std::log(round));
+      const Deviations logs = deviations_of(time->second, 0);
       if (!is_slow(logs.all, spread)) continue;
-      unrepeated = unrepeated || logs.rounds.size() < rounds_to_repeat;
-      if (is_slow_again(logs, spread))
+      const bool again = is_slow_again(logs, spread);
+      if (again)
         verdict.slow_times.push_back(
             {name, std::exp(spread.centre - logs.all), deviations_from(spread, logs.all)});
+      const Deviations residual = deviations_of(time->second, spread.centre + whole);
+      const RobustSpread& usual = residuals_.at(name);
+      if (!is_slow(residual.all, usual)) continue;
+      ++beyond_whole.once;
+      if (again && is_slow_again(residual, usual)) ++beyond_whole.again;
     }
     std::ranges::sort(verdict.slow_times, {}, &SlowTime::performance);
+    return beyond_whole;
   }
 
   [[nodiscard]] FleetVerdict verdict_on(const FleetMember& member, const Deviations& deviations,
@@ -212,12 +273,10 @@ class Judge {
     FleetVerdict verdict{.member = &member,
                          .performance = std::exp(spread.centre - deviations.all),
                          .deviations = deviations_from(spread, deviations.all)};
-    bool unrepeated = false;
-    add_slow_times(verdict, unrepeated);
-    verdict.slow =
-        is_slow_again(deviations, spread) || are_many(verdict.slow_times.size(), member.times.size());
+    const SlowOnes times = find_slow_times(verdict, deviations.all);
+    verdict.slow = is_slow_again(deviations, spread) || are_many(times.again, member.times.size());
     verdict.once = !verdict.slow && deviations.rounds.size() < rounds_to_repeat &&
-                   (is_slow(deviations.all, spread) || unrepeated);
+                   (is_slow(deviations.all, spread) || are_many(times.once, member.times.size()));
     for (const auto& [name, mark] : member.outputs) {
       const auto usual = outputs_.find(marked(name, mark));
       if (usual != outputs_.end() && usual->second != mark) verdict.other_outputs.push_back(name);
@@ -290,16 +349,17 @@ class Judge {
   }
 
   const std::vector<const FleetMember*>& members_;
-  std::map<std::string, RobustSpread> spreads_;  // of the logarithms of each time
-  std::map<MarkedOutput, std::string> outputs_;  // the usual mark of each output
-  std::map<std::string, double> facts_;          // the fleet's median
+  std::map<std::string, RobustSpread> spreads_;    // of the logarithms of each time
+  std::map<std::string, RobustSpread> residuals_;  // of the same less what each member is off as a whole
+  std::map<MarkedOutput, std::string> outputs_;    // the usual mark of each output
+  std::map<std::string, double> facts_;            // the fleet's median
 };
 
 }  // namespace
 
 FleetMember fleet_member(const Run& run, const std::string& name) {
   FleetMember member{.name = name,
-                     .gpu = known_fact(run, fact::gpu, "UUID"),
+                     .gpu = gpu_uuid(run),
                      .model = known_fact(run, fact::gpu, fact::gpu_name.name),
                      .started = run.started};
   if (member.model.empty()) member.model = known_fact(run, fact::cpu, fact::cpu_model.name);

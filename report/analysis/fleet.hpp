@@ -26,6 +26,7 @@ struct FleetFact {
 /// What a fleet keeps of a run, which is little beside its samples.
 struct FleetMember {
   std::string name{};     ///< of the run
+  std::string part{};     ///< of a merged run, which of its machines this is: "GPU-686d1ada"; otherwise empty
   std::string gpu{};      ///< its UUID; empty without a GPU
   std::string model{};    ///< its name, or that of the CPU
   std::string started{};  ///< UTC, ISO 8601
@@ -68,7 +69,7 @@ struct FleetVerdict {
   const FleetMember* member = nullptr;
   double performance = 1;  ///< the fleet's times over this one's, in the median of all times
   double deviations = 0;   ///< robust standard deviations that it is slower than the fleet
-  bool slow = false;       ///< on the whole, or in many of its times, and so in two rounds at least
+  bool slow = false;       ///< as a whole, or in many of its times beyond that, and so in two rounds at least
   bool once = false;       ///< it would be, but there is only one round: to be measured again
   std::vector<SlowTime> slow_times{};        ///< the slowest first
   std::vector<std::string> other_outputs{};  ///< where its bits differ from the fleet's

@@ -155,7 +155,8 @@ std::vector<Unswept> unswept(const FamilyResult& family) {
     if (!found.parameters.empty()) list.push_back(std::move(found));
   }
   // What a rival was held to is asked first.
-  std::ranges::stable_partition(list, [](const Unswept& one) { return !one.variant->info.library.empty(); });
+  std::stable_partition(list.begin(), list.end(),
+                        [](const Unswept& one) { return !one.variant->info.library.empty(); });
   return list;
 }
 

@@ -138,7 +138,8 @@ MachineLabels::MachineLabels(const FleetOfModel& fleet) {
 }
 
 std::string MachineLabels::operator()(const FleetMember& member) const {
-  return format::one_line(member.name.substr(begin_));
+  const std::string run = member.name.substr(begin_);
+  return format::one_line(member.part.empty() ? run : fmt::format("{} {}", run, member.part));
 }
 
 }  // namespace mprof

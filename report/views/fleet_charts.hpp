@@ -14,7 +14,8 @@ namespace mprof {
 /// these is the slowest; at most so many of both that a reader can tell them apart.
 [[nodiscard]] nlohmann::json fleet_chart(const FleetOfModel& fleet, Anchors& anchors);
 
-/// What a reader calls a machine: its run's directory without the folders that all have in common.
+/// What a reader calls a machine: its run's directory without the folders that all have in common, and its
+/// part of it.
 class MachineLabels {
  public:
   explicit MachineLabels(const FleetOfModel& fleet);

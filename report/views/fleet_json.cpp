@@ -13,6 +13,7 @@ ordered_json machine_json(const FleetVerdict& verdict) {
   ordered_json slow = ordered_json::array();
   for (const SlowTime& time : verdict.slow_times) slow.push_back(slow_json(time));
   return {{"run", verdict.member->name},
+          {"part", verdict.member->part},
           {"gpu", verdict.member->gpu},
           {"started", verdict.member->started},
           {"performance", verdict.performance},

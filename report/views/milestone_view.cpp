@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -177,17 +178,22 @@ FactList peak_facts(const Run& run) {
   return list;
 }
 
-/// Which machine or GPU measured how much of a merged run.
+/// Which machine or GPU measured how much of a merged run: as many as two hosts have GPUs, a fleet is not
+/// read line by line.
 FactList part_facts(const Run& run) {
+  constexpr std::size_t shown = 16;
   FactList list{"Parts"};
-  for (const RunPart& part : run.parts) {
-    const Fact* const uuid = find_fact(part.environment, fact::gpu, "UUID");
+  const std::span<const RunPart> first = std::span(run.parts).first(std::min(shown, run.parts.size()));
+  for (const RunPart& part : first) {
+    const Fact* const uuid = find_fact(part.environment, fact::gpu_uuid.group, fact::gpu_uuid.name);
     const bool is_known = uuid != nullptr && std::holds_alternative<std::string>(*uuid);
     const std::string name = is_known     ? std::get<std::string>(*uuid)
                              : part.shard ? fmt::format("Shard {}", part.shard->index)
                                           : moment(part.started);
     list.add(format::one_line(name), fmt::format("{} of {} cases", part.cases.size(), run.cases.size()));
   }
+  if (run.parts.size() > shown)
+    list.add(fmt::format("{} more", format::count(run.parts.size() - shown)), "parts[] of run.json has them");
   return list;
 }
 

@@ -301,7 +301,7 @@ TEST(RecordOfManyCases, CostsWhatItsCasesHold) {
 
 TEST(RunFile, ALongValueIsQuotedShort) {
   const std::string message =
-      message_of([] { json::fail("x", "a number", json::Json(std::string(5000, 'a'))); });
+      message_of([] { mprof::json::fail("x", "a number", mprof::json::Json(std::string(5000, 'a'))); });
   EXPECT_LT(message.size(), 150U);
 }
 

@@ -3,9 +3,12 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,8 +253,8 @@ TEST_F(TraceFile, TakesCasesOfAnotherFile) {
   trace::write_trace(other, third);
   trace::write_trace(other, second);
   trace::write_trace(other, fourth);
-  trace::add_cases(other, copy);
-  trace::add_cases(other, file);
+  trace::add_cases({other}, copy);
+  trace::add_cases({other}, file);
   for (const Trace& written : {second, third, fourth}) {
     expect_same(read(written.cases[0].id), written);
     expect_same(*test::read_by_sql(copy, written.cases[0].id), written);
@@ -274,15 +277,63 @@ TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
   trace::write_trace(file, sample);
   trace::write_trace(other, again);
   trace::write_trace(other, second);
-  trace::add_cases(other, file);
-  trace::add_cases(other, file);
+  trace::add_cases({other}, file);
+  trace::add_cases({other}, file);
   EXPECT_EQ(trace::traced_cases(file), (std::vector<std::string>{sample.cases[0].id, second.cases[0].id}));
   expect_same(read(sample.cases[0].id), sample);
   expect_same(read(second.cases[0].id), second);
   EXPECT_EQ(count(file, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType != 75"), 2 * 12);
   const fs::path text =
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
-  EXPECT_THROW(trace::add_cases(text, file), Error);
+  EXPECT_THROW(trace::add_cases({text}, file), Error);
+}
+
+/// Steps of SQLite's virtual machine, on all connections that are opened while it lives.
+class StepCounter {
+ public:
+  StepCounter() {
+    taken = 0;
+    sqlite3_auto_extension(entry());
+  }
+  ~StepCounter() { sqlite3_cancel_auto_extension(entry()); }
+  StepCounter(const StepCounter&) = delete;
+  StepCounter& operator=(const StepCounter&) = delete;
+  [[nodiscard]] static std::int64_t steps() { return taken; }
+
+ private:
+  using Entry = void (*)();
+  static int count_step(void* /*unused*/) {
+    ++taken;
+    return 0;
+  }
+  static int watch(sqlite3* database, char** /*error*/, const sqlite3_api_routines* /*routines*/) {
+    sqlite3_progress_handler(database, 1, count_step, nullptr);
+    return SQLITE_OK;
+  }
+  static Entry entry() { return reinterpret_cast<Entry>(watch); }  // as SQLite's interface wants it
+  static inline std::int64_t taken = 0;
+};
+
+TEST_F(TraceFile, TakesOneMoreFileForTheSameWorkHoweverManyItHas) {
+  constexpr int few = 4, many = 32;
+  std::vector<fs::path> files;
+  for (int i = 0; i < many; ++i) {
+    files.push_back(directory.path() / fmt::format("{}.sqlite", i));
+    trace::write_trace(files.back(), another(fmt::format("conv/case@{}", i), 70'000 * i));
+  }
+  const auto steps = [&](int count) {
+    const StepCounter counter;
+    const fs::path joined = directory.path() / fmt::format("of {}.sqlite", count);
+    trace::add_cases({files.begin(), files.begin() + count}, joined);
+    EXPECT_EQ(trace::traced_cases(joined).size(), static_cast<std::size_t>(count));
+    return StepCounter::steps();
+  };
+  const std::int64_t of_few = steps(few), of_many = steps(many);
+  EXPECT_GT(of_few, 0);
+  EXPECT_LE(of_many / many, of_few / few) << "for each file";
+  EXPECT_EQ(count(directory.path() / fmt::format("of {}.sqlite", many),
+                  "SELECT count(*) FROM sqlite_master WHERE name LIKE 'mprof_joining%'"),
+            0);
 }
 
 TEST_F(TraceFile, TellsReadersOfExportsOfMachineDevicesAndProcesses) {
