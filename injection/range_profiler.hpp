@@ -36,14 +36,19 @@ struct ProfilerFunctions {
 };
 
 /// Counts kernels of one context, one group of metrics at a time: a pass is what is launched between start()
-/// and stop(), once, as it is. What goes wrong is told as a sentence without its full stop; nullopt: nothing.
+/// and stop(), once, as it is; where launches are replayed, that is all passes. What goes wrong is told as a
+/// sentence without its full stop; nullopt: nothing.
 class RangeProfiler {
  public:
   using Obstacle = std::optional<std::string>;
 
   RangeProfiler(const CuptiFunctions& cupti, const ProfilerFunctions& functions,
-                const std::vector<journal::MetricGroup>& groups)
-      : cupti_(cupti), functions_(functions), groups_(groups), images_(groups.size()) {}
+                const journal::CounterRequest& request)
+      : cupti_(cupti),
+        functions_(functions),
+        groups_(request.groups),
+        replay_(request.replays ? CUPTI_KernelReplay : CUPTI_UserReplay),
+        images_(groups_.size()) {}
 
   [[nodiscard]] Obstacle open(CUcontext context);
   void close();
@@ -76,6 +81,7 @@ class RangeProfiler {
   const CuptiFunctions& cupti_;
   const ProfilerFunctions& functions_;
   const std::vector<journal::MetricGroup>& groups_;
+  CUpti_ProfilerReplayMode replay_;
   std::vector<Image> images_;  ///< of each group
   std::size_t group_ = 0;      ///< that was begun last
   CUpti_RangeProfiler_Object* object_ = nullptr;
