@@ -49,6 +49,7 @@ std::string axis_meaning(const Family& family, const AxisInfo& axis, AxisUse use
   const std::string meaning = fmt::format("{}: {}", family.info().id, axis.meaning);
   if (use == AxisUse::single) return meaning + "; without it the smallest of the run";
   if (use == AxisUse::one) return meaning + "; without it the largest of a quick run";
+  if (use == AxisUse::largest) return meaning + "; without it the largest of a run";
   const std::string usual = values_on(family.default_problems(false), axis.name);
   const std::string quick = values_on(family.default_problems(true), axis.name);
   return fmt::format("{}; without it {}{}", meaning, usual, quick == usual ? "" : ", with --quick " + quick);
@@ -165,14 +166,14 @@ AxisValues axis_values(const Arguments& arguments) {
   return values;
 }
 
-AxisValues one_problem(const Arguments& arguments, const Family& family) {
+AxisValues one_problem(const Arguments& arguments, const Family& family, bool quick) {
   AxisValues values = axis_values(arguments);
   for (const auto& [axis, given] : values) {
     if (given.size() != 1)
       throw Error(ExitCode::usage, fmt::format("--{}: one problem is measured: give one value.", axis));
   }
   if (!values.empty()) return values;
-  const std::vector<Problem> problems = family.default_problems(true);
+  const std::vector<Problem> problems = family.default_problems(quick);
   for (const Coordinate& coordinate : std::ranges::max(problems).coordinates)
     values[coordinate.axis] = {coordinate.value};
   return values;

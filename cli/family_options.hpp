@@ -13,7 +13,8 @@ namespace mprof::cli {
 enum class AxisUse {
   sweep,   ///< a list of values; without it the family's own problems
   single,  ///< one value; without it that of the smallest problem of a run
-  one      ///< one value; without it that of the largest problem of a quick run
+  one,     ///< one value; without it that of the largest problem of a quick run
+  largest  ///< one value; without it that of the largest problem of a run
 };
 
 /// Adds --problem, and an option for each axis. One whose name is an option already has --problem alone.
@@ -25,9 +26,9 @@ void add_input_options(std::vector<Option>& options, const Registry& registry);
 /// The values of both kinds of options. Throws Error(usage) for what is no list of whole numbers.
 [[nodiscard]] AxisValues axis_values(const Arguments& arguments);
 
-/// The values of a verb that measures one problem (AxisUse::one). Throws Error(usage) like axis_values(), and
-/// for several values of an axis.
-[[nodiscard]] AxisValues one_problem(const Arguments& arguments, const Family& family);
+/// The values of a verb that measures one problem: without any those of the largest one of a run, a quick one
+/// or not. Throws Error(usage) like axis_values(), and for several values of an axis.
+[[nodiscard]] AxisValues one_problem(const Arguments& arguments, const Family& family, bool quick = true);
 
 /// The inputs that options name. Throws Error(usage) for an input that no family has.
 [[nodiscard]] InputPaths named_inputs(const Arguments& arguments, const Registry& registry);

@@ -1,17 +1,23 @@
-#include "report/analysis/fleet.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/options.hpp"
 #include "model/run_file.hpp"
+#include "report/analysis/facts.hpp"
+#include "report/page/fleet_page.hpp"
 #include "report/text/format.hpp"
+#include "report/views/views.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -46,26 +52,63 @@ void add_runs(const fs::path& directory, std::set<fs::path>& runs) {
                     directory.string()));
 }
 
-/// One run at a time: of its samples nothing is kept.
-std::vector<FleetMember> read_members(const std::vector<std::string>& directories) {
-  std::set<fs::path> runs;
-  for (const std::string& directory : directories) add_runs(directory, runs);
-  std::vector<FleetMember> members;
-  for (const fs::path& run : runs) members.push_back(fleet_member(read_record(run), run.string()));
-  return members;
+/// Runs by the UUID of their GPU, the newest last.
+using RunsOfGpus = std::map<std::string, std::vector<std::pair<std::string, fs::path>>>;
+
+struct FleetRuns {
+  std::vector<FleetMember> members;  ///< of each GPU its newest run among those that are judged
+  RunsOfGpus by_gpu;                 ///< with the earlier ones
+};
+
+/// One run at a time: of its samples nothing is kept. What has no UUID is a machine of its own each time.
+FleetRuns read_fleet(const std::vector<std::string>& directories, const std::vector<std::string>& earlier) {
+  std::set<fs::path> paths, earlier_paths;
+  for (const std::string& directory : directories) add_runs(directory, paths);
+  for (const std::string& directory : earlier) add_runs(directory, earlier_paths);
+  FleetRuns runs;
+  std::map<std::string, FleetMember> newest;
+  for (const fs::path& path : paths) {
+    FleetMember member = fleet_member(read_record(path), path.string());
+    if (member.gpu.empty()) {
+      runs.members.push_back(std::move(member));
+      continue;
+    }
+    runs.by_gpu[member.gpu].emplace_back(member.started, path);
+    const auto place = newest.try_emplace(member.gpu, member).first;
+    if (place->second.started < member.started) place->second = std::move(member);
+  }
+  for (const fs::path& path : earlier_paths) {
+    if (paths.contains(path)) continue;
+    const Run run = parse_run(read_file(path / "run.json"), (path / "run.json").string());
+    const auto of_gpu = runs.by_gpu.find(known_fact(run, fact::gpu, "UUID"));
+    if (of_gpu != runs.by_gpu.end()) of_gpu->second.emplace_back(run.started, path);
+  }
+  for (auto& [gpu, member] : newest) runs.members.push_back(std::move(member));
+  std::ranges::sort(runs.members, {}, &FleetMember::name);
+  return runs;
 }
 
-std::string standing(const FleetVerdict& verdict) {
-  std::vector<std::string> words;
-  if (verdict.slow) words.emplace_back("SLOW");
-  if (!verdict.other_outputs.empty()) words.emplace_back("WRONG BITS");
-  if (!verdict.member->failures.empty()) words.emplace_back("FAILED");
-  if (verdict.once) words.emplace_back("once slow");
-  return words.empty() ? "ok" : fmt::format("{}", fmt::join(words, ", "));
+/// One GPU at a time, those that have earlier runs.
+std::vector<FleetHistory> read_histories(const FleetRuns& runs) {
+  std::vector<FleetHistory> histories;
+  for (const FleetMember& member : runs.members) {
+    const auto of_gpu = runs.by_gpu.find(member.gpu);
+    if (of_gpu == runs.by_gpu.end() || of_gpu->second.size() < 2) continue;
+    std::vector<RecordedRun> recorded;
+    for (const auto& [started, path] : of_gpu->second)
+      recorded.push_back(recorded_run(read_run(path), path.string()));
+    histories.push_back(judge_history(member, std::move(recorded)));
+  }
+  std::ranges::stable_sort(histories, {}, [](const FleetHistory& history) {
+    return std::pair(!history.declined, history.performance);
+  });
+  return histories;
 }
 
-void print_details(const FleetVerdict& verdict) {
+void print_details(const FleetOfModel& model, const FleetVerdict& verdict) {
+  const std::string facts = fleet_facts_text(model, *verdict.member);
   if (!verdict.cause.empty()) fmt::print("    cause: {}\n", format::one_line(verdict.cause));
+  if (verdict.slow && !facts.empty()) fmt::print("    {}\n", facts);
   for (std::size_t i = 0; i < std::min(shown_times, verdict.slow_times.size()); ++i) {
     const SlowTime& slow = verdict.slow_times[i];
     fmt::print("    {}: {} of the fleet, {:.1f} deviations\n", format::one_line(slow.time),
@@ -80,10 +123,34 @@ void print_details(const FleetVerdict& verdict) {
   if (verdict.once) fmt::print("    measured in one round: run it again with --rounds 3 to tell\n");
 }
 
+void print_histories(const Fleet& fleet, bool all) {
+  std::size_t as_before = 0;
+  for (const FleetHistory& history : fleet.histories) {
+    if (!all && !history.declined && history.absent.empty()) {
+      ++as_before;
+      continue;
+    }
+    fmt::print("{} ({}), {} runs: ", format::one_line(history.name), format::one_line(history.gpu),
+               history.runs);
+    if (!history.absent.empty())
+      fmt::print("{}\n", format::one_line(history.absent));
+    else if (history.declined)
+      fmt::print("SLOWER THAN IT WAS in {} of {} times, at {} of before\n", history.declined_times.size(),
+                 history.times, format::percent(history.performance));
+    else
+      fmt::print("as before\n");
+    const auto& times = history.declined_times;
+    for (std::size_t i = 0; i < std::min(shown_times, times.size()); ++i)
+      fmt::print("    {}: {} of before, since {}\n", format::one_line(times[i].time),
+                 format::percent(times[i].performance), moment(times[i].since));
+  }
+  if (as_before > 0) fmt::print("{} with earlier runs are as they were (--all shows them).\n", as_before);
+}
+
 void print_text(const Fleet& fleet, bool all) {
   for (const FleetOfModel& model : fleet.models) {
     fmt::print("{}: {} machines, {} times, natural spread {}\n", format::one_line(model.model),
-               model.verdicts.size(), model.times, format::percent(model.spread));
+               model.verdicts.size(), model.usual_times.size(), format::percent(model.spread));
     fmt::print("  {:>11}  {:>10}  {:<12} {}\n", "Performance", "Deviations", "Verdict", "Run");
     std::size_t fine = 0;
     for (const FleetVerdict& verdict : model.verdicts) {
@@ -93,56 +160,34 @@ void print_text(const Fleet& fleet, bool all) {
       }
       const std::string& gpu = verdict.member->gpu;
       fmt::print("  {:>11}  {:>10.1f}  {:<12} {}{}\n", format::percent(verdict.performance),
-                 verdict.deviations, standing(verdict), format::one_line(verdict.member->name),
+                 verdict.deviations, fleet_standing(verdict), format::one_line(verdict.member->name),
                  gpu.empty() ? "" : fmt::format(" ({})", format::one_line(gpu)));
-      print_details(verdict);
+      print_details(model, verdict);
     }
     if (fine > 0) fmt::print("  {} more are ok (--all shows them).\n", fine);
   }
   if (!fleet.too_few.empty())
     fmt::print("Too few to tell a slow one (fewer than five): {}\n", format::list(fleet.too_few));
+  print_histories(fleet, all);
 }
 
-Json to_json(const FleetVerdict& verdict) {
-  Json slow = Json::array();
-  for (const SlowTime& time : verdict.slow_times)
-    slow.push_back({{"time", time.time}, {"performance", time.performance}});
-  return {{"run", verdict.member->name},
-          {"gpu", verdict.member->gpu},
-          {"performance", verdict.performance},
-          {"slow", verdict.slow},
-          {"once", verdict.once},
-          {"cause", verdict.cause},
-          {"slow_times", std::move(slow)},
-          {"other_outputs", verdict.other_outputs},
-          {"failures", verdict.member->failures},
-          {"facts", verdict.member->facts}};
-}
-
-Json to_json(const Fleet& fleet) {
-  Json models = Json::array();
-  for (const FleetOfModel& model : fleet.models) {
-    Json machines = Json::array();
-    for (const FleetVerdict& verdict : model.verdicts) machines.push_back(to_json(verdict));
-    models.push_back({{"model", model.model},
-                      {"times", model.times},
-                      {"spread", model.spread},
-                      {"machines", std::move(machines)}});
-  }
-  return {{"bad", fleet.is_bad()}, {"models", std::move(models)}, {"too_few", fleet.too_few}};
+void refuse_too_few(const Fleet& fleet) {
+  if (!fleet.models.empty() || !fleet.histories.empty()) return;
+  throw Error(ExitCode::incomparable,
+              "nothing can be said of a fleet of fewer than five GPUs of one model without earlier runs of "
+              "them: give the runs of more, or of other days with --history.");
 }
 
 int show_fleet(const Arguments& arguments) {
-  const std::vector<FleetMember> members = read_members(arguments.texts("DIR..."));
-  const Fleet fleet = judge_fleet(members);
+  const FleetRuns runs = read_fleet(arguments.texts("DIR..."), arguments.texts("history"));
+  Fleet fleet = judge_fleet(runs.members);
+  fleet.histories = read_histories(runs);
   if (arguments.flag("json"))
-    fmt::print("{}\n", to_json(fleet).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", fleet_json(fleet).dump(2, ' ', false, Json::error_handler_t::replace));
   else
     print_text(fleet, arguments.flag("all"));
-  if (fleet.models.empty())
-    throw Error(
-        ExitCode::incomparable,
-        "nothing can be said of a fleet of fewer than five GPUs of one model: give the runs of more.");
+  refuse_too_few(fleet);
+  if (arguments.given("html")) write_file(arguments.text("html"), render_fleet(fleet));
   return static_cast<int>(fleet.is_bad() ? ExitCode::regression : ExitCode::success);
 }
 
@@ -157,8 +202,17 @@ Verb fleet_verb() {
           "Holds the runs of many GPUs of one model against each other, each DIR one GPU's run or a folder "
           "of them. Healthy GPUs differ, so one is called slow only when it is below 95 % of the fleet's "
           "performance, more than 3.5 robust standard deviations off, and so again in a second round "
-          "(docs/statistics.md). Exits with 1 when one is slow, failed, or has other bits in its outputs.",
+          "(docs/statistics.md). Of a GPU that is there with several runs the newest counts, and is held "
+          "against the earlier ones. Exits with 1 when one is slow, slower than it was, failed, or has other "
+          "bits in its outputs.",
       .options = {{"all", "", "", "Show those that are ok as well."},
+                  {.name = "history",
+                   .argument = "DIR",
+                   .default_value = "",
+                   .meaning =
+                       "Earlier runs of the same GPUs, or a folder of them; may be given several times.",
+                   .repeatable = true},
+                  {"html", "FILE", "", "Also write a page with a map of machines and times."},
                   {"json", "", "", "Print JSON, for monitoring, instead of text."}},
       .run = show_fleet};
 }

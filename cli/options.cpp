@@ -59,6 +59,7 @@ po::options_description described(const Verb& verb, unsigned width) {
     }
     auto* value = po::value<std::string>()->value_name(option.argument);
     if (!option.default_value.empty()) value->default_value(option.default_value);
+    if (!option.implicit_value.empty()) value->implicit_value(option.implicit_value);
     out.add_options()(option.name.c_str(), value, option.meaning.c_str());
   }
   out.add_options()("help,h", po::bool_switch(), "Print this help.");
@@ -297,6 +298,16 @@ std::string help(const Verb& verb, unsigned width) {
                      options.str());
 }
 
+namespace {
+
+/// " N"; "[=FILE]" where it may be left out.
+std::string argument_text(const Option& option) {
+  if (option.argument.empty()) return "";
+  return option.implicit_value.empty() ? " " + option.argument : "[=" + option.argument + "]";
+}
+
+}  // namespace
+
 std::string markdown_help(const std::vector<Verb>& verbs) {
   std::string out =
       "# Command line\n\nMade by `mprof help --markdown` from the table that the program parses; a test "
@@ -309,9 +320,9 @@ std::string markdown_help(const std::vector<Verb>& verbs) {
     if (verb.options.empty()) continue;
     out += "\n| option | default | meaning |\n|---|---|---|\n";
     for (const Option& option : verb.options) {
-      out += fmt::format(
-          "| `--{}{}{}` | {} | {} |\n", option.name, option.argument.empty() ? "" : " ", option.argument,
-          option.default_value.empty() ? "" : "`" + option.default_value + "`", option.meaning);
+      out +=
+          fmt::format("| `--{}{}` | {} | {} |\n", option.name, argument_text(option),
+                      option.default_value.empty() ? "" : "`" + option.default_value + "`", option.meaning);
     }
   }
   out += "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";

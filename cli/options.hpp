@@ -21,6 +21,7 @@ struct Option {
   std::string meaning;
   bool repeatable = false;  ///< takes several values and may be given several times
   Origin origin = Origin::verb;
+  std::string implicit_value{};  ///< without its argument it means this; empty: it must have one
 };
 
 /// The parsed command line of one verb.
@@ -80,6 +81,7 @@ struct Verb {
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb ab_verb();
+[[nodiscard]] Verb tune_verb();
 [[nodiscard]] Verb history_verb();
 [[nodiscard]] Verb fleet_verb();
 [[nodiscard]] Verb stats_verb();

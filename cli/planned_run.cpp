@@ -13,6 +13,7 @@
 #include "cli/values.hpp"
 #include "collectors/collector.hpp"
 #include "device/device.hpp"
+#include "inputs/checksum.hpp"
 #include "kernels/registry.hpp"
 #include "model/facts.hpp"
 #include "model/metric_presets.hpp"
@@ -20,6 +21,8 @@
 #include "model/version.hpp"
 #include "runner/plan.hpp"
 #include "runner/shards.hpp"
+#include "runner/survey.hpp"
+#include "runner/tuning/tuned_file.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
 
@@ -142,6 +145,16 @@ Shard parse_shard(const std::string& text) {
         ExitCode::usage,
         fmt::format("--shard {}: give I/N, the I-th of N shards, from 1/N to N/N (N up to {}).", text, most));
   return {static_cast<std::uint32_t>(*index), static_cast<std::uint32_t>(*count)};
+}
+
+/// Takes the values of parameters from a file, of which nothing may be stale. The run knows its machine then.
+void use_tuned(Run& run, const std::string& file, const std::vector<std::string>& worker_command) {
+  const TunedFile tuned = read_tuned(file);
+  fmt::print(stderr, "looking at this machine, for which {} must hold\n", file);
+  static_cast<void>(survey_machine(run, worker_command, steady_clock(), -1));
+  run.plan.tuned = tuning_of(tuned, file, run);
+  run.plan.tuned->checksum = sha256_of_file(file);
+  run.cases = make_cases(run.plan, Registry::instance());
 }
 
 /// Leaves the run with the cases of its shard alone.
@@ -327,8 +340,9 @@ Run planned_run(const Arguments& arguments, Sources& sources) {
   return run;
 }
 
-Run new_run(const Arguments& arguments, Sources& sources) {
+Run new_run(const Arguments& arguments, Sources& sources, const std::vector<std::string>& worker_command) {
   Run run = planned_run(arguments, sources);
+  if (arguments.given("tuned")) use_tuned(run, arguments.text("tuned"), worker_command);
   take_shard(run, arguments);
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());
   run.inputs = validate_inputs(run, Registry::instance());
@@ -339,6 +353,8 @@ void refuse_other_plan(const Arguments& arguments, const Run& run, const std::st
   std::vector<Contradiction> found =
       contradictions(given_request(arguments, sources_named(arguments, run.plan)), run.plan,
                      Registry::instance(), Devices::instance());
+  if (arguments.given("tuned") && (!run.plan.tuned || run.plan.tuned->file != arguments.text("tuned")))
+    found.push_back({"tuned", arguments.text("tuned"), run.plan.tuned ? run.plan.tuned->file : "none"});
   if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
     found.push_back({"shard", arguments.text("shard"),
                      run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});

@@ -26,7 +26,9 @@ namespace mprof::cli {
 
 /// The same, ready to run here: the cases of --shard, without those that this machine cannot run. Everything
 /// that can be wrong with the request is found here, before a directory is made: throws Error.
-[[nodiscard]] Run new_run(const Arguments& arguments, Sources& sources);
+/// `worker_command` starts what looks at the machine, where --tuned needs to know it.
+[[nodiscard]] Run new_run(const Arguments& arguments, Sources& sources,
+                          const std::vector<std::string>& worker_command);
 
 /// The run of --balance-by, when it is given.
 [[nodiscard]] std::optional<Run> earlier_run(const Arguments& arguments);

@@ -51,7 +51,19 @@ void refuse_others_options(const Arguments& arguments) {
   }
 }
 
-void require_regular_expression(const std::string& text) {
+/// What chooses kernels says nothing where none are counted.
+void require_counters_pass(const Arguments& arguments, const std::vector<Pass>& passes) {
+  if (std::ranges::find(passes, Pass::counters) != passes.end()) return;
+  for (const char* option : {"kernels", "launch-skip", "max-kernels"}) {
+    if (arguments.given(option))
+      throw Error(ExitCode::usage,
+                  fmt::format("--{} is for the counters pass, which --passes leaves out.", option));
+  }
+}
+
+void require_regular_expression(const std::string& text, bool given) {
+  if (given && text.empty())
+    throw Error(ExitCode::usage, "--kernels '': give a regular expression, or leave it out to count all.");
   try {
     const std::regex tried(text);
   } catch (const std::regex_error& error) {
@@ -79,12 +91,13 @@ ProgramRequest request_of(const Arguments& arguments) {
   if (std::ranges::count(request.passes, Pass::source) > 0)
     throw Error(ExitCode::usage,
                 "--passes source is for variants: the passes of a program are timing, trace and counters.");
+  require_counters_pass(arguments, request.passes);
   request.rounds = given.rounds;
   if (given.timeout) request.timeout = *given.timeout;
   request.ops = arguments.text("ops");
   request.metrics = given.metrics;
   request.kernels = arguments.text("kernels");
-  require_regular_expression(request.kernels);
+  require_regular_expression(request.kernels, arguments.given("kernels"));
   if (arguments.given("launch-skip")) request.launch_skip = parse_count(arguments, "launch-skip");
   if (arguments.given("max-kernels")) request.max_kernels = parse_count(arguments, "max-kernels");
   if (arguments.given("replay-limit")) {

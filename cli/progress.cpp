@@ -33,7 +33,9 @@ class Counted : public Progress {
   explicit Counted(const Clock& clock) : clock_(clock) {}
 
   void begin(std::size_t steps, double work) override {
+    done_ = 0;
     steps_ = steps;
+    work_done_ = 0;
     work_ = work;
     start_ = clock_.now();
   }
@@ -147,6 +149,11 @@ class Bar final : public Counted {
 };
 
 }  // namespace
+
+ProgressStyle style_of(bool quiet) {
+  if (quiet) return ProgressStyle::quiet;
+  return stderr_is_terminal() ? ProgressStyle::bar : ProgressStyle::lines;
+}
 
 std::unique_ptr<Progress> make_progress(ProgressStyle style, const Clock& clock) {
   switch (style) {

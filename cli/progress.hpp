@@ -12,6 +12,9 @@ enum class ProgressStyle {
   quiet,  ///< nothing but what went wrong
 };
 
+/// What fits standard error, unless it is to be quiet.
+[[nodiscard]] ProgressStyle style_of(bool quiet);
+
 /// Writes to standard error, so that standard output stays for results.
 [[nodiscard]] std::unique_ptr<Progress> make_progress(ProgressStyle style, const Clock& clock);
 

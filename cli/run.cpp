@@ -25,6 +25,7 @@
 #include "runner/coordinator.hpp"
 #include "runner/devices.hpp"
 #include "runner/result_directory.hpp"
+#include "runner/tuning/tuned_file.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cli {
@@ -44,11 +45,6 @@ ResultDirectory::Mode mode_of(const Arguments& arguments) {
   const bool begins = arguments.given("shard") && !fs::exists(fs::path(arguments.text("out")) / "run.json");
   if (arguments.flag("resume") && !begins) return ResultDirectory::Mode::resume;
   return arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create;
-}
-
-ProgressStyle style_of(const Arguments& arguments) {
-  if (arguments.flag("quiet")) return ProgressStyle::quiet;
-  return stderr_is_terminal() ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
 ExitCode exit_code_of(const Run& run) {
@@ -121,14 +117,17 @@ std::vector<DeviceUnit> resumed_units(const Arguments& arguments, const Run& run
                   directory.string(), fmt::join(begun, ", "), fmt::join(ids_of(units), ", ")));
 }
 
+std::vector<std::string> own_worker() {
+  return {fs::read_symlink("/proc/self/exe").string(), "worker"};
+}
+
 int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
             const std::vector<DeviceUnit>& units, const std::optional<Run>& baseline) {
   const Interrupts interrupts;
-  const auto progress = make_progress(style_of(arguments), steady_clock());
-  const std::string program = fs::read_symlink("/proc/self/exe").string();
+  const auto progress = make_progress(style_of(arguments.flag("quiet")), steady_clock());
   const bool adds_rounds = !arguments.given("rounds");  // whoever says how many gets so many
-  CoordinatorContext context{{program, "worker"}, directory,       steady_clock(),
-                             *progress,           interrupts.fd(), adds_rounds};
+  CoordinatorContext context{own_worker(), directory,       steady_clock(),
+                             *progress,    interrupts.fd(), adds_rounds};
   if (units.size() > 1) {
     const std::optional<Run> earlier = earlier_run(arguments);
     coordinate_devices(run, units, arguments.flag("share-host"), earlier ? &*earlier : nullptr, context);
@@ -167,7 +166,13 @@ int run(const Arguments& arguments) {
   }
   // Everything that can be wrong with the request is found before a directory is made.
   const std::vector<DeviceUnit> units = units_of(arguments);
-  Run record = new_run(arguments, sources);
+  std::vector<std::string> worker = own_worker();
+  if (!units.empty()) worker = worker_on(units.front(), worker);
+  Run record = new_run(arguments, sources, worker);
+  if (units.size() > 1) {  // each device is looked at by itself
+    record.environment.clear();
+    record.ceilings.clear();
+  }
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
@@ -182,6 +187,12 @@ int run(const Arguments& arguments) {
 Verb run_verb() {
   std::vector<Option> options = plan_options();
   const std::vector<Option> own{
+      {"tuned", "FILE", "",
+       "Take the values of parameters from this file of `mprof tune`, for the variants and problems that it "
+       "holds; the others have their defaults. Refused, with what differs, where it was tuned on another "
+       "GPU, "
+       "driver, toolkit or source. Without a file: tuned.json.",
+       false, Option::Origin::verb, tuned_file_name},
       {"out", "DIR", "results/<UTC time>-<device>", "The result directory."},
       {"resume", "", "",
        "Go on with the run in --out: what is finished stays. Options that say the same as its plan do no "

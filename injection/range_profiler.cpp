@@ -67,7 +67,8 @@ RangeProfiler::Obstacle RangeProfiler::open(CUcontext context) {
   params.ctx = context;
   const CUptiResult result = functions_.enable(&params);
   object_ = params.pRangeProfilerObject;
-  return tried("enable its profiler", result);
+  if (auto obstacle = tried("enable its profiler", result)) return obstacle;
+  return make_room();
 }
 
 void RangeProfiler::close() {
@@ -78,41 +79,51 @@ void RangeProfiler::close() {
   object_ = nullptr;
 }
 
-RangeProfiler::Obstacle RangeProfiler::make_room(std::size_t group) {
-  Image& image = images_[group];
-  if (image.data.empty()) {
-    std::vector<const char*> names;
-    for (const std::string& metric : groups_[group].metrics) names.push_back(metric.c_str());
-    MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.pMetricNames = names.data();
-    params.numMetrics = names.size();
-    params.maxNumOfRanges = 1;
-    params.maxNumRangeTreeNodes = 1;
-    if (auto obstacle = tried("make room for counters", functions_.data_size(&params))) return obstacle;
-    image.config.assign(groups_[group].config.begin(), groups_[group].config.end());
-    image.data.resize(params.counterDataSize);
+/// Asked right before a counter data is made for the group, too: the call that makes it names no metrics.
+RangeProfiler::Obstacle RangeProfiler::size_of(std::size_t group, std::size_t& bytes) const {
+  std::vector<const char*> names;
+  for (const std::string& metric : groups_[group].metrics) names.push_back(metric.c_str());
+  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
+  params.pRangeProfilerObject = object_;
+  params.pMetricNames = names.data();
+  params.numMetrics = names.size();
+  params.maxNumOfRanges = 1;
+  params.maxNumRangeTreeNodes = 1;
+  auto obstacle = tried("make room for counters", functions_.data_size(&params));
+  bytes = params.counterDataSize;
+  return obstacle;
+}
+
+RangeProfiler::Obstacle RangeProfiler::make_room() {
+  std::size_t config = 0, data = 0;
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    std::size_t bytes = 0;
+    if (auto obstacle = size_of(group, bytes)) return obstacle;
+    data = std::max(data, bytes);
+    config = std::max(config, groups_[group].config.size());
   }
-  std::fill(image.data.begin(), image.data.end(), std::uint8_t{0});
+  config_.resize(config);
+  data_.resize(data);
   return std::nullopt;
 }
 
 RangeProfiler::Obstacle RangeProfiler::begin(std::size_t group) {
   is_complete_ = false;
-  if (auto obstacle = make_room(group)) return obstacle;
-  group_ = group;
-  auto& [config, data] = images_[group];
+  if (auto obstacle = size_of(group, size_)) return obstacle;
+  const std::string& config = groups_[group].config;
+  std::copy(config.begin(), config.end(), config_.begin());
+  std::fill(data_.begin(), data_.end(), std::uint8_t{0});
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
   image.pRangeProfilerObject = object_;
-  image.counterDataSize = data.size();
-  image.pCounterData = data.data();
+  image.counterDataSize = size_;
+  image.pCounterData = data_.data();
   if (auto obstacle = tried("prepare its counter data", functions_.clear(&image))) return obstacle;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params);
   params.pRangeProfilerObject = object_;
   params.configSize = config.size();
-  params.pConfig = config.data();
-  params.counterDataImageSize = data.size();
-  params.pCounterDataImage = data.data();
+  params.pConfig = config_.data();
+  params.counterDataImageSize = size_;
+  params.pCounterDataImage = data_.data();
   params.range = CUPTI_AutoRange;
   params.replayMode = replay_;
   params.maxRangesPerPass = 1;
@@ -142,8 +153,8 @@ RangeProfiler::Obstacle RangeProfiler::decode() {
   params.pRangeProfilerObject = object_;
   if (auto obstacle = tried("read its counters", functions_.decode(&params))) return obstacle;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-  info.pCounterDataImage = images_[group_].data.data();
-  info.counterDataImageSize = images_[group_].data.size();
+  info.pCounterDataImage = data_.data();
+  info.counterDataImageSize = size_;
   if (auto obstacle = tried("look at its counters", functions_.info(&info))) return obstacle;
   if (info.numTotalRanges == 0) return "CUPTI counted nothing at its launches";
   return std::nullopt;

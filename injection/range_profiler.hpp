@@ -47,8 +47,7 @@ class RangeProfiler {
       : cupti_(cupti),
         functions_(functions),
         groups_(request.groups),
-        replay_(request.replays ? CUPTI_KernelReplay : CUPTI_UserReplay),
-        images_(groups_.size()) {}
+        replay_(request.replays ? CUPTI_KernelReplay : CUPTI_UserReplay) {}
 
   [[nodiscard]] Obstacle open(CUcontext context);
   void close();
@@ -61,29 +60,23 @@ class RangeProfiler {
   [[nodiscard]] bool is_complete() const { return is_complete_; }
   /// Makes data() of what was counted, once complete.
   [[nodiscard]] Obstacle decode();
-  [[nodiscard]] std::string_view data() const {
-    const Bytes& counted = images_[group_].data;
-    return {reinterpret_cast<const char*>(counted.data()), counted.size()};
-  }
+  [[nodiscard]] std::string_view data() const { return {reinterpret_cast<const char*>(data_.data()), size_}; }
 
  private:
   using Bytes = std::vector<std::uint8_t>;
-  /// What CUPTI reads and writes, and looks at again when another group begins: made once, and kept where it
-  /// is.
-  struct Image {
-    Bytes config;
-    Bytes data;
-  };
-
   [[nodiscard]] Obstacle tried(const char* what, CUptiResult result) const;
-  [[nodiscard]] Obstacle make_room(std::size_t group);
+  [[nodiscard]] Obstacle size_of(std::size_t group, std::size_t& bytes) const;
+  [[nodiscard]] Obstacle make_room();
 
   const CuptiFunctions& cupti_;
   const ProfilerFunctions& functions_;
   const std::vector<journal::MetricGroup>& groups_;
   CUpti_ProfilerReplayMode replay_;
-  std::vector<Image> images_;  ///< of each group
-  std::size_t group_ = 0;      ///< that was begun last
+  // Made once, for the largest group: with places of their own all groups but the first came back without a
+  // number (CUPTI 13.0), and CUPTI looks at those of an earlier group again.
+  Bytes config_{};
+  Bytes data_{};
+  std::size_t size_ = 0;  ///< of data_, in bytes: what the group that was begun last needs
   CUpti_RangeProfiler_Object* object_ = nullptr;
   bool is_complete_ = false;
 };

@@ -169,48 +169,6 @@ class Section {
   std::string path_;
 };
 
-/// How much of the text a comment or a string that it begins with takes; 0: it begins with neither.
-std::size_t quoted_or_comment(std::string_view text) {
-  if (text.front() == '#') return std::min(text.find('\n'), text.size());
-  if (text.front() != '"' && text.front() != '\'') return 0;
-  const std::string three(3, text.front());
-  const std::string_view end = text.starts_with(three) ? std::string_view(three) : text.substr(0, 1);
-  for (std::size_t at = end.size(); at < text.size(); ++at) {
-    if (text.substr(at).starts_with(end)) return at + end.size();
-    if (end.size() == 1 && text[at] == '\n') return at;
-    if (text.front() == '"' && text[at] == '\\') ++at;
-  }
-  return text.size();
-}
-
-/// Whether the name of a table, whose line this is, begins as one may.
-bool names_a_table(std::string_view line) {
-  line.remove_prefix(line.starts_with("[[") ? 2 : 1);
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  return !line.empty() && (std::isalnum(static_cast<unsigned char>(line.front())) != 0 ||
-                           std::string_view("_-\"'").find(line.front()) != std::string_view::npos);
-}
-
-/// Refuses what the parser takes for impossible: TOML is ASCII outside of strings and comments, and a table
-/// has a name.
-void require_plain(std::string_view text, const std::string& name) {
-  const auto refuse = [&](std::size_t line, std::string_view why) {
-    throw Error(ExitCode::usage, fmt::format("{}:{}: this is no TOML: {}.", name, line, why));
-  };
-  std::size_t line = 1;
-  for (bool begins = true; !text.empty();) {  // a line
-    const std::size_t length = std::max<std::size_t>(quoted_or_comment(text), 1);
-    const auto first = static_cast<unsigned char>(text.front());
-    const bool is_blank = first == '\t' || first == '\r' || first == ' ';
-    if (!is_blank && first != '\n' && (first < ' ' || first > '~'))
-      refuse(line, "a character that can stand in quotes alone");
-    if (begins && first == '[' && !names_a_table(text)) refuse(line, "a table needs a name");
-    begins = first == '\n' || (begins && is_blank);
-    line += static_cast<std::size_t>(std::ranges::count(text.substr(0, length), '\n'));
-    text.remove_prefix(std::min(length, text.size()));
-  }
-}
-
 /// Makes a suite of its file.
 class SuiteReader {
  public:
@@ -540,7 +498,6 @@ const SuiteProgram* Suite::program(std::string_view program) const {
 Suite parse_suite(std::string_view text, const fs::path& file) {
   const std::string name = file.string();
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  require_plain(text, name);
   toml::table table;
   try {
     table = toml::parse(text, std::string_view(name));
@@ -551,7 +508,7 @@ Suite parse_suite(std::string_view text, const fs::path& file) {
   } catch (const TomlIsUnsure&) {
     throw Error(ExitCode::usage,
                 fmt::format("{}:{}: this is no TOML: a bracket, brace or comma stands where a "
-                            "value belongs.",
+                            "name or a value belongs.",
                             name, unsure_line(text)));
   }
   Suite suite = SuiteReader(table, name).read();

@@ -58,6 +58,13 @@ std::string fault_of(const mprof_variant& declared, const VariantInfo& info) {
   return is_whole ? "" : "its variant lacks one of create, prepare, forward, finish and destroy";
 }
 
+/// As the boundary has them; they point into `parameters`.
+std::vector<mprof_setting> settings_of(const Parameters& parameters) {
+  std::vector<mprof_setting> settings;
+  for (const auto& [name, value] : parameters) settings.push_back({name.c_str(), value.c_str()});
+  return settings;
+}
+
 /// Throws what a plug-in's function says.
 void check(mprof_failure failure) {
   if (failure != nullptr) throw Error(ExitCode::wrong_output, failure);
@@ -80,8 +87,16 @@ Plugin::Plugin(const std::filesystem::path& library) {
   info_ = described(*declared_);
   if (const std::string fault = fault_of(*declared_, info_); !fault.empty())
     refuse_plugin(library, fault + ".");
+  impossible_ = find_function<decltype(mprof_impossible)>(handle, "mprof_impossible");
   const auto count = find_function<decltype(mprof_count_launches)>(handle, "mprof_count_launches");
   if (count != nullptr && told_of_launches != nullptr) count(told_of_launches);
+}
+
+std::optional<std::string> Plugin::impossible(const Parameters& parameters) const {
+  if (impossible_ == nullptr) return std::nullopt;
+  const std::vector<mprof_setting> settings = settings_of(parameters);
+  const std::string reason = plugin_text(impossible_(settings.data(), settings.size()));
+  return reason.empty() ? std::nullopt : std::optional(reason);
 }
 
 std::optional<double> Plugin::tolerance() const {
@@ -105,8 +120,7 @@ BoundTask::BoundTask(const PluginTask& task) {
 
 PluginOp::PluginOp(std::shared_ptr<const Plugin> plugin, const Parameters& parameters)
     : plugin_(std::move(plugin)) {
-  std::vector<mprof_setting> settings;
-  for (const auto& [name, value] : parameters) settings.push_back({name.c_str(), value.c_str()});
+  const std::vector<mprof_setting> settings = settings_of(parameters);
   check(plugin_->functions().create(settings.data(), settings.size(), &op_));
 }
 
@@ -151,7 +165,9 @@ void load_plugin(Registry& registry, const PluginSource& source) {
   VariantInfo info = plugin->info();
   info.id = source.variant;
   family->adopt(info.id, plugin);
-  registry.add(RegisteredVariant{std::move(info), {}});
+  registry.add(RegisteredVariant{std::move(info), {}, [plugin](const Parameters& parameters) {
+                                   return plugin->impossible(parameters);
+                                 }});
 }
 
 void Family::adopt(const std::string& id, const std::shared_ptr<const Plugin>& /*plugin*/) const {

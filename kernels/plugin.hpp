@@ -55,9 +55,12 @@ class Plugin {
   [[nodiscard]] std::optional<double> tolerance() const;
   [[nodiscard]] bool is_for_odd_sizes() const { return (declared_->flags & MPROF_AT_ODD_SIZES) != 0; }
   [[nodiscard]] const mprof_variant& functions() const { return *declared_; }
+  /// Why these values of its parameters cannot go together; nullopt where they can, or it does not say.
+  [[nodiscard]] std::optional<std::string> impossible(const Parameters& parameters) const;
 
  private:
   const mprof_variant* declared_ = nullptr;
+  decltype(&mprof_impossible) impossible_ = nullptr;
   VariantInfo info_;
 };
 

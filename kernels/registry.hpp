@@ -22,6 +22,9 @@ struct RegisteredVariant {
   VariantInfo info;
   /// Why the variant cannot run on this machine, or nullopt. Must not create a device context.
   std::function<std::optional<std::string>()> unavailable;
+  /// Why values of its parameters cannot go together, or nullopt; empty where all can, or where only its
+  /// library knows.
+  std::function<std::optional<std::string>(const Parameters& parameters)> impossible{};
 };
 
 /// All families and variants that are linked into this program. Each variant's file adds itself at start-up.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,11 @@ namespace mprof {
 /// nullopt when there was none. A run keeps those of its variants, so that a report shows the code that was
 /// measured.
 [[nodiscard]] std::optional<std::string_view> source_text(std::string_view path);
+
+/// "sha256:" and 64 hexadecimal digits, of a variant's file below kernels/, of what it includes from there,
+/// and of what stands beside these headers and defines what they declare: of another one, times are another
+/// variant's. Empty when there is no such file.
+[[nodiscard]] std::string source_checksum(const std::string& source_file);
 
 /// A file that mprof brings along.
 struct BuiltInFile {

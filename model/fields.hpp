@@ -143,6 +143,7 @@ void fields(Archive& a, S& s) {
   a.field("elements", s.elements);
   a.field("non_finite", s.non_finite);
   a.field("never_written", s.never_written);
+  a.optional_field("checksum", s.checksum);
   a.optional_field("finding", s.finding);
 }
 
@@ -232,11 +233,26 @@ void fields(Archive& a, S& s) {
   a.field("library", s.library);
 }
 
+template <class Archive, Fields<TunedPoint> S>
+void fields(Archive& a, S& s) {
+  a.field("variant", s.variant);
+  a.field("problem", s.problem);
+  a.field("parameters", s.parameters);
+}
+
+template <class Archive, Fields<Tuning> S>
+void fields(Archive& a, S& s) {
+  a.field("file", s.file);
+  a.field("checksum", s.checksum);
+  a.field("points", s.points);
+}
+
 template <class Archive, Fields<Plan> S>
 void fields(Archive& a, S& s) {
   a.field("variants", s.variants);
   a.field("problems", s.problems);
   a.field("settings", s.settings);
+  a.optional_field("tuned", s.tuned);
   a.field("passes", s.passes);
   a.optional_field("metrics", s.metrics);
   a.field("quick", s.quick);

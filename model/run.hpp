@@ -146,7 +146,10 @@ struct Verification {
   std::uint64_t elements = 0;
   std::uint64_t non_finite = 0;     ///< NaN or infinite, by bit test
   std::uint64_t never_written = 0;  ///< elements that still held the poison
-  std::string finding{};            ///< empty when passed; otherwise a sentence
+  /// 16 hexadecimal digits that stand for the output's bits, whatever the order of its items was; empty where
+  /// not all of it was compared (docs/run-record.md).
+  std::string checksum{};
+  std::string finding{};  ///< empty when passed; otherwise a sentence
   bool operator==(const Verification&) const = default;
 };
 
@@ -252,10 +255,27 @@ struct PluginSource {
   bool operator==(const PluginSource&) const = default;
 };
 
+/// A variant's values of its parameters at a problem, as they were found to be the best.
+struct TunedPoint {
+  std::string variant{};
+  Problem problem{};
+  Parameters parameters{};
+  bool operator==(const TunedPoint&) const = default;
+};
+
+/// Where parameters take their values from that have neither a setting nor their default.
+struct Tuning {
+  std::string file{};      ///< as it was named
+  std::string checksum{};  ///< "sha256:" and 64 hexadecimal digits
+  std::vector<TunedPoint> points{};
+  bool operator==(const Tuning&) const = default;
+};
+
 /// What was asked for.
 struct Plan {
   std::vector<std::string> variants{};                         ///< ids, in registry order
   std::map<std::string, std::vector<std::string>> settings{};  ///< --set
+  std::optional<Tuning> tuned{};                               ///< --tuned
   std::map<std::string, std::vector<Problem>> problems{};      ///< of each family, ascending
   std::vector<Pass> passes{};
   std::vector<std::string> metrics{};  ///< what the counters pass reads of each GPU kernel

@@ -91,6 +91,10 @@ typedef struct mprof_variant {
 uint32_t mprof_abi_version(void);
 const mprof_variant* mprof_plugin(void);
 
+/* A library may have this one too: why these values of the variant's parameters cannot go together, valid
+   until the next call, or NULL. Such a case is skipped with the reason, and nothing of it is made. */
+const char* mprof_impossible(const mprof_setting* settings, size_t setting_count);
+
 /* A library that is compiled for a GPU has this one too (<mprof/launches.hpp>): from now on it calls
    `launching` before each launch of a kernel, with the kernel and a function that gives its mangled name, or
    NULL. */

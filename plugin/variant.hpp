@@ -106,6 +106,8 @@ struct Declaration {
   /// Share of an op's FLOPs that its algorithm needs, where that is less than all; 0: all.
   double arithmetic = 0;
   std::uint32_t flags = 0;  ///< MPROF_AT_ODD_SIZES
+  /// Why values of the parameters cannot go together, such as a tile that does not fit; empty: they can.
+  std::function<std::string(const Parameters& parameters)> impossible{};
   std::function<std::unique_ptr<Op>(const Parameters& parameters)> make{};
 };
 
@@ -132,12 +134,24 @@ inline Declaration& declaration() {
   return declared;
 }
 
+inline Parameters parameters_of(const mprof_setting* settings, std::size_t count) {
+  Parameters parameters;
+  for (std::size_t i = 0; i < count; ++i) parameters[settings[i].name] = settings[i].value;
+  return parameters;
+}
+
 inline mprof_failure create(const mprof_setting* settings, std::size_t count, void** op) {
-  return guarded([&] {
-    Parameters parameters;
-    for (std::size_t i = 0; i < count; ++i) parameters[settings[i].name] = settings[i].value;
-    *op = declaration().make(parameters).release();
+  return guarded([&] { *op = declaration().make(parameters_of(settings, count)).release(); });
+}
+/// A failure to say it is as good a reason.
+inline mprof_failure impossible(const mprof_setting* settings, std::size_t count) {
+  static thread_local std::string reason;
+  reason.clear();
+  const mprof_failure failure = guarded([&] {
+    if (declaration().impossible) reason = declaration().impossible(parameters_of(settings, count));
   });
+  if (failure != nullptr) return failure;
+  return reason.empty() ? nullptr : reason.c_str();
 }
 inline mprof_failure prepare(void* op, const mprof_task* task) {
   return guarded([&] { static_cast<Op*>(op)->prepare(Task(*task)); });
@@ -182,6 +196,10 @@ inline const mprof_variant* declare(Declaration declared) {
   }                                                                                           \
   extern "C" __attribute__((visibility("default"))) const mprof_variant* mprof_plugin(void) { \
     return mprof::plugin::declare(__VA_ARGS__);                                               \
+  }                                                                                           \
+  extern "C" __attribute__((visibility("default"))) const char* mprof_impossible(             \
+      const mprof_setting* settings, std::size_t count) {                                     \
+    return mprof::plugin::detail::impossible(settings, count);                                \
   }
 
 /// The last lines of a variant: its declaration, with the names of the fields.

@@ -52,7 +52,7 @@ struct Assignment {
   std::string token = random_token();
 };
 
-enum class Outcome { done, interrupted };
+enum class Outcome { done, interrupted, out_of_time };
 
 /// The host, held for as long as it lives: alone, or with others that do not need it alone either.
 class HostTurn {
@@ -83,12 +83,13 @@ class Coordinator {
     run_.state = RunState::running;
     save();
     if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
-    std::vector<Task> tasks = schedule(run_);
+    std::vector<Task> tasks = schedule(run_, context_.rounds);
     announce(tasks);
     if (context_.host != nullptr)
       std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) { return needs_host(task); });
-    if (measure(tasks) == Outcome::interrupted) return finish(RunState::interrupted);
-    if (context_.adds_rounds) {
+    const Outcome outcome = measure(tasks);
+    if (outcome == Outcome::interrupted) return finish(RunState::interrupted);
+    if (context_.adds_rounds && outcome == Outcome::done) {
       const std::vector<Task> further = further_tasks(run_, rounds_wanted(run_));
       announce_more(further);
       if (measure(further) == Outcome::interrupted) return finish(RunState::interrupted);
@@ -126,8 +127,16 @@ class Coordinator {
   Outcome survey() {
     context_.progress.surveying();
     const HostTurn turn(context_.host, true);
-    if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd))
+    Run surveyed{.variants = run_.variants};
+    if (context_.host != nullptr) {
+      surveyed.environment = context_.host->environment;
+      surveyed.ceilings = context_.host->ceilings;
+    }
+    if (!survey_machine(surveyed, context_.worker_command, context_.clock, context_.interrupt_fd,
+                        context_.host == nullptr ? Surveyed::all : Surveyed::devices))
       return Outcome::interrupted;
+    run_.environment = std::move(surveyed.environment);
+    run_.ceilings = std::move(surveyed.ceilings);
     context_.directory.save(run_);
     return Outcome::done;
   }
@@ -138,7 +147,7 @@ class Coordinator {
         say_timed();
         context_.host->all_timed.wait();
       }
-      if (measure(task) == Outcome::interrupted) return Outcome::interrupted;
+      if (const Outcome outcome = measure(task); outcome != Outcome::done) return outcome;
     }
     return Outcome::done;
   }
@@ -149,7 +158,7 @@ class Coordinator {
     for (std::span<const std::size_t> left = cases; !left.empty();) {
       Assignment assignment{
           .pass = task.pass, .round = task.round, .cases = left.first(std::min(left.size(), most_cases))};
-      if (measure(assignment) == Outcome::interrupted) return Outcome::interrupted;
+      if (const Outcome outcome = measure(assignment); outcome != Outcome::done) return outcome;
       left = left.subspan(assignment.done);
     }
     return Outcome::done;
@@ -189,12 +198,18 @@ class Coordinator {
   /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
   Outcome measure(Assignment& assignment) {
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
+    if (is_out_of_time()) return Outcome::out_of_time;
     const bool is_traced = assignment.pass == Pass::trace;
     const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
     Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()));
     double deadline = context_.clock.now() + worker_start_limit;
     while (assignment.done < assignment.cases.size()) {
-      const auto event = worker.next(context_.clock, deadline, context_.interrupt_fd);
+      const auto event =
+          worker.next(context_.clock, std::min(deadline, context_.deadline), context_.interrupt_fd);
+      if (event.kind == Process::Event::Kind::deadline && is_out_of_time()) {
+        worker.kill();
+        return Outcome::out_of_time;
+      }
       if (event.kind == Process::Event::Kind::interrupted) {
         worker.kill();
         interrupt(assignment);
@@ -219,6 +234,8 @@ class Coordinator {
     }
     return Outcome::done;
   }
+
+  [[nodiscard]] bool is_out_of_time() const { return context_.clock.now() >= context_.deadline; }
 
   /// Whether others on the host would disturb it, or it them: the timing pass takes host times, and ops of
   /// the CPU keep the host busy in each pass.
@@ -369,15 +386,17 @@ bool is_to_do(const PassResult& result, std::uint32_t round) {
   return to_do(result.status) || (result.status == Status::ok && rounds_of(result) <= round);
 }
 
-std::uint32_t rounds_of(const Plan& plan, Pass pass) {
-  return pass == Pass::timing ? plan.rounds : 1;
+std::uint32_t rounds_of(const Plan& plan, Pass pass, std::span<const std::uint32_t> rounds) {
+  if (pass != Pass::timing) return 1;
+  return rounds.empty() ? plan.rounds : std::ranges::max(rounds);
 }
 
 /// The cases of each variant that this round of a pass is still to be made of, in the run's order.
-std::unordered_map<std::string_view, std::vector<std::size_t>> cases_to_do(const Run& run, Pass pass,
-                                                                           std::uint32_t round) {
+std::unordered_map<std::string_view, std::vector<std::size_t>> cases_to_do(
+    const Run& run, Pass pass, std::uint32_t round, std::span<const std::uint32_t> rounds) {
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant;
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    if (!rounds.empty() && rounds[i] <= round) continue;
     const PassResult* result = mprof::find_pass(run.cases[i], pass);
     if (result != nullptr && is_to_do(*result, round)) by_variant[run.cases[i].key.variant].push_back(i);
   }
@@ -399,12 +418,12 @@ std::vector<Task> shuffled_tasks(const Run& run, Pass pass, std::uint32_t round,
 
 }  // namespace
 
-std::vector<Task> schedule(const Run& run) {
+std::vector<Task> schedule(const Run& run, std::span<const std::uint32_t> rounds) {
   std::mt19937_64 random(run.plan.seed);
   std::vector<Task> tasks;
   for (const Pass pass : run.plan.passes) {
-    for (std::uint32_t round = 0; round < rounds_of(run.plan, pass); ++round)
-      std::ranges::move(shuffled_tasks(run, pass, round, cases_to_do(run, pass, round), random),
+    for (std::uint32_t round = 0; round < rounds_of(run.plan, pass, rounds); ++round)
+      std::ranges::move(shuffled_tasks(run, pass, round, cases_to_do(run, pass, round, rounds), random),
                         std::back_inserter(tasks));
   }
   return tasks;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <latch>
+#include <limits>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -39,6 +40,9 @@ struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
   std::latch all_timed;
+  /// What its survey found of the host itself, before the coordinators begin; each surveys its device.
+  Environment environment{};
+  std::vector<Ceiling> ceilings{};
 };
 
 struct CoordinatorContext {
@@ -51,6 +55,11 @@ struct CoordinatorContext {
   int interrupt_fd = -1;
   /// Whether cases get the further rounds that rounds_wanted() asks for.
   bool adds_rounds = false;
+  /// How many rounds each case of the run shall have, instead of the plan's; 0 leaves it as it is. Empty: the
+  /// plan's.
+  std::span<const std::uint32_t> rounds{};
+  /// When measuring ends by the clock, be it in the middle of a case: what is left stays as it is.
+  double deadline = std::numeric_limits<double>::infinity();
   /// nullptr: nobody shares it.
   SharedHost* host = nullptr;
   /// What host times are marked as disturbed by, when they are taken beside other measurements. Only
@@ -77,8 +86,8 @@ struct Task {
 
 /// The tasks in the order in which coordinate() takes them: pass by pass, the timing pass round by round,
 /// variants and their cases shuffled by the seed anew each time. Only what is pending, was interrupted, or
-/// has fewer rounds than the plan.
-[[nodiscard]] std::vector<Task> schedule(const Run& run);
+/// has fewer rounds than the plan, or than `rounds` says of each case (CoordinatorContext).
+[[nodiscard]] std::vector<Task> schedule(const Run& run, std::span<const std::uint32_t> rounds = {});
 
 /// What follows when that is done: the rounds beyond the plan's that each case of the run should have
 /// (rounds_wanted()).

@@ -15,6 +15,7 @@
 #include "model/run_file.hpp"
 #include "runner/merge.hpp"
 #include "runner/shards.hpp"
+#include "runner/survey.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
@@ -148,10 +149,25 @@ void announce(const std::vector<DeviceShare>& shares, Progress& progress) {
   progress.begin(steps, work);
 }
 
+/// Once, not once for each device. Where this is interrupted, so is everyone.
+void survey_host(const std::vector<DeviceShare>& shares, const CoordinatorContext& context,
+                 SharedHost& host) {
+  const bool is_known =
+      std::ranges::none_of(shares, [](const DeviceShare& share) { return share.run.environment.empty(); });
+  if (is_known) return;
+  context.progress.surveying();
+  Run surveyed{.variants = shares.front().run.variants};
+  if (!survey_machine(surveyed, context.worker_command, context.clock, context.interrupt_fd, Surveyed::host))
+    return;
+  host.environment = std::move(surveyed.environment);
+  host.ceilings = std::move(surveyed.ceilings);
+}
+
 void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const CoordinatorContext& context) {
   ask_for_huge_pages();
   SharedProgress progress(context.progress);
   SharedHost host(static_cast<std::ptrdiff_t>(shares.size()));
+  survey_host(shares, context, host);
   std::vector<std::thread> threads;
   for (DeviceShare& share : shares) {
     threads.emplace_back([&] {

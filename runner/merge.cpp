@@ -11,6 +11,7 @@
 #include "model/case_file.hpp"
 #include "model/case_index.hpp"
 #include "model/json_archive.hpp"
+#include "model/parts.hpp"
 #include "model/pool.hpp"
 #include "model/trace/joiner.hpp"
 #include "model/trace/trace.hpp"
@@ -175,6 +176,23 @@ void refuse_unplanned(const std::vector<Case>& planned, const std::vector<MergeS
   }
 }
 
+/// Rounds of one case on two GPU models are no rounds of one time.
+void refuse_other_models(const std::vector<MergeSource>& sources) {
+  std::map<CaseKey, std::pair<const MergeSource*, std::string>> owners;
+  for (const MergeSource& source : sources) {
+    const std::vector<std::string> models = gpu_models(source.run);
+    if (models.empty()) continue;
+    for (const Case& c : source.run.cases) {
+      const auto& [owner, model] = owners.emplace(c.key, std::pair(&source, models.front())).first->second;
+      if (model != models.front())
+        refuse(
+            fmt::format("{} was measured on {} in {} and on {} in {}, whose times do not belong in one: "
+                        "leave one of them out, or hold the two runs against each other with mprof compare.",
+                        c.id, model, name_of(*owner), models.front(), name_of(source)));
+    }
+  }
+}
+
 RunPart part_of(const Run& run) {
   RunPart part{.shard = run.shard,
                .command_line = run.command_line,
@@ -277,6 +295,7 @@ Run merged(std::vector<MergeSource>& sources, const MergeOptions& options) {
   std::vector<Case> planned = planned_cases(first.plan, first.variants, first.families);
   refuse_unplanned(planned, sources);
   if (!options.pool) refuse_shared_cases(sources);
+  refuse_other_models(sources);
   if (!options.incomplete) {
     for (const MergeSource& source : sources) require_through(source);
     require_all_cases(planned, sources);

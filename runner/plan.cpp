@@ -234,6 +234,17 @@ std::vector<Parameters> combinations(const VariantInfo& variant, const Plan& pla
   return all;
 }
 
+/// Puts in the tuned values of a variant at a problem, where there are some.
+void tune(CaseKey& key, const Plan& plan) {
+  if (!plan.tuned) return;
+  for (const TunedPoint& point : plan.tuned->points) {
+    if (point.variant != key.variant || point.problem != key.problem) continue;
+    for (const auto& [name, value] : point.parameters) {
+      if (!plan.settings.contains(name)) key.parameters[name] = value;
+    }
+  }
+}
+
 const RegisteredVariant& registered(const std::string& id, const Registry& registry) {
   const RegisteredVariant* variant = registry.variant(id);
   if (variant == nullptr) {
@@ -397,6 +408,7 @@ std::vector<Case> planned_cases(const Plan& plan, const std::vector<VariantInfo>
       for (const ProblemInfo& problem : family->problems) {
         Case& c = cases.emplace_back();
         c.key = {id, parameters, problem.problem};
+        tune(c.key, plan);
         c.id = case_id(c.key, *variant);
         c.ops = problem.ops;
         for (const Pass pass : plan.passes) c.passes.push_back({.pass = pass, .reason = "not run yet"});
@@ -435,7 +447,9 @@ std::optional<std::string> unavailable(const RegisteredVariant& variant, const D
 
 void skip_unavailable(std::vector<Case>& cases, const Registry& registry, const Devices& devices) {
   for (Case& c : cases) {
-    const std::optional<std::string> reason = unavailable(registered(c.key.variant, registry), devices);
+    const RegisteredVariant& variant = registered(c.key.variant, registry);
+    std::optional<std::string> reason = unavailable(variant, devices);
+    if (!reason && variant.impossible) reason = variant.impossible(c.key.parameters);
     if (!reason) continue;
     for (PassResult& pass : c.passes) {
       if (!is_to_run(pass)) continue;

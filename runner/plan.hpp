@@ -66,7 +66,8 @@ struct Contradiction {
 /// The plan's variants and the baselines they name, as the run record keeps them.
 [[nodiscard]] std::vector<VariantInfo> variants_of(const Plan& plan, const Registry& registry);
 
-/// Marks as skipped, with the reason, the passes of variants that cannot run on this machine.
+/// Marks as skipped, with the reason, the passes of variants that cannot run on this machine, and of values
+/// of their parameters that cannot go together.
 void skip_unavailable(std::vector<Case>& cases, const Registry& registry, const Devices& devices);
 
 /// The files that the cases still to run will read. Throws the family's Error when one is missing or corrupt.

@@ -37,6 +37,7 @@ template <class Archive, Fields<Job> S>
 void fields(Archive& a, S& s) {
   a.field("kind", s.kind);
   a.optional_field("devices", s.devices);
+  a.optional_field("seconds", s.seconds);
   a.field("pass", s.pass);
   a.field("plan", s.plan);
   a.optional_field("cases", s.cases);

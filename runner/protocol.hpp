@@ -24,6 +24,7 @@ enum class JobKind { survey, measure, describe };
 struct Job {
   JobKind kind = JobKind::measure;
   std::vector<std::string> devices{};  ///< survey: the devices to look at
+  double seconds = 0;                  ///< survey: how long the ceilings of each may take
   Pass pass = Pass::timing;
   Plan plan{};
   std::vector<CaseKey> cases{};  ///< in the order to run

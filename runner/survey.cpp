@@ -9,7 +9,9 @@
 namespace mprof {
 namespace {
 
-constexpr double survey_limit = 120;  // s
+constexpr double survey_limit = 120;         // s
+constexpr double seconds_of_ceilings = 1.6;  // of all devices together
+constexpr const char* host_device = "cpu";
 /// The fields of the environment that the survey leaves when it fails.
 constexpr const char* survey_group = "survey";
 
@@ -21,10 +23,13 @@ std::string with_last_words(const std::string& sentence, Process& worker) {
 }
 
 bool survey_machine(Run& run, const std::vector<std::string>& worker_command, const Clock& clock,
-                    int interrupt_fd) {
+                    int interrupt_fd, Surveyed what) {
   Job job{.kind = JobKind::survey};
-  std::set<std::string> devices{"cpu"};
+  std::set<std::string> devices{host_device};
   for (const VariantInfo& variant : run.variants) devices.insert(variant.device);
+  job.seconds = seconds_of_ceilings / static_cast<double>(devices.size());
+  if (what == Surveyed::devices) devices.erase(host_device);
+  if (what == Surveyed::host) devices = {host_device};
   job.devices.assign(devices.begin(), devices.end());
   Process worker(worker_command, to_line(job));
   const auto event = worker.next(clock, clock.now() + survey_limit, interrupt_fd);
@@ -35,8 +40,9 @@ bool survey_machine(Run& run, const std::vector<std::string>& worker_command, co
       throw Error(ExitCode::fault, with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
     }
     Message answer = parse_message(event.line);
+    for (auto& [group, facts] : run.environment) answer.environment[group].merge(facts);
     run.environment = std::move(answer.environment);
-    run.ceilings = std::move(answer.ceilings);
+    run.ceilings.insert(run.ceilings.end(), answer.ceilings.begin(), answer.ceilings.end());
   } catch (const Error& error) {
     run.environment[survey_group]["fingerprint"] = Absent{error.what()};
   }

@@ -10,10 +10,14 @@ namespace mprof {
 
 class Process;
 
-/// Has a worker look at the machine and measure its ceilings, for the run's record; what it could not find
-/// out is absent there. False when `interrupt_fd` became readable meanwhile.
+/// Of a machine whose devices are surveyed one by one, the host needs it only once.
+enum class Surveyed { all, host, devices };
+
+/// Has a worker look at the machine and measure its ceilings, for the run's record, beside what that has
+/// already; what it could not find out is absent there. False, and the run as it was, when `interrupt_fd`
+/// became readable meanwhile.
 [[nodiscard]] bool survey_machine(Run& run, const std::vector<std::string>& worker_command,
-                                  const Clock& clock, int interrupt_fd);
+                                  const Clock& clock, int interrupt_fd, Surveyed what = Surveyed::all);
 
 /// "SENTENCE. Its last words: ..." where it had any.
 [[nodiscard]] std::string with_last_words(const std::string& sentence, Process& worker);

@@ -58,7 +58,6 @@ class Channel {
 };
 
 Message survey(const Job& job, const WorkerContext& context) {
-  constexpr double seconds_in_all = 1.6;
   Message answer{.kind = MessageKind::surveyed};
   answer.environment = context.registry.library_versions();
   answer.environment["build"] = {{"version", version},
@@ -70,10 +69,8 @@ Message survey(const Job& job, const WorkerContext& context) {
     const Device* device = context.devices.find(id);
     if (device == nullptr || device->unavailable()) continue;
     for (auto& [group, facts] : device->fingerprint()) answer.environment[group].merge(facts);
-    for (Ceiling& ceiling :
-         device->measure_ceilings(seconds_in_all / static_cast<double>(job.devices.size()))) {
+    for (Ceiling& ceiling : device->measure_ceilings(job.seconds))
       answer.ceilings.push_back(std::move(ceiling));
-    }
   }
   return answer;
 }
@@ -138,7 +135,7 @@ class Bench {
     if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
     const Case c{.id = case_id(key, variant->info), .key = key};
     channel_.send({.kind = MessageKind::begin, .case_id = c.id});
-    const PassResult result = result_of(c, variant->info);
+    const PassResult result = result_of(c, *variant);
     channel_.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
     // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
     return result.status != Status::failed;
@@ -152,9 +149,10 @@ class Bench {
     return result;
   }
 
-  PassResult result_of(const Case& c, const VariantInfo& variant) {
+  PassResult result_of(const Case& c, const RegisteredVariant& variant) {
     try {
-      return measure(c, variant);
+      const auto reason = variant.impossible ? variant.impossible(c.key.parameters) : std::nullopt;
+      return reason ? without_result(Status::skipped, *reason) : measure(c, variant.info);
     } catch (const std::bad_alloc&) {
       return without_result(Status::failed, "out of memory on the host");
     } catch (const std::exception& error) {

@@ -145,7 +145,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     return launch.grid.count() * launch.block.count();
   }
 
-  /// Whatever was counted so far was of a smaller launch: where a batch is cut in chunks, say, of the first.
+  /// Whatever was counted so far was of a smaller launch: where work is cut in chunks, say, of the first.
   void prefer(std::size_t index, const cuda::KernelLaunch& launch) {
     kernels_[index].launch = launch;
     kernels_[index].counts.clear();

@@ -44,14 +44,15 @@ Parameters resolve_parameters(const std::vector<ParameterInfo>& declared, const 
 
 namespace detail {
 
-std::string register_variant(VariantInfo info, std::string_view file,
-                             std::function<std::optional<std::string>()> unavailable) {
+std::string register_variant(
+    VariantInfo info, std::string_view file, std::function<std::optional<std::string>()> unavailable,
+    std::function<std::optional<std::string>(const Parameters& parameters)> impossible) {
   info.id = variant_id_of(file);
   info.family = family_of(info.id);
   info.source_file = source_file_of(file);
   std::string id = info.id;
-  Registry::instance().add(
-      RegisteredVariant{std::move(info), unavailable ? std::move(unavailable) : runs_anywhere});
+  Registry::instance().add(RegisteredVariant{
+      std::move(info), unavailable ? std::move(unavailable) : runs_anywhere, std::move(impossible)});
   return id;
 }
 

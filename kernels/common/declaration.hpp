@@ -30,6 +30,9 @@ struct Declaration {
   std::vector<std::string> combines{};
   /// Why it cannot run on this machine, or nullopt; creates no device context. Empty: it runs anywhere.
   std::function<std::optional<std::string>()> unavailable{};
+  /// Why values of its parameters cannot go together, whatever they compute, or nullopt: such a case is
+  /// skipped with the reason. `parameters` has a value for each declared one. Empty: all can.
+  std::function<std::optional<std::string>(const Parameters& parameters)> impossible{};
   /// The largest relative L2 error of an item of the output that still counts as right, where it is not the
   /// family's own.
   std::optional<double> tolerance{};
@@ -65,8 +68,9 @@ template <class Op>
 namespace detail {
 
 /// Adds a variant to the registry, under the id and the source file that `file` gives it; returns the id.
-std::string register_variant(VariantInfo info, std::string_view file,
-                             std::function<std::optional<std::string>()> unavailable);
+std::string register_variant(
+    VariantInfo info, std::string_view file, std::function<std::optional<std::string>()> unavailable,
+    std::function<std::optional<std::string>(const Parameters& parameters)> impossible);
 void register_libraries(std::vector<LibraryFact> libraries);
 void register_environment(std::function<std::map<std::string, std::string>()> environment);
 [[noreturn]] void fail_unknown_variant(std::string_view id);
@@ -96,7 +100,7 @@ class Register {
                                                      .combines = declaration.combines,
                                                      .library = library,
                                                      .arithmetic = declaration.arithmetic},
-                                                    file, declaration.unavailable);
+                                                    file, declaration.unavailable, declaration.impossible);
     detail::register_libraries(declaration.libraries);
     if (declaration.environment) detail::register_environment(declaration.environment);
     detail::declarations<Op>().emplace(id, std::move(declaration));

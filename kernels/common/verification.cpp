@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/common/fingerprint.hpp"
 #include "kernels/common/parallel.hpp"
 #include "kernels/common/poison.hpp"
 #include "kernels/common/random.hpp"
@@ -42,6 +43,7 @@ struct Findings {
   std::size_t worst_item = nowhere;
   double max_error = 0;
   std::size_t worst_element = nowhere;
+  std::uint64_t fingerprint = 0;  ///< the sum of its terms; in any order
 
   void add_item(std::size_t item, double item_relative_l2) {
     if (item_relative_l2 > relative_l2 || (item_relative_l2 == relative_l2 && item < worst_item)) {
@@ -61,6 +63,7 @@ struct Findings {
     no_reference.merge(other.no_reference);
     add_item(other.worst_item, other.relative_l2);
     add_error(other.worst_element, other.max_error);
+    fingerprint += other.fingerprint;
   }
 };
 
@@ -143,6 +146,11 @@ std::string describe(const Findings& found, const OutputToVerify& comparison) {
   return {};
 }
 
+/// What stands for an output's bits, whatever the order of its items is: that of its items in their order.
+std::string checksum_of(const Findings& found, const OutputToVerify& comparison) {
+  return fmt::format("{:016x}", found.fingerprint + comparison.output.size());
+}
+
 Verification judge(const Findings& found, const OutputToVerify& comparison, std::uint64_t elements) {
   const std::string finding = describe(found, comparison);
   return {.op = std::string(comparison.op),
@@ -188,14 +196,18 @@ Verification OutputProof::operator()(const OutputToVerify& output, const Trial& 
 Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::size_t first) {
   reference_ = std::make_unique_for_overwrite<float[]>(output.output.size());
   const std::size_t size = block_size(output);
-  OutputToVerify keeping = output;
-  keeping.reference = [&](std::size_t block) {
-    std::vector<double> reference = output.reference(block);
-    std::ranges::transform(reference, reference_.get() + turning_.item(first, block) * size,
+  const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
+    const std::vector<double> reference = output.reference(block);
+    const std::size_t at = turning_.item(first, block) * size;
+    std::ranges::transform(reference, reference_.get() + at,
                            [](double value) { return static_cast<float>(value); });
-    return reference;
-  };
-  return verify(keeping);
+    compare_block<double>(output, block, reference, findings);
+    for (std::size_t i = 0; i < size; ++i)
+      findings.fingerprint += fingerprint_term(at + i, output.output[block * size + i]);
+  });
+  Verification verified = judge(found, output, output.output.size());
+  verified.checksum = checksum_of(found, output);
+  return verified;
 }
 
 Verification OutputProof::verify_as_before(const OutputToVerify& output, std::size_t first) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/derive/subjects.hpp"
+#include "model/parts.hpp"
 #include "model/trace/reader.hpp"
 #include "system/files.hpp"
 
@@ -38,11 +39,12 @@ void put(std::vector<Measurement>& measurements, std::vector<Measurement> rows) 
 }
 
 void derive_speed_of_light(Run& run) {
+  const PartIndex parts(run);
   for (Case& subject : run.cases) {
     PassResult* const timing = find_pass(subject, Pass::timing);
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (timing == nullptr || variant == nullptr) continue;
-    put(timing->measurements, modelled_speed_of_light(subject, variant->device, run.ceilings));
+    put(timing->measurements, modelled_speed_of_light(subject, variant->device, parts.ceilings(subject.id)));
   }
 }
 

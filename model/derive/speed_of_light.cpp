@@ -31,6 +31,11 @@ constexpr Work kinds_of_work[] = {
      "special_function_rate", false},
 };
 
+/// A program's op declares none: nothing can be said of its rate.
+bool has_known_work(const OpInfo& op) {
+  return std::ranges::any_of(kinds_of_work, [&](const Work& work) { return op.*work.amount > 0; });
+}
+
 Value peak(std::string_view id, std::string_view device, std::span<const Ceiling> ceilings) {
   const auto found = std::ranges::find_if(
       ceilings, [&](const Ceiling& ceiling) { return ceiling.id == id && ceiling.device == device; });
@@ -69,7 +74,7 @@ std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::strin
   std::vector<Measurement> rows;
   for (const OpInfo& op : subject.ops) {
     const Measurement* const op_time = find_measurement(subject, "op_time", op.name);
-    if (op_time == nullptr) continue;
+    if (op_time == nullptr || !has_known_work(op)) continue;
     const Value time = median_time(*op_time);
     for (const Work& work : kinds_of_work) {
       const double amount = op.*work.amount;

@@ -1,6 +1,7 @@
 #include "model/trace/program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -248,10 +249,11 @@ class CaseMaker {
   [[nodiscard]] CaseInfo& info() { return trace_.cases.front(); }
 
   /// From the first work, call or range to the last. What the operating system was asked for around that, as
-  /// by a program that loads its libraries, is in the trace and in no op's time.
+  /// by a program that loads its libraries, and what the profiler did then, is in the trace and in no op's
+  /// time.
   [[nodiscard]] Interval window() const {
     std::optional<Interval> all;
-    const auto widen = [&](auto& rows) {
+    const auto widen = [&](const auto& rows) {
       for (const auto& row : rows) {
         if (!all) all = row.time;
         all = Interval{std::min(all->start, row.time.start), std::max(all->end, row.time.end)};
@@ -260,7 +262,9 @@ class CaseMaker {
     for_each_work(trace_, widen);
     widen(trace_.calls);
     widen(trace_.ranges);
-    widen(trace_.overheads);
+    for (const Overhead& overhead : trace_.overheads) {
+      if (!nsys::is_of_profiler(overhead.kind)) widen(std::array{overhead});
+    }
     if (!all) widen(trace_.system_calls);
     return all.value_or(Interval{});
   }

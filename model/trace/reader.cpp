@@ -583,14 +583,12 @@ class Reader {
     read_profiler_overheads();
   }
 
-  /// Of cases: an export of Nsight Systems has all that its own injection did there, from the process's
-  /// start.
+  /// An export of Nsight Systems has no cases, and what its own injection did from the process's start.
   void read_profiler_overheads() {
-    if (trace_.cases.empty()) return;
     Rows rows(database_, tables::profiler_overheads.name, {"start", "end"}, {"globalTid", "overheadType"});
     while (rows.next()) {
       const Home home{extents_.by_time(nsys::process_of(rows.integer(2)), rows.integer(0)), nowhere};
-      if (home.in_case == no_case) continue;
+      if (!is_wanted(home)) continue;
       trace_.overheads.push_back({.time = rows.interval(),
                                   .thread = rows.integer(2),
                                   .in_case = home.in_case,

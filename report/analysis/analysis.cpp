@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "model/parts.hpp"
 namespace mprof {
 namespace {
 
@@ -89,7 +90,8 @@ OpResult op_result(const Run& run, const Case& c, const OpInfo& info) {
   result.flaw = op_time_flaw(c, info.name);
   result.compared_by = result.flaw.empty() ? "op_time" : "group_time";
   if (const std::string_view ceiling = tensor_ceiling_of(c, info.name); !ceiling.empty())
-    result.compute_throughput = of_tensor_peak(result.flop_rate, measured_peak(run, ceiling));
+    result.compute_throughput =
+        of_tensor_peak(result.flop_rate, measured_peak(PartIndex(run).ceilings(c.id), ceiling));
   find_limit(result);
   result.gpu_time = traced_value(c, "gpu_time", info.name);
   if (const Verification* found = find_verification(c, info.name)) result.verification = *found;
@@ -108,6 +110,17 @@ bool is_within_noise(const CaseResult& result) {
   if (!result.trace_overhead || !(middle > 0)) return false;
   const double traced = result.trace_overhead->median * middle;
   return traced >= low && traced <= high;
+}
+
+/// Which GPU measured what, where that is not the same everywhere.
+void add_gpu_models(const Run& run, std::vector<FamilyResult>& families) {
+  const PartIndex parts(run);
+  for (FamilyResult& family : families) {
+    for (VariantResult& variant : family.variants) {
+      if (variant.info.device != "cuda") continue;
+      for (CaseResult& result : variant.cases) result.gpu_model = parts.gpu_model(result.id);
+    }
+  }
 }
 
 CaseResult case_result(const Run& run, const Case& c, const FamilyInfo* family) {
@@ -487,6 +500,7 @@ FamilyResult outline_of(const Run& run, const std::string& family) {
 
 RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer, const Run* recorded) {
   RunAnalysis analysis{&run, families_of(run), {}};
+  if (gpu_models(run).size() > 1) add_gpu_models(run, analysis.families);
   for (FamilyResult& family : analysis.families) {
     judge_family(family);
     family.measured = variants_in(recorded == nullptr ? run : *recorded, family.id);

@@ -81,6 +81,7 @@ struct CaseResult {
   Status status = Status::pending;
   std::string reason;
   const Case* source = nullptr;  ///< in the analysed run
+  std::string gpu_model{};       ///< that measured it; empty unless the run has several
   bool is_baseline = false;      ///< its variant declares no baseline
   std::string baseline;          ///< id of the case that it is compared with; empty when there is none
   std::vector<OpResult> ops;

@@ -43,7 +43,8 @@ Evidence read_evidence(const Run& run, const std::filesystem::path& trace) {
   std::error_code error;
   if (trace.empty() || !std::filesystem::exists(trace, error)) return {std::nullopt, why_not_traced(run)};
   trace::Query query;
-  query.parts.synchronizations = query.parts.overheads = true;  // for the time budget
+  query.parts.synchronizations = query.parts.overheads = query.parts.system_calls =
+      true;  // for the time budget
   trace::Trace profile = trace::read_trace(trace, query);
   if (profile.cases.empty()) return {std::nullopt, "trace.sqlite holds no case of this run"};
   return {std::move(profile), ""};

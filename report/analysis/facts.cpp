@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/parts.hpp"
 #include "model/statistics/median.hpp"
 #include "report/analysis/estimate.hpp"
 #include "report/text/format.hpp"
@@ -82,8 +83,8 @@ std::string known_fact(const Run& run, std::string_view group, std::string_view 
 std::string machine_name(const Run& run) {
   const bool cuda = std::any_of(run.variants.begin(), run.variants.end(),
                                 [](const VariantInfo& variant) { return variant.device == "cuda"; });
-  const std::string gpu = cuda ? known_fact(run, fact::gpu_name.group, fact::gpu_name.name) : "";
-  if (!gpu.empty()) return gpu;
+  const std::vector<std::string> gpus = cuda ? gpu_models(run) : std::vector<std::string>();
+  if (!gpus.empty()) return fmt::format("{}", fmt::join(gpus, " and "));
   const std::string cpu = known_fact(run, fact::cpu_model.group, fact::cpu_model.name);
   return cpu.empty() ? "an unknown machine" : cpu;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "model/parts.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/series_findings.hpp"
 #include "report/analysis/verification.hpp"
@@ -498,6 +499,19 @@ void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
   }
 }
 
+/// Times of two models are times of two machines.
+void add_gpu_models(const Run& run, std::vector<Finding>& findings) {
+  const std::vector<std::string> models = gpu_models(run);
+  if (models.size() < 2) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format(
+           "The run was measured on {} GPU models: {}. Each case is held against the peaks of the one "
+           "that measured it; times and speed-ups of cases from different models say nothing of the "
+           "code, percentages of the possible do.",
+           models.size(), format::list(models))});
+}
+
 /// What the report was told to leave out may be faster than anything that it shows.
 void add_left_out(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   for (const FamilyResult& family : families) {
@@ -533,6 +547,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_without_timing(run, findings);
   add_programs(run, findings);
   add_missing_ceilings(run, findings);
+  add_gpu_models(run, findings);
   add_left_out(families, findings);
   add_slow_downs(families, findings);
   add_flawed_op_times(families, findings);

@@ -13,6 +13,7 @@
 #include "model/statistics/robust.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
@@ -27,28 +28,68 @@ constexpr double share_of_times = 0.05;
 /// add in any order.
 constexpr double agreeing_share = 0.9;
 
-struct MedianFact {
-  const char* metric;
+constexpr const char* neighbours = "others on the GPU";
+constexpr const char* sm_clock = "SM clock";
+constexpr const char* memory_clock = "memory clock";
+constexpr const char* memory_bandwidth = "memory bandwidth";
+constexpr const char* link_width = "PCIe link width";
+constexpr const char* link_bandwidth = "host to GPU bandwidth";
+constexpr std::array all_facts{
+    FleetFact{sm_clock, Unit::hertz},        FleetFact{memory_clock, Unit::hertz},
+    FleetFact{"temperature", Unit::celsius}, FleetFact{"power", Unit::watt},
+    FleetFact{neighbours, Unit::percent},    FleetFact{memory_bandwidth, Unit::byte_per_second},
+    FleetFact{link_width, Unit::count},      FleetFact{link_bandwidth, Unit::byte_per_second}};
+
+/// Which of them are medians of samples, and which were measured before the run.
+struct FactSource {
+  const char* id;
   const char* name;
 };
-constexpr const char* neighbours = "others on the GPU";
-constexpr std::array median_facts{
-    MedianFact{"gpu_sm_clock", "SM clock"}, MedianFact{"gpu_memory_clock", "memory clock"},
-    MedianFact{"gpu_temperature", "temperature"}, MedianFact{"gpu_power", "power"},
-    MedianFact{"other_gpu_share", neighbours}};
+constexpr std::array sampled_facts{
+    FactSource{"gpu_sm_clock", sm_clock}, FactSource{"gpu_memory_clock", memory_clock},
+    FactSource{"gpu_temperature", "temperature"}, FactSource{"gpu_power", "power"},
+    FactSource{"other_gpu_share", neighbours}};
+constexpr std::array ceiling_facts{FactSource{"memory_bandwidth", memory_bandwidth},
+                                   FactSource{"pinned_host_to_device_bandwidth", link_bandwidth}};
 /// Of the GPU's multiprocessors, beyond what the fleet gives to others, must be another process's to make a
 /// GPU slow: as much as it must be slower at the least. In percent, as the record has it.
 constexpr double share_that_slows = 100 * (1 - slow_performance);
-constexpr const char* link_width = "PCIe link width";
 
-std::string time_name(const Case& c, const std::string& op) {
-  return c.id + " " + op;
+/// Whether so many of a GPU's times are enough to speak of the GPU.
+bool are_many(std::size_t slow, std::size_t all) {
+  return static_cast<double>(slow) >= std::max(2.0, share_of_times * static_cast<double>(all));
 }
 
-/// The error against the reference to its last bit: the same inputs and the same arithmetic give the same
-/// one.
+std::string time_name(const std::string& id, const std::string& op) {
+  return id + " " + op;
+}
+
+std::string shown_fact(const std::map<std::string, double>& facts, const char* name) {
+  const auto* const fact = std::ranges::find(all_facts, name, &FleetFact::name);
+  return format::quantity(facts.at(name), fact->unit);
+}
+
+/// Slower by more than healthy times move, and to this day.
+bool has_declined(const HistorySeries& series) {
+  if (series.changes.empty()) return false;
+  const HistoryChange& last = series.changes.back();
+  return last.speed_up.verdict == Verdict::slower && 1 / last.ratio < slow_performance;
+}
+
+/// Records of earlier versions have no checksum: there the error against the reference, to its last bit,
+/// stands for it.
+constexpr std::string_view by_error = "error ";
+
 std::string output_mark(const Verification& verification) {
-  return fmt::format("{:a} {:a} {}", verification.relative_l2, verification.max_error, verification.elements);
+  if (!verification.checksum.empty()) return verification.checksum;
+  return fmt::format("{}{:a} {:a} {}", by_error, verification.relative_l2, verification.max_error,
+                     verification.elements);
+}
+
+/// An output and how it is marked: marks of two kinds never meet.
+using MarkedOutput = std::pair<std::string, bool>;
+MarkedOutput marked(const std::string& output, const std::string& mark) {
+  return {output, mark.starts_with(by_error)};
 }
 
 void add_case(FleetMember& member, const Case& c) {
@@ -62,10 +103,10 @@ void add_case(FleetMember& member, const Case& c) {
   if (timing == nullptr) return;
   for (const Measurement& row : timing->measurements) {
     if (row.metric == "op_time" && !row.samples.empty())
-      member.times[time_name(c, row.op)] = round_medians(row);
+      member.times[time_name(c.id, row.op)] = round_medians(row);
   }
   for (const Verification& verification : timing->verification)
-    member.outputs[time_name(c, verification.op)] = output_mark(verification);
+    member.outputs[time_name(c.id, verification.op)] = output_mark(verification);
 }
 
 /// How a member's times, or those of one of its rounds, lie to the fleet's: logarithms, positive is slower.
@@ -88,8 +129,8 @@ class Judge {
       all.push_back(deviations.back().all);
     }
     const RobustSpread spread = robust_spread(all);
-    FleetOfModel fleet{
-        .model = members_.front()->model, .times = spreads_.size(), .spread = spread.deviation};
+    FleetOfModel fleet{.model = members_.front()->model, .usual_facts = facts_, .spread = spread.deviation};
+    for (const auto& [name, logs] : spreads_) fleet.usual_times[name] = std::exp(logs.centre);
     for (std::size_t i = 0; i < members_.size(); ++i)
       fleet.verdicts.push_back(verdict_on(*members_[i], deviations[i], spread));
     std::ranges::stable_sort(fleet.verdicts, {}, [](const FleetVerdict& verdict) {
@@ -101,24 +142,24 @@ class Judge {
  private:
   void find_spreads() {
     std::map<std::string, std::vector<double>> values;
-    std::map<std::string, std::map<std::string, std::size_t>> marks;
+    std::map<MarkedOutput, std::map<std::string, std::size_t>> marks;
     std::map<std::string, std::vector<double>> facts;
     for (const FleetMember* member : members_) {
       for (const auto& [name, time] : member->times) values[name].push_back(std::log(median(time)));
-      for (const auto& [name, mark] : member->outputs) ++marks[name][mark];
+      for (const auto& [name, mark] : member->outputs) ++marks[marked(name, mark)][mark];
       for (const auto& [name, fact] : member->facts) facts[name].push_back(fact);
     }
     for (const auto& [name, logs] : values) {
       if (logs.size() >= fewest_members) spreads_[name] = robust_spread(logs);
     }
     for (const auto& [name, fact] : facts) facts_[name] = median(fact);
-    for (const auto& [name, counts] : marks) {
+    for (const auto& [output, counts] : marks) {
       const auto usual = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
       std::size_t all = 0;
       for (const auto& [mark, count] : counts) all += count;
       const auto gpus = static_cast<double>(all);
       const bool agree = static_cast<double>(usual->second) >= std::min(agreeing_share * gpus, gpus - 1);
-      if (all >= fewest_members && agree) outputs_[name] = usual->first;
+      if (all >= fewest_members && agree) outputs_[output] = usual->first;
     }
   }
 
@@ -173,16 +214,15 @@ class Judge {
                          .deviations = deviations_from(spread, deviations.all)};
     bool unrepeated = false;
     add_slow_times(verdict, unrepeated);
-    const auto enough = std::max(2.0, share_of_times * static_cast<double>(member.times.size()));
     verdict.slow =
-        is_slow_again(deviations, spread) || static_cast<double>(verdict.slow_times.size()) >= enough;
+        is_slow_again(deviations, spread) || are_many(verdict.slow_times.size(), member.times.size());
     verdict.once = !verdict.slow && deviations.rounds.size() < rounds_to_repeat &&
                    (is_slow(deviations.all, spread) || unrepeated);
-    for (const auto& [name, mark] : outputs_) {
-      const auto own = member.outputs.find(name);
-      if (own != member.outputs.end() && own->second != mark) verdict.other_outputs.push_back(name);
+    for (const auto& [name, mark] : member.outputs) {
+      const auto usual = outputs_.find(marked(name, mark));
+      if (usual != outputs_.end() && usual->second != mark) verdict.other_outputs.push_back(name);
     }
-    if (verdict.slow) verdict.cause = cause_of(member);
+    if (verdict.slow) verdict.cause = cause_of(verdict);
     return verdict;
   }
 
@@ -199,31 +239,59 @@ class Judge {
     return own == member.facts.end() ? 0 : own->second - facts_.at(fact);
   }
 
-  [[nodiscard]] std::string cause_of(const FleetMember& member) const {
-    const auto below = [&](const char* fact) {
+  /// Where its clock is lower: whether that is all of it. Its performance in cycles is that in seconds over
+  /// its share of the fleet's clock.
+  [[nodiscard]] static std::string in_cycles(double performance, double clock_share) {
+    const double cycles = performance / clock_share;
+    return fmt::format("in cycles it is {}, at {} of the fleet",
+                       cycles < slow_performance ? "slow too" : "level", format::percent(cycles));
+  }
+
+  /// What is lower than the fleet's, as sentences without a full stop; what explains all of it alone.
+  [[nodiscard]] std::string cause_of(const FleetVerdict& verdict) const {
+    const FleetMember& member = *verdict.member;
+    const auto is_below = [&](const char* fact) {
       return share_of_fleet(member, fact).value_or(1) < slow_performance;
     };
-    const auto against = [&](const char* fact, Unit unit) {
-      return fmt::format("{}, the fleet's {}", format::quantity(member.facts.at(fact), unit),
-                         format::quantity(facts_.at(fact), unit));
+    const auto against = [&](const char* what, const char* fact) {
+      return fmt::format("{}: {}, the fleet's {}", what, shown_fact(member.facts, fact),
+                         shown_fact(facts_, fact));
     };
+    std::vector<std::string> causes;
     if (const double more = more_than_fleet(member, neighbours); more >= share_that_slows)
-      return fmt::format("a neighbour: other processes used {} more of the GPU than of the fleet's",
-                         format::percent(more / 100));
-    if (below("SM clock"))
-      return fmt::format("its clock (power, heat or a limit): {}", against("SM clock", Unit::hertz));
-    if (below("memory clock"))
-      return fmt::format("its memory's clock: {}", against("memory clock", Unit::hertz));
-    if (below(link_width))
-      return fmt::format("its link: {} PCIe lanes, the fleet's {}", member.facts.at(link_width),
-                         facts_.at(link_width));
-    return member.facts.contains("SM clock") ? "not known: clocks, link and neighbours are about the fleet's"
-                                             : "not known, the records have no clocks";
+      causes.push_back(fmt::format("a neighbour: other processes used {} more of the GPU than of the fleet's",
+                                   format::percent(more / 100)));
+    if (is_below(sm_clock)) {
+      const double performance = performance_where_slow(verdict), share = *share_of_fleet(member, sm_clock);
+      const std::string clock = against("its clock (power, heat or a limit)", sm_clock);
+      if (causes.empty() && performance / share >= slow_performance)
+        return fmt::format("{}; {}", clock, in_cycles(performance, share));
+      causes.push_back(fmt::format("{}; {}", clock, in_cycles(performance, share)));
+    }
+    if (is_below(memory_clock))
+      causes.push_back(against("its memory's clock", memory_clock));
+    else if (is_below(memory_bandwidth))
+      causes.push_back(against("its memory, by the bandwidth measured", memory_bandwidth));
+    if (is_below(link_width))
+      causes.push_back(against("its link, in PCIe lanes", link_width));
+    else if (is_below(link_bandwidth))
+      causes.push_back(against("its link, by the bandwidth measured", link_bandwidth));
+    if (!causes.empty()) return fmt::format("{}", fmt::join(causes, "; "));
+    return member.facts.contains(sm_clock)
+               ? "not known: clocks, memory, link and neighbours are about the fleet's"
+               : "not known, the records have no clocks";
+  }
+
+  static double performance_where_slow(const FleetVerdict& verdict) {
+    if (verdict.performance < slow_performance || verdict.slow_times.empty()) return verdict.performance;
+    std::vector<double> performances;
+    for (const SlowTime& slow : verdict.slow_times) performances.push_back(slow.performance);
+    return median(performances);
   }
 
   const std::vector<const FleetMember*>& members_;
   std::map<std::string, RobustSpread> spreads_;  // of the logarithms of each time
-  std::map<std::string, std::string> outputs_;   // the usual mark of each output
+  std::map<MarkedOutput, std::string> outputs_;  // the usual mark of each output
   std::map<std::string, double> facts_;          // the fleet's median
 };
 
@@ -232,13 +300,14 @@ class Judge {
 FleetMember fleet_member(const Run& run, const std::string& name) {
   FleetMember member{.name = name,
                      .gpu = known_fact(run, fact::gpu, "UUID"),
-                     .model = known_fact(run, fact::gpu, fact::gpu_name.name)};
+                     .model = known_fact(run, fact::gpu, fact::gpu_name.name),
+                     .started = run.started};
   if (member.model.empty()) member.model = known_fact(run, fact::cpu, fact::cpu_model.name);
   std::map<std::string, std::vector<double>> samples;
   for (const Case& c : run.cases) {
     add_case(member, c);
-    for (const MedianFact& fact : median_facts) {
-      const Measurement* row = find_measurement(c, fact.metric);
+    for (const FactSource& fact : sampled_facts) {
+      const Measurement* row = find_measurement(c, fact.id);
       if (row != nullptr && !row->samples.empty()) samples[fact.name].push_back(median(row->samples));
     }
   }
@@ -246,6 +315,12 @@ FleetMember fleet_member(const Run& run, const std::string& name) {
   const Fact* width = find_fact(run.environment, fact::gpu, link_width);
   if (width != nullptr && std::holds_alternative<double>(*width))
     member.facts[link_width] = std::get<double>(*width);
+  for (const FactSource& fact : ceiling_facts) {
+    const auto measured = std::ranges::find_if(run.ceilings, [&](const Ceiling& ceiling) {
+      return ceiling.id == fact.id && ceiling.device == "cuda" && ceiling.value;
+    });
+    if (measured != run.ceilings.end()) member.facts[fact.name] = *measured->value;
+  }
   return member;
 }
 
@@ -262,7 +337,48 @@ Fleet judge_fleet(const std::vector<FleetMember>& members) {
   return fleet;
 }
 
+std::span<const FleetFact> fleet_facts() {
+  return all_facts;
+}
+
+std::optional<double> performance_in(const FleetOfModel& fleet, const FleetMember& member,
+                                     const std::string& time) {
+  const auto own = member.times.find(time);
+  const auto usual = fleet.usual_times.find(time);
+  if (own == member.times.end() || usual == fleet.usual_times.end()) return std::nullopt;
+  return usual->second / median(own->second);
+}
+
+FleetHistory judge_history(const FleetMember& newest, std::vector<RecordedRun> runs) {
+  FleetHistory judged{.name = newest.name, .gpu = newest.gpu, .runs = runs.size()};
+  try {
+    const History history = history_of(std::move(runs), {});
+    std::vector<double> performances;
+    for (const HistoryMachine& machine : history.machines) {
+      for (const HistoryCase& c : machine.cases) {
+        for (const HistorySeries& series : c.series) {
+          if (series.op.empty()) continue;  // the whole case is the sum of its ops, and of the host's times
+          ++judged.times;
+          if (!has_declined(series)) continue;
+          const HistoryChange& change = series.changes.back();
+          judged.declined_times.push_back(
+              {time_name(c.id, series.op), 1 / change.ratio, history.runs[change.to].summary.started});
+          performances.push_back(1 / change.ratio);
+        }
+      }
+    }
+    std::ranges::sort(judged.declined_times, {}, &DeclinedTime::performance);
+    if (!performances.empty()) judged.performance = median(performances);
+    judged.declined = are_many(judged.declined_times.size(), judged.times);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::incomparable) throw;
+    judged.absent = error.what();
+  }
+  return judged;
+}
+
 bool Fleet::is_bad() const {
+  if (std::ranges::any_of(histories, &FleetHistory::declined)) return true;
   return std::ranges::any_of(models, [](const FleetOfModel& model) {
     return std::ranges::any_of(model.verdicts, &FleetVerdict::is_bad);
   });

@@ -2,25 +2,38 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/metric.hpp"
 #include "model/run.hpp"
+#include "report/analysis/history.hpp"
 
 /// Many GPUs of one model that ran the same cases: which of them is slow, or computes other bits.
 /// docs/statistics.md says by what rule.
 namespace mprof {
 
+/// Something beside times that may be why a GPU is slow: the median of what was recorded beside them.
+struct FleetFact {
+  std::string_view name;
+  Unit unit;
+};
+[[nodiscard]] std::span<const FleetFact> fleet_facts();
+
 /// What a fleet keeps of a run, which is little beside its samples.
 struct FleetMember {
-  std::string name{};   ///< of the run
-  std::string gpu{};    ///< its UUID; empty without a GPU
-  std::string model{};  ///< its name, or that of the CPU
+  std::string name{};     ///< of the run
+  std::string gpu{};      ///< its UUID; empty without a GPU
+  std::string model{};    ///< its name, or that of the CPU
+  std::string started{};  ///< UTC, ISO 8601
   /// s, the median of each round of each op time; by case and op: "map/direct@8 map".
   std::map<std::string, std::vector<double>> times{};
   std::map<std::string, std::string> outputs{};  ///< what tells an output's bits from others, by the same
   std::vector<std::string> failures{};    ///< cases with a wrong output, or none: "map/direct@8: wrong"
-  std::map<std::string, double> facts{};  ///< what may be the cause: medians of clocks, temperature, ...
+  std::map<std::string, double> facts{};  ///< of fleet_facts(), those that are known
 };
 
 [[nodiscard]] FleetMember fleet_member(const Run& run, const std::string& name);
@@ -30,6 +43,25 @@ struct SlowTime {
   std::string time{};
   double performance = 1;  ///< the fleet's time over this one's
   double deviations = 0;   ///< robust standard deviations from the fleet
+};
+
+/// A time that is slower on a GPU than it was there.
+struct DeclinedTime {
+  std::string time{};
+  double performance = 1;  ///< the earlier time over the new one
+  std::string since{};     ///< when the first run with the new time started; UTC, ISO 8601
+};
+
+/// A GPU held against its own earlier runs.
+struct FleetHistory {
+  std::string name{};  ///< of its newest run
+  std::string gpu{};   ///< its UUID
+  std::size_t runs = 0;
+  std::size_t times = 0;                       ///< that two runs have at least
+  double performance = 1;                      ///< that of the declined times, in the median
+  std::vector<DeclinedTime> declined_times{};  ///< the most first
+  bool declined = false;                       ///< in so many of its times that the GPU is slower than it was
+  std::string absent{};                        ///< why nothing can be told
 };
 
 struct FleetVerdict {
@@ -47,17 +79,27 @@ struct FleetVerdict {
 /// The GPUs of one model.
 struct FleetOfModel {
   std::string model{};
-  std::size_t times = 0;  ///< that at least five GPUs have
-  double spread = 0;      ///< robust standard deviation of performance between its GPUs, as a share
+  std::map<std::string, double> usual_times{};  ///< s, the fleet's, of each time that at least five GPUs have
+  std::map<std::string, double> usual_facts{};  ///< the median of each of fleet_facts()
+  double spread = 0;  ///< robust standard deviation of performance between its GPUs, as a share
   std::vector<FleetVerdict> verdicts{};  ///< what is bad first, then by performance
 };
 
 /// Of each model that there are at least five GPUs of; `members` must outlive it.
 struct Fleet {
   std::vector<FleetOfModel> models{};
-  std::vector<std::string> too_few{};  ///< models of fewer, that nothing can be said of
+  std::vector<std::string> too_few{};     ///< models of fewer, that nothing can be said of
+  std::vector<FleetHistory> histories{};  ///< of GPUs with earlier runs: what declined first
   [[nodiscard]] bool is_bad() const;
 };
 [[nodiscard]] Fleet judge_fleet(const std::vector<FleetMember>& members);
+
+/// The fleet's time over the GPU's, where both have it.
+[[nodiscard]] std::optional<double> performance_in(const FleetOfModel& fleet, const FleetMember& member,
+                                                   const std::string& time);
+
+/// A GPU by its runs, two at the least, in any order, the way `mprof history` tells a change; the newest one
+/// is the one that counts.
+[[nodiscard]] FleetHistory judge_history(const FleetMember& newest, std::vector<RecordedRun> runs);
 
 }  // namespace mprof

@@ -11,7 +11,8 @@
 /// What a run knows of single kernels, and of an op by its kernels.
 namespace mprof {
 
-/// What the counters pass read of a kernel of an op: of its largest launch there, which speaks for the others.
+/// What the counters pass read of a kernel of an op: of its largest launch there, which speaks for the
+/// others.
 struct KernelCounters {
   std::string op;
   std::string kernel;

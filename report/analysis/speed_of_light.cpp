@@ -14,6 +14,7 @@
 #include "model/facts.hpp"
 #include "model/metric.hpp"
 #include "model/metric_presets.hpp"
+#include "model/parts.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/text/format.hpp"
 
@@ -485,11 +486,15 @@ std::optional<double> multiprocessors_of(const KernelCounters& kernel) {
   return std::round(grid->median / waves->median / blocks);
 }
 
-std::optional<double> measured_peak(const Run& run, std::string_view id) {
-  const auto found = std::find_if(run.ceilings.begin(), run.ceilings.end(), [&](const Ceiling& ceiling) {
+std::optional<double> measured_peak(std::span<const Ceiling> ceilings, std::string_view id) {
+  const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
     return ceiling.id == id && ceiling.device == "cuda";
   });
-  return found == run.ceilings.end() ? std::nullopt : found->value;
+  return found == ceilings.end() ? std::nullopt : found->value;
+}
+
+std::optional<double> measured_peak(const Run& run, std::string_view id) {
+  return gpu_models(run).size() > 1 ? std::nullopt : measured_peak(std::span(run.ceilings), id);
 }
 
 SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family) {

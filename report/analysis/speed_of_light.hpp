@@ -175,6 +175,9 @@ struct SpeedOfLight {
 [[nodiscard]] SpeedOfLight speed_of_light(const Run& run, const FamilyResult& family);
 
 /// A ceiling of the GPU by its id; nullopt where it was not measured.
+[[nodiscard]] std::optional<double> measured_peak(std::span<const Ceiling> ceilings,
+                                                  std::string_view ceiling);
+/// That of a run; nullopt as well where several GPU models measured it, which have no peak in common.
 [[nodiscard]] std::optional<double> measured_peak(const Run& run, std::string_view ceiling);
 
 }  // namespace mprof

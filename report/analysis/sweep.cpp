@@ -162,16 +162,9 @@ void judge_against_best(SweepPoint& point, const SweepPoint& best) {
     point.standing = Standing::best;
     return;
   }
-  const std::string disturbed = why_disturbed({point.time, best.time}, "it", "the best");
-  if (!disturbed.empty()) {
-    point.standing = Standing::unclear;
-    point.reason = disturbed;
-  } else if (!point.time->interval || !best.time->interval) {
-    point.standing = Standing::unclear;
-    point.reason = judge(point.time, best.time).reason;
-  } else {
-    point.standing = is_level(point.time, best.time) ? Standing::level : Standing::slower;
-  }
+  const StandingOfTime found = standing_against(point.time, best.time);
+  point.standing = found.standing;
+  point.reason = found.reason;
 }
 
 void judge_against_default(SweepPoint& point, const SweepPoint* usual, const Words& words) {
@@ -248,6 +241,13 @@ void add_ops(Sweep& sweep, const FamilyResult& family) {
 }
 
 }  // namespace
+
+StandingOfTime standing_against(const Value& time, const Value& best) {
+  const std::string disturbed = why_disturbed({time, best}, "it", "the best");
+  if (!disturbed.empty()) return {Standing::unclear, disturbed};
+  if (!time->interval || !best->interval) return {Standing::unclear, judge(time, best).reason};
+  return {is_level(time, best) ? Standing::level : Standing::slower, ""};
+}
 
 double SweepAxis::position(std::size_t index) const {
   switch (scale) {

@@ -35,6 +35,14 @@ enum class Standing {
   none      ///< no verified time
 };
 
+/// A verified time against the best one, which is no longer: best, level, slower or unclear, and why.
+struct StandingOfTime {
+  Standing standing = Standing::unclear;
+  std::string reason{};  ///< why it is unclear
+};
+
+[[nodiscard]] StandingOfTime standing_against(const Value& time, const Value& best);
+
 struct SweepPoint {
   std::vector<std::size_t> at;         ///< the index of a value on each axis
   const CaseResult* result = nullptr;  ///< nullptr: the run has no such case

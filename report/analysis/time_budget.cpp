@@ -1,6 +1,7 @@
 #include "report/analysis/time_budget.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -49,6 +50,7 @@ struct BudgetRows {
         graphs(trace::of_case(of.graphs, index)),
         transfers(trace::of_case(of.transfers, index)),
         calls(trace::of_case(of.calls, index)),
+        system_calls(trace::of_case(of.system_calls, index)),
         ranges(trace::of_case(of.ranges, index)),
         pauses(trace::of_case(of.pauses, index)),
         synchronizations(trace::of_case(of.synchronizations, index)),
@@ -73,6 +75,7 @@ struct BudgetRows {
   std::span<const trace::GraphExecution> graphs;
   std::span<const trace::Transfer> transfers;
   std::span<const trace::Call> calls;
+  std::span<const trace::Call> system_calls;
   std::span<const trace::Range> ranges;
   std::span<const trace::Pause> pauses;
   std::span<const trace::Synchronization> synchronizations;
@@ -111,9 +114,12 @@ class Sharing {
  public:
   explicit Sharing(IntervalSet moments) : rest_(std::move(moments)) {}
 
-  void give(BudgetPart part, const IntervalSet& moments) {
-    budget_.parts.at(static_cast<std::size_t>(part)) = (rest_ & moments).length();
+  /// Returns what the part got.
+  IntervalSet give(BudgetPart part, const IntervalSet& moments) {
+    IntervalSet given = rest_ & moments;
+    budget_.parts.at(static_cast<std::size_t>(part)) = given.length();
     rest_ = rest_ - moments;
+    return given;
   }
   TimeBudget take_rest(BudgetPart part) {
     budget_.parts.at(static_cast<std::size_t>(part)) = rest_.length();
@@ -123,6 +129,58 @@ class Sharing {
  private:
   IntervalSet rest_;
   TimeBudget budget_;
+};
+
+/// What the threads that call CUDA were in of the operating system. Others, such as the driver's own, which
+/// wait all the time, say nothing of the program.
+class SystemCalls {
+ public:
+  explicit SystemCalls(const BudgetRows& rows) {
+    std::map<std::int64_t, std::vector<Window>> threads;
+    std::map<trace::NameIndex, std::vector<Window>> names;
+    for (const trace::Call& call : rows.calls) lives_[call.thread] = around(call);
+    for (const trace::Call& call : rows.system_calls) {
+      if (!lives_.contains(call.thread)) continue;
+      lives_[call.thread] = around(call);
+      threads[call.thread].push_back(call.time);
+      names[call.name].push_back(call.time);
+    }
+    IntervalSet outside;
+    for (const auto& [thread, life] : lives_)
+      outside = outside | (IntervalSet({life}) - IntervalSet(threads[thread]));
+    for (const auto& [name, times] : names) {
+      IntervalSet moments(times);
+      any_ = any_ | moments;
+      names_.emplace_back(rows.trace.names[name], std::move(moments));
+    }
+    all_ = any_ - outside;
+  }
+
+  /// When none of these threads was out of the operating system between its first call and its last.
+  [[nodiscard]] const IntervalSet& moments() const { return all_; }
+  /// By how much of `idle` the calls of each name filled.
+  [[nodiscard]] std::vector<SystemTime> times_within(const IntervalSet& idle) const {
+    std::vector<SystemTime> times;
+    for (const auto& [name, moments] : names_) {
+      if (const std::int64_t time = (moments & idle).length(); time > 0) times.push_back({name, time});
+    }
+    std::ranges::sort(times, [](const SystemTime& a, const SystemTime& b) {
+      return std::pair(-a.time, std::string_view(a.name)) < std::pair(-b.time, std::string_view(b.name));
+    });
+    return times;
+  }
+
+ private:
+  Window around(const trace::Call& call) const {
+    const auto known = lives_.find(call.thread);
+    if (known == lives_.end()) return call.time;
+    return {std::min(known->second.start, call.time.start), std::max(known->second.end, call.time.end)};
+  }
+
+  std::map<std::int64_t, Window> lives_;  ///< by thread, from its first call to its last
+  std::vector<std::pair<std::string, IntervalSet>> names_;
+  IntervalSet any_;
+  IntervalSet all_;
 };
 
 /// B of the copies between host and device; of one that reaches beyond the execution its part within.
@@ -155,7 +213,10 @@ TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
   sharing.give(BudgetPart::idle_waiting, rows.host_waits());
   sharing.give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
   sharing.give(BudgetPart::idle_calls, moments_of(rows.calls));
+  const SystemCalls system(rows);
+  const IntervalSet in_system = sharing.give(BudgetPart::idle_system, system.moments());
   TimeBudget budget = sharing.take_rest(BudgetPart::idle_host);
+  budget.system = system.times_within(in_system);
   budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
   budget.copying = (in & window).length() + (out & window).length();
   return budget;

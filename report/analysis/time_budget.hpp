@@ -30,7 +30,8 @@ enum class BudgetPart : std::uint8_t {
                     ///< ended
   idle_allocation,  ///< ... while the host was in a call that allocates, frees, or pins memory
   idle_calls,       ///< ... while the host was in any other CUDA call: launches, the staging of copies
-  idle_host,        ///< ... and the host was in no CUDA call
+  idle_system,      ///< ... while each thread of the host that calls CUDA was in the operating system
+  idle_host,        ///< ... and the host was in no CUDA call, nor known to be in the operating system
 };
 inline constexpr std::size_t budget_parts = static_cast<std::size_t>(BudgetPart::idle_host) + 1;
 
@@ -38,6 +39,12 @@ inline constexpr std::size_t budget_parts = static_cast<std::size_t>(BudgetPart:
 [[nodiscard]] constexpr bool is_idle(BudgetPart part) {
   return part >= BudgetPart::idle_tracing;
 }
+
+/// Calls of the operating system of one name, and the time in which the GPU was idle for them, in ns.
+struct SystemTime {
+  std::string name;
+  std::int64_t time = 0;
+};
 
 /// Times in ns.
 struct TimeBudget {
@@ -49,6 +56,8 @@ struct TimeBudget {
   std::uint64_t lacking = 0;   ///< records that the trace lacks: what they stood for looks idle
   double copied = 0;           ///< B, between host and device, both ways
   std::int64_t copying = 0;    ///< in which they were copied: that of each way, one after the other
+  /// Of idle_system, the longest first. Threads wait at once, so their sum may exceed the part.
+  std::vector<SystemTime> system{};
 
   [[nodiscard]] std::int64_t of(BudgetPart part) const { return parts.at(static_cast<std::size_t>(part)); }
   /// s, of the window.

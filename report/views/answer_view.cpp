@@ -220,13 +220,29 @@ json highlights(const FamilyResult& family) {
 
 }  // namespace
 
+namespace {
+
+std::string no_answer(const FamilyResult& family) {
+  const auto are_all = [&](bool (VariantInfo::*is)() const) {
+    return !family.variants.empty() &&
+           std::ranges::all_of(family.variants,
+                               [is](const VariantResult& variant) { return (variant.info.*is)(); });
+  };
+  if (are_all(&VariantInfo::is_imported))
+    return "Nothing was timed without a profiler, so there is no best variant.";
+  if (are_all(&VariantInfo::is_program)) return "No program ran to its end as it should, so no time counts.";
+  return "No case gave a verified time, so there is no best variant.";
+}
+
+}  // namespace
+
 json answer_view(const FamilyResult& family, Anchors& anchors) {
   json sentences = json::array();
   for (const std::string& op : timed_of(family)) {
     const std::string sentence = sentence_on(family, op);
     if (!sentence.empty()) sentences.push_back(sentence);
   }
-  if (sentences.empty()) sentences.push_back("No case gave a verified time, so there is no best variant.");
+  if (sentences.empty()) sentences.push_back(no_answer(family));
   json remarks = json::array();
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) remarks.push_back(sentence);

@@ -67,9 +67,9 @@ ProfileTable table_of(std::string_view report, const Profile& profile, const Pro
 }
 
 /// What a variant is shown with, in this order.
-constexpr std::array<std::string_view, 5> shown_reports{"cuda_gpu_kern_gb_sum", "cuda_api_sum",
-                                                        "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum",
-                                                        "nvtx_pushpop_sum"};
+constexpr std::array<std::string_view, 6> shown_reports{
+    "cuda_gpu_kern_gb_sum",  "cuda_api_sum",          "osrt_sum",
+    "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "nvtx_pushpop_sum"};
 
 json table_views(const Profile& profile, const ProfileScope& scope, const std::string& id, Anchors& anchors) {
   json views = json::array();

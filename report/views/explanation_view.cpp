@@ -71,6 +71,7 @@ bool lacks_interval(const Explanation& explanation) {
 }
 
 std::string word(const Explanation& explanation) {
+  if (!explanation.before && !explanation.after) return "no verdict";
   switch (explanation.speed_up.verdict) {
     case Verdict::faster:
       return "faster";
@@ -156,7 +157,8 @@ std::string line_of(const Words& words, const Explanation& explanation) {
   std::string text = fmt::format("{}: {}, {}.", format::one_line(explanation.op), word(explanation),
                                  times_text(words, explanation));
   if (!is_change(explanation.change())) return text;
-  if (explanation.reasons.empty()) return fmt::format("{} {}", text, silence(explanation));
+  if (explanation.reasons.empty())
+    return format::one_line(fmt::format("{} {} {}", text, silence(explanation), missing_text(explanation)));
   text += " " + sentences(explanation.reasons, most_reasons);
   if (!explanation.against.empty()) text += " Despite: " + sentences(explanation.against, 1);
   return text;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -133,8 +134,16 @@ Table gain_table(const FamilyResult& family, const Problem& problem,
   return table;
 }
 
+/// Of other tools' files: mprof had no program to time.
+bool is_untimed(const FamilyResult& family) {
+  return !family.variants.empty() && std::ranges::all_of(family.variants, [](const VariantResult& variant) {
+    return variant.info.is_imported();
+  });
+}
+
 json summary_view(const FamilyResult& family, const Problem& problem,
                   const std::vector<std::string>& variant_anchors, Anchors& anchors) {
+  if (is_untimed(family)) return {{"problem", problem_id(problem)}, {"times", false}, {"gains", false}};
   const Table gains = gain_table(family, problem, variant_anchors, anchors);
   return {{"problem", problem_id(problem)},
           {"times", time_table(family, problem, variant_anchors, anchors).view()},
@@ -231,6 +240,52 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
       table.row(std::move(cells));
     }
   });
+  return table;
+}
+
+/// The GPU models that measured cases of the family, where the run has several.
+std::vector<std::string> models_in(const FamilyResult& family) {
+  std::set<std::string> models;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (!result.gpu_model.empty()) models.insert(result.gpu_model);
+    }
+  }
+  return {models.begin(), models.end()};
+}
+
+/// At the largest problem that the model measured.
+Cell of_possible_on(const FamilyResult& family, const VariantResult& variant, const OpInfo& op,
+                    const std::string& model) {
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* const result = variant.representative(*problem);
+    if (result == nullptr || !result->ok() || result->gpu_model != model) continue;
+    Cell cell = of_possible_cell(*result, op);
+    if (cell.absent.empty()) cell.detail = fmt::format("({})", family.words.problem(*problem));
+    return cell;
+  }
+  return Cell::missing(fmt::format("{} measured no case of it that is right", format::one_line(model)));
+}
+
+/// A column for each model: times of different GPUs do not compare, what each reaches of its own peaks does.
+Table models_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
+                   Anchors& anchors) {
+  const std::vector<std::string> models = models_in(family);
+  if (models.empty()) return {{}, {}};
+  Table table(
+      anchors.make(family.id + " models"),
+      "Of the time that each GPU's own measured peaks allow, at the largest problem that it measured");
+  table.text("Variant").text("Op");
+  for (const std::string& model : models) table.numbers(format::one_line(model));
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    const VariantResult& variant = family.variants[v];
+    if (variant.info.device != "cuda") continue;
+    for (const OpInfo& op : family.ops) {
+      std::vector<Cell> cells{Cell::words_to(variant.info.id, variant_anchors[v]), Cell::words(op.name)};
+      for (const std::string& model : models) cells.push_back(of_possible_on(family, variant, op, model));
+      table.row(std::move(cells));
+    }
+  }
   return table;
 }
 
@@ -477,6 +532,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"not_run", not_run},
       {"has_not_run", !not_run.empty()},
       {"sweeps", sweep_view(family, *page.plan)},
+      {"models", view_unless_empty(models_table(family, variant_anchors, anchors))},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
       {"sanitizer", sanitizer_view(family, variant_anchors, anchors)},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,

@@ -18,9 +18,15 @@ using nlohmann::json;
 
 constexpr std::size_t longest_machine_name = 80;
 
+constexpr std::string_view own_programs = "program/";  // not those of a suite
+
 std::string family_names(const RunAnalysis& analysis) {
   std::vector<std::string> names;
   for (const FamilyResult& family : analysis.families) names.push_back(format::short_id(family.id));
+  // One program behind --, or one other tool's file, is what the reader knows; its family is not.
+  const std::vector<VariantInfo>& variants = analysis.run->variants;
+  if (variants.size() == 1 && variants.front().id.starts_with(own_programs))
+    return format::short_id(variants.front().id.substr(own_programs.size()));
   return names.empty() ? "Empty run" : format::list(names);
 }
 
@@ -94,6 +100,19 @@ void add_problems(FactList& list, const Run& run, bool several_families) {
   }
 }
 
+/// "by tuned.json: map/tiled[width=8]@size=100; other variants and problems have their defaults"
+std::string tuned_text(const Run& run) {
+  if (!run.plan.tuned) return "";
+  std::vector<std::string> points;
+  for (const TunedPoint& point : run.plan.tuned->points) {
+    const VariantInfo* const variant = find_variant(run, point.variant);
+    points.push_back(case_id({point.variant, point.parameters, point.problem},
+                             variant == nullptr ? VariantInfo{} : *variant));
+  }
+  return format::one_line(fmt::format("by {}: {}; other variants and problems have their defaults",
+                                      run.plan.tuned->file, fmt::join(points, ", ")));
+}
+
 FactList plan_facts(const Run& run) {
   const Plan& plan = run.plan;
   const Stopping& stop = plan.stopping;
@@ -103,6 +122,7 @@ FactList plan_facts(const Run& run) {
   list.add("Settings", joined(plan.settings, [](const auto& setting) {
              return fmt::format("{}={}", setting.first, fmt::join(setting.second, "|"));
            }));
+  list.add("Tuned", tuned_text(run));
   list.add("Quick", plan.quick ? "yes: few repeats" : "");
   const std::string repeats = fmt::format(
       "until the 95 % interval of every median is within {} (not before {} samples), and for {} samples or "
@@ -238,12 +258,8 @@ std::string names_of(const std::vector<FamilyResult>& families, const Metric& me
   return names.empty() ? std::string(metric.label) : format::list(names);
 }
 
-/// What sentences about hardware take for known; nothing of a run without a GPU.
 template <class Add>
-void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
-  const bool on_gpu = std::ranges::any_of(
-      analysis.run->variants, [](const VariantInfo& variant) { return variant.device == "cuda"; });
-  if (!on_gpu) return;
+void add_words_of_counters(Add add) {
   add("Warp instruction",
       "An instruction that a warp's 32 threads execute together. Each of a multiprocessor's four schedulers "
       "can issue one in a cycle: these are the issue slots.");
@@ -256,6 +272,19 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
   add("Busiest unit, SM and memory throughput",
       "How much of what it could do in the time of a kernel the busiest part did: of the multiprocessors "
       "(SM), or of the caches and DRAM (memory). L1/TEX is the cache of a multiprocessor.");
+}
+
+/// What sentences about hardware take for known; nothing of a run without a GPU.
+template <class Add>
+void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
+  const bool on_gpu = std::ranges::any_of(
+      analysis.run->variants, [](const VariantInfo& variant) { return variant.device == "cuda"; });
+  if (!on_gpu) return;
+  const bool counted = std::ranges::any_of(analysis.run->cases, [](const Case& c) {
+    const PassResult* const counters = find_pass(c, Pass::counters);
+    return counters != nullptr && counters->status == Status::ok;
+  });
+  if (counted) add_words_of_counters(add);
   add("Traced",
       "Of an execution apart from the timed ones, in which the begin and end of each kernel, copy and CUDA "
       "call were recorded.");
@@ -264,10 +293,23 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
       "formulas. Several do not add up.");
 }
 
+template <class Is>
+bool are_all(const RunAnalysis& analysis, Is is) {
+  return !analysis.run->variants.empty() && std::ranges::all_of(analysis.run->variants, is);
+}
+
 /// How to read the page: the words that mprof adds.
 json glossary_view(const RunAnalysis& analysis) {
   json terms = json::array();
+  const bool imported = are_all(analysis, [](const VariantInfo& one) { return one.is_imported(); });
+  const bool as_they_are =
+      are_all(analysis, [](const VariantInfo& one) { return one.is_imported() || one.is_program(); });
+  // What mprof does with variants of its families alone, and with what it times.
+  const std::set<std::string_view> of_variants{"Of possible", "Verified", "Sweep", "Ended by", "Modelled"};
+  const std::set<std::string_view> of_times{"Time, ±", "Scaling", "Speed-up", "Faster, slower, same"};
   const auto add = [&](std::string_view term, std::string_view meaning) {
+    if (as_they_are && of_variants.contains(term)) return;
+    if (imported && of_times.contains(term)) return;
     terms.push_back({{"term", term}, {"meaning", meaning}});
   };
   add_words_of_gpus(analysis, add);
@@ -310,6 +352,11 @@ json glossary_view(const RunAnalysis& analysis) {
           (any_own_reference ? "its family's reference" : "a double-precision reference") +
           " after it. A time of a wrong output is shown, marked, and never counts as a "
           "speed-up.");
+  if (as_they_are && !imported)
+    add("Right",
+        "What a program computes is known by what its suite asks for alone: a command that judges it, a "
+        "number "
+        "that it prints, or an output to compare. Without one mprof knows how the program ended.");
   add("Sweep",
       "One variant at several values of its parameters in one run: mprof run --variant ID --set NAME=V,V,... "
       "(NAME=* for all its values; several --set make every combination). Best is the lowest median of a "
@@ -378,8 +425,11 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     answers.back()["suffix"] = families.back()["suffix"];
     answers.back()["anchor"] = families.back()["sections"]["answer"];
     answers.back()["brief"] = brief_view(family, page);
+    const json in_short = families.back()["time_budget"]["in_short"];
     if (!answers.back()["brief"].is_boolean())
-      answers.back()["brief"]["budget"] = families.back()["time_budget"]["in_short"];
+      answers.back()["brief"]["budget"] = in_short;
+    else if (in_short != "")  // where nothing was timed, the trace is all there is to tell
+      answers.back()["sentences"].push_back(in_short);
   }
   explain_budgets_once(families);
   const json findings = finding_views(analysis.findings);

@@ -161,7 +161,9 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
   const json excerpts = code_views(source), expected = expected_views(family, info);
   json verified = json::array({verified_sentence(family, variant)});
   for (const std::string& sentence : quality_sentences(family, variant)) verified.push_back(sentence);
-  json view{{"schematic", schematic_view(info, source.schematic, *page.plan)},
+  const bool as_it_is = info.is_program() || info.is_imported();
+  json view{{"heading", as_it_is ? "Is its output right?" : std::string(main_heading)},
+            {"schematic", schematic_view(info, source.schematic, *page.plan)},
             {"how", both_forms(rich_text(how, place))},
             {"correctness", both_forms(rich_text(correctness, place))},
             {"combines", both_forms(rich_text(combines, place))},

@@ -203,6 +203,11 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
     if (const std::string sentence = whole_sentence(family, result); !sentence.empty())
       whole.push_back(sentence);
   }
+  const bool in_short = !view["together"].empty() || view["built_on"] != "" ||
+                        (variant.info.baseline.empty() && !whole.empty());
+  view["says_in_short"] = in_short;
+  view["says"] = in_short || !sentences.empty() || !whole.empty() || !view["steps"].is_boolean() ||
+                 !view["remaining"].is_boolean();
   view["sentences"] = sentences;
   view["whole"] = whole;
   return view;

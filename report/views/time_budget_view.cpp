@@ -24,9 +24,9 @@ constexpr double seconds_in_ns = 1e-9;
 
 /// In the order of BudgetPart.
 constexpr std::array<std::string_view, budget_parts> part_names{
-    "kernels",          "kernels and copies", "copies in",       "copies out",
-    "copies both ways", "other GPU work",     "idle: tracing",   "idle: waits",
-    "idle: allocation", "idle: CUDA calls",   "idle: host code",
+    "kernels",          "kernels and copies", "copies in",      "copies out",
+    "copies both ways", "other GPU work",     "idle: tracing",  "idle: waits",
+    "idle: allocation", "idle: CUDA calls",   "idle: OS calls", "idle: host code",
 };
 
 /// The same where no table says that it is about the GPU.
@@ -41,6 +41,7 @@ constexpr std::array<std::string_view, budget_parts> part_phrases{
     "the GPU idle while the host waited",
     "the GPU idle while the host allocated or freed memory",
     "the GPU idle while the host was in CUDA calls",
+    "the GPU idle while the host was in calls of the operating system",
     "the GPU idle while the host ran its own code",
 };
 
@@ -129,6 +130,7 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
                               result.trace_overhead->median < 1 ? "less" : "longer");
   }
   if (text.empty()) {
+    if (find_pass(*result.source, Pass::timing) == nullptr) return {};  // the report says so of the whole run
     return fmt::format("How much longer {} takes for being traced is not known: {}.", budgeted_name(one),
                        format::one_line(result.trace_overhead.absent));
   }
@@ -147,6 +149,21 @@ std::string lacking_sentence(const CaseBudget& one) {
   if (one.budget->lacking == 0) return {};
   return fmt::format("The trace of {} lacks {}: part of what looks idle may have been work.",
                      budgeted_name(one), format::plural(one.budget->lacking, "record"));
+}
+
+/// Which calls of the operating system the host was in. Empty where it was in none that kept the GPU idle.
+std::string system_sentence(const CaseBudget& one) {
+  constexpr std::size_t most = 3;
+  const TimeBudget& budget = *one.budget;
+  const std::int64_t idle = budget.of(BudgetPart::idle_system);
+  if (idle == 0) return {};
+  std::vector<std::string> calls;
+  for (const SystemTime& call : budget.system) {
+    if (calls.size() < most) calls.push_back(fmt::format("{} {}", call.name, budget_time(call.time)));
+  }
+  if (budget.system.size() > most) calls.push_back(format::plural(budget.system.size() - most, "other name"));
+  return fmt::format("{}: for {} the GPU was idle while the host was in calls of the operating system: {}.",
+                     budgeted_name(one), budget_time(idle), format::list(calls));
 }
 
 std::string paused_sentence(const BudgetComparison& comparison) {
@@ -174,6 +191,7 @@ json budget_sentences(const Words& words, const BudgetComparison& comparison) {
     if (!sentence.empty()) list.push_back(format::one_line(sentence));
   };
   for (const CaseBudget& one : comparison.cases) add(work_sentence(one));
+  for (const CaseBudget& one : comparison.cases) add(system_sentence(one));
   for (const CaseBudget& one : comparison.cases) add(traced_sentence(words, one));
   for (const CaseBudget& one : comparison.cases) add(chosen_sentence(one));
   add(faster_sentence(comparison));

@@ -157,8 +157,23 @@ std::string figure_text(const VariantResult& variant) {
 
 }  // namespace
 
+/// Whether there is anything below the heading that asks for what limits a variant.
+bool tells_limits(const json& outcome, const json& explanations, const json& advice) {
+  if (outcome.is_boolean()) return true;
+  const auto is_of_an_op = [](const json& item) { return !item["is_whole"].get<bool>(); };
+  return outcome["verdict"] != "" || (explanations["shown"].get<bool>() && !explanations["lines"].empty()) ||
+         outcome["limits"] != "" || !outcome["expected"].empty() ||
+         (!advice.is_boolean() && std::ranges::any_of(advice["items"], is_of_an_op));
+}
+
 json variant_view(const FamilyResult& family, const VariantResult& variant, const PageContext& page) {
   const VariantInfo& info = variant.info;
+  const bool timed = !info.is_imported();
+  const json story = story_view(family, variant, page), synergy = synergy_view(family, variant, page);
+  const json outcome = outcome_view(family, variant, page.plan->anchors),
+             explanations = explanation_view(family, variant, page.plan->anchors),
+             advice = advice_view(family, variant, page);
+  const bool tells_combinations = !story["combines"].is_boolean() && story["combines"]["html"] != "";
   const json parameters = parameter_views(info), references = reference_views(info),
              troubles = trouble_views(variant);
   return {{"anchor", page.variants.at(info.id)},
@@ -179,17 +194,21 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"has_references", !references.empty()},
           {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
-          {"story", story_view(family, variant, page)},
-          {"table", problem_table(family, variant, page.plan->anchors).view()},
-          {"noise", noise_table(family, variant, page.plan->anchors).view()},
-          {"page", page_table(family, variant, page.plan->anchors).view()},
+          {"story", story},
+          {"untimed", timed ? "" : "Nothing was timed without a profiler."},
+          {"table", timed ? problem_table(family, variant, page.plan->anchors).view() : json(false)},
+          {"noise", timed ? noise_table(family, variant, page.plan->anchors).view() : json(false)},
+          {"page", timed ? page_table(family, variant, page.plan->anchors).view() : json(false)},
           {"scaling", scaling_text(family, variant)},
           {"samples", samples_view(family, variant, *page.plan)},
-          {"outcome", outcome_view(family, variant, page.plan->anchors)},
+          {"outcome", outcome},
+          {"untold", tells_limits(outcome, explanations, advice) ? "" : "Nothing that was recorded tells."},
           {"hot_lines", hot_lines_view(family, variant, page)},
-          {"explanations", explanation_view(family, variant, page.plan->anchors)},
-          {"advice", advice_view(family, variant, page)},
-          {"synergy", synergy_view(family, variant, page)}};
+          {"explanations", explanations},
+          {"advice", advice},
+          {"has_combinations", tells_combinations || synergy["says"]},
+          {"has_combinations_in_short", tells_combinations || synergy["says_in_short"]},
+          {"synergy", synergy}};
 }
 
 }  // namespace mprof

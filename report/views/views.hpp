@@ -12,6 +12,7 @@
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/compare.hpp"
 #include "report/analysis/explanations.hpp"
+#include "report/analysis/fleet.hpp"
 #include "report/analysis/history.hpp"
 #include "report/views/page_plan.hpp"
 #include "report/views/table.hpp"
@@ -131,5 +132,17 @@ struct ComparisonScope {
 
 /// The history as data: the format of `mprof history --format json`, explained in docs/history-json.md.
 [[nodiscard]] nlohmann::ordered_json history_json(const History& history);
+
+/// The view of fleet.html.mustache, with a heat map of each model.
+[[nodiscard]] Page fleet_page(const Fleet& fleet);
+
+/// "SLOW, WRONG BITS", or "ok".
+[[nodiscard]] std::string fleet_standing(const FleetVerdict& verdict);
+
+/// "SM clock 1.3 GHz (the fleet's 1.98 GHz), ...": the facts that both have; empty where they have none.
+[[nodiscard]] std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member);
+
+/// The fleet as data: the format of `mprof fleet --json`, explained in docs/fleet-json.md.
+[[nodiscard]] nlohmann::ordered_json fleet_json(const Fleet& fleet);
 
 }  // namespace mprof

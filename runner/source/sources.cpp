@@ -128,7 +128,7 @@ void add(VariantInfo info, const std::string& path, Registry& registry) {
         ExitCode::usage,
         fmt::format("{}: it would be called {}, as a variant of mprof is; rename the file.", path, info.id));
   }
-  registry.add(RegisteredVariant{std::move(info), {}});
+  registry.add(RegisteredVariant{std::move(info), {}, {}});
 }
 
 fs::path folder_of(const fs::path& file) {

@@ -19,7 +19,7 @@ function refused(t, args, message, { code = 2, ...options } = {}) {
 }
 
 const bad_usage = {
-  "an unknown verb": [["runn"], /no verb 'runn'. Did you mean run\?/],
+  "an unknown verb": [["runn"], /no verb 'runn'. Did you mean run or tune\?/],
   "no selection": [["run"], /say what to run/],
   "an unknown variant": [["run", "--variant", "conv/cpu_naiv"], /'conv\/cpu_naiv'. Did you mean conv\/cpu_naive\?/],
   "batch 0": [["run", "--all", "--batch", "0"], /batch 0: .* takes 1 to 10000/],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { mprof, source } from "./support.mjs";
 
-const verbs = ["run", "submit", "status", "merge", "sanitize", "report", "compare", "ab", "history", "fleet", "stats", "export", "import", "list", "new", "watch", "doctor"];
+const verbs = ["run", "submit", "status", "merge", "sanitize", "report", "compare", "ab", "tune", "history", "fleet", "stats", "export", "import", "list", "new", "watch", "doctor"];
 const fits = (text) => text.split("\n").forEach((line) => assert.ok([...line].length <= 80, line));
 const exit_codes = [0, 1, 2, 3, 4, 5, 70, 130];
 

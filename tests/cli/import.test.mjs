@@ -40,6 +40,9 @@ test("an imported run is a run: its record is valid, and report, compare and exp
   assert.match(report, /no time without a profiler is known/);
   assert.match(report, /No output was verified/);
   assert.doesNotMatch(report, /mprof sanitize DIR/);
+  assert.match(report, /^# counters on /m);
+  assert.match(report, /Nothing was timed without a profiler, so there is no best variant\./);
+  assert.doesNotMatch(report, /not recorded|Welch|poisoned|--set NAME|Does it combine/);
   const evidence = readFileSync(join(out, "evidence.md"), "utf8");
   assert.match(evidence, /tile +\| +99\.2\s%/);
   assert.match(evidence, /Nsight Compute counted the kernels/);

@@ -114,6 +114,35 @@ test("what is no program is refused with exit code 2, and nothing is written", (
   refused(["--name", "x", "--all"], /--name is for a program/);
 });
 
+test("which kernels are counted is in the record; what says so wrongly is refused by name", (t) => {
+  const out = join(temporary(t), "run");
+  const chosen = ["--kernels", "scale|tile<\\d+>", "--launch-skip", "3", "--max-kernels", "7"];
+  const { code, err } = mprof(["run", "--passes", "timing,counters", "--rounds", "1", "--out", out, ...chosen, "--", "true"]);
+  assert.equal(code, 0, err);
+  validate_run(out);
+  const { plan, cases } = read_run(out);
+  assert.deepEqual([plan.kernels, plan.launch_skip, plan.max_kernels], ["scale|tile<\\d+>", 3, 7]);
+  assert.deepEqual(cases[0].passes.map((pass) => pass.pass), ["timing", "counters"]);
+  const none = join(temporary(t), "none");
+  const refused = (words, why) => {
+    const { code, err } = mprof(["run", "--out", none, ...words]);
+    assert.equal(code, 2, err);
+    assert.match(err, why);
+    assert.ok(!existsSync(none));
+  };
+  refused(["--kernels", "gemm(", "--", "true"], /--kernels 'gemm\(' is no regular expression.*backslash/);
+  refused(["--kernels", "*", "--", "true"], /--kernels '\*' is no regular expression/);
+  refused(["--kernels", "", "--", "true"], /--kernels/);
+  for (const option of ["--launch-skip", "--max-kernels"]) {
+    for (const wrong of ["-1", "0", "1.5", "many", "99999999999999999999"])
+      refused([`${option}=${wrong}`, "--", "true"], new RegExp(`${option} ${wrong}: give a whole number from 1 on`));
+  }
+  for (const [option, value] of [["--kernels", "gemm"], ["--launch-skip", "1"], ["--max-kernels", "1"]]) {
+    refused([option, value, "--all"], new RegExp(`${option} is for a program, which stands behind --`));
+    refused([option, value, "--passes", "timing", "--", "true"], new RegExp(`${option} is for the counters pass`));
+  }
+});
+
 test("without a GPU the other passes say why they are not there, and a report is made", (t) => {
   if (existsSync("/dev/nvidiactl")) return t.skip("there is a GPU");
   const out = join(temporary(t), "run");
@@ -128,6 +157,18 @@ test("without a GPU the other passes say why they are not there, and a report is
   const report = readFileSync(join(out, "milestone.md"), "utf8");
   assert.match(report, /No case was traced: /);
   assert.match(report, /mprof knows its exit code alone/);
+  assert.match(report, /^# true on /m);
+  assert.doesNotMatch(report, /poisoned|--set NAME|Modelled|warp/i);
+  assert.doesNotMatch(report, /^#+ .*\n+#{4} /m, "a heading without a word under it");
+});
+
+test("of a program that failed the report says so, and calls nothing best", (t) => {
+  const { directory } = run_script(t, "exit 7", ["--rounds", "1"]);
+  assert.equal(mprof(["report", directory]).code, 0);
+  const report = readFileSync(join(directory, "milestone.md"), "utf8");
+  assert.match(report, /No program ran to its end as it should, so no time counts\./);
+  assert.match(report, /exit code 7/);
+  assert.match(report, /none ran to its end/);
 });
 
 test("a program's run is not resumed", (t) => {

@@ -73,6 +73,11 @@ TEST_F(SpeedOfLightTest, OfACaseThatWasNotTimedIsNothing) {
   EXPECT_TRUE(rows().empty());
 }
 
+TEST_F(SpeedOfLightTest, OfAnOpWhoseWorkNobodyKnowsIsNothing) {
+  subject.ops[0].flops = subject.ops[0].bytes = 0;  // as a program's
+  for (const Measurement& row : rows()) EXPECT_EQ(row.op, "second") << row.metric << " of 0 %";
+}
+
 TEST_F(SpeedOfLightTest, WithoutAPeakHasRatesAndNoPercentage) {
   ceilings[0].value.reset();
   ceilings[0].absent = "no time";

@@ -91,6 +91,23 @@ describe('comparison', () => {
     }));
 });
 
+describe('fleet', () => {
+  for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light'], ['desk', desk, 'dark']]) {
+    test(`fits a ${size} in ${colorScheme}, and draws its map`, () => with_page('fleet.html', { viewport, colorScheme }, async page => {
+      assert.ok(await overflow(page) <= 0);
+      await page.evaluate(() => window.mprof_draw_all());
+      const [map, ...others] = await charts(page);
+      assert.equal(others.length, 0);
+      assert.equal(map.kind, 'fleet_map');
+      assert.ok(map.width > 0 && map.width <= viewport.width && map.texts >= map.rows && map.marks >= map.points && !map.paged);
+      assert.equal(map.rows, 40);
+      assert.match(await page.locator('main').innerText(), /node7: SLOW/);
+      assert.equal(await page.locator('#machines-of-fake-gpu tbody tr').count(), 60);
+      assert.deepEqual(await serious_findings(page), []);
+    }));
+  }
+});
+
 describe('history', () => {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`fits a ${size}`, () => with_page('history.html', { viewport }, async page => {

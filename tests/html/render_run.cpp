@@ -3,10 +3,14 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "model/run_file.hpp"
 #include "model/sanitizer_file.hpp"
 #include "report/page/comparison_page.hpp"
+#include "report/page/fleet_page.hpp"
 #include "report/page/history_page.hpp"
 #include "report/page/report.hpp"
 #include "system/files.hpp"
@@ -38,6 +42,36 @@ void add_hostile_notes(const std::filesystem::path& directory) {
 }
 
 /// Thirty runs with a step in one op, a change of the newest run in the other, and a run without the case.
+/// Sixty GPUs: one is slow, one has other bits, and one failed.
+std::vector<mprof::FleetMember> sample_members() {
+  std::vector<mprof::FleetMember> members;
+  for (std::size_t g = 0; g < 60; ++g) {
+    mprof::FleetMember member{.name = fmt::format("fleet/node{}", g),
+                              .gpu = fmt::format("GPU-{}", g),
+                              .model = "Fake <GPU>",
+                              .started = "2025-03-01T12:34:56Z"};
+    const double nature = mprof::samples::noisy(0.02, g);
+    for (std::size_t c = 0; c < 45; ++c) {
+      const std::string time = fmt::format("fake/case{}@1000 op", c);
+      const double seconds = 1e-3 * nature * (g == 7 ? 1.5 : 1);
+      member.times[time] = {seconds, seconds * 1.001, seconds * 0.999};
+      member.outputs[time] = g == 9 && c == 3 ? "b" : "a";
+    }
+    if (g == 11) member.failures = {"fake/case1@1000: wrong"};
+    member.facts = {{"SM clock", g == 7 ? 1.3e9 : 1.98e9}, {"power", 500 * nature}, {"PCIe link width", 16}};
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+/// `members` must outlive it.
+mprof::Fleet sample_fleet(const std::vector<mprof::FleetMember>& members) {
+  mprof::Fleet fleet = mprof::judge_fleet(members);
+  const auto slower = [](std::size_t run) { return run < 4 ? 1e-3 : 1.2e-3; };
+  fleet.histories = {mprof::judge_history(members[7], mprof::samples::daily(6, slower, slower))};
+  return fleet;
+}
+
 mprof::History sample_history() {
   using mprof::samples::noisy;
   const auto first = [](std::size_t i) { return (i < 12 ? 1e-3 : 1.03e-3) * noisy(0.002, i); };
@@ -85,6 +119,8 @@ int main(int argc, char** argv) try {
   for (const char* format : {"text", "md", "html", "json"}) {
     write_file(out / ("compare." + std::string(format)), render_comparison(comparison, format, {80, {}}));
   }
+  const std::vector<FleetMember> members = sample_members();
+  write_file(out / "fleet.html", render_fleet(sample_fleet(members)));
   const History history = sample_history();
   for (const char* format : {"text", "md", "html", "json"})
     write_history(history, format, {.width = 80, .templates = {}}, out / ("history." + std::string(format)));

@@ -1,9 +1,11 @@
 // What shows that each execution did its work: orders of inputs, kept references, fingerprints.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +100,27 @@ TEST_F(Proofs, AnOutputOfAnotherOrderIsWrongInEachItem) {
   const Verification replayed = shown(output(0), {.proof = Proof::as_before, .turn = 1});
   EXPECT_FALSE(replayed.passed);
   EXPECT_THAT(replayed.finding, HasSubstr("the relative L2 error of item"));
+}
+
+TEST_F(Proofs, TheChecksumIsOfTheBitsInWhateverOrderTheyCame) {
+  const auto checksum_of = [&](const std::vector<float>& values, const Trial& trial) {
+    proof = OutputProof(turning);
+    return shown(values, trial).checksum;
+  };
+  const std::string first = checksum_of(output(0), {.proof = Proof::all_items});
+  EXPECT_EQ(first, fmt::format("{:016x}", fingerprint(output(0)))) << "the hash that is documented";
+  for (std::size_t turn = 1; turn < turning.turns(); ++turn)
+    EXPECT_EQ(checksum_of(output(turn), {.proof = Proof::all_items, .turn = turn}), first) << turn;
+  std::vector<float> flipped = output(2);
+  flipped[11] = std::nextafter(flipped[11], 1e9F);
+  const Verification verified = shown(flipped, {.proof = Proof::all_items, .turn = 2});
+  EXPECT_TRUE(verified.passed) << "within the tolerance";
+  EXPECT_NE(verified.checksum, first);
+  std::vector<float> exchanged = output(0);
+  std::swap(exchanged[3], exchanged[4]);
+  EXPECT_NE(checksum_of(exchanged, {.proof = Proof::all_items}), first) << "the same values at other places";
+  EXPECT_EQ(checksum_of(output(5), {.proof = Proof::some_items, .turn = 5, .seed = 7}), "")
+      << "of what was not compared nothing is said";
 }
 
 TEST_F(Proofs, OneWrongElementIsSeenWhereEachIsCompared) {

@@ -4,13 +4,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inputs/checksum.hpp"
 #include "kernels/common/openblas.hpp"
+#include "kernels/sources.hpp"
 #include "model/metric.hpp"
 #include "system/error.hpp"
 #include "tests/kernels/support.hpp"
@@ -140,6 +143,19 @@ TEST(Registry, EachVariantIsDeclaredInFull) {
       EXPECT_GT(expectation.factor.value_or(2), 1);
     }
   }
+}
+
+TEST(SourceChecksum, IsOfTheVariantsFileAndOfWhatItIncludes) {
+  std::set<std::string> checksums;
+  for (const RegisteredVariant* variant : Registry::instance().variants()) {
+    const std::string checksum = source_checksum(variant->info.source_file);
+    EXPECT_TRUE(checksum.starts_with("sha256:")) << variant->info.id;
+    EXPECT_TRUE(checksums.insert(checksum).second) << variant->info.id << " has that of another one";
+    EXPECT_NE(checksum, sha256_of_text(*source_text(variant->info.source_file)))
+        << variant->info.id << " includes nothing of its family";
+  }
+  EXPECT_FALSE(checksums.empty());
+  EXPECT_EQ(source_checksum("conv/nothing.cu"), "");
 }
 
 }  // namespace

@@ -268,6 +268,8 @@ Evidence traced(const mprof::Run& run, const std::vector<Execution>& executions)
       made.call(call, take(part));
       made.trace.calls.back().in_case = in_case;
     }
+    made.system_call("poll", take(idle_system));
+    made.trace.system_calls.back().in_case = in_case;
     (void)take(idle_host);
     made.range(trace::own_domain, run.cases.at(i).id, {0, now});
     made.trace.ranges.back().in_case = in_case;
@@ -313,6 +315,11 @@ const std::vector<LimitedWhole> limited_wholes{
     {"whole_calls",
      {{{BudgetPart::idle_calls, 500}, {BudgetPart::kernels, 500}}},
      {{{BudgetPart::idle_calls, 250}, {BudgetPart::kernels, 500}}},
+     2,
+     1 / 0.75},
+    {"whole_system_calls",
+     {{{BudgetPart::idle_system, 500}, {BudgetPart::kernels, 500}}},
+     {{{BudgetPart::idle_system, 250}, {BudgetPart::kernels, 500}}},
      2,
      1 / 0.75},
     {"whole_host_code",

@@ -30,8 +30,12 @@ struct FabricatedTrace {
                                .source = trace::MemoryKind::pageable,
                                .destination = trace::MemoryKind::device});
   }
-  void call(const std::string& text, trace::Interval time, trace::Api api = trace::Api::runtime) {
-    trace.calls.push_back({.time = time, .thread = 1, .name = trace.names.index(text), .api = api});
+  void call(const std::string& text, trace::Interval time, trace::Api api = trace::Api::runtime,
+            std::int64_t thread = 1) {
+    trace.calls.push_back({.time = time, .thread = thread, .name = trace.names.index(text), .api = api});
+  }
+  void system_call(const std::string& text, trace::Interval time, std::int64_t thread = 1) {
+    trace.system_calls.push_back({.time = time, .thread = thread, .name = trace.names.index(text)});
   }
   void range(const std::string& domain, const std::string& text, trace::Interval time) {
     trace.ranges.push_back({.time = time,

@@ -10,6 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "model/statistics/robust.hpp"
+#include "report/page/fleet_page.hpp"
+#include "report/views/views.hpp"
+#include "tests/report/history_runs.hpp"
 
 namespace mprof {
 namespace {
@@ -170,7 +173,99 @@ TEST(FleetTest, TellsCausesApart) {
   EXPECT_TRUE(causes["1"].starts_with("its clock (power, heat or a limit): ")) << causes["1"];
   EXPECT_TRUE(causes["2"].starts_with("a neighbour: other processes used 38")) << causes["2"];
   EXPECT_TRUE(causes["4"].starts_with("not known")) << "two points more make nobody slow: " << causes["4"];
-  EXPECT_TRUE(causes["3"].starts_with("its link: 8")) << causes["3"];
+  EXPECT_TRUE(causes["3"].starts_with("its link, in PCIe lanes: 8")) << causes["3"];
+}
+
+TEST(FleetTest, TellsTheClockFromWhatIsSlowInCyclesToo) {
+  auto members = simulated(12, 8, 3, 0.01, {{1, {.slower = 1.5, .clock = 1.78e9}}, {2, {.slower = 1.5}}}, 13);
+  for (FleetMember& member : members) member.facts["memory bandwidth"] = 4e12;
+  members[1].facts["memory bandwidth"] = 2.5e12;
+  members[2].facts["memory bandwidth"] = 2.5e12;
+  const Fleet fleet = judge_fleet(members);
+  std::map<std::string, std::string> causes;
+  for (const FleetVerdict& verdict : fleet.models[0].verdicts) causes[verdict.member->name] = verdict.cause;
+  EXPECT_NE(causes["1"].find("its clock"), std::string::npos) << causes["1"];
+  EXPECT_NE(causes["1"].find("in cycles it is slow too"), std::string::npos) << causes["1"];
+  EXPECT_NE(causes["1"].find("its memory, by the bandwidth measured: 2.5"), std::string::npos) << causes["1"];
+  EXPECT_TRUE(causes["2"].starts_with("its memory, by the bandwidth measured: 2.5")) << causes["2"];
+}
+
+FleetHistory daily_history(const samples::TimeInRun& first, const samples::TimeInRun& second) {
+  return judge_history({.name = "newest", .gpu = "GPU-1"}, samples::daily(6, first, second));
+}
+
+TEST(FleetHistoryTest, AGpuThatIsSlowerThanItWasIsNamedWithTheDay) {
+  const auto slower = [](std::size_t run) { return run < 4 ? 1e-3 : 1.2e-3; };
+  const FleetHistory history = daily_history(slower, slower);
+  EXPECT_TRUE(history.declined);
+  EXPECT_EQ(history.runs, 6U);
+  ASSERT_EQ(history.declined_times.size(), 2U);
+  EXPECT_NEAR(history.performance, 1 / 1.2, 0.01);
+  EXPECT_EQ(history.declined_times[0].since, samples::on_day(4, 1, 1).started);
+  Fleet fleet;
+  fleet.histories = {history};
+  EXPECT_TRUE(fleet.is_bad());
+}
+
+TEST(FleetHistoryTest, AGpuThatIsAsItWasOrOnceWasSlowerIsNot) {
+  const auto same = [](std::size_t) { return 1e-3; };
+  const auto slightly = [](std::size_t run) { return run < 4 ? 1e-3 : 1.03e-3; };
+  const auto recovered = [](std::size_t run) { return run == 2 || run == 3 ? 1.3e-3 : 1e-3; };
+  const auto faster = [](std::size_t run) { return run < 4 ? 1.2e-3 : 1e-3; };
+  for (const samples::TimeInRun& time : {samples::TimeInRun(same), samples::TimeInRun(slightly),
+                                         samples::TimeInRun(recovered), samples::TimeInRun(faster)}) {
+    const FleetHistory history = daily_history(time, time);
+    EXPECT_FALSE(history.declined) << history.performance;
+    EXPECT_EQ(history.absent, "");
+  }
+}
+
+nlohmann::json only_chart(const Fleet& fleet) {
+  const Page page = fleet_page(fleet);
+  EXPECT_EQ(page.charts.size(), 1U);
+  return page.charts.at(0).chart;
+}
+
+TEST(FleetPage, DrawsWhatIsBadOnTopAndNoMoreThanAReaderCanSee) {
+  const auto members = simulated(300, 60, 3, 0.02, {{41, {.slower = 1.5}}, {77, {.flips = true}}}, 14);
+  const Fleet fleet = judge_fleet(members);
+  const nlohmann::json chart = only_chart(fleet);
+  EXPECT_EQ(chart["rows"][0], "41");
+  EXPECT_EQ(chart["rows"][1], "77");
+  EXPECT_EQ(chart["rows"].size(), 40U);
+  EXPECT_EQ(chart["columns"].size(), 30U);
+  std::size_t cells = 0, crossed = 0;
+  for (const nlohmann::json& series : chart["series"]) {
+    for (const nlohmann::json& point : series["points"]) {
+      ++cells;
+      if (point["row"] == 0) {
+        EXPECT_EQ(series["name"], "60\u00a0% to 70\u00a0%");
+      }
+      if (!point["crossed"]) continue;
+      ++crossed;
+      EXPECT_EQ(point["row"], 1);
+      EXPECT_EQ(point["title"], "77: fake/case@30 op");
+    }
+  }
+  EXPECT_EQ(cells, 40U * 30);
+  EXPECT_EQ(crossed, 1U);
+  EXPECT_NE(chart["caption"].get<std::string>().find("40 of 300 machines"), std::string::npos);
+  const std::string html = render_fleet(fleet);
+  EXPECT_NE(html.find("<strong>41: SLOW</strong>"), std::string::npos);
+  EXPECT_NE(html.find("<strong>77: WRONG BITS</strong>"), std::string::npos);
+  EXPECT_NE(html.find("s in: fake/case@30 op."), std::string::npos);
+}
+
+TEST(FleetTest, AChecksumTellsBitsApartWhereTheErrorIsTheSame) {
+  std::mt19937_64 random(12);
+  std::vector<FleetMember> members;
+  for (std::size_t g = 0; g < 12; ++g) {
+    mprof::Run run = gpu_run(4, 2, 1, {}, random);
+    std::string& checksum = run.cases[1].passes[0].verification[0].checksum;
+    if (g < 9) checksum = g == 3 ? "00000000000000a1" : "00000000000000a0";  // the others are older records
+    members.push_back(fleet_member(run, fmt::format("{}", g)));
+  }
+  EXPECT_EQ(names_of(judge_fleet(members), flips), std::set<std::string>{"3"});
 }
 
 TEST(FleetTest, WhereOutputsDifferAnywayNobodysAreWrong) {

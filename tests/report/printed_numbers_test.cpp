@@ -31,20 +31,20 @@ class PrintedNumbersTest : public ::testing::Test {
       }
     }
     c.ops.push_back({.name = "program", .title = "the whole program"});
-    run_.families = {samples::conv_family()};
-    run_.families.front().problems = {{samples::at_batch(100), c.ops}};
-    run_.variants = {info};
-    run_.cases = {c};
+    run.families = {samples::conv_family()};
+    run.families.front().problems = {{samples::at_batch(100), c.ops}};
+    run.variants = {info};
+    run.cases = {c};
   }
 
-  Case& only() { return run_.cases.front(); }
-  std::vector<Finding> findings() { return analyse(run_).findings; }
+  Case& only() { return run.cases.front(); }
+  std::vector<Finding> findings() { return analyse(run).findings; }
 
-  Record run_ = samples::empty_run();
+  Record run = samples::empty_run();
 };
 
 TEST_F(PrintedNumbersTest, OpsThatTheTraceAloneKnowsDoNotTakeTheirSumAway) {
-  const RunAnalysis analysis = analyse(run_);
+  const RunAnalysis analysis = analyse(run);
   const CaseResult& result = analysis.families.front().variants.front().cases.front();
   ASSERT_TRUE(result.compared_time());
   EXPECT_NEAR(*result.compared_time(), 5e-3, 1e-4);
@@ -59,7 +59,7 @@ TEST_F(PrintedNumbersTest, ATimeThatWasNotPrintedDoes) {
     row.samples.clear();
     row.absent = "the program printed no line of it";
   }
-  const RunAnalysis analysis = analyse(run_);
+  const RunAnalysis analysis = analyse(run);
   EXPECT_FALSE(analysis.families.front().variants.front().cases.front().compared_time());
 }
 

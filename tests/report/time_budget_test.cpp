@@ -112,6 +112,39 @@ TEST(TimeBudget, TakesOnlyWaitsOfTheHostForWaits) {
   EXPECT_EQ(budget.of(idle_host), 90);
 }
 
+TEST(TimeBudget, TellsTheOperatingSystemFromTheHostsOwnCode) {
+  FabricatedTrace made = execution({0, 1000});
+  made.call("cudaLaunchKernel", {100, 110});
+  made.kernel(7, {110, 200});
+  made.system_call("ioctl", {100, 105});  // within the launch
+  made.system_call("read", {150, 300});   // begins beside the kernel
+  made.system_call("poll", {400, 600});
+  made.system_call("poll", {0, 1000}, 2);  // the driver's own thread, which calls no CUDA
+  const TimeBudget budget = budget_in(made);
+  EXPECT_EQ(budget.of(kernels), 90);
+  EXPECT_EQ(budget.of(idle_calls), 10);
+  EXPECT_EQ(budget.of(idle_system), 100 + 200);
+  EXPECT_EQ(budget.of(idle_host), 100 + 100 + 400);
+  ASSERT_EQ(budget.system.size(), 2U) << "nothing of what lies in CUDA's calls";
+  EXPECT_EQ(budget.system[0].name, "poll");
+  EXPECT_EQ(budget.system[0].time, 200);
+  EXPECT_EQ(budget.system[1].name, "read");
+  EXPECT_EQ(budget.system[1].time, 100);
+}
+
+TEST(TimeBudget, AThreadThatWaitsForOneThatComputesIsNoWaitingHost) {
+  FabricatedTrace made = execution({0, 1000});
+  const auto driver = trace::Api::driver;
+  made.call("cuInit", {0, 10}, driver, 1);
+  made.system_call("pthread_cond_wait", {100, 700}, 1);
+  made.call("cuInit", {200, 210}, driver, 3);  // this one computes from here on, but for its own wait
+  made.system_call("futex", {400, 450}, 3);
+  made.call("cuInit", {590, 600}, driver, 3);
+  const TimeBudget budget = budget_in(made);
+  EXPECT_EQ(budget.of(idle_calls), 10 + 10 + 10);
+  EXPECT_EQ(budget.of(idle_system), (200 - 100) + (450 - 400) + (700 - 600)) << "before, within and after";
+}
+
 TEST(TimeBudget, CutsWorkAtTheEdgesOfTheExecution) {
   FabricatedTrace made = execution({100, 200});
   made.kernel(7, {50, 120});

@@ -29,10 +29,10 @@ std::string plain(std::string text) {
 
 class TimelineView : public ::testing::Test {
  protected:
-  nlohmann::json view_of(const mprof::Run& run, Evidence evidence) {
-    analysis_ = analyse(run);
+  nlohmann::json view_of(const mprof::Run& run, const Evidence& evidence) {
+    analysis = analyse(run);
     PagePlan plan;
-    return samples::with_charts(timeline_view(analysis_, evidence, plan), plan);
+    return samples::with_charts(timeline_view(analysis, evidence, plan), plan);
   }
   /// Of the GPU run: copies beside kernels on two streams against one after the other on one.
   static Evidence gpu_evidence(const mprof::Run& run, const std::string& kernel = "scale") {
@@ -45,7 +45,7 @@ class TimelineView : public ::testing::Test {
     return {std::move(made.trace), ""};
   }
 
-  RunAnalysis analysis_;
+  RunAnalysis analysis;
 };
 
 TEST_F(TimelineView, SaysWhyThereIsNone) {
@@ -97,7 +97,7 @@ TEST_F(TimelineView, TakesTheFastestWhereAllUseOneStream) {
   }
   const nlohmann::json view = view_of(run, {made.trace, ""});
   const Best* fastest = nullptr;
-  for (const Best& best : analysis_.families.at(0).best) {
+  for (const Best& best : analysis.families.at(0).best) {
     if (best.op.empty()) fastest = &best;  // the last one is of the largest batch
   }
   ASSERT_NE(fastest, nullptr);

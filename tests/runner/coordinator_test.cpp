@@ -412,6 +412,41 @@ TEST_F(CoordinatorTest, ATraceKnowsItsCaseAndWhereToWrite) {
   EXPECT_EQ(traced.size(), 4U);
 }
 
+TEST_F(CoordinatorTest, GivesEachCaseTheRoundsThatItIsTold) {
+  mprof::Run run = run_of({"fake/right"});
+  Progress silent;
+  const auto measure = [&](const std::vector<std::uint32_t>& rounds) {
+    CoordinatorContext context{test_worker, directory, steady_clock(), silent};
+    context.rounds = rounds;
+    coordinate(run, context);
+    std::vector<std::size_t> made;
+    for (const Case& c : run.cases)
+      made.push_back(c.passes[0].status == Status::pending ? 0 : rounds_of(c.passes[0]));
+    return made;
+  };
+  EXPECT_EQ(measure({0, 0, 0}), (std::vector<std::size_t>{0, 0, 0}));
+  EXPECT_EQ(measure({1, 0, 1}), (std::vector<std::size_t>{1, 0, 1}));
+  EXPECT_EQ(measure({3, 1, 1}), (std::vector<std::size_t>{3, 1, 1}));
+  EXPECT_EQ(directory.load(), run);
+}
+
+TEST_F(CoordinatorTest, EndsWhenTimeIsUpAndLeavesTheRestAsItIs) {
+  mprof::Run run = run_of({"fake/hang"});
+  run.cases.resize(2);  // of which the second one hangs, and takes the time that there is
+  std::swap(run.cases[0], run.cases[1]);
+  test::FakeClock clock;
+  SlowAt progress("fake/hang@2", clock, 100);
+  CoordinatorContext context{test_worker, directory, clock, progress};
+  context.deadline = clock.now() + 50;
+  coordinate(run, context);
+  EXPECT_EQ(run.state, RunState::complete) << "nobody interrupted it";
+  EXPECT_EQ(result(run, "fake/hang", 2).status, Status::pending);
+  EXPECT_EQ(directory.load(), run);
+  const Status of_first = result(run, "fake/hang", 1).status;
+  coordinate(run, context);
+  EXPECT_EQ(result(run, "fake/hang", 1).status, of_first) << "nothing begins when time is up";
+}
+
 TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
   mprof::Run run;
   run.plan.passes = {Pass::timing, Pass::counters};

@@ -146,6 +146,27 @@ TEST_F(DevicesTest, ShareTheCasesAndEachPartNamesItsDevice) {
   EXPECT_TRUE(std::holds_alternative<Absent>(run.environment.at("libraries").at("fake device")));
 }
 
+/// A measured peak is another number each time.
+TEST_F(DevicesTest, SurveyTheHostOnceAndEachItsOwnDevice) {
+  mprof::Run run = planned({"fake/right", std::string(test::elsewhere)});
+  run.variants[1] = test::variant_elsewhere().info;
+  ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
+  directory.save(run);
+  Watcher watcher;
+  go(run, directory, watcher);
+  ASSERT_EQ(run.parts.size(), 2U);
+  ASSERT_FALSE(run.parts[0].ceilings.empty());
+  EXPECT_TRUE(std::ranges::any_of(run.parts[0].ceilings, [](const Ceiling& ceiling) {
+    return ceiling.device == "cpu" && ceiling.value;
+  }));
+  EXPECT_EQ(run.parts[0].ceilings, run.parts[1].ceilings);
+  for (const RunPart& part : run.parts) {
+    EXPECT_TRUE(part.environment.contains("cpu"));
+    EXPECT_TRUE(part.environment.contains("elsewhere")) << "each has surveyed the device that it is on";
+  }
+  EXPECT_NE(run.parts[0].environment.at("libraries"), run.parts[1].environment.at("libraries"));
+}
+
 TEST_F(DevicesTest, GoOnWhereTheyWereInterrupted) {
   mprof::Run run = planned({"fake/right"});
   const auto path = temporary.path() / "run";

@@ -1,12 +1,16 @@
 #include "runner/import.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/run_file.hpp"
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/reader.hpp"
 #include "model/trace/sqlite.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -162,14 +166,55 @@ TEST_F(ImportTest, SeveralProgramsHaveTheFirstForABaseline) {
   EXPECT_EQ(find_pass(run.cases[1], Pass::counters)->status, Status::ok);
 }
 
+/// All rows of all tables of a file, in the order in which it has them.
+std::map<std::string, std::vector<std::vector<std::string>>> rows_of(const fs::path& file) {
+  sqlite::Database database(file, sqlite::Mode::read);
+  std::vector<std::string> names;
+  sqlite::Statement tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (tables.step()) names.push_back(tables.text(0));
+  std::map<std::string, std::vector<std::vector<std::string>>> rows;
+  for (const std::string& name : names) {
+    sqlite::Statement columns = database.prepare("SELECT name FROM pragma_table_info('" + name + "')");
+    int count = 0;
+    while (columns.step()) ++count;
+    sqlite::Statement all = database.prepare("SELECT * FROM " + name);
+    while (all.step()) {
+      std::vector<std::string>& row = rows[name].emplace_back();
+      for (int i = 0; i < count; ++i) row.push_back(all.text(i));
+    }
+  }
+  return rows;
+}
+
 TEST_F(ImportTest, TheOrderOfRowsMakesNoDifference) {
   const fs::path trace = write_trace_file("first.sqlite");
   Record before = import({{"", trace}}, {});
+  const auto rows = rows_of(out() / "trace.sqlite");
+  for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_OVERHEAD", "PROFILER_OVERHEAD",
+                            "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "OSRT_API", "NVTX_EVENTS", "ThreadNames"})
+    EXPECT_TRUE(rows.contains(table)) << table;
   test::shuffle_rows(trace);
   Record after = import({{"", trace}}, {});
   before.inputs.clear();
   after.inputs.clear();
   EXPECT_EQ(before, after);
+  EXPECT_EQ(rows, rows_of(out() / "trace.sqlite"));
+}
+
+TEST_F(ImportTest, WhatTheProfilerItselfTookIsTakenOver) {
+  const fs::path trace = write_trace_file("first.sqlite");
+  const Record run = import({{"", trace}}, {});
+  trace::Query query;
+  query.parts.overheads = true;
+  const trace::Trace made = trace::read_trace(out() / "trace.sqlite", query);
+  ASSERT_EQ(made.cases.size(), 1U);
+  const auto own = [&](trace::CaseIndex in_case) {
+    return std::ranges::count_if(made.overheads, [in_case](const trace::Overhead& one) {
+      return trace::nsys::is_of_profiler(one.kind) && one.in_case == in_case;
+    });
+  };
+  EXPECT_EQ(own(0), 3);
+  EXPECT_EQ(own(trace::no_case), 1) << "the profiler's start is no part of the program's time";
 }
 
 TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
@@ -216,11 +261,14 @@ TEST_F(ImportTest, RealExportsAreReadWhateverTheOrderOfTheirRows) {
     fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
     Record before = import({{"", copy}}, {});
     EXPECT_GT(samples(before.cases.at(0), "kernel_count", "program").at(0), 0) << name;
+    const auto rows = rows_of(out() / "trace.sqlite");
+    EXPECT_TRUE(rows.contains("PROFILER_OVERHEAD")) << name;
     test::shuffle_rows(copy);
     Record after = import({{"", copy}}, {});
     before.inputs.clear();
     after.inputs.clear();
     EXPECT_EQ(before, after) << name;
+    EXPECT_EQ(rows, rows_of(out() / "trace.sqlite")) << name;
   }
 }
 

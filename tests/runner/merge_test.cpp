@@ -1,10 +1,12 @@
 #include "runner/merge.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
+#include "model/parts.hpp"
 #include "model/rounds.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
@@ -166,6 +168,34 @@ TEST(Merge, RefusesACaseOfTwoRunsUnlessAskedToPoolIt) {
     const std::uint64_t size = *value_on(c.key.problem, "size");
     EXPECT_EQ(c.passes[0].measurements[0].samples.size(), twice ? 2 * size : size);
   }
+}
+
+TEST(Merge, PoolsNoRoundsOfTwoGpuModels) {
+  std::vector<MergeSource> sources{shard(1, 2), shard(1, 2)};
+  sources[1].path = "again";
+  sources[1].run.started = "2026-11-22T02:51:07Z";
+  sources[1].run.environment["gpu"]["name"] = "Other";
+  const std::string message = refused(sources, ExitCode::incomparable, {.pool = true, .incomplete = true});
+  expect_contains(message, "was measured on Fake in shards/1");
+  expect_contains(message, "on Other in again");
+  expect_contains(message, "mprof compare");
+}
+
+TEST(Merge, OfTwoGpuModelsHoldsEachCaseAgainstThePeaksOfItsOwn) {
+  std::vector<MergeSource> sources{shard(1, 2), shard(2, 2)};
+  sources[1].run.environment["gpu"]["name"] = "Other";
+  const mprof::Run run = merged_of(sources);
+  EXPECT_EQ(gpu_models(run), (std::vector<std::string>{"Fake", "Other"}));
+  const PartIndex parts(run);
+  std::set<double> peaks;
+  for (const Case& c : run.cases) {
+    ASSERT_EQ(parts.ceilings(c.id).size(), 1U);
+    const double peak = *parts.ceilings(c.id)[0].value;
+    EXPECT_EQ(parts.gpu_model(c.id), peak == 1e12 ? "Fake" : "Other") << c.id;
+    peaks.insert(peak);
+  }
+  EXPECT_EQ(peaks, (std::set<double>{1e12, 2e12}));
+  EXPECT_EQ(parts.ceilings("another/case@1")[0].value, 2e12) << "the highest, where nobody says";
 }
 
 TEST(Merge, PoolsWholeRunsOfOnePlan) {

@@ -322,6 +322,41 @@ TEST_F(PlanTest, WhatCannotRunHereIsSkippedWithTheReason) {
   }
 }
 
+TEST_F(PlanTest, ValuesThatCannotGoTogetherAreSkippedWithTheReason) {
+  RegisteredVariant variant = test::fake_variant("fake/strict", {{"tile", "its width", "8", {"8", "16"}}});
+  variant.impossible = [](const Parameters& parameters) {
+    return parameters.at("tile") == "16" ? std::optional<std::string>("16 do not fit") : std::nullopt;
+  };
+  registry.add(variant);
+  pick("fake/strict");
+  request.settings = {{"tile", {"*"}}};
+  std::vector<Case> cases = make_cases(plan(), registry);
+  skip_unavailable(cases, registry, devices);
+  for (const Case& c : cases) {
+    const bool fits = c.key.parameters.at("tile") == "8";
+    EXPECT_EQ(case_status(c), fits ? Status::pending : Status::skipped) << c.id;
+    EXPECT_EQ(case_reason(c), fits ? "not run yet" : "16 do not fit");
+  }
+}
+
+TEST_F(PlanTest, TunedValuesAreThoseOfTheirVariantAndProblem) {
+  pick("fake/tiled");
+  request.values = {{"size", {1, 2}}};
+  Plan tuned = plan();
+  tuned.tuned = Tuning{.file = "tuned.json",
+                       .points = {{"fake/tiled", test::size_of(2), {{"tile", "32"}, {"unroll", "2"}}},
+                                  {"fake/plain", test::size_of(1), {{"tile", "8"}}}}};
+  const auto ids_of = [&] {
+    std::vector<std::string> ids;
+    for (const Case& c : make_cases(tuned, registry)) ids.push_back(c.id);
+    return ids;
+  };
+  EXPECT_EQ(ids_of(), (std::vector<std::string>{"fake/tiled@1", "fake/tiled[tile=32,unroll=2]@2"}));
+  tuned.settings = {{"unroll", {"1"}}};
+  EXPECT_EQ(ids_of(), (std::vector<std::string>{"fake/tiled@1", "fake/tiled[tile=32]@2"}))
+      << "what was said counts";
+}
+
 TEST_F(PlanTest, TheRecordKeepsTheBaselineThatAVariantNames) {
   pick("fake/tiled");
   const std::vector<VariantInfo> kept = variants_of(plan(), registry);

@@ -123,6 +123,14 @@ class ExportWriter {
     tables_.row("CUPTI_ACTIVITY_KIND_KERNEL", fields);
   }
 
+  void overhead(std::int64_t thread, std::int64_t start, std::int64_t end) {
+    tables_.row("PROFILER_OVERHEAD", {{"start", number(start)},
+                                      {"end", number(end)},
+                                      {"globalTid", number(thread)},
+                                      {"nameId", tables_.string("CUPTI Instrumentation")},
+                                      {"overheadType", "4"}});
+  }
+
   void range(std::int64_t thread, const std::string& name, std::int64_t start, std::int64_t end, int domain) {
     const bool by_id = schema_.registered_ranges;
     tables_.row("NVTX_EVENTS", {{"start", number(start)},
@@ -177,6 +185,26 @@ class ExportWriter {
     kernel(process, 3, "scale(float*)", at + 120, 30);
     kernel(process, 4, "tile(float*)", at + 170, 50);
     kernel(process, 5, "scale(float*)", at + 320, 20);
+    tables_.row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {{"start", number(at + 82)},
+                                                        {"end", number(at + 86)},
+                                                        {"deviceId", "0"},
+                                                        {"contextId", "1"},
+                                                        {"streamId", "7"},
+                                                        {"correlationId", "2"},
+                                                        {"globalPid", number(process)},
+                                                        {"syncType", "3"}});
+    tables_.row("CUPTI_ACTIVITY_KIND_OVERHEAD", {{"start", number(at + 112)},
+                                                 {"end", number(at + 114)},
+                                                 {"globalTid", number(thread)},
+                                                 {"correlationId", "3"},
+                                                 {"nameId", tables_.string("Lazy function loading")},
+                                                 {"overheadType", "7"}});
+    if (schema_.overhead_by_profiler) {
+      overhead(thread, at - 500, at - 10);  // the profiler's own start, before all calls
+      overhead(thread, at + 90, at + 97);
+    }
+    tables_.row("ThreadNames",
+                {{"nameId", tables_.string("worker")}, {"priority", "NULL"}, {"globalTid", number(thread)}});
     tables_.row("OSRT_API", {{"start", number(at + 5)},
                              {"end", number(at + 9)},
                              {"eventClass", "27"},

@@ -61,10 +61,10 @@ std::string text_of(const Trace& trace) {
 class ProgramCaseTest : public ::testing::Test {
  protected:
   std::filesystem::path write(const test::ExportSchema& schema, const std::string& name = "export.sqlite") {
-    test::write_export(folder_.path() / name, schema);
-    return folder_.path() / name;
+    test::write_export(folder.path() / name, schema);
+    return folder.path() / name;
   }
-  test::TemporaryDirectory folder_;
+  test::TemporaryDirectory folder;
 };
 
 TEST_F(ProgramCaseTest, EverySchemaVersionGivesTheSameCase) {
@@ -118,7 +118,7 @@ TEST_F(ProgramCaseTest, CorrelationIdsOfTwoProcessesAreToldApart) {
 
 TEST_F(ProgramCaseTest, WrittenAndReadBackItIsTheSame) {
   MadeCase made = made_of(write({.version = "3.24.0"}));
-  const auto file = folder_.path() / "trace.sqlite";
+  const auto file = folder.path() / "trace.sqlite";
   trace::write_trace(file, made.trace);
   Trace back = trace::read_trace(file, {.parts = every_part});
   ASSERT_EQ(back.cases.size(), 1U);
@@ -146,7 +146,7 @@ TEST_F(ProgramCaseTest, WhatTheOperatingSystemDidBeforeAndAfterIsInNoOpsTime) {
   more.system_calls.push_back(early);
   (void)trace::make_program_case(more, {.case_id = "program/x"});
   EXPECT_EQ(more.cases[0].window, narrow.trace.cases[0].window);
-  const auto file = folder_.path() / "trace.sqlite";
+  const auto file = folder.path() / "trace.sqlite";
   trace::write_trace(file, more);
   const Trace back = trace::read_trace(file, {.parts = every_part, .cases = {"program/x"}});
   EXPECT_EQ(back.system_calls.size(), narrow.trace.system_calls.size() + 1) << "and in the case";
@@ -158,7 +158,7 @@ TEST_F(ProgramCaseTest, WhatTheOperatingSystemDidBeforeAndAfterIsInNoOpsTime) {
 
 TEST_F(ProgramCaseTest, ExportedItIsAFileOfNsightSystemsAgain) {
   MadeCase made = made_of(write({.version = "3.24.0"}));
-  const auto file = folder_.path() / "sub" / "one.sqlite";
+  const auto file = folder.path() / "sub" / "one.sqlite";
   trace::write_export(file, made.trace);
   EXPECT_TRUE(trace::traced_cases(file).empty());
   const Trace back = trace::read_trace(file, {.parts = every_part});

@@ -1,0 +1,66 @@
+#include "report/views/views.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json slow_json(const SlowTime& slow) {
+  return {{"time", slow.time}, {"performance", slow.performance}, {"deviations", slow.deviations}};
+}
+
+ordered_json machine_json(const FleetVerdict& verdict) {
+  ordered_json slow = ordered_json::array();
+  for (const SlowTime& time : verdict.slow_times) slow.push_back(slow_json(time));
+  return {{"run", verdict.member->name},
+          {"gpu", verdict.member->gpu},
+          {"started", verdict.member->started},
+          {"performance", verdict.performance},
+          {"deviations", verdict.deviations},
+          {"slow", verdict.slow},
+          {"once", verdict.once},
+          {"cause", verdict.cause},
+          {"slow_times", std::move(slow)},
+          {"other_outputs", verdict.other_outputs},
+          {"failures", verdict.member->failures},
+          {"facts", verdict.member->facts}};
+}
+
+ordered_json fleet_model_json(const FleetOfModel& model) {
+  ordered_json machines = ordered_json::array();
+  for (const FleetVerdict& verdict : model.verdicts) machines.push_back(machine_json(verdict));
+  return {{"model", model.model},
+          {"times", model.usual_times.size()},
+          {"spread", model.spread},
+          {"facts", model.usual_facts},
+          {"machines", std::move(machines)}};
+}
+
+ordered_json gpu_history_json(const FleetHistory& history) {
+  ordered_json declined = ordered_json::array();
+  for (const DeclinedTime& time : history.declined_times)
+    declined.push_back({{"time", time.time}, {"performance", time.performance}, {"since", time.since}});
+  ordered_json data{{"run", history.name},
+                    {"gpu", history.gpu},
+                    {"runs", history.runs},
+                    {"times", history.times},
+                    {"declined", history.declined},
+                    {"performance", history.performance},
+                    {"declined_times", std::move(declined)}};
+  if (!history.absent.empty()) data["absent"] = history.absent;
+  return data;
+}
+
+}  // namespace
+
+ordered_json fleet_json(const Fleet& fleet) {
+  ordered_json models = ordered_json::array(), histories = ordered_json::array();
+  for (const FleetOfModel& model : fleet.models) models.push_back(fleet_model_json(model));
+  for (const FleetHistory& history : fleet.histories) histories.push_back(gpu_history_json(history));
+  return {{"bad", fleet.is_bad()},
+          {"models", std::move(models)},
+          {"too_few", fleet.too_few},
+          {"histories", std::move(histories)}};
+}
+
+}  // namespace mprof

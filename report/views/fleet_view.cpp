@@ -1,0 +1,204 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/analysis/facts.hpp"
+#include "report/text/format.hpp"
+#include "report/views/fleet_charts.hpp"
+#include "report/views/table.hpp"
+#include "report/views/views.hpp"
+
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+std::size_t bad_in(const FleetOfModel& fleet) {
+  return static_cast<std::size_t>(std::ranges::count_if(fleet.verdicts, &FleetVerdict::is_bad));
+}
+
+Cell standing_cell(const FleetVerdict& verdict) {
+  const Tone tone = verdict.is_bad() ? Tone::bad : verdict.once ? Tone::plain : Tone::quiet;
+  return Cell::words(fleet_standing(verdict), tone);
+}
+
+/// All machines, what is bad first.
+Table machines_table(const FleetOfModel& fleet, Anchors& anchors) {
+  std::vector<FleetFact> known;
+  for (const FleetFact& fact : fleet_facts()) {
+    if (fleet.usual_facts.contains(std::string(fact.name))) known.push_back(fact);
+  }
+  Table table(anchors.make("machines of " + fleet.model),
+              fmt::format("All machines with {}, what is bad first", format::one_line(fleet.model)));
+  table.text("Machine").text("Verdict").numbers("Performance").numbers("Deviations");
+  for (const FleetFact& fact : known) table.numbers(format::sentence_case(std::string(fact.name)), fact.unit);
+  table.text("GPU");
+  const MachineLabels label(fleet);
+  for (const FleetVerdict& verdict : fleet.verdicts) {
+    const FleetMember& member = *verdict.member;
+    std::vector<Cell> cells{Cell::words(label(member)), standing_cell(verdict),
+                            Cell::figure(format::percent(verdict.performance)).valued(verdict.performance),
+                            Cell::figure(format::fixed(verdict.deviations, 1)).valued(verdict.deviations)};
+    for (const FleetFact& fact : known) {
+      const auto own = member.facts.find(std::string(fact.name));
+      cells.push_back(own == member.facts.end()
+                          ? Cell::missing("the run did not record it")
+                          : Cell::bare(Value{.estimate = Estimate{.median = own->second}, .absent = {}}));
+    }
+    cells.push_back(member.gpu.empty() ? Cell::dash() : Cell::words(member.gpu));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+std::string several_of(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 5;
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(shown, names.size())));
+  std::string text = format::one_line(format::list(first));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// What is said of a bad machine, a sentence an item.
+std::vector<std::string> details_of(const FleetOfModel& fleet, const FleetVerdict& verdict) {
+  std::vector<std::string> details;
+  if (!verdict.cause.empty()) details.push_back(fmt::format("Cause: {}.", format::one_line(verdict.cause)));
+  if (verdict.slow) {
+    if (const std::string facts = fleet_facts_text(fleet, *verdict.member); !facts.empty())
+      details.push_back(format::sentence_case(facts) + ".");
+  }
+  std::vector<std::string> slow;
+  for (const SlowTime& time : verdict.slow_times)
+    slow.push_back(fmt::format("{} ({})", time.time, format::percent(time.performance)));
+  if (!slow.empty())
+    details.push_back(fmt::format("Slow in {} of its {} times: {}.", slow.size(),
+                                  verdict.member->times.size(), several_of(slow)));
+  if (!verdict.other_outputs.empty())
+    details.push_back(fmt::format("Other bits than the fleet's in: {}.", several_of(verdict.other_outputs)));
+  if (!verdict.member->failures.empty())
+    details.push_back(fmt::format("Without a verified result: {}.", several_of(verdict.member->failures)));
+  if (verdict.once) details.emplace_back("Measured in one round: run it again with --rounds 3 to tell.");
+  return details;
+}
+
+json bad_machines(const FleetOfModel& fleet) {
+  json list = json::array();
+  const MachineLabels label(fleet);
+  for (const FleetVerdict& verdict : fleet.verdicts) {
+    if (!verdict.is_bad() && !verdict.once) continue;
+    list.push_back({{"name", label(*verdict.member)},
+                    {"gpu", format::one_line(verdict.member->gpu)},
+                    {"standing", fleet_standing(verdict)},
+                    {"performance", format::percent(verdict.performance)},
+                    {"details", details_of(fleet, verdict)}});
+  }
+  return list;
+}
+
+json fleet_model_view(const FleetOfModel& fleet, PagePlan& plan) {
+  const std::size_t bad = bad_in(fleet);
+  json view{
+      {"title", format::one_line(fleet.model)},
+      {"anchor", plan.anchors.make("model " + fleet.model)},
+      {"summary", fmt::format("{} of {} machines {} bad; {} each that five or more have, natural spread {}.",
+                              bad == 0 ? "None" : format::count(bad), format::count(fleet.verdicts.size()),
+                              bad == 1 ? "is" : "are", format::plural(fleet.usual_times.size(), "time"),
+                              format::percent(fleet.spread))},
+      {"bad", bad_machines(fleet)},
+      {"chart", plan.place(fleet_chart(fleet, plan.anchors))},
+      {"machines", machines_table(fleet, plan.anchors).view()}};
+  view["has_bad"] = !view["bad"].empty();
+  return view;
+}
+
+Table histories_table(const Fleet& fleet) {
+  Table table("histories", "GPUs against their own earlier runs");
+  table.text("GPU")
+      .text("Run")
+      .numbers("Runs")
+      .text("Verdict")
+      .numbers("Slower times")
+      .numbers("Performance");
+  table.text("Since").text("Most in");
+  for (const FleetHistory& history : fleet.histories) {
+    std::vector<Cell> cells{
+        Cell::words(history.gpu), Cell::words(history.name),
+        Cell::figure(fmt::format("{}", history.runs)).valued(static_cast<double>(history.runs))};
+    if (!history.absent.empty()) {
+      cells.push_back(Cell::missing(history.absent));
+    } else {
+      cells.push_back(history.declined ? Cell::words("slower than it was", Tone::bad)
+                                       : Cell::words("as before", Tone::quiet));
+      cells.push_back(Cell::figure(fmt::format("{} of {}", history.declined_times.size(), history.times))
+                          .valued(static_cast<double>(history.declined_times.size())));
+      if (!history.declined_times.empty()) {
+        const DeclinedTime& most = history.declined_times.front();
+        cells.push_back(Cell::figure(format::percent(history.performance)).valued(history.performance));
+        cells.push_back(Cell::words(moment(most.since)));
+        cells.push_back(Cell::words(most.time));
+      }
+    }
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+std::string fleet_headline(const Fleet& fleet) {
+  std::size_t bad = 0, all = 0;
+  for (const FleetOfModel& model : fleet.models) {
+    bad += bad_in(model);
+    all += model.verdicts.size();
+  }
+  std::string text = fmt::format("{} of {} machines {} bad.", bad == 0 ? "None" : format::count(bad),
+                                 format::count(all), bad == 1 ? "is" : "are");
+  const auto declined = std::ranges::count_if(fleet.histories, &FleetHistory::declined);
+  if (!fleet.histories.empty())
+    text += fmt::format(" {} of {} with earlier runs {} slower than before.",
+                        declined == 0 ? "None" : fmt::format("{}", declined), fleet.histories.size(),
+                        declined == 1 ? "is" : "are");
+  return text;
+}
+
+}  // namespace
+
+std::string fleet_standing(const FleetVerdict& verdict) {
+  std::vector<std::string> words;
+  if (verdict.slow) words.emplace_back("SLOW");
+  if (!verdict.other_outputs.empty()) words.emplace_back("WRONG BITS");
+  if (!verdict.member->failures.empty()) words.emplace_back("FAILED");
+  if (verdict.once) words.emplace_back("once slow");
+  return words.empty() ? "ok" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member) {
+  std::vector<std::string> words;
+  for (const FleetFact& fact : fleet_facts()) {
+    const std::string name(fact.name);
+    if (!member.facts.contains(name)) continue;
+    words.push_back(fmt::format("{} {} (the fleet's {})", name,
+                                format::quantity(member.facts.at(name), fact.unit),
+                                format::quantity(fleet.usual_facts.at(name), fact.unit)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Page fleet_page(const Fleet& fleet) {
+  PagePlan plan;
+  (void)plan.anchors.make("histories");
+  json models = json::array();
+  for (const FleetOfModel& model : fleet.models) models.push_back(fleet_model_view(model, plan));
+  json view{
+      {"title", "Fleet"},
+      {"headline", fleet_headline(fleet)},
+      {"rule",
+       "Slow: below 95 % of the fleet's performance, more than 3.5 robust standard deviations off, and "
+       "so in two rounds at least, on the whole or in at least two and 5 % of its times. Other bits: an "
+       "output whose checksum is not that of nine in ten of the fleet."},
+      {"models", std::move(models)},
+      {"histories", fleet.histories.empty() ? json(false) : histories_table(fleet).view()},
+      {"too_few", fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(fleet.too_few)))}};
+  return {std::move(view), plan.charts()};
+}
+
+}  // namespace mprof

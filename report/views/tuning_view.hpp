@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/analysis/tuning.hpp"
+
+namespace mprof {
+
+/// What a search has come to.
+struct TuningOutcome {
+  std::string variant{};
+  std::string where{};  ///< "at size 1000"
+  std::string strategy{};
+  std::size_t points = 0;         ///< that there are
+  std::vector<Candidate> all{};   ///< of the search, as it ranked them
+  std::vector<Candidate> best{};  ///< those that were measured again; empty: none were
+  std::string ended{};            ///< why it ended before its time, as a sentence; empty: it did not
+};
+
+/// "width=8,rows=2": a value of each parameter.
+[[nodiscard]] std::string point_name(const Parameters& parameters);
+
+/// What `mprof tune` prints: those that were measured again, or the best ones of a search that did not come
+/// so far, and then what cannot be, what was not right and what was not tried. Plain text of at most `width`
+/// columns.
+[[nodiscard]] std::string render_tuning(const TuningOutcome& outcome, const Objective& objective,
+                                        const FamilyInfo& family, const Words& words, std::size_t width);
+
+}  // namespace mprof
