@@ -100,6 +100,10 @@ ProgramRequest request_of(const Arguments& arguments) {
   require_regular_expression(request.kernels, arguments.given("kernels"));
   if (arguments.given("launch-skip")) request.launch_skip = parse_count(arguments, "launch-skip");
   if (arguments.given("max-kernels")) request.max_kernels = parse_count(arguments, "max-kernels");
+  if (arguments.given("replay-limit")) {
+    const std::string limit = arguments.text("replay-limit");
+    request.replay_limit = limit == "0" ? 0 : parse_seconds("replay-limit", limit);
+  }
   return request;
 }
 
@@ -144,7 +148,11 @@ std::vector<Option> program_options() {
           {"launch-skip", "N", "",
            "Let so many launches of these kernels go by in each process before counting begins."},
           {"max-kernels", "N", "",
-           "Count so many distinct kernels (name, grid, block, op) in each process; without it all."}};
+           "Count so many distinct kernels (name, grid, block, op) in each process; without it all."},
+          {"replay-limit", "S", "",
+           "Where kernels are launched too seldom for all metrics, run the program behind -- once more and "
+           "let CUPTI replay each kernel, if the run before took no longer than S seconds; without it 30, 0: "
+           "never."}};
 }
 
 void refuse_program_options(const Arguments& arguments) {

@@ -55,10 +55,12 @@ std::optional<journal::CounterRequest> read_request(const std::string& folder) {
   return journal::read_counter_request(bytes);
 }
 
-std::vector<std::uint32_t> passes_of(const std::vector<journal::MetricGroup>& groups) {
-  std::vector<std::uint32_t> passes;
-  for (const journal::MetricGroup& group : groups) passes.push_back(group.passes);
-  return passes;
+/// Launches that each group takes.
+std::vector<std::uint32_t> launches_of(const journal::CounterRequest& request) {
+  std::vector<std::uint32_t> launches;
+  for (const journal::MetricGroup& group : request.groups)
+    launches.push_back(request.replays ? 1 : group.passes);
+  return launches;
 }
 
 std::string demangled(const char* symbol) {
@@ -106,7 +108,7 @@ class Counter final : public NvtxObserver {
         request_(std::move(request)),
         journal_(folder_.c_str(), CUPTI_API_VERSION),
         ranges_(request_.ops, request_.ranges),
-        spread_(passes_of(request_.groups)),
+        spread_(launches_of(request_)),
         left_out_(request_.left_out.begin(), request_.left_out.end()) {
     if (!request_.kernels.empty()) kernels_.emplace(request_.kernels, std::regex::optimize);
   }
@@ -212,6 +214,9 @@ class Counter final : public NvtxObserver {
     if (left_out_.contains(kernel.symbol)) {
       spread_.leave_out(kernel.spread);
       say(kernel, "it does not end while it is counted: it waits for the host, or for a kernel beside it");
+    } else if (request_.replays && is_of_communication(kernel.symbol)) {
+      spread_.leave_out(kernel.spread);
+      say(kernel, "it waits for kernels of other processes, so it cannot be replayed");
     } else if (request_.max_kernels > 0 && chosen_ == request_.max_kernels) {
       spread_.leave_out(kernel.spread);
       say(kernel, "as many kernels as --max-kernels says were counted before it");
@@ -254,7 +259,7 @@ class Counter final : public NvtxObserver {
              "), whose counters mprof has chosen";
     if (driver_.create_event(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
       return "CUDA gives no event to wait for";
-    context.profiler.emplace(cupti_, *functions_, request_.groups);
+    context.profiler.emplace(cupti_, *functions_, request_);
     return context.profiler->open(handle);
   }
 

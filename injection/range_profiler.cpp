@@ -125,7 +125,7 @@ RangeProfiler::Obstacle RangeProfiler::begin(std::size_t group) {
   params.counterDataImageSize = size_;
   params.pCounterDataImage = data_.data();
   params.range = CUPTI_AutoRange;
-  params.replayMode = CUPTI_UserReplay;
+  params.replayMode = replay_;
   params.maxRangesPerPass = 1;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;

@@ -36,14 +36,18 @@ struct ProfilerFunctions {
 };
 
 /// Counts kernels of one context, one group of metrics at a time: a pass is what is launched between start()
-/// and stop(), once, as it is. What goes wrong is told as a sentence without its full stop; nullopt: nothing.
+/// and stop(), once, as it is; where launches are replayed, that is all passes. What goes wrong is told as a
+/// sentence without its full stop; nullopt: nothing.
 class RangeProfiler {
  public:
   using Obstacle = std::optional<std::string>;
 
   RangeProfiler(const CuptiFunctions& cupti, const ProfilerFunctions& functions,
-                const std::vector<journal::MetricGroup>& groups)
-      : cupti_(cupti), functions_(functions), groups_(groups) {}
+                const journal::CounterRequest& request)
+      : cupti_(cupti),
+        functions_(functions),
+        groups_(request.groups),
+        replay_(request.replays ? CUPTI_KernelReplay : CUPTI_UserReplay) {}
 
   [[nodiscard]] Obstacle open(CUcontext context);
   void close();
@@ -67,6 +71,7 @@ class RangeProfiler {
   const CuptiFunctions& cupti_;
   const ProfilerFunctions& functions_;
   const std::vector<journal::MetricGroup>& groups_;
+  CUpti_ProfilerReplayMode replay_;
   // Made once, for the largest group: with places of their own all groups but the first came back without a
   // number (CUPTI 13.0), and CUPTI looks at those of an earlier group again.
   Bytes config_{};

@@ -291,6 +291,7 @@ struct Plan {
   std::string kernels{};  ///< of programs: a regular expression of the kernels that are counted; empty: all
   std::uint64_t launch_skip = 0;  ///< of programs: launches of these that go by before counting begins
   std::uint64_t max_kernels = 0;  ///< of programs: so many distinct ones are counted; 0: all
+  double replay_limit = 0;  ///< s, of programs: the longest run that is followed by one that replays kernels
   bool operator==(const Plan&) const = default;
 };
 

@@ -51,17 +51,28 @@ CounterSelection selection_of(const Plan& plan) {
   return selection;
 }
 
+/// One group of all that are there, which a replayed launch is counted for.
+std::vector<journal::MetricGroup> one_group(const std::string& chip, std::vector<std::string> metrics) {
+  std::erase_if(metrics,
+                [&](const std::string& metric) { return passes_of(chip, std::span(&metric, 1)) == 0; });
+  std::vector<journal::MetricGroup> groups;
+  if (!metrics.empty()) groups.push_back(group_of(chip, std::move(metrics)));
+  return groups;
+}
+
 void prepare(const InjectionRequest& request) {
   CounterSelection selection = selection_of(request.plan);
   const journal::CounterRequest counters{
       .chip = selection.chip,
-      .groups = metric_groups(selection.chip, selection.counted, selection.missing),
+      .groups = request.replays ? one_group(selection.chip, selection.counted)
+                                : metric_groups(selection.chip, selection.counted, selection.missing),
       .ops = request.ops,
       .ranges = request.plan.ops,
       .kernels = request.plan.kernels,
       .launch_skip = request.plan.launch_skip,
       .max_kernels = request.plan.max_kernels,
-      .left_out = request.left_out};
+      .left_out = request.left_out,
+      .replays = request.replays};
   write_file(request.folder / journal::counter_request_file, journal::bytes_of(counters));
 }
 
@@ -84,6 +95,15 @@ struct Found {
 std::string text_of(const journal::Journal& journal, std::uint64_t number) {
   const auto found = journal.texts.find(number);
   return found == journal.texts.end() ? std::string() : found->second;
+}
+
+/// Whether it was launched too seldom, or beside too many others, for groups that nothing else speaks
+/// against.
+bool lacks_launches(const Found& kernel) {
+  bool lacks = false;
+  for (std::size_t group = 0; group < kernel.counter_data.size(); ++group)
+    lacks = lacks || (!kernel.counter_data[group] && kernel.reasons[group].empty());
+  return lacks && kernel.is_chosen && kernel.launches.launches > 0;
 }
 
 /// Why a group has no values, where the process did not say.
@@ -322,6 +342,7 @@ InjectedPass read_injected_counters(std::span<const journal::Journal> journals,
   InjectedPass pass;
   for (const journal::Journal& journal : journals) add_notes(journal, pass);
   const std::vector<Found> all = all_kernels(journals, request);
+  pass.lacks_launches = std::ranges::any_of(all, lacks_launches);
   std::vector<std::string> ops;
   for (const Found& found : all) {
     if (std::ranges::count(ops, found.op) == 0) ops.push_back(found.op);

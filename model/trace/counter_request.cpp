@@ -19,6 +19,7 @@ void visit(Archive& archive, Request& request) {
   archive(request.launch_skip);
   archive(request.max_kernels);
   archive(request.left_out);
+  archive(request.replays);
 }
 
 template <class Archive, class Group>

@@ -31,6 +31,7 @@ struct CounterRequest {
   std::uint64_t launch_skip = 0;        ///< launches of these kernels that go by before counting begins
   std::uint64_t max_kernels = 0;        ///< so many distinct ones are counted; 0: all
   std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
+  bool replays = false;  ///< CUPTI runs a launch that is counted again for each further pass of its group
   bool operator==(const CounterRequest&) const = default;
 };
 

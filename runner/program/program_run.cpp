@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,6 +74,26 @@ ProgramOutcome outcome_of(const ProgramEnd& end) {
   return outcome;
 }
 
+/// Gives the kernels that lack a metric all that the other rows have of them. Returns how many got something.
+std::size_t complete(std::vector<Measurement>& rows, const std::vector<Measurement>& others) {
+  using Kernel = std::pair<std::string, std::string>;  // and its op before it
+  std::map<std::pair<Kernel, std::string>, const Measurement*> known;
+  for (const Measurement& row : others) {
+    if (!row.samples.empty()) known[{{row.op, row.kernel}, row.metric}] = &row;
+  }
+  std::set<Kernel> lacking;
+  for (const Measurement& row : rows) {
+    const Kernel kernel{row.op, row.kernel};
+    if (row.samples.empty() && known.contains({kernel, row.metric})) lacking.insert(kernel);
+  }
+  for (Measurement& row : rows) {
+    const auto other = known.find({{row.op, row.kernel}, row.metric});
+    if (!lacking.contains({row.op, row.kernel}) || other == known.end()) continue;
+    row = *other->second;
+  }
+  return lacking.size();
+}
+
 /// The ops of a problem's cases.
 std::vector<OpInfo>& find_ops(Run& run, const CaseKey& key) {
   FamilyInfo& family =
@@ -119,30 +140,65 @@ class ProgramRunner {
   }
 
  private:
-  /// Once more without the kernels that stop the program when they are counted, as often as there is another.
   void watch_with(const InjectionKind& kind, PassResult& pass) {
+    auto [result, seen] = watched(kind, pass.pass, false);
+    const bool is_short = result.status == Status::ok && result.seconds <= run_.plan.replay_limit;
+    if (seen.lacks_launches && is_short) replay(kind, result, seen);
+    if (pass.pass == Pass::counters)
+      add_counters(std::move(seen), result);
+    else
+      add_trace(std::move(seen), result);
+    store(pass, result, 0);
+  }
+
+  /// Runs it again and lets CUPTI replay kernels: of those that lack something all is of that one launch
+  /// then.
+  void replay(const InjectionKind& kind, PassResult& result, InjectedPass& seen) {
+    auto [again, replayed] = watched(kind, result.pass, true);
+    result.seconds += again.seconds;
+    if (again.status == Status::interrupted) {
+      result.status = again.status;
+      result.reason = again.reason;
+    } else if (again.status != Status::ok) {
+      seen.notes.push_back(
+          fmt::format("Run again, to replay kernels that are launched too seldom for all "
+                      "metrics, the program did not end well: {}.",
+                      again.reason));
+    } else if (const std::size_t kernels = complete(seen.measurements, replayed.measurements); kernels > 0) {
+      seen.notes.push_back(
+          fmt::format("{} launched too seldom for all metrics: the program was run again, and "
+                      "CUPTI replayed each of them for its passes.",
+                      kernels == 1 ? "One kernel is" : fmt::format("{} kernels are", kernels)));
+    }
+  }
+
+  struct Watched {
+    PassResult result;
+    InjectedPass seen;
+  };
+
+  /// Once more without the kernels that stop the program when they are counted, as often as there is another.
+  Watched watched(const InjectionKind& kind, Pass which, bool replays) {
     std::vector<std::string> left_out;
     while (true) {
       const TemporaryFolder folder("mprof-journals");
-      const InjectionRequest request{
-          .folder = folder.path(), .plan = run_.plan, .ops = range_ops(), .left_out = left_out};
+      const InjectionRequest request{.folder = folder.path(),
+                                     .plan = run_.plan,
+                                     .ops = range_ops(),
+                                     .left_out = left_out,
+                                     .replays = replays};
       if (kind.prepare) kind.prepare(request);
       const NamedPipe stopped(folder.path() / journal::stopped_pipe);
       std::map<std::string, std::string> variables = kind.variables(*find_injection(kind.library));
       variables[journal::folder_variable] = folder.path().string();
-      PassResult result = run_once(pass.pass, variables, stopped.fd());
+      PassResult result = run_once(which, variables, stopped.fd());
       InjectedPass seen = kind.read(request);
       const std::size_t before = left_out.size();
       for (std::string& symbol : seen.stopped_by) {
         if (std::ranges::count(left_out, symbol) == 0) left_out.push_back(std::move(symbol));
       }
       if (result.status == Status::timeout && left_out.size() > before) continue;
-      if (pass.pass == Pass::counters)
-        add_counters(std::move(seen), result);
-      else
-        add_trace(std::move(seen), result);
-      store(pass, result, 0);
-      return;
+      return {std::move(result), std::move(seen)};
     }
   }
 
@@ -385,6 +441,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.kernels = request.kernels;
   run.plan.launch_skip = request.launch_skip;
   run.plan.max_kernels = request.max_kernels;
+  run.plan.replay_limit = request.replay_limit;
   run.plan.rounds = request.rounds.value_or(most_rounds);
   // A sample a round; the time in which rounds may begin.
   run.plan.stopping = {

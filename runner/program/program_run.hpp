@@ -17,19 +17,23 @@
 
 namespace mprof {
 
+/// s, the longest run of a counters pass that is followed by one with replayed kernels.
+inline constexpr double usual_replay_limit = 30;
+
 /// A program that is to be run as it is.
 struct ProgramRequest {
   std::vector<std::string> command{};  ///< as it was given
   std::string path{};                  ///< of the program itself: program_path()
   std::string name{};
   std::vector<Pass> passes{Pass::timing, Pass::trace, Pass::counters};
-  std::optional<std::uint32_t> rounds{};  ///< without it 5, as long as no more than a minute goes by
-  double timeout = 600;                   ///< s, for each time that it is run
-  std::string ops{};                      ///< a glob of the NVTX ranges that are ops; empty: the outermost
-  std::vector<std::string> metrics{};     ///< that are counted of each kernel; empty: the default ones
-  std::string kernels{};                  ///< a regular expression of those that are counted; empty: all
-  std::uint64_t launch_skip = 0;          ///< launches of these that go by before counting begins
-  std::uint64_t max_kernels = 0;          ///< so many distinct ones are counted; 0: all
+  std::optional<std::uint32_t> rounds{};     ///< without it 5, as long as no more than a minute goes by
+  double timeout = 600;                      ///< s, for each time that it is run
+  std::string ops{};                         ///< a glob of the NVTX ranges that are ops; empty: the outermost
+  std::vector<std::string> metrics{};        ///< that are counted of each kernel; empty: the default ones
+  std::string kernels{};                     ///< a regular expression of those that are counted; empty: all
+  std::uint64_t launch_skip = 0;             ///< launches of these that go by before counting begins
+  std::uint64_t max_kernels = 0;             ///< so many distinct ones are counted; 0: all
+  double replay_limit = usual_replay_limit;  ///< 0: kernels are never replayed
   std::vector<std::string> command_line{};
 };
 

@@ -91,6 +91,7 @@ Run planned_suite_run(const RunRequest& request, const std::string& ranges, cons
   run.started = utc_now();
   run.plan = make_plan(request, registry, Devices::instance());
   run.plan.ops = ranges;
+  run.plan.replay_limit = usual_replay_limit;
   run.plan.rounds = request.rounds.value_or(request.quick ? 1 : most_rounds);
   // A sample a round; the time in which rounds may begin.
   run.plan.stopping = {

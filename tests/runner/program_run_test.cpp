@@ -1,5 +1,7 @@
 #include "runner/program/program_run.hpp"
 
+#include <memory>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +42,20 @@ class ProgramRunTest : public ::testing::Test {
                       return {{"TOLD", library.string()}};
                     },
                     .read = [pass](const auto&) { return pass; }});
+  }
+
+  /// The second is what is seen while kernels are replayed, of which the program knows by $REPLAYS.
+  void count_as(InjectedPass pass, InjectedPass replayed) {
+    const auto replays = std::make_shared<bool>(false);
+    injections.add(
+        {.pass = Pass::counters,
+         .library = "/bin/sh",
+         .unavailable = [] { return std::nullopt; },
+         .variables = [replays](const auto& /*library*/) -> std::map<std::string, std::string> {
+           return {{"REPLAYS", *replays ? "yes" : ""}};
+         },
+         .prepare = [replays](const auto& request) { *replays = request.replays; },
+         .read = [pass, replayed](const auto& request) { return request.replays ? replayed : pass; }});
   }
 
   Record run(const std::string& script, std::vector<Pass> passes = {Pass::timing, Pass::trace}) {
@@ -111,6 +127,54 @@ TEST_F(ProgramRunTest, AProgramWithoutWorkForTheGpuHasNoTraceAndItSaysWhy) {
 TEST_F(ProgramRunTest, AProcessThatCouldNotBeTracedSaysWhy) {
   trace_as({.notes = {"Process 7: Another tool is attached to the process: Nsight Systems."}});
   EXPECT_THAT(pass(run("exit 0"), Pass::trace).reason, HasSubstr("Nsight Systems"));
+}
+
+Measurement counted(const std::string& kernel, const std::string& metric, std::optional<double> value) {
+  Measurement row{.metric = metric, .op = "step", .kernel = kernel};
+  if (value) row.samples = {*value};
+  if (!value) row.absent = "it was launched 1 time";
+  return row;
+}
+
+std::vector<double> samples_of(const PassResult& pass, const std::string& kernel, const std::string& metric) {
+  for (const Measurement& row : pass.measurements) {
+    if (row.kernel == kernel && row.metric == metric) return row.samples;
+  }
+  return {};
+}
+
+TEST_F(ProgramRunTest, KernelsThatAreLaunchedTooSeldomAreReplayedInARunOfTheirOwn) {
+  count_as({.measurements = {counted("rare", "cycles", 10), counted("rare", "bytes", {}),
+                             counted("often", "cycles", 20), counted("often", "bytes", 30)},
+            .lacks_launches = true},
+           {.measurements = {counted("rare", "cycles", 11), counted("rare", "bytes", 12),
+                             counted("often", "cycles", 21), counted("often", "bytes", 31)}});
+  const Record record = run("exit 0", {Pass::timing, Pass::counters});
+  const PassResult& counters = pass(record, Pass::counters);
+  EXPECT_EQ(counters.status, Status::ok);
+  EXPECT_THAT(samples_of(counters, "rare", "cycles"), ElementsAre(11)) << "all of one launch";
+  EXPECT_THAT(samples_of(counters, "rare", "bytes"), ElementsAre(12));
+  EXPECT_THAT(samples_of(counters, "often", "cycles"), ElementsAre(20));
+  EXPECT_THAT(counters.outcome->notes, ElementsAre(HasSubstr("One kernel is launched too seldom")));
+}
+
+TEST_F(ProgramRunTest, WhatWasCountedStaysWhereTheProgramDoesNotStandBeingReplayed) {
+  count_as(
+      {.measurements = {counted("rare", "cycles", 10), counted("rare", "bytes", {})}, .lacks_launches = true},
+      {.measurements = {counted("rare", "bytes", 12)}});
+  const Record record = run("test -z \"$REPLAYS\"", {Pass::timing, Pass::counters});
+  const PassResult& counters = pass(record, Pass::counters);
+  EXPECT_EQ(counters.status, Status::ok);
+  EXPECT_THAT(samples_of(counters, "rare", "cycles"), ElementsAre(10));
+  EXPECT_THAT(samples_of(counters, "rare", "bytes"), ElementsAre());
+  EXPECT_THAT(counters.outcome->notes, ElementsAre(HasSubstr("did not end well: exit code 1")));
+}
+
+TEST_F(ProgramRunTest, NothingIsReplayedWhereLaunchesSufficed) {
+  count_as({.measurements = {counted("often", "cycles", 20), counted("often", "bytes", {})}},
+           {.measurements = {counted("often", "bytes", 31)}});
+  const Record record = run("exit 0", {Pass::timing, Pass::counters});
+  EXPECT_THAT(samples_of(pass(record, Pass::counters), "often", "bytes"), ElementsAre());
 }
 
 TEST_F(ProgramRunTest, ABuildWithoutCudaTimes) {

@@ -13,7 +13,8 @@ CounterRequest request() {
           .kernels = "gemm|conv",
           .launch_skip = 3,
           .max_kernels = 7,
-          .left_out = {"_Z4spinPVi"}};
+          .left_out = {"_Z4spinPVi"},
+          .replays = true};
 }
 
 TEST(CounterRequest, IsReadAsItWasWritten) {
