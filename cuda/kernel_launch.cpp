@@ -90,8 +90,7 @@ void CUPTIAPI on_callback(void* callbacks, CUpti_CallbackDomain /*driver*/, CUpt
 
 }  // namespace
 
-LaunchCallbacks::LaunchCallbacks(LaunchObserver& observer)
-    : observer_(observer), subscriber_(subscribe(on_callback, this)) {
+LaunchCallbacks::LaunchCallbacks() : subscriber_(subscribe(on_callback, this)) {
   for (const auto function : launch_functions) {
     const CUptiResult enabled =
         callback_functions().enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, function);
@@ -105,6 +104,11 @@ LaunchCallbacks::~LaunchCallbacks() {
   callback_functions().unsubscribe(subscriber_);
 }
 
+void LaunchCallbacks::tell(LaunchObserver* observer) {
+  const std::lock_guard lock(one_at_a_time_);
+  observer_ = observer;
+}
+
 void LaunchCallbacks::on_call(std::uint32_t function, const void* call) {
   if (telling) return;
   const auto& data = *static_cast<const CUpti_CallbackData*>(call);
@@ -114,11 +118,11 @@ void LaunchCallbacks::on_call(std::uint32_t function, const void* call) {
     one_at_a_time_.lock();
     launching = telling = true;
     correlation_ = data.correlationId;
-    observer_.launching(launch);
+    if (observer_ != nullptr) observer_->launching(launch);
     telling = false;
   } else if (launching && data.correlationId == correlation_) {
     telling = true;
-    observer_.launched();
+    if (observer_ != nullptr) observer_->launched();
     telling = false;
     launching = false;
     one_at_a_time_.unlock();

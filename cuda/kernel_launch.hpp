@@ -35,21 +35,23 @@ class LaunchObserver {
   virtual void launched() = 0;
 };
 
-/// Tells `observer` of every kernel that any thread of the process launches, by CUPTI's callbacks, as long as
-/// it lives. Launches of different threads wait for one another. Kernels in CUDA graphs are not told of.
+/// Tells of every kernel that any thread of the process launches, by CUPTI's callbacks, as long as it lives.
+/// Launches of different threads wait for one another. Kernels in CUDA graphs are not told of.
 class LaunchCallbacks {
  public:
   /// Throws Error(environment) when another tool is attached to this process already.
-  explicit LaunchCallbacks(LaunchObserver& observer);
+  LaunchCallbacks();
   ~LaunchCallbacks();
   LaunchCallbacks(const LaunchCallbacks&) = delete;
   LaunchCallbacks& operator=(const LaunchCallbacks&) = delete;
 
+  /// Whom to tell from now on; nullptr: nobody. Waits for the launch that another one is being told of.
+  void tell(LaunchObserver* observer);
   /// What CUPTI calls; `call` is a CUpti_CallbackData.
   void on_call(std::uint32_t function, const void* call);
 
  private:
-  LaunchObserver& observer_;
+  LaunchObserver* observer_ = nullptr;
   std::mutex one_at_a_time_;         // held from before a launch until after it
   std::uint32_t correlation_ = 0;    // of the launch that holds it
   CUpti_Subscriber_st* subscriber_;  // the last: what its callbacks use is there before it

@@ -28,6 +28,70 @@
 namespace mprof {
 namespace {
 
+/// CUPTI's profiler for a selection of metrics. To open it takes a third of a second (H200), so that it stays
+/// open for all cases of a process, and is not closed: at the end of the process CUDA may be gone before it.
+class Profiling {
+ public:
+  /// For these metrics; opened when it is not, or was for others.
+  static Profiling& of(const std::vector<std::string>& metrics) {
+    static Profiling* open = nullptr;
+    if (open == nullptr || open->selection_.metrics != metrics) {
+      delete open;
+      open = new Profiling(metrics);
+    }
+    return *open;
+  }
+
+  [[nodiscard]] const CounterSelection& selection() const { return selection_; }
+  /// nullptr: there is nothing to count, or selection().refusal says why it cannot be counted.
+  [[nodiscard]] cuda::RangeProfiler* profiler() { return profiler_ ? &*profiler_ : nullptr; }
+  void tell(cuda::LaunchObserver* observer) {
+    if (callbacks_) callbacks_->tell(observer);
+  }
+
+  /// What was counted, in the order of selection().counted. Throws when it was nothing.
+  [[nodiscard]] std::vector<double> counts() const {
+    if (!profiler_->has_counted())
+      throw Error(ExitCode::environment, "CUPTI counted nothing at its launches");
+    return host_->evaluate(profiler_->counter_data(), 0, selection_.counted);
+  }
+
+ private:
+  explicit Profiling(const std::vector<std::string>& metrics) {
+    selection_.metrics = metrics;
+    try {
+      selection_.chip = cuda::chip_name();
+      callbacks_.emplace();  // CUPTI wants to be subscribed to before it profiles
+      open_profiler();
+    } catch (const std::exception& error) {
+      selection_.refusal = error.what();
+    }
+  }
+
+  void open_profiler() {
+    CUctx_st* const context = cuda::current_context();
+    const std::vector<std::uint8_t> availability = cuda::counter_availability(context);
+    std::ranges::copy_if(selection_.metrics, std::back_inserter(selection_.counted),
+                         [](const std::string& id) { return !is_launch_metric(id); });
+    selection_.missing = cuda::unknown_metrics(selection_.chip, selection_.counted, availability);
+    std::erase_if(selection_.counted,
+                  [&](const std::string& id) { return std::ranges::count(selection_.missing, id) > 0; });
+    if (selection_.counted.empty()) return;
+    host_.emplace(selection_.chip, availability);
+    if (host_->add(selection_.counted)) {
+      cuda::clean_cache();  // makes what it needs
+      profiler_.emplace(context, host_->config_image(), selection_.counted);
+    } else {
+      selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
+    }
+  }
+
+  CounterSelection selection_;
+  std::optional<cuda::LaunchCallbacks> callbacks_;
+  std::optional<cuda::ProfilerHost> host_;
+  std::optional<cuda::RangeProfiler> profiler_;
+};
+
 /// Hardware counters of each distinct kernel of each op, at its largest launch in a stage, of several the
 /// first, whichever stage and stream that is; and what follows from the launch itself. The counters take more
 /// passes than one, and so the stage is run again, or the whole execution where the kernel is in no forward
@@ -35,24 +99,17 @@ namespace {
 /// kernel at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
-  explicit KernelCounters(const CaseContext& context) : ops_(context.subject.ops) {
-    selection_.chip = cuda::chip_name();
-    selection_.metrics = context.plan.metrics;
-    if (selection_.metrics.empty()) selection_.metrics = preset_metrics("default");
+  explicit KernelCounters(const CaseContext& context)
+      : profiling_(
+            Profiling::of(context.plan.metrics.empty() ? preset_metrics("default") : context.plan.metrics)),
+        ops_(context.subject.ops) {
+    profiling_.tell(this);
   }
+  ~KernelCounters() override { profiling_.tell(nullptr); }
+  KernelCounters(const KernelCounters&) = delete;
+  KernelCounters& operator=(const KernelCounters&) = delete;
 
-  void begin_sample() override {
-    try {
-      cuda::LaunchObserver& observer = *this;
-      if (!callbacks_) {
-        callbacks_.emplace(observer);  // CUPTI wants to be subscribed to before it profiles
-        open_profiler();
-      }
-    } catch (const std::exception& error) {
-      selection_.refusal = error.what();
-    }
-    passes_before_ = passes_;
-  }
+  void begin_sample() override { passes_before_ = passes_; }
 
   void end_sample() override {
     if (passes_ == passes_before_) give_up();
@@ -82,30 +139,10 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   [[nodiscard]] bool wants_more() override { return std::ranges::any_of(kernels_, is_open); }
 
   void finish(std::vector<Measurement>& measurements) override {
-    profiler_.reset();
-    callbacks_.reset();
-    add_measurements(selection_, ops_, kernels_, cuda::gpu(), measurements);
+    add_measurements(profiling_.selection(), ops_, kernels_, cuda::gpu(), measurements);
   }
 
  private:
-  void open_profiler() {
-    CUctx_st* const context = cuda::current_context();
-    const std::vector<std::uint8_t> availability = cuda::counter_availability(context);
-    std::ranges::copy_if(selection_.metrics, std::back_inserter(selection_.counted),
-                         [](const std::string& id) { return !is_launch_metric(id); });
-    selection_.missing = cuda::unknown_metrics(selection_.chip, selection_.counted, availability);
-    std::erase_if(selection_.counted,
-                  [&](const std::string& id) { return std::ranges::count(selection_.missing, id) > 0; });
-    if (selection_.counted.empty()) return;
-    host_.emplace(selection_.chip, availability);
-    if (host_->add(selection_.counted)) {
-      cuda::clean_cache();  // makes what it needs
-      profiler_.emplace(context, host_->config_image(), selection_.counted);
-    } else {
-      selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
-    }
-  }
-
   // --- on the thread that launches, inside CUPTI's callbacks ---
 
   void launching(const cuda::KernelLaunch& launch) override {
@@ -115,12 +152,12 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     if (is_first_run_ && threads_of(launch) > threads_of(kernel.launch)) prefer(index, launch);
     if (threads_of(launch) != threads_of(kernel.launch) || std::ranges::count(launched_, index) > 0) return;
     launched_.push_back(index);
-    if (!profiler_ || !is_open(kernel) || (current_ && *current_ != index)) return;
+    if (profiler() == nullptr || !is_open(kernel) || (current_ && *current_ != index)) return;
     kernel.uncounted = refusal_of([&] {
-      if (!current_) profiler_->begin_kernel();
+      if (!current_) profiler()->begin_kernel();
       current_ = index;
       cuda::clean_cache_in_callback();
-      profiler_->start();
+      profiler()->start();
     });
     is_counting_ = kernel.uncounted.empty();
     if (!is_counting_) current_.reset();
@@ -133,13 +170,15 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     CountedKernel& kernel = kernels_[*current_];
     kernel.uncounted = refusal_of([&] {
       cuda::driver().check(cuda::driver().synchronize_context());
-      profiler_->stop();
-      if (!profiler_->is_complete()) return;
-      profiler_->decode();
-      read(kernel);
+      profiler()->stop();
+      if (!profiler()->is_complete()) return;
+      profiler()->decode();
+      kernel.counts = profiling_.counts();
     });
-    if (profiler_->is_complete() || !kernel.uncounted.empty()) current_.reset();
+    if (profiler()->is_complete() || !kernel.uncounted.empty()) current_.reset();
   }
+
+  [[nodiscard]] cuda::RangeProfiler* profiler() { return profiling_.profiler(); }
 
   static std::uint64_t threads_of(const cuda::KernelLaunch& launch) {
     return launch.grid.count() * launch.block.count();
@@ -166,8 +205,9 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     });
     if (known != kernels_.end()) return static_cast<std::size_t>(known - kernels_.begin());
     CountedKernel& kernel = kernels_.emplace_back(CountedKernel{op_, launch});
-    kernel.uncounted = selection_.refusal;
-    if (!profiler_ && kernel.uncounted.empty()) kernel.uncounted = "none of the counters asked for is there";
+    kernel.uncounted = profiling_.selection().refusal;
+    if (profiler() == nullptr && kernel.uncounted.empty())
+      kernel.uncounted = "none of the counters asked for is there";
     return kernels_.size() - 1;
   }
 
@@ -177,14 +217,6 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
       if (is_open(kernel))
         kernel.uncounted = "it was not launched again when the op was run for its other counters";
     }
-  }
-
-  /// Throws when the launches were not counted.
-  void read(CountedKernel& kernel) const {
-    if (!profiler_->has_counted()) {
-      throw Error(ExitCode::environment, "CUPTI counted nothing at its launches");
-    }
-    kernel.counts = host_->evaluate(profiler_->counter_data(), 0, selection_.counted);
   }
 
   /// Why `action` could not be done; "" when it was.
@@ -198,10 +230,8 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     }
   }
 
-  CounterSelection selection_;
+  Profiling& profiling_;
   std::vector<OpInfo> ops_;
-  std::optional<cuda::ProfilerHost> host_;
-  std::optional<cuda::RangeProfiler> profiler_;
   std::string op_;                                  ///< of the stage that runs; "" between stages
   std::set<std::pair<std::string, Stage>> seen_{};  ///< stages that have run
   bool is_first_run_ = false;                       ///< of the stage: how large its launches get is not known
@@ -212,18 +242,13 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   bool has_counted_ = false;                        ///< a launch of the stage that runs or ran last
   std::uint64_t passes_ = 0;                        ///< counted launches
   std::uint64_t passes_before_ = 0;                 ///< as they were when the sample began
-  std::optional<cuda::LaunchCallbacks> callbacks_;  // the last: it may call until it is gone
 };
 
 /// Tries all that the pass needs, with one counter and no kernel: CUPTI refuses for lack of permission only
 /// when counting starts.
 void try_counters() {
-  struct Nobody final : cuda::LaunchObserver {
-    void launching(const cuda::KernelLaunch& /*launch*/) override {}
-    void launched() override {}
-  } nobody;
   CUctx_st* const context = cuda::current_context();
-  const cuda::LaunchCallbacks callbacks(nobody);
+  const cuda::LaunchCallbacks callbacks;
   if (const auto reason = cuda::profiling_unsupported()) throw Error(ExitCode::environment, *reason);
   const std::vector<std::string> metric{"sm__cycles_active.avg"};
   cuda::ProfilerHost host(cuda::chip_name(), cuda::counter_availability(context));

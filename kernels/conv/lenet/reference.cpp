@@ -52,14 +52,19 @@ void convolve_strip(const Shape& shape, const double* image, const double* weigh
       const double* in = image + (c * shape.height + p) * shape.width;
       for (std::size_t q = 0; q < shape.mask; ++q, weights += together) {
         Vector pixels[vectors];
+#pragma GCC unroll vectors
         for (std::size_t v = 0; v < vectors; ++v) pixels[v] = load(in + q + v * lanes);
+#pragma GCC unroll together
         for (std::size_t m = 0; m < together; ++m) {
+#pragma GCC unroll vectors
           for (std::size_t v = 0; v < vectors; ++v) sums[m][v] += weights[m] * pixels[v];
         }
       }
     }
   }
+#pragma GCC unroll together
   for (std::size_t m = 0; m < together; ++m) {
+#pragma GCC unroll vectors
     for (std::size_t v = 0; v < vectors; ++v)
       std::memcpy(output + m * shape.plane_size() + v * lanes, &sums[m][v], sizeof sums[m][v]);
   }
