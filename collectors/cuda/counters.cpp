@@ -13,6 +13,7 @@
 
 #include "collectors/collector.hpp"
 #include "collectors/cuda/counted_kernel.hpp"
+#include "collectors/cuda/quotients.hpp"
 #include "cuda/check.hpp"
 #include "cuda/cold_cache.hpp"
 #include "cuda/cupti.hpp"
@@ -53,7 +54,7 @@ class Profiling {
   [[nodiscard]] std::vector<double> counts() const {
     if (!profiler_->has_counted())
       throw Error(ExitCode::environment, "CUPTI counted nothing at its launches");
-    return host_->evaluate(profiler_->counter_data(), 0, selection_.counted);
+    return quotients_->values(host_->evaluate(profiler_->counter_data(), 0, quotients_->parts()));
   }
 
  private:
@@ -77,10 +78,13 @@ class Profiling {
     std::erase_if(selection_.counted,
                   [&](const std::string& id) { return std::ranges::count(selection_.missing, id) > 0; });
     if (selection_.counted.empty()) return;
+    quotients_.emplace(selection_.counted, [&](std::span<const std::string> parts) {
+      return cuda::unknown_metrics(selection_.chip, parts, availability).empty();
+    });
     host_.emplace(selection_.chip, availability);
-    if (host_->add(selection_.counted)) {
+    if (host_->add(quotients_->parts())) {
       cuda::clean_cache();  // makes what it needs
-      profiler_.emplace(context, host_->config_image(), selection_.counted);
+      profiler_.emplace(context, host_->config_image(), quotients_->parts());
     } else {
       selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
     }
@@ -88,6 +92,7 @@ class Profiling {
 
   CounterSelection selection_;
   std::optional<cuda::LaunchCallbacks> callbacks_;
+  std::optional<Quotients> quotients_;
   std::optional<cuda::ProfilerHost> host_;
   std::optional<cuda::RangeProfiler> profiler_;
 };
