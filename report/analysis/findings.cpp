@@ -487,15 +487,21 @@ void add_printed_numbers(const Run& run, std::vector<Finding>& findings) {
 void add_programs(const Run& run, std::vector<Finding>& findings) {
   add_unverified_programs(run, findings);
   add_printed_numbers(run, findings);
+  // What several cases have in common is said once.
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
   for (const Case& c : run.cases) {
     for (const PassResult& pass : c.passes) {
       if (!pass.outcome || pass.status == Status::skipped) continue;
       for (const std::string& note : pass.outcome->notes) {
-        findings.push_back(
-            {Severity::caution, fmt::format("{}, {} pass: {}", c.id, to_string(pass.pass), note)});
+        const std::string text = fmt::format("{} pass: {}", to_string(pass.pass), note);
+        auto known = std::ranges::find(notes, text, &decltype(notes)::value_type::first);
+        if (known == notes.end()) known = notes.insert(known, {text, {}});
+        known->second.push_back(c.id);
       }
     }
   }
+  for (const auto& [text, cases] : notes)
+    findings.push_back({Severity::caution, fmt::format("{}, {}", format::list(cases), text)});
 }
 
 void add_missing_ceilings(const Run& run, std::vector<Finding>& findings) {
