@@ -47,7 +47,7 @@ RichTextPlace place_of_story(const VariantInfo& info, const PageContext& page) {
 }
 
 json both_forms(const RichText& text) {
-  if (text.empty()) return false;
+  if (text.html.empty()) return false;
   return {{"html", text.html}, {"markdown", text.markdown}};
 }
 
@@ -145,7 +145,7 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
   const VariantInfo& info = variant.info;
   const auto found = page.materials->sources.find(info.id);
   const VariantSource source = found == page.materials->sources.end() ? VariantSource{} : found->second;
-  std::string how, correctness, combines;
+  std::string how, details, correctness, combines;
   for (const TextSection& section : sections_of(source.story)) {
     if (section.title == correctness_heading) {
       correctness += section.markdown;
@@ -154,7 +154,7 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
     } else if (section.title == main_heading || section.title.empty()) {
       how += section.markdown;
     } else if (section.title != reference_heading) {
-      how += fmt::format("\n## {}\n\n{}", section.title, section.markdown);
+      details += fmt::format("\n## {}\n\n{}", section.title, section.markdown);
     }
   }
   const RichTextPlace place = place_of_story(info, page);
@@ -165,6 +165,7 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
   json view{{"heading", as_it_is ? "Is its output right?" : std::string(main_heading)},
             {"schematic", schematic_view(info, source.schematic, *page.plan)},
             {"how", both_forms(rich_text(how, place))},
+            {"details", both_forms(rich_text(details, place))},
             {"correctness", both_forms(rich_text(correctness, place))},
             {"combines", both_forms(rich_text(combines, place))},
             {"excerpts", excerpts},

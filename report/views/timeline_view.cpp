@@ -160,15 +160,17 @@ class TimelineSection {
     return {place, static_cast<std::size_t>(found - entries_.begin())};
   }
 
-  /// What uses several streams can overlap: what overlaps most comes first. Without such a variant, the
-  /// fastest stands for all.
+  /// What uses several streams can overlap: what overlaps most comes first, and where something does, what
+  /// does not is no example. Without such a variant, the fastest stands for all.
   void find_pairs() {
     std::vector<std::size_t> several;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (entries_[i].figures().streams > 1) several.push_back(i);
     }
-    std::ranges::stable_sort(several, std::ranges::greater(),
-                             [&](std::size_t i) { return entries_[i].figures().overlap().value_or(-1); });
+    const auto overlap = [&](std::size_t i) { return entries_[i].figures().overlap().value_or(-1); };
+    std::ranges::stable_sort(several, std::ranges::greater(), overlap);
+    if (!several.empty() && overlap(several.front()) > 0)
+      std::erase_if(several, [&](std::size_t i) { return overlap(i) <= 0; });
     for (const std::size_t i : several) pairs_.push_back(pair_of(i));
     // A baseline need not stand alone as well.
     std::set<std::size_t> below;
@@ -392,23 +394,23 @@ std::string chart_caption(bool several) {
 }
 
 json chart(const TimelineSection& section, const std::vector<const Entry*>& entries, const Pair& pair,
-           const std::string& id) {
+           const std::string& id, const std::string& caption) {
   json view = chart_view("timeline", id,
-                         {chart_title(section, pair), chart_caption(pair.against.has_value()),
-                          "Time from the first activity of each case"});
+                         {chart_title(section, pair), caption, "Time from the first activity of each case"});
   view["cases"] = json::array();
   view["series"] = series_view(entries);
-  std::string alt = lanes_text(section.entries()[pair.shown]);
-  if (pair.against) alt += ". Below it " + lanes_text(section.entries()[*pair.against]);
-  view["alt"] = fmt::format("Timeline of {}. The table holds the figures.", alt);
+  std::string alt = section.entries()[pair.shown].title();
+  if (pair.against) alt += ", and below it of " + section.entries()[*pair.against].title();
+  view["alt"] = fmt::format("Timeline of {}. Its figures stand in the text.", alt);
   return view;
 }
 
-/// One pair, for a page that cannot change it.
-json still_chart(const TimelineSection& section, const Pair& pair, PagePlan& plan) {
+/// One pair, for a page that cannot change it. How to read it is said with the first.
+json still_chart(const TimelineSection& section, const Pair& pair, bool is_first, PagePlan& plan) {
   std::vector<const Entry*> entries{&section.entries()[pair.shown]};
   if (pair.against) entries.push_back(&section.entries()[*pair.against]);
-  json view = chart(section, entries, pair, plan.anchors.make("timeline " + entries[0]->title()));
+  json view = chart(section, entries, pair, plan.anchors.make("timeline " + entries[0]->title()),
+                    is_first ? chart_caption(pair.against.has_value()) : "");
   view["shown"] = pair.against ? json::array({0, 1}) : json::array({0});
   view["live"] = false;
   for (const Entry* entry : entries) {
@@ -424,7 +426,8 @@ json live_chart(const TimelineSection& section, PagePlan& plan) {
   std::vector<const Entry*> entries;
   for (const Entry& entry : section.entries()) entries.push_back(&entry);
   const Pair& first = section.pairs().front();
-  json view = chart(section, entries, first, plan.anchors.make("timeline cases"));
+  json view = chart(section, entries, first, plan.anchors.make("timeline cases"),
+                    chart_caption(first.against.has_value()));
   view["shown"] = first.against ? json::array({first.shown, *first.against}) : json::array({first.shown});
   view["live"] = true;
   for (const Entry* entry : entries) view["cases"].push_back(case_view(*entry, entry->timeline));
@@ -487,7 +490,7 @@ json timeline_view(const RunAnalysis& analysis, const Evidence& evidence, PagePl
   const TimelineSection section(analysis, *evidence.profile);
   if (section.empty()) return without("the trace holds no activity of any case");
   json charts = json::array();
-  for (const Pair& pair : section.pairs()) charts.push_back(still_chart(section, pair, plan));
+  for (const Pair& pair : section.pairs()) charts.push_back(still_chart(section, pair, charts.empty(), plan));
   return {{"absent", ""},
           {"sentences", sentences(section)},
           {"charts", std::move(charts)},

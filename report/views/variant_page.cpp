@@ -69,7 +69,7 @@ Rate rate_of(const OpResult* op, const std::string& metric) {
   return {op->info.bytes / time->median, Unit::byte_per_second};
 }
 
-/// "map 2.68 → 3.02 TFLOP/s (1.13×)"; empty where a side has no such rate.
+/// "map 1.13× to 3.02 TFLOP/s"; empty where a side has no such rate.
 std::string scaled(const FamilyResult& family, const CaseResult& small, const CaseResult& large,
                    const std::pair<std::string, std::string>& timed) {
   const auto& [op, metric] = timed;
@@ -77,10 +77,9 @@ std::string scaled(const FamilyResult& family, const CaseResult& small, const Ca
   if (!(from.value > 0) || !(to.value > 0) || from.unit != to.unit) return {};
   const std::string what =
       from.unit == Unit::count ? " " + format::one_line(family.info.nouns.items) + " a second" : "";
-  const std::string rates = from.unit == Unit::count
-                                ? fmt::format("{} → {}", rate_text(from.value), rate_text(to.value))
-                                : format::from_to(from.value, to.value, from.unit);
-  return fmt::format("{} {}{} ({})", format::short_id(op), rates, what, format::times(to.value / from.value));
+  const std::string rate =
+      from.unit == Unit::count ? rate_text(to.value) : format::about(to.value, to.unit);
+  return fmt::format("{} {} to {}{}", format::short_id(op), format::times(to.value / from.value), rate, what);
 }
 
 bool counts_items(const VariantResult& variant) {
