@@ -28,7 +28,7 @@
 //             sums. Layer 1 loads 6 halo rows for each 16.
 //
 // The profile should show
-//             FP32 (FMA) pipe utilization above 75 % in layer 2, and 14 instructions of 15 in it FFMA; in
+//             FP32 (FMA) pipe utilization above 75 % in layer 2, and 9 instructions of 10 in it FFMA; in
 //             layer 1 both the FMA pipe and DRAM busy, since arithmetic (0.38 ms) and traffic (0.31 ms) have
 //             nearly the same floor there. L1 hit rates no longer matter: each input is loaded once or twice.
 #include <algorithm>

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "model/statistics/series.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -27,22 +28,41 @@ struct SampledTime {
   }
 };
 
-std::vector<SampledTime> sampled_times(const std::vector<FamilyResult>& families) {
-  std::vector<SampledTime> times;
+bool shows_anything(const SeriesNotes& series) {
+  return !series.steps.empty() || series.autocorrelation > 0 || !series.far_out.empty();
+}
+
+/// The most samples that a round took.
+std::size_t longest_round(const Measurement& row) {
+  return row.rounds.empty() ? row.samples.size() : *std::ranges::max_element(row.rounds);
+}
+
+/// Those with so many samples in a round that they could show something.
+struct SampledTimes {
+  std::size_t fewest = 0;
+  std::vector<SampledTime> times{};
+
+  /// "26 times with 8 samples a round"
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} with {} samples a round", format::plural(times.size(), "time"), fewest);
+  }
+};
+
+SampledTimes sampled_times(const std::vector<FamilyResult>& families, std::size_t fewest) {
+  SampledTimes sampled{.fewest = fewest};
   for (const FamilyResult& family : families) {
     for (const VariantResult& variant : family.variants) {
       for (const CaseResult& result : variant.cases) {
         const PassResult* timing = result.ok() ? find_pass(*result.source, Pass::timing) : nullptr;
         if (timing == nullptr) continue;
         for (const Measurement& row : timing->measurements) {
-          if (row.clock != ClockSource::none &&
-              row.samples.size() > std::max<std::size_t>(row.rounds.size(), 1))
-            times.push_back({&family, &result, &row});
+          if (row.clock != ClockSource::none && (longest_round(row) >= fewest || shows_anything(row.series)))
+            sampled.times.push_back({&family, &result, &row});
         }
       }
     }
   }
-  return times;
+  return sampled;
 }
 
 /// The times for which `measure` is more than 0, and the one for which it is the largest.
@@ -88,31 +108,30 @@ std::string step_text(const Measurement& row) {
                      row.rounds.empty() ? "" : fmt::format(" (round {})", step->round + 1));
 }
 
-void add_steps(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
-  const Found found = find(times, largest_step);
+void add_steps(const SampledTimes& sampled, std::vector<Finding>& findings) {
+  const Found found = find(sampled.times, largest_step);
   if (found.count == 0) return;
   const std::string head =
-      found.count == 1 ? "A step within a round: "
-                       : fmt::format("{} of {} have a step within a round, the largest: ", found.count,
-                                     format::plural(times.size(), "time"));
+      found.count == 1
+          ? "A step within a round: "
+          : fmt::format("{} of {} have a step within a round, the largest: ", found.count, sampled.text());
   findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median depends on when the step came.",
                                                      head, found.where.name(), step_text(*found.where.row))});
 }
 
-void add_alike(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
-  const Found found = find(times, [](const Measurement& row) { return row.series.autocorrelation; });
+void add_alike(const SampledTimes& sampled, std::vector<Finding>& findings) {
+  const Found found = find(sampled.times, [](const Measurement& row) { return row.series.autocorrelation; });
   if (found.count == 0) return;
   findings.push_back(
       {Severity::caution,
        fmt::format("In {} of {} a sample is much like the one before (the most: {}, correlation {}): "
                    "something drifts "
                    "or swings for longer than a sample takes, and more samples do not average it out.",
-                   found.count, format::plural(times.size(), "time"), found.where.name(),
-                   format::fixed(found.most, 2))});
+                   found.count, sampled.text(), found.where.name(), format::fixed(found.most, 2))});
 }
 
-void add_far_out(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
-  const Found found = find(times, [](const Measurement& row) {
+void add_far_out(const SampledTimes& sampled, std::vector<Finding>& findings) {
+  const Found found = find(sampled.times, [](const Measurement& row) {
     const double share =
         static_cast<double>(row.series.far_out.size()) / static_cast<double>(row.samples.size());
     return share > many_far_out ? share : 0;
@@ -123,17 +142,17 @@ void add_far_out(const std::vector<SampledTime>& times, std::vector<Finding>& fi
        fmt::format(
            "In {} of {} more than {} of the samples lie far out, beyond Tukey's outer fences (the most: {}, "
            "{}). None was dropped.",
-           found.count, format::plural(times.size(), "time"), format::whole_percent(100 * many_far_out),
-           found.where.name(), format::whole_percent(100 * found.most))});
+           found.count, sampled.text(), format::whole_percent(100 * many_far_out), found.where.name(),
+           format::whole_percent(100 * found.most))});
 }
 
 }  // namespace
 
 void add_series_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  const std::vector<SampledTime> times = sampled_times(families);
-  add_steps(times, findings);
-  add_alike(times, findings);
-  add_far_out(times, findings);
+  const SampledTimes ordered = sampled_times(families, fewest_for_a_step);
+  add_steps(ordered, findings);
+  add_alike(ordered, findings);
+  add_far_out(sampled_times(families, fewest_for_quartiles), findings);
 }
 
 }  // namespace mprof

@@ -48,7 +48,7 @@ std::string meaning_of_times(const FamilyResult& family) {
 
 Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   Table table(page.anchor(family.id + " brief"),
-              fmt::format("All variants {}, the fastest first. {}{}erdict: over its own{}",
+              fmt::format("All variants {}, the fastest ops first. {}{}erdict: over its own{}",
                           family.words.at(*brief.problem), meaning_of_times(family),
                           brief.common == nullptr
                               ? "V"

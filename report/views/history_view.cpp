@@ -219,7 +219,8 @@ std::vector<std::string> history_notes(const History& history) {
 
 std::string history_rule(const History& history) {
   return fmt::format(
-      "A change: Welch's t-test on the logarithms of the times, adjusted by Holm's method for all that were "
+      "A change: a moderated t-test on the logarithms of the times, adjusted by Holm's method for all that "
+      "were "
       "tested here, has p of at most {} %, and the change exceeds {}. Tested are the steps that Pettitt's "
       "test "
       "of ranks finds, by the runs on both sides; where too few runs are beside a place for that, the two "

@@ -77,8 +77,7 @@ std::string scaled(const FamilyResult& family, const CaseResult& small, const Ca
   if (!(from.value > 0) || !(to.value > 0) || from.unit != to.unit) return {};
   const std::string what =
       from.unit == Unit::count ? " " + format::one_line(family.info.nouns.items) + " a second" : "";
-  const std::string rate =
-      from.unit == Unit::count ? rate_text(to.value) : format::about(to.value, to.unit);
+  const std::string rate = from.unit == Unit::count ? rate_text(to.value) : format::about(to.value, to.unit);
   return fmt::format("{} {} to {}{}", format::short_id(op), format::times(to.value / from.value), rate, what);
 }
 
