@@ -13,8 +13,8 @@
 /// The parts of a variant's section, each a view of its own.
 namespace mprof {
 
-/// How it works: { how, details, correctness, combines: { html, markdown } or false, excerpts: [{ title, text, fence,
-/// language }], file: the same with path, checks: [text], expected: [{ what, because }] }.
+/// How it works: { how, details, correctness, combines: { html, markdown } or false, excerpts: [{ title,
+/// text, fence, language }], file: the same with path, checks: [text], expected: [{ what, because }] }.
 [[nodiscard]] nlohmann::json story_view(const FamilyResult& family, const VariantResult& variant,
                                         const PageContext& page);
 

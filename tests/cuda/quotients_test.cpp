@@ -1,5 +1,6 @@
 #include "collectors/cuda/quotients.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
