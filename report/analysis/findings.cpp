@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "model/parts.hpp"
+#include "model/statistics/median.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/series_findings.hpp"
 #include "report/analysis/verification.hpp"
@@ -257,30 +259,77 @@ void add_flawed_op_times(const std::vector<FamilyResult>& families, std::vector<
   }
 }
 
-/// The widest interval of a case's times; nullopt where one of them has none.
-std::optional<double> widest_interval(const CaseResult& result) {
-  std::vector<const Value*> times{&result.total_time};
-  for (const OpResult& op : result.ops) times.push_back(&op.op_time);
-  std::optional<double> widest;
-  for (const Value* time : times) {
-    const auto width = *time ? relative_half_width(**time) : std::nullopt;
-    if (!width) return std::nullopt;
-    widest = std::max(widest.value_or(0), *width);
+/// How far from its times the next run's may lie, of those that one clock took.
+struct ClockNoise {
+  std::vector<double> widths{};
+  double widest = 0;
+  std::string where{};
+  std::vector<std::string> times{};  ///< what they are called
+
+  void add(const CaseResult& result, const Value& time, const std::string& name) {
+    const auto width = time ? relative_half_width(*time) : std::nullopt;
+    if (!width) return;
+    widths.push_back(*width);
+    if (std::ranges::find(times, name) == times.end()) times.push_back(name);
+    if (*width <= widest) return;
+    widest = *width;
+    where = format::short_id(result.id);
   }
-  return widest;
+
+  /// "±0.60 % by the GPU's clock (op time; the most: ±2.1 %, map/tiled@100)"
+  [[nodiscard]] std::string text(std::string_view clock) const {
+    return fmt::format("{} by the {}'s clock ({}; the most: {}, {})", format::plus_minus(median(widths)),
+                       clock, format::list(times), format::plus_minus(widest), where);
+  }
+};
+
+/// How wide the intervals of a run of several rounds are, told apart by the clock: those of the host are
+/// often wide in all cases, those of the GPU's in hardly any.
+void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& families,
+                            std::vector<Finding>& findings) {
+  ClockNoise device, host;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max(), most = 0;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    const auto add = [&](const Value& time, std::string_view metric) {
+      if (!time || !time->interval) return;
+      fewest = std::min(fewest, time->rounds);
+      most = std::max(most, time->rounds);
+      (time->clock == ClockSource::device ? device : host).add(result, time, family.words.time(metric));
+    };
+    for (const OpResult& op : result.ops) {
+      if (op.flaw.empty()) add(op.op_time, "op_time");  // of others add_flawed_op_times() tells
+    }
+    if (family.words.has_group()) {
+      for (const OpResult& op : result.ops) add(op.group_time, "group_time");
+    }
+    add(result.total_time, "total_time");
+  });
+  if (std::max(device.widest, host.widest) <= run.plan.stopping.relative_half_width) return;
+  std::vector<std::string> parts;
+  if (!device.widths.empty()) parts.push_back(device.text("GPU"));
+  if (!host.widths.empty()) parts.push_back(host.text("host"));
+  findings.push_back(
+      {Severity::caution,
+       fmt::format(
+           "By its {} rounds the next run's times may typically differ from these by {}. Between runs, "
+           "smaller differences mean nothing.",
+           fewest == most ? format::count(most) : fmt::format("{}–{}", fewest, most), format::list(parts))});
 }
 
 /// Intervals wider than the run's own target: of one round those of its medians, of several those of the next
 /// run.
 void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  if (run.plan.rounds > 1) {
+    add_noise_between_runs(run, families, findings);
+    return;
+  }
   const double target = run.plan.stopping.relative_half_width;
-  const bool in_rounds = run.plan.rounds > 1;
   std::size_t noisy = 0, measured = 0;
   double widest = 0;
   std::string where;
   for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
     if (!result.sampling) return;
-    const auto width = in_rounds ? widest_interval(result) : result.sampling->relative_half_width;
+    const auto width = result.sampling->relative_half_width;
     if (!width) return;
     ++measured;
     if (*width <= target) return;
@@ -291,19 +340,12 @@ void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::v
     }
   });
   if (noisy == 0) return;
-  const std::string text =
-      in_rounds
-          ? fmt::format(
-                "In {} of {} the next run's times may differ from these by more than {} (the most: {}, {}). "
-                "Where a time's interval is as wide, smaller differences mean nothing.",
-                noisy, format::plural(measured, "case"), format::plus_minus(target),
-                format::plus_minus(widest), where)
-          : fmt::format(
-                "In {} of {} a process knows a median less well than to the {} asked for (at worst to {}, "
-                "{}). The ± of tables covers other runs too, and is larger.",
-                noisy, format::plural(measured, "case"), format::plus_minus(target),
-                format::plus_minus(widest), where);
-  findings.push_back({Severity::caution, text});
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("In {} of {} a process knows a median less well than to the {} asked for (at worst to {}, "
+                   "{}). The ± of tables covers other runs too, and is larger.",
+                   noisy, format::plural(measured, "case"), format::plus_minus(target),
+                   format::plus_minus(widest), where)});
 }
 
 /// Healthy GPUs of one model differ, so that rounds of several are not those of one.

@@ -59,7 +59,7 @@ struct SpeedUp {
 
 [[nodiscard]] SpeedUp no_speed_up(std::string reason);
 
-/// A time before and after, of one run, by Welch's t-test on the logarithms of their rounds. Faster or
+/// A time before and after, of one run, by test_ratio() on the logarithms of their rounds. Faster or
 /// slower: p is at most `significance`, and the change exceeds the threshold: a test and an effect. Same: the
 /// 95 % interval of the change lies within the threshold. Otherwise inconclusive, with about how many more
 /// rounds would tell. A time that was disturbed is not tested: inconclusive, with what disturbed it. Never
