@@ -45,7 +45,8 @@ struct RatioTest {
   Interval interval{};  ///< 95 %, of the ratio
 };
 
-/// Welch's t-test on the logarithms. nullopt where nothing of use is known of a variance.
+/// A t-test on the logarithms in Welch's form, with the moderated variances in place of each sample's own.
+/// nullopt where nothing of use is known of a variance.
 [[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
                                                   Apart apart = Apart::in_two_runs);
 

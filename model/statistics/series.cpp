@@ -8,6 +8,8 @@
 namespace mprof {
 namespace {
 
+constexpr std::size_t fewest_for_a_step = 8;
+constexpr std::size_t fewest_for_quartiles = 4;
 constexpr double outer_fence = 3;
 
 /// How many of the series are below the value, less how many are above it.

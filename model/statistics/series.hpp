@@ -8,11 +8,6 @@
 /// What the samples of one process show in the order in which they were taken.
 namespace mprof {
 
-/// With fewer samples not even the clearest step is significant.
-inline constexpr std::size_t fewest_for_a_step = 8;
-/// With fewer samples nothing lies far out.
-inline constexpr std::size_t fewest_for_quartiles = 4;
-
 /// Where a series changes its level.
 struct LevelStep {
   std::size_t at = 0;  ///< the first sample behind it
@@ -22,7 +17,8 @@ struct LevelStep {
 };
 
 /// The most likely step of a series, by ranks: A. N. Pettitt, A non-parametric approach to the change-point
-/// problem, Applied Statistics 28 (1979), 126-135. nullopt below fewest_for_a_step samples.
+/// problem, Applied Statistics 28 (1979), 126-135. nullopt below 8 samples, where not even the clearest step
+/// is significant.
 [[nodiscard]] std::optional<LevelStep> most_likely_step(std::span<const double> series);
 
 /// How many samples a step needs on either side of it, so that its p can be at most `p` in a series of

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -258,63 +259,85 @@ void add_flawed_op_times(const std::vector<FamilyResult>& families, std::vector<
   }
 }
 
-/// How far off the next run may be, of cases.
-class Widths {
- public:
-  void add(const Value& time, const CaseResult& result) {
+/// How far from its times the next run's may lie, of those that one clock took.
+struct ClockNoise {
+  std::vector<double> widths{};
+  double widest = 0;
+  std::string where{};
+  std::vector<std::string> times{};  ///< what they are called
+
+  void add(const CaseResult& result, const Value& time, const std::string& name) {
     const auto width = time ? relative_half_width(*time) : std::nullopt;
     if (!width) return;
-    if (widths_.empty() || *width > most()) where_ = format::short_id(result.id);
-    widths_.push_back(*width);
-    std::ranges::sort(widths_);
+    widths.push_back(*width);
+    if (std::ranges::find(times, name) == times.end()) times.push_back(name);
+    if (*width <= widest) return;
+    widest = *width;
+    where = format::short_id(result.id);
   }
-  [[nodiscard]] double most() const { return widths_.empty() ? 0 : widths_.back(); }
-  /// "op times within ±0.3 % (half of them) to ±1.9 % (map/tiled@100)".
-  [[nodiscard]] std::string text(std::string_view times) const {
-    return fmt::format("{} within {} (half of them) to {} ({})", times, format::plus_minus(median(widths_)),
-                       format::plus_minus(most()), where_);
-  }
-  [[nodiscard]] bool empty() const { return widths_.empty(); }
 
- private:
-  std::vector<double> widths_;
-  std::string where_;
+  /// "±0.60 % by the GPU's clock (op time; the most: ±2.1 %, map/tiled@100)"
+  [[nodiscard]] std::string text(std::string_view clock) const {
+    return fmt::format("{} by the {}'s clock ({}; the most: {}, {})", format::plus_minus(median(widths)),
+                       clock, format::list(times), format::plus_minus(widest), where);
+  }
 };
 
-/// Where the next run's times will be: those of a GPU's clock lie much closer than those of the host's.
-void add_next_run(const Run& run, const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  Widths of_ops, of_wholes;
-  for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
-    if (!result.sampling) return;
-    for (const OpResult& op : result.ops) of_ops.add(op.op_time, result);
-    of_wholes.add(result.total_time, result);
+/// How wide the intervals of a run of several rounds are, told apart by the clock: those of the host are
+/// often wide in all cases, those of the GPU's in hardly any.
+void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& families,
+                            std::vector<Finding>& findings) {
+  ClockNoise device, host;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max(), most = 0;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    const auto add = [&](const Value& time, std::string_view metric) {
+      if (!time || !time->interval) return;
+      fewest = std::min(fewest, time->rounds);
+      most = std::max(most, time->rounds);
+      (time->clock == ClockSource::device ? device : host).add(result, time, family.words.time(metric));
+    };
+    for (const OpResult& op : result.ops) {
+      if (op.flaw.empty()) add(op.op_time, "op_time");  // of others add_flawed_op_times() tells
+    }
+    if (family.words.has_group()) {
+      for (const OpResult& op : result.ops) add(op.group_time, "group_time");
+    }
+    add(result.total_time, "total_time");
   });
-  if (std::max(of_ops.most(), of_wholes.most()) <= run.plan.stopping.relative_half_width) return;
-  std::vector<std::string> texts;
-  if (!of_ops.empty()) texts.push_back(of_ops.text("op times"));
-  if (!of_wholes.empty()) texts.push_back(of_wholes.text("total times"));
+  if (std::max(device.widest, host.widest) <= run.plan.stopping.relative_half_width) return;
+  std::vector<std::string> parts;
+  if (!device.widths.empty()) parts.push_back(device.text("GPU"));
+  if (!host.widths.empty()) parts.push_back(host.text("host"));
   findings.push_back(
-      {Severity::caution, fmt::format("By {} rounds, the next run's times lie about these: {}. Smaller "
-                                      "differences mean nothing.",
-                                      run.plan.rounds, fmt::join(texts, ", "))});
+      {Severity::caution,
+       fmt::format(
+           "By its {} rounds the next run's times may typically differ from these by {}. Between runs, "
+           "smaller differences mean nothing.",
+           fewest == most ? format::count(most) : fmt::format("{}–{}", fewest, most), format::list(parts))});
 }
 
-/// Of a run of one round: intervals wider than its target.
+/// Intervals wider than the run's own target: of one round those of its medians, of several those of the next
+/// run.
 void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  if (run.plan.rounds > 1) return add_next_run(run, families, findings);
+  if (run.plan.rounds > 1) {
+    add_noise_between_runs(run, families, findings);
+    return;
+  }
   const double target = run.plan.stopping.relative_half_width;
   std::size_t noisy = 0, measured = 0;
   double widest = 0;
   std::string where;
   for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
-    if (!result.sampling || !result.sampling->relative_half_width) return;
+    if (!result.sampling) return;
+    const auto width = result.sampling->relative_half_width;
+    if (!width) return;
     ++measured;
-    const double width = *result.sampling->relative_half_width;
-    if (width <= target) return;
+    if (*width <= target) return;
     ++noisy;
-    if (width <= widest) return;
-    widest = width;
-    where = format::short_id(result.id);
+    if (*width > widest) {
+      widest = *width;
+      where = format::short_id(result.id);
+    }
   });
   if (noisy == 0) return;
   findings.push_back(

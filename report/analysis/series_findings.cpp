@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "model/statistics/series.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -28,55 +27,50 @@ struct SampledTime {
   }
 };
 
-bool shows_anything(const SeriesNotes& series) {
-  return !series.steps.empty() || series.autocorrelation > 0 || !series.far_out.empty();
-}
-
-/// The most samples that a round took.
-std::size_t longest_round(const Measurement& row) {
-  return row.rounds.empty() ? row.samples.size() : *std::ranges::max_element(row.rounds);
-}
-
-/// Those with so many samples in a round that they could show something.
-struct SampledTimes {
-  std::size_t fewest = 0;
-  std::vector<SampledTime> times{};
-
-  /// "26 times with 8 samples a round"
-  [[nodiscard]] std::string text() const {
-    return fmt::format("{} with {} samples a round", format::plural(times.size(), "time"), fewest);
-  }
-};
-
-SampledTimes sampled_times(const std::vector<FamilyResult>& families, std::size_t fewest) {
-  SampledTimes sampled{.fewest = fewest};
+std::vector<SampledTime> sampled_times(const std::vector<FamilyResult>& families) {
+  std::vector<SampledTime> times;
   for (const FamilyResult& family : families) {
     for (const VariantResult& variant : family.variants) {
       for (const CaseResult& result : variant.cases) {
         const PassResult* timing = result.ok() ? find_pass(*result.source, Pass::timing) : nullptr;
         if (timing == nullptr) continue;
         for (const Measurement& row : timing->measurements) {
-          if (row.clock != ClockSource::none && (longest_round(row) >= fewest || shows_anything(row.series)))
-            sampled.times.push_back({&family, &result, &row});
+          if (row.clock != ClockSource::none && !row.samples.empty())
+            times.push_back({&family, &result, &row});
         }
       }
     }
   }
-  return sampled;
+  return times;
+}
+
+/// In so few samples of a round derive() finds nothing, whatever they are: Pettitt's test with its p for
+/// short series; a correlation that must exceed 2/√n; fences beyond quartiles, which the sample itself moves.
+constexpr std::size_t fewest_for_a_step = 17;
+constexpr std::size_t fewest_for_likeness = 5;
+constexpr std::size_t fewest_for_far_out = 5;
+/// The median of fewer is their mean.
+constexpr std::size_t fewest_for_a_median = 3;
+
+/// Samples of its longest round.
+std::size_t samples_of_a_round(const Measurement& row) {
+  return row.rounds.empty() ? row.samples.size() : *std::ranges::max_element(row.rounds);
 }
 
 /// The times for which `measure` is more than 0, and the one for which it is the largest.
 struct Found {
   std::size_t count = 0;
+  std::size_t able = 0;  ///< times that have samples enough to show it, or that do
   double most = 0;
   SampledTime where{};
 };
 
 template <class Measure>
-Found find(const std::vector<SampledTime>& times, Measure measure) {
+Found find(const std::vector<SampledTime>& times, std::size_t fewest, Measure measure) {
   Found found;
   for (const SampledTime& time : times) {
     const double value = measure(*time.row);
+    if (value > 0 || samples_of_a_round(*time.row) >= fewest) ++found.able;
     if (!(value > 0)) continue;
     ++found.count;
     if (value > found.most) {
@@ -85,6 +79,11 @@ Found find(const std::vector<SampledTime>& times, Measure measure) {
     }
   }
   return found;
+}
+
+/// "14 of 312 times with enough samples"
+std::string of_able(const Found& found) {
+  return fmt::format("{} of {} with enough samples", found.count, format::plural(found.able, "time"));
 }
 
 double size_of(const SeriesStep& step) {
@@ -108,30 +107,29 @@ std::string step_text(const Measurement& row) {
                      row.rounds.empty() ? "" : fmt::format(" (round {})", step->round + 1));
 }
 
-void add_steps(const SampledTimes& sampled, std::vector<Finding>& findings) {
-  const Found found = find(sampled.times, largest_step);
+void add_steps(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const Found found = find(times, fewest_for_a_step, largest_step);
   if (found.count == 0) return;
-  const std::string head =
-      found.count == 1
-          ? "A step within a round: "
-          : fmt::format("{} of {} have a step within a round, the largest: ", found.count, sampled.text());
+  const std::string head = found.count == 1
+                               ? "A step within a round: "
+                               : fmt::format("{} have a step within a round, the largest: ", of_able(found));
   findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median depends on when the step came.",
                                                      head, found.where.name(), step_text(*found.where.row))});
 }
 
-void add_alike(const SampledTimes& sampled, std::vector<Finding>& findings) {
-  const Found found = find(sampled.times, [](const Measurement& row) { return row.series.autocorrelation; });
+void add_alike(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const Found found =
+      find(times, fewest_for_likeness, [](const Measurement& row) { return row.series.autocorrelation; });
   if (found.count == 0) return;
   findings.push_back(
       {Severity::caution,
-       fmt::format("In {} of {} a sample is much like the one before (the most: {}, correlation {}): "
-                   "something drifts "
-                   "or swings for longer than a sample takes, and more samples do not average it out.",
-                   found.count, sampled.text(), found.where.name(), format::fixed(found.most, 2))});
+       fmt::format("In {} a sample is much like the one before (the most: {}, correlation {}): something "
+                   "drifts or swings, and more samples do not average it out.",
+                   of_able(found), found.where.name(), format::fixed(found.most, 2))});
 }
 
-void add_far_out(const SampledTimes& sampled, std::vector<Finding>& findings) {
-  const Found found = find(sampled.times, [](const Measurement& row) {
+void add_far_out(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const Found found = find(times, fewest_for_far_out, [](const Measurement& row) {
     const double share =
         static_cast<double>(row.series.far_out.size()) / static_cast<double>(row.samples.size());
     return share > many_far_out ? share : 0;
@@ -140,19 +138,36 @@ void add_far_out(const SampledTimes& sampled, std::vector<Finding>& findings) {
   findings.push_back(
       {Severity::caution,
        fmt::format(
-           "In {} of {} more than {} of the samples lie far out, beyond Tukey's outer fences (the most: {}, "
-           "{}). None was dropped.",
-           found.count, sampled.text(), format::whole_percent(100 * many_far_out), found.where.name(),
+           "In {} more than {} of the samples lie far out, beyond Tukey's outer fences (the most: {}, {}). "
+           "None was dropped.",
+           of_able(found), format::whole_percent(100 * many_far_out), found.where.name(),
            format::whole_percent(100 * found.most))});
+}
+
+/// A round of one or two samples has no median to speak of.
+void add_short_rounds(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+  const auto is_few = [](std::size_t samples) { return samples > 0 && samples < fewest_for_a_median; };
+  std::size_t in_rounds = 0, few = 0;
+  for (const SampledTime& time : times) {
+    if (time.row->rounds.size() < 2) continue;
+    ++in_rounds;
+    if (std::ranges::any_of(time.row->rounds, is_few)) ++few;
+  }
+  if (few == 0) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("{} of {} have rounds of fewer than {} samples: the median of such a round is their mean.",
+                   few, format::plural(in_rounds, "time"), fewest_for_a_median)});
 }
 
 }  // namespace
 
 void add_series_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  const SampledTimes ordered = sampled_times(families, fewest_for_a_step);
-  add_steps(ordered, findings);
-  add_alike(ordered, findings);
-  add_far_out(sampled_times(families, fewest_for_quartiles), findings);
+  const std::vector<SampledTime> times = sampled_times(families);
+  add_short_rounds(times, findings);
+  add_steps(times, findings);
+  add_alike(times, findings);
+  add_far_out(times, findings);
 }
 
 }  // namespace mprof

@@ -24,13 +24,24 @@ std::string limit_text(const AdviceRule& rule, double before, double after) {
   return format::from_to(before, after, rule.unit);
 }
 
-/// "3 of 4 such steps were faster"
+/// "4 tries: 3 faster, 1 not told"
+std::string tries_text(const AdviceRecord& record) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, std::string_view became) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, became));
+  };
+  add(record.right, "faster");
+  add(record.wrong, "slower");
+  add(record.tries - record.right - record.wrong, "not told");
+  return fmt::format("{} tries: {}", record.tries, fmt::join(parts, ", "));
+}
+
 std::string record_text(const AdviceRecord& record) {
   if (record.tries == 0) return "not tried in this run";
   return record.tries == 1 ? fmt::format("tried once in this run, {}", record.right == 1   ? "faster"
                                                                        : record.wrong == 1 ? "slower"
                                                                                            : "not told")
-                           : fmt::format("{} of {} such steps were faster", record.right, record.tries);
+                           : tries_text(record);
 }
 
 json advice_item(const Words& words, const Advice& advice, const AdviceRecord& record) {

@@ -252,8 +252,9 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
       {"means", means_sentence(comparison)},
       {"rule",
        fmt::format(
-           "Faster, slower: a moderated t-test on the logarithms of the rounds' medians, adjusted by Holm's "
-           "method for all times compared, has p of at most {} %, and the change exceeds {}. Same: the "
+           "Faster, slower: a t-test on the logarithms of the rounds' medians, each time's variance drawn "
+           "towards that of all times of its clock, adjusted by Holm's method for all times compared, has p "
+           "of at most {} %, and the change exceeds {}. Same: the "
            "95 % interval of the change lies within that. Inconclusive: neither, or a time was disturbed.",
            100 * significance, thresholds_text(comparison.thresholds))},
       {"runs", {summary_view(comparison.a, "A"), summary_view(comparison.b, "B")}},

@@ -309,9 +309,8 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
       "call were recorded.");
   add("Up to",
       "What removing one limit alone could gain at the most, by counts or the trace; mprof's docs/advice.md "
-      "has the formulas. Several do not add up. A record behind it (21 of 22 such steps were faster) says in "
-      "how many ops of this run's variants that moved the same limit of their own baseline the time became "
-      "shorter.");
+      "has the formulas. Several do not add up. The tries behind it are, in this run, the ops (or wholes) of "
+      "variants that moved the same limit of their own baseline, and how their times changed.");
 }
 
 template <class Is>
@@ -363,20 +362,19 @@ json glossary_view(const RunAnalysis& analysis) {
       "the work does.");
   add("Speed-up",
       "The baseline's time over this variant's; above 1 is faster. Each variant declares its own baseline; "
-      "the common one is that from which most variants come. The interval is the 95 % one of the test "
-      "below.");
+      "the common one is that from which most variants come. The interval is the 95 % one of the t-test that "
+      "Faster, slower, same is told by.");
   add("Of possible",
       "The time that the measured peaks allow an op (its FLOPs at the rate of the units that compute them, "
       "its bytes at the memory "
       "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
       "Modelled.");
   add("Faster, slower, same",
-      fmt::format(
-          "Faster or slower: a moderated t-test on the logarithms of the rounds' medians (Welch's, with "
-          "the variances that intervals have) has p of at most {} %, and the change exceeds {}. Same: "
-          "the 95 % interval of the change lies within that. Anything else is inconclusive, and so is "
-          "a time that was disturbed.",
-          100 * significance, thresholds_text()));
+      fmt::format("Faster or slower: a t-test on the logarithms of the rounds' medians, with the variances "
+                  "that ± has, has p of at most {} %, and the change exceeds {}. Same: the 95 % interval of "
+                  "the change lies within that. Anything else is inconclusive, and so is a time that was "
+                  "disturbed.",
+                  100 * significance, thresholds_text()));
   const bool any_own_reference = std::ranges::any_of(analysis.families, &FamilyResult::has_own_reference);
   add("Verified",
       std::string("Each op's output is poisoned before an execution apart from the timed ones, and compared "

@@ -258,8 +258,11 @@ TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
   EXPECT_TRUE(says(analysis, Severity::incomplete, "FP32 FLOP rate of the CPU was not measured"));
   EXPECT_TRUE(
       says(analysis, Severity::caution, "Slower than its own baseline in layer1: conv/slow (at batch 100)"));
-  EXPECT_TRUE(says(analysis, Severity::caution, "the next run's times lie about these: op times within ±"));
-  EXPECT_TRUE(says(analysis, Severity::caution, " to ±4.3\u00a0% (conv/slow@100)"));
+  EXPECT_TRUE(says(analysis, Severity::caution,
+                   "By its 3 rounds the next run's times may typically differ from these by "));
+  EXPECT_TRUE(says(analysis, Severity::caution, "±4.3\u00a0%, conv/slow@100)"));
+  EXPECT_TRUE(says(analysis, Severity::caution,
+                   " by the host's clock (op time, layer time and total execution time; "));
   EXPECT_FALSE(says(analysis, Severity::caution, "one process (one round)"));
   EXPECT_TRUE(says(analysis, Severity::caution, "uncommitted changes"));
   EXPECT_TRUE(std::is_sorted(analysis.findings.begin(), analysis.findings.end(),
@@ -337,13 +340,23 @@ TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
                                         .autocorrelation = 0.8};
   total_time_of(run.cases[2]).series.far_out = {0, 1};
   const RunAnalysis analysis = analyse(run);
-  EXPECT_TRUE(says(analysis, Severity::caution,
-                   "have a step within a round, the largest: " + run.cases[1].id +
-                       " total execution time 200.0\u00a0ms for 5 "
-                       "samples, then 50.00\u00a0ms (round 1)"));
+  EXPECT_TRUE(
+      says(analysis, Severity::caution,
+           "2 of 2 times with enough samples have a step within a round, the largest: " + run.cases[1].id +
+               " total execution time 200.0\u00a0ms for 5 "
+               "samples, then 50.00\u00a0ms (round 1)"));
   EXPECT_TRUE(says(analysis, Severity::caution,
                    "a sample is much like the one before (the most: " + run.cases[1].id));
+  EXPECT_FALSE(says(analysis, Severity::caution, "rounds of fewer than 3 samples"));
   EXPECT_TRUE(says(analysis, Severity::caution, "of the samples lie far out"));
+
+  Measurement& long_enough = total_time_of(run.cases[3]);
+  long_enough.samples.resize(40, long_enough.samples.front());
+  long_enough.rounds = {20, 19, 1};
+  const RunAnalysis more = analyse(run);
+  EXPECT_TRUE(says(more, Severity::caution, "2 of 3 times with enough samples have a step within a round"));
+  EXPECT_TRUE(
+      says(more, Severity::caution, "have rounds of fewer than 3 samples: the median of such a round "));
 }
 
 TEST(Analysis, ADisturbedTimeSaysSoAndIsNoSpeedUpBeyondDoubt) {
