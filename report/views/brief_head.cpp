@@ -58,13 +58,34 @@ std::string rival_ids(const RivalStep& step) {
                        : fmt::format("{}; level with {}", id_of(*step.rival), format::list(level));
 }
 
+/// Of all ops, by the trace; nullopt where one of them was not traced.
+std::optional<double> time_of_kernels(const CaseResult& result) {
+  double sum = 0;
+  for (const OpResult& op : result.ops) {
+    if (!op.gpu_time) return std::nullopt;
+    sum += op.gpu_time->median;
+  }
+  return sum;
+}
+
+/// ", by its copies: its kernels take longer (20.4 → 41.6 ms)", where a whole is ahead of a library's
+/// although its kernels are not; else empty.
+std::string despite_kernels(const RivalStep& step) {
+  constexpr double longer = 1.05;
+  if (!step.op.empty() || step.speed_up.verdict != Verdict::faster) return {};
+  const auto own = time_of_kernels(*step.own), rival = time_of_kernels(*step.rival);
+  if (!own || !rival || *own < longer * *rival) return {};
+  return fmt::format(", by its copies: its kernels take longer ({})",
+                     format::from_to(*rival, *own, Unit::second));
+}
+
 /// Against the other side of a step: a library where the best is own code, and the other way round.
 std::string rival_words(const RivalStep& step, const CaseResult& best) {
   const bool is_own = step.own == &best || step.own->configuration == best.configuration;
   const std::string library = format::one_line(step.library);
   if (is_own)
     return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, rival_ids(step))) +
-                               tolerance_words(step)
+                               despite_kernels(step) + tolerance_words(step)
                          : "";
   return step.speed_up ? fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast", library,
                                      id_of(*step.own), format::times(*step.speed_up.factor))

@@ -159,6 +159,31 @@ TEST(Brief, HoldsTheBestAgainstTheBaselineOfMost) {
   EXPECT_FALSE(brief_of(of_one.families.front()).leaders.at(0).over) << "it is the baseline itself";
 }
 
+/// Adds a traced execution whose kernels take so long in each op, s.
+void trace(Case& c, double layer1, double layer2) {
+  std::erase_if(c.passes, [](const PassResult& pass) { return pass.pass == Pass::trace; });
+  PassResult& pass = c.passes.emplace_back(PassResult{.pass = Pass::trace, .status = Status::ok});
+  pass.measurements = {{"gpu_time", "layer1", "", Source::measured, {layer1}, ""},
+                       {"gpu_time", "layer2", "", Source::measured, {layer2}, ""}};
+}
+
+TEST(BriefView, AWholeThatIsAheadDespiteItsKernelsOwesItToItsCopies) {
+  constexpr std::string_view says = ", by its copies: its kernels take longer (2.00 → 5.80 s)";
+  mprof::Run run = ladder();
+  for (Measurement& m : samples::timing(run.cases[2]).measurements) {
+    if (m.metric == "total_time") std::ranges::fill(m.samples, 1.0);
+  }
+  const auto whole = [&run] { return said(view_of(run)["best"].back()); };
+  const auto is_said = [&] { return whole().find(says) != std::string::npos; };
+  ASSERT_NE(whole().find("as fast as cuBLAS (conv/rival)"), std::string::npos) << whole();
+  EXPECT_FALSE(is_said()) << "nothing was traced: " << whole();
+  trace(run.cases[2], 1.9, 3.9);
+  trace(run.cases[3], 1, 1);
+  EXPECT_TRUE(is_said()) << whole();
+  trace(run.cases[3], 1.9, 3.8);
+  EXPECT_FALSE(is_said()) << "as long: " << whole();
+}
+
 TEST(BriefView, ADisturbedTimeIsWithoutAVerdictAndNotLevel) {
   mprof::Run run = ladder();
   run.variants.push_back(samples::variant("conv/far", "conv/slow"));
