@@ -1,6 +1,7 @@
 #include "report/views/brief_head.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -35,15 +36,25 @@ std::string over_text(const SpeedUp& over, const std::string& other) {
   return text;
 }
 
-/// ", which is held to a tighter tolerance (1.0e-5, not 2.0e-3); held to that one, map/exact is 2.78× as
-/// fast"; empty where both are held to one.
+/// " in TF32", where a parameter of the case says so.
+std::string precision_words(const CaseResult& result) {
+  const auto precision = result.key.parameters.find("precision");
+  if (precision == result.key.parameters.end()) return {};
+  std::string name = format::one_line(precision->second);
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return " in " + name;
+}
+
+/// ", which is held to a tighter tolerance (1.0e-5, not 2.0e-3 in TF32); held to that one, map/exact is 2.78×
+/// as fast"; empty where both are held to one.
 std::string tolerance_words(const RivalStep& step) {
   const auto own = tolerance_of(*step.own, step.op);
   const auto rival = tolerance_of(*step.rival, step.op);
   if (!own || !rival || *own == *rival) return {};
   std::string text =
-      fmt::format(", which is held to a {} tolerance ({}, not {})", *rival < *own ? "tighter" : "looser",
-                  format::scientific(*rival), format::scientific(*own));
+      fmt::format(", which is held to a {} tolerance ({}, not {}{})", *rival < *own ? "tighter" : "looser",
+                  format::scientific(*rival), format::scientific(*own), precision_words(*step.own));
   if (step.as_tight != nullptr && step.as_tight_speed_up)
     text += fmt::format("; held to that one, {} is {} as fast", id_of(*step.as_tight),
                         format::times(*step.as_tight_speed_up.factor));

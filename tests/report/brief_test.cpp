@@ -226,6 +226,10 @@ TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   EXPECT_NE(looser.find("which is held to a looser tolerance (2.0e-3, not 1.0e-5)"), std::string::npos)
       << looser;
   EXPECT_EQ(said(view_of(ladder())["best"][0]).find("tolerance"), std::string::npos);
+  mprof::Run of_a_precision = ladder_of_precisions(2e-3, 1e-5);
+  of_a_precision.cases[2].key.parameters["precision"] = "tf32";
+  const std::string named = said(view_of(of_a_precision)["best"][0]);
+  EXPECT_NE(named.find("tolerance (1.0e-5, not 2.0e-3 in TF32); held"), std::string::npos) << named;
 }
 
 TEST(BriefView, SaysWhoIsFastestAtTheTightToleranceOfTheBaseline) {
