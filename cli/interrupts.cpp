@@ -28,12 +28,16 @@ void set_handler(void (*handler)(int)) {
 
 }  // namespace
 
-Interrupts::Interrupts() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Interrupts::Interrupts()
+    : is_outermost_(interrupt_fd < 0),
+      fd_(is_outermost_ ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : interrupt_fd) {
+  if (!is_outermost_) return;
   interrupt_fd = fd_;
   set_handler(on_interrupt);
 }
 
 Interrupts::~Interrupts() {
+  if (!is_outermost_) return;
   set_handler(SIG_DFL);
   interrupt_fd = -1;
   ::close(fd_);

@@ -3,7 +3,8 @@
 namespace mprof::cli {
 
 /// Turns SIGINT and SIGTERM into a readable file descriptor for as long as it lives, so that a run can end
-/// cleanly. One at a time.
+/// cleanly. One within another shares its descriptor: what interrupts a part of the work interrupts the
+/// whole.
 class Interrupts {
  public:
   Interrupts();
@@ -13,7 +14,8 @@ class Interrupts {
   [[nodiscard]] int fd() const { return fd_; }
 
  private:
-  int fd_ = -1;
+  bool is_outermost_;
+  int fd_;
 };
 
 }  // namespace mprof::cli

@@ -53,6 +53,7 @@ class SuiteWatcher {
   }
 
   void watch() {
+    const Interrupts interrupts;  // of all versions, and of what is between them
     try {
       while (true) {
         stamp_.clear();

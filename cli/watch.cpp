@@ -61,6 +61,7 @@ class Watcher {
 
   /// Until it is interrupted.
   void watch() {
+    const Interrupts interrupts;  // of all versions, and of what is between them
     try {
       while (true) {
         const Stamp stamp = stamp_of(source_);
