@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -66,6 +67,27 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
   }
 }
 
+/// Where the hardware gave no duration of a kernel, what else it counted is of no whole launch: the units
+/// were read while others ran, or not at all. What a launch asks for stays.
+void derive_whole_launches(Run& run) {
+  constexpr std::string_view no_number = "the hardware gave no number", asked_for = "launch__";
+  for (Case& subject : run.cases) {
+    PassResult* const counters = find_pass(subject, Pass::counters);
+    if (counters == nullptr) continue;
+    std::set<std::pair<std::string, std::string>> unread;  // op and kernel
+    for (const Measurement& m : counters->measurements) {
+      if (m.metric == "gpu__time_duration.sum" && m.absent.starts_with(no_number))
+        unread.emplace(m.op, m.kernel);
+    }
+    for (Measurement& m : counters->measurements) {
+      if (m.samples.empty() || m.metric.starts_with(asked_for) || !unread.contains({m.op, m.kernel}))
+        continue;
+      m.samples.clear();
+      m.absent = "it was not counted over a whole launch: the hardware gave not even the kernel's duration";
+    }
+  }
+}
+
 void derive_suspicion(Run& run) {
   for (Case& subject : run.cases) {
     PassResult* const timing = find_pass(subject, Pass::timing);
@@ -87,6 +109,7 @@ bool is_traced(const Run& run) {
 
 void derive(Run& run, const std::filesystem::path& directory) {
   derive_variation(run);
+  derive_whole_launches(run);
   derive_speed_of_light(run);
   const std::filesystem::path file = directory / trace::file_name;
   std::error_code error;

@@ -11,8 +11,9 @@ namespace mprof {
 /// long ago, and is the same for all.
 ///
 /// A derived row takes the place of a stored one of the same case, metric, op and kernel. A stored value
-/// stays where none can be derived, as in a run of the first schema version whose trace is gone. A case whose
-/// passes contradict each other becomes suspect.
+/// stays where none can be derived, as in a run of the first schema version whose trace is gone. Counters of
+/// a kernel whose duration the hardware did not give are taken away. A case whose passes contradict each
+/// other becomes suspect.
 ///
 /// Throws Error(usage) that names the trace when it is there and is none, or is damaged: without it variants
 /// would be compared by other times than with it, and nobody would know.

@@ -57,6 +57,28 @@ TEST_F(DeriveTest, AddsWhatFollowsToThePassThatItFollowsFrom) {
   EXPECT_EQ(row_of(traced().measurements, "dropped_records").samples.at(0), 3);
 }
 
+TEST_F(DeriveTest, WhatWasCountedWithoutADurationIsOfNoWholeLaunch) {
+  const auto counted = [](const char* kernel, const char* metric, std::vector<double> samples,
+                          const char* absent = "") {
+    return Measurement{metric, "layer1", kernel, Source::measured, std::move(samples), absent};
+  };
+  PassResult& counters = run.cases[0].passes.emplace_back();
+  counters = {.pass = Pass::counters, .status = Status::ok};
+  counters.measurements = {counted("whole", "gpu__time_duration.sum", {1e-3}),
+                           counted("whole", "sm__cycles_active.avg", {9}),
+                           counted("torn", "gpu__time_duration.sum", {},
+                                   "the hardware gave no number: nothing of the kind happened"),
+                           counted("torn", "sm__cycles_active.avg", {7}),
+                           counted("torn", "launch__grid_size", {80}),
+                           counted("unasked", "gpu__time_duration.sum", {}, "it was launched too seldom"),
+                           counted("unasked", "sm__cycles_active.avg", {5})};
+  derive(run, directory.path());
+  std::vector<std::size_t> samples;
+  for (const Measurement& m : run.cases[0].passes[2].measurements) samples.push_back(m.samples.size());
+  EXPECT_EQ(samples, (std::vector<std::size_t>{1, 1, 0, 0, 1, 0, 1}));
+  EXPECT_NE(run.cases[0].passes[2].measurements[3].absent.find("no"), std::string::npos);
+}
+
 TEST_F(DeriveTest, ATraceThatALinkTakesFromElsewhereIsRefused) {
   const test::TemporaryDirectory other;
   fs::rename(directory.path() / "trace.sqlite", other.path() / "trace.sqlite");
