@@ -87,10 +87,27 @@ Number dram(Of op) {
   return number(op, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
-/// The busiest unit's share of its peak, from 0 to 1: nothing makes the same work faster than that.
+/// The longest kernel's rate of DRAM bytes over the one that copying reached on this machine, from 0 to 1.
+Number of_measured_bandwidth(Of op) {
+  const KernelCounters* kernel = op.longest_kernel();
+  const auto& peak = op.family().speed_of_light.peak_bandwidth;
+  if (kernel == nullptr || !peak) return std::nullopt;
+  const Value bytes = kernel->value("dram__bytes.sum"), time = kernel->value("gpu__time_duration.sum");
+  if (!bytes || !time || !(time->median > 0)) return std::nullopt;
+  return std::min(1.0, bytes->median / time->median / *peak);
+}
+
+/// The busiest unit's share of its peak, from 0 to 1: nothing makes the same work faster than that. DRAM's
+/// peak is the measured one, where that is known: nobody reaches the other.
 Number busiest(Of op) {
   const Number sm = sm_throughput(op), memory = memory_system(op);
-  return sm && memory ? Number(std::max(*sm, *memory) / all_of_it) : std::nullopt;
+  if (!sm || !memory) return std::nullopt;
+  return std::max(std::max(*sm, *memory) / all_of_it, of_measured_bandwidth(op).value_or(0));
+}
+
+/// What stays when nothing but waiting goes: issuing, and the bytes that go through DRAM.
+double issuing_and_moving(Of op, double issuing) {
+  return std::max(issuing, of_measured_bandwidth(op).value_or(0));
 }
 
 Number warp_latency(Of op) {
@@ -104,6 +121,15 @@ Number issue_use(Of op) {
   const auto bottleneck = kernel == nullptr ? std::nullopt : bottleneck_of(*kernel);
   if (!bottleneck || !bottleneck->issue_slots) return std::nullopt;
   return std::min(1.0, *bottleneck->issue_slots / all_of_it);
+}
+
+/// Share of the cycles of multiprocessors that have a warp in which a scheduler issued: warps in flight over
+/// the time that one takes for an instruction. What lets these issue more does not fill the others.
+Number issue_use_while_active(Of op) {
+  constexpr double schedulers = 4;  // of a multiprocessor
+  const Number warps = number(op, "sm__warps_active.avg.per_cycle_active"), latency = warp_latency(op);
+  if (!warps || !latency || !(*latency > 0)) return std::nullopt;
+  return std::min(1.0, *warps / schedulers / *latency);
 }
 
 Number achieved_occupancy(Of op) {
@@ -245,6 +271,12 @@ double left_by_growth(Of op, double before, double after) {
   return with_rest(share_of_longest(op), std::max(before / after, *busiest(op)));
 }
 
+/// Likewise with the warps of a multiprocessor that has some.
+double left_by_more_warps(Of op, double before, double after) {
+  const double fullest = issue_use_while_active(op).value_or(0);
+  return with_rest(share_of_longest(op), std::max({before / after, *busiest(op), fullest}));
+}
+
 Number reachable_occupancy(Of op) {
   const bool can_rise = is_short_of_warps(op) && *achieved_occupancy(op) > 0 && lacks_warps(op);
   return can_rise ? theoretical_occupancy(op) : std::nullopt;
@@ -289,8 +321,13 @@ Number without_stall(Of op, std::string_view reason) {
 
 /// `floor`: what the schedulers, or the units that the reason has nothing to do with, allow.
 double left_by_stall(Of op, std::string_view reason, double value, double floor) {
-  const double latency = *warp_latency(op);
-  return with_rest(share_of_longest(op), std::max((latency - *stall(op, reason) + value) / latency, floor));
+  const double latency = *warp_latency(op), without = (latency - *stall(op, reason) + value) / latency;
+  return with_rest(share_of_longest(op), std::max({without, floor, issue_use_while_active(op).value_or(0)}));
+}
+
+/// Likewise of one that neither the arithmetic nor the caches have to do with.
+double left_by_waiting(Of op, std::string_view reason, double value) {
+  return left_by_stall(op, reason, value, issuing_and_moving(op, *issue_use(op)));
 }
 
 // --- Memory
@@ -323,7 +360,8 @@ Number no_conflicts(Of op) {
 
 double left_by_conflicts(Of op, double value) {
   const double lost = (*number(op, "conflict_share") - value) / all_of_it;
-  return with_rest(share_of_kernels(op), std::max({1 - lost, *issue_use(op), *dram(op) / all_of_it}));
+  return with_rest(share_of_kernels(op),
+                   std::max({1 - lost, issuing_and_moving(op, *issue_use(op)), *dram(op) / all_of_it}));
 }
 
 /// Cycles in which the busiest part of the memory system worked, in all launches of the longest kernel.
@@ -358,7 +396,9 @@ double left_by_memory_cycles(Of op, double value) {
 Number full_bandwidth(Of op) {
   const Number off_chip = dram(op), sm = sm_throughput(op);
   if (!off_chip || !sm || !share_of_longest(op)) return std::nullopt;
-  return *off_chip >= bound_throughput && *off_chip > *sm ? Number(all_of_it) : std::nullopt;
+  if (*off_chip < bound_throughput || *off_chip <= *sm) return std::nullopt;
+  const Number reached = of_measured_bandwidth(op);
+  return reached && *reached > 0 ? std::min(all_of_it, *off_chip / *reached) : all_of_it;
 }
 
 double left_by_bandwidth(Of op, double value) {
@@ -523,20 +563,22 @@ constexpr std::array all_advice_rules{
                  [](Of op) { return number(op, "wave_use"); },
                  whole_waves,
                  [](Of op, double value) { return left_by_growth(op, *number(op, "wave_use"), value); }},
-    OpAdviceRule{{"theoretical_occupancy", "Let a multiprocessor hold more warps", "theoretical occupancy",
-                  Unit::percent, false, "op_time", of_counts,
-                  "it is below 80 %, one limit alone is the tightest, and schedulers are free",
-                  "max(before / after, busiest unit / its peak)", literature::latency_hiding},
-                 theoretical_occupancy,
-                 higher_occupancy,
-                 [](Of op, double value) { return left_by_growth(op, *theoretical_occupancy(op), value); }},
-    OpAdviceRule{{"achieved_occupancy", "Keep as many warps as a multiprocessor can hold",
-                  "achieved occupancy of multiprocessors that have a block", Unit::percent, false, "op_time",
-                  of_counts, "it is below 90 % of the theoretical one, and schedulers are free",
-                  "max(before / after, busiest unit / its peak)", literature::latency_hiding},
-                 achieved_occupancy,
-                 reachable_occupancy,
-                 [](Of op, double value) { return left_by_growth(op, *achieved_occupancy(op), value); }},
+    OpAdviceRule{
+        {"theoretical_occupancy", "Let a multiprocessor hold more warps", "theoretical occupancy",
+         Unit::percent, false, "op_time", of_counts,
+         "it is below 80 %, one limit alone is the tightest, and schedulers are free",
+         "max(before / after, busiest unit / its peak, issuing while active)", literature::latency_hiding},
+        theoretical_occupancy,
+        higher_occupancy,
+        [](Of op, double value) { return left_by_more_warps(op, *theoretical_occupancy(op), value); }},
+    OpAdviceRule{
+        {"achieved_occupancy", "Keep as many warps as a multiprocessor can hold",
+         "achieved occupancy of multiprocessors that have a block", Unit::percent, false, "op_time",
+         of_counts, "it is below 90 % of the theoretical one, and schedulers are free",
+         "max(before / after, busiest unit / its peak, issuing while active)", literature::latency_hiding},
+        achieved_occupancy,
+        reachable_occupancy,
+        [](Of op, double value) { return left_by_more_warps(op, *achieved_occupancy(op), value); }},
     OpAdviceRule{
         {"issue_slots", "Have a warp ready in more cycles", "elapsed cycles in which a scheduler issued",
          Unit::percent, false, "op_time", of_counts, "it is below 60 %",
@@ -550,39 +592,43 @@ constexpr std::array all_advice_rules{
     OpAdviceRule{
         {"long_scoreboard", "Wait less for global and local memory", "stalled cycles per issued instruction",
          Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)",
+         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak, issuing while active)",
          literature::profiling_guide},
         [](Of op) { return stall(op, "long_scoreboard"); },
         [](Of op) { return without_stall(op, "long_scoreboard"); },
         [](Of op, double value) { return left_by_stall(op, "long_scoreboard", value, *busiest(op)); }},
-    OpAdviceRule{{"barrier", "Wait less at barriers", "stalled cycles per issued instruction", Unit::ratio,
-                  true, "op_time", of_counts, starving_stall,
-                  "max((warp cycles − before + after) / warp cycles, busiest unit / its peak)",
-                  literature::profiling_guide},
-                 [](Of op) { return stall(op, "barrier"); },
-                 [](Of op) { return without_stall(op, "barrier"); },
-                 [](Of op, double value) { return left_by_stall(op, "barrier", value, *busiest(op)); }},
+    OpAdviceRule{
+        {"barrier", "Wait less at barriers", "stalled cycles per issued instruction", Unit::ratio, true,
+         "op_time", of_counts, starving_stall,
+         "max((warp cycles − before + after) / warp cycles, busiest unit / its peak, issuing while active)",
+         literature::profiling_guide},
+        [](Of op) { return stall(op, "barrier"); },
+        [](Of op) { return without_stall(op, "barrier"); },
+        [](Of op, double value) { return left_by_stall(op, "barrier", value, *busiest(op)); }},
     OpAdviceRule{
         {"short_scoreboard", "Wait less for shared memory, constants and special functions",
          "stalled cycles per issued instruction", Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, issuing cycles)", literature::profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, issuing while active, DRAM)",
+         literature::profiling_guide},
         [](Of op) { return stall(op, "short_scoreboard"); },
         [](Of op) { return without_stall(op, "short_scoreboard"); },
-        [](Of op, double value) { return left_by_stall(op, "short_scoreboard", value, *issue_use(op)); }},
+        [](Of op, double value) { return left_by_waiting(op, "short_scoreboard", value); }},
     OpAdviceRule{
         {"mio_throttle", "Ask less often for shared memory, constants and special functions",
          "stalled cycles per issued instruction", Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, issuing cycles)", literature::profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, issuing while active, DRAM)",
+         literature::profiling_guide},
         [](Of op) { return stall(op, "mio_throttle"); },
         [](Of op) { return without_stall(op, "mio_throttle"); },
-        [](Of op, double value) { return left_by_stall(op, "mio_throttle", value, *issue_use(op)); }},
+        [](Of op, double value) { return left_by_waiting(op, "mio_throttle", value); }},
     OpAdviceRule{
         {"lg_throttle", "Ask less often for global and local memory", "stalled cycles per issued instruction",
          Unit::ratio, true, "op_time", of_counts, starving_stall,
-         "max((warp cycles − before + after) / warp cycles, issuing cycles)", literature::profiling_guide},
+         "max((warp cycles − before + after) / warp cycles, issuing while active, DRAM)",
+         literature::profiling_guide},
         [](Of op) { return stall(op, "lg_throttle"); },
         [](Of op) { return without_stall(op, "lg_throttle"); },
-        [](Of op, double value) { return left_by_stall(op, "lg_throttle", value, *issue_use(op)); }},
+        [](Of op, double value) { return left_by_waiting(op, "lg_throttle", value); }},
     OpAdviceRule{
         {"coalescing", "Let neighbouring threads load neighbouring bytes",
          "bytes used of each 32-byte sector that global loads fetch", Unit::byte, false, "op_time", of_counts,
@@ -595,7 +641,7 @@ constexpr std::array all_advice_rules{
     OpAdviceRule{
         {"bank_conflicts", "Let lanes meet in no bank of shared memory", "cycles lost to bank conflicts",
          Unit::percent, true, "op_time", of_counts, "it was measured",
-         "max(1 − (before − after), issuing cycles, DRAM throughput)", literature::memory_optimizations},
+         "max(1 − (before − after), issuing cycles, DRAM)", literature::memory_optimizations},
         [](Of op) { return number(op, "conflict_share"); },
         no_conflicts,
         left_by_conflicts},
@@ -610,7 +656,7 @@ constexpr std::array all_advice_rules{
         left_by_memory_cycles},
     OpAdviceRule{{"dram_bandwidth", "Use more of the DRAM's bandwidth", "DRAM throughput", Unit::percent,
                   false, "op_time", of_counts, "it is 60 % or more, and above SM throughput",
-                  "before / after", literature::roofline},
+                  "before / after, at best the measured bandwidth", literature::roofline},
                  dram,
                  full_bandwidth,
                  left_by_bandwidth},
@@ -630,7 +676,7 @@ constexpr std::array all_advice_rules{
         hidden_share,
         all_hidden,
         left_by_hiding},
-    OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "bytes copied over copy time",
+    OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "copy rate",
                   Unit::byte_per_second, false, "group_time", of_copy_rates,
                   "pinned memory, as measured, or another variant copies faster by three quarters",
                   "1 − copying alone × (1 − before / after) / group time", literature::data_transfer},

@@ -24,32 +24,29 @@ std::string limit_text(const AdviceRule& rule, double before, double after) {
   return format::from_to(before, after, rule.unit);
 }
 
-/// "4 tries: 3 faster, 1 not told"
-std::string tries_text(const AdviceRecord& record) {
-  std::vector<std::string> parts;
-  const auto add = [&](std::size_t count, std::string_view became) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, became));
-  };
-  add(record.right, "faster");
-  add(record.wrong, "slower");
-  add(record.tries - record.right - record.wrong, "not told");
-  return fmt::format("{} tries: {}", record.tries, fmt::join(parts, ", "));
-}
-
+/// "3 of 4 steps faster, 1 not told, 2 its own": of the last no other rule predicted more.
 std::string record_text(const AdviceRecord& record) {
   if (record.tries == 0) return "not tried in this run";
-  return record.tries == 1 ? fmt::format("tried once in this run, {}", record.right == 1   ? "faster"
-                                                                       : record.wrong == 1 ? "slower"
-                                                                                           : "not told")
-                           : tries_text(record);
+  std::string text = fmt::format("{} of {} faster", record.right, format::plural(record.tries, "step"));
+  if (record.wrong > 0) text += fmt::format(", {} slower", record.wrong);
+  if (const std::size_t untold = record.tries - record.right - record.wrong; untold > 0)
+    text += fmt::format(", {} not told", untold);
+  return text + (record.leading == 0 ? ", none its own" : fmt::format(", {} its own", record.leading));
 }
 
-json advice_item(const Words& words, const Advice& advice, const AdviceRecord& record) {
+/// What the least number of instructions takes for granted.
+std::string proviso(const AdviceRule& rule, const OpInfo* op) {
+  const bool counts_functions =
+      rule.limit == "warp instructions" && op != nullptr && op->special_operations > 0;
+  return counts_functions ? ", were each special function one instruction" : "";
+}
+
+json advice_item(const Words& words, const OpInfo* op, const Advice& advice, const AdviceRecord& record) {
   const AdviceRule& rule = *advice.rule;
   return {{"gain", format::up_to(advice.gain)},
           {"time", advised_time(words, rule)},
-          {"text", fmt::format("{}: {} {} at best", rule.advice, rule.limit,
-                               limit_text(rule, advice.value, advice.best))},
+          {"text", fmt::format("{}: {} {} at best{}", rule.advice, rule.limit,
+                               limit_text(rule, advice.value, advice.best), proviso(rule, op))},
           {"rule", std::string(rule.id)},
           {"record", record_text(record)}};
 }
@@ -66,14 +63,17 @@ std::string silenced_text(const OpAdvice& of_op, const RunAdvice& all) {
       format::list(rules));
 }
 
-json op_advice(const Words& words, const OpAdvice& of_op, const RunAdvice& all) {
+json op_advice(const FamilyResult& family, const OpAdvice& of_op, const RunAdvice& all) {
+  const Words& words = family.words;
+  const auto op = std::ranges::find(family.ops, of_op.op, &OpInfo::name);
   json list = json::array(), rest = json::array();
   for (const std::string_view time : {"op_time", "group_time", "total_time"}) {
     std::size_t shown = 0;
     for (const Advice& advice : of_op.advice) {
       if (advice.rule->time != time) continue;
       (shown++ < shown_advice ? list : rest)
-          .push_back(advice_item(words, advice, all.record_of(*advice.rule)));
+          .push_back(advice_item(words, op == family.ops.end() ? nullptr : &*op, advice,
+                                 all.record_of(*advice.rule)));
     }
   }
   const bool silent = list.empty() && of_op.missing.empty();
@@ -187,8 +187,8 @@ json advice_view(const FamilyResult& family, const VariantResult& variant, const
   const VariantAdvice* advice = page.advice == nullptr ? nullptr : page.advice->find_variant(variant);
   if (advice == nullptr || !is_of_gpu(variant)) return false;
   json items = json::array();
-  for (const OpAdvice& of_op : advice->ops) items.push_back(op_advice(family.words, of_op, *page.advice));
-  if (advice->absent.empty()) items.push_back(op_advice(family.words, advice->whole, *page.advice));
+  for (const OpAdvice& of_op : advice->ops) items.push_back(op_advice(family, of_op, *page.advice));
+  if (advice->absent.empty()) items.push_back(op_advice(family, advice->whole, *page.advice));
   return {{"anchor", page.anchor(variant.info.id + " next")},
           {"absent", format::sentence_case(advice->absent)},
           {"at", advice->result == nullptr ? "" : family.words.at(advice->result->key.problem)},

@@ -541,6 +541,27 @@ TEST(Advice, EndsOccupancyAtTheNextLimit) {
   EXPECT_EQ(find_advice(tied, "theoretical_occupancy"), nullptr) << "one of two alone gives nothing";
 }
 
+TEST(Advice, EndsWhereTheBytesMoveAsFastAsCopyingDid) {
+  const Numbers waiting = with(starved, {{most_warps, 50}, {counter::occupancy, 50}});
+  for (const double bytes : {0.5e9, 0.98e9}) {  // of 1e9 in the millisecond of the op
+    const auto advice =
+        advice_at(with(waiting, {{"dram__bytes.sum", bytes}, {counter::dram_throughput, 79}}));
+    const Advice* slots = find_advice(advice, "issue_slots");
+    EXPECT_EQ(slots != nullptr, bytes < 0.9e9) << bytes;
+    if (slots != nullptr) {
+      EXPECT_NEAR(slots->gain, 1 / 0.5, 0.01);
+    }
+    EXPECT_EQ(find_advice(advice, "dram_bandwidth") != nullptr, bytes < 0.9e9) << bytes;
+  }
+}
+
+TEST(Advice, FillsNoMultiprocessorWithoutABlockByMoreWarps) {
+  const Numbers half = with(starved, {{counter::occupancy, 50}, {latency, 20}});
+  const Numbers idle{{"sm__warps_active.avg.per_cycle_active", 64}};  // 16 of a scheduler, 20 cycles each
+  EXPECT_NEAR(find_advice(advice_at(half), "achieved_occupancy")->gain, 2, 0.01);
+  EXPECT_NEAR(find_advice(advice_at(with(half, idle)), "achieved_occupancy")->gain, 20.0 / 16, 0.01);
+}
+
 TEST(Advice, KnowsThatTheL2KeepsWhatALaunchWrote) {
   const Numbers few{{"dram__bytes.sum", 5e7}};
   for (const double capacity : {5e7, 2e8}) {
@@ -650,7 +671,7 @@ TEST(AdviceView, SaysWhatToDoAndHowThatDid) {
   const nlohmann::json& item = view["items"].at(0)["list"].at(0);
   EXPECT_EQ(item["gain"], "up to 5.0×");
   EXPECT_EQ(item["rule"], "instructions");
-  EXPECT_EQ(item["record"], "tried once in this run, faster");
+  EXPECT_EQ(item["record"], "1 of 1 step faster, 1 its own");
   EXPECT_TRUE(item["text"].get<std::string>().starts_with(
       "Execute fewer instructions on the CUDA cores: warp instructions"));
 }
