@@ -112,6 +112,7 @@ enum class Outcome { met, not_met, not_measurable };
 /// An expectation at one problem.
 struct ExpectationAt {
   Problem problem;
+  std::string op;  ///< whose values they are; empty: of all ops
   Outcome outcome = Outcome::not_measurable;
   Value before;
   Value after;

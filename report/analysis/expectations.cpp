@@ -97,6 +97,7 @@ ExpectationAt judge_at(const Expectation& expectation, const CaseResult& result,
   const bool by_group_time = needs_group_time(expectation, *baseline, result);
   const std::string metric = by_group_time ? "group_time" : expectation.metric;
   const std::string op = op_to_compare(expectation.op, metric, *baseline);
+  judged.op = op;
   const Reading before = reading_for(*baseline, metric, op);
   const Reading after = reading_for(result, metric, op);
   judged.before = before.value;

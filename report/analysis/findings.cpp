@@ -246,15 +246,23 @@ std::string_view flaw_of(const VariantResult& variant) {
   return {};
 }
 
+/// Variants of one flaw are named together.
 void add_flawed_op_times(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   for (const FamilyResult& family : families) {
+    std::map<std::string_view, std::vector<std::string>> flawed;
     for (const VariantResult& variant : family.variants) {
-      const std::string_view flaw = flaw_of(variant);
-      if (flaw.empty()) continue;
+      if (const std::string_view flaw = flaw_of(variant); !flaw.empty())
+        flawed[flaw].push_back(format::short_id(variant.info.id));
+    }
+    for (const auto& [flaw, names] : flawed) {
+      const std::string compared_by = family.words.time("group_time");
       findings.push_back(
           {Severity::caution,
-           fmt::format("{} {}, so its op time says little: it is compared by {}.",
-                       format::short_id(variant.info.id), flaw, family.words.time("group_time"))});
+           names.size() == 1
+               ? fmt::format("{} {}, so its op time says little: it is compared by {}.", names.front(), flaw,
+                             compared_by)
+               : fmt::format("Of {} each {}, so their op times say little: they are compared by {}.",
+                             format::list(names), flaw, compared_by)});
     }
   }
 }
@@ -288,6 +296,7 @@ struct ClockNoise {
 void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& families,
                             std::vector<Finding>& findings) {
   ClockNoise device, host;
+  bool has_flawed = false;
   std::size_t fewest = std::numeric_limits<std::size_t>::max(), most = 0;
   for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
     const auto add = [&](const Value& time, std::string_view metric) {
@@ -298,6 +307,7 @@ void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& fam
     };
     for (const OpResult& op : result.ops) {
       if (op.flaw.empty()) add(op.op_time, "op_time");  // of others add_flawed_op_times() tells
+      has_flawed = has_flawed || !op.flaw.empty();
     }
     if (family.words.has_group()) {
       for (const OpResult& op : result.ops) add(op.group_time, "group_time");
@@ -306,6 +316,7 @@ void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& fam
   });
   if (std::max(device.widest, host.widest) <= run.plan.stopping.relative_half_width) return;
   std::vector<std::string> parts;
+  if (has_flawed && !device.times.empty()) device.times.front() += " where it is compared";
   if (!device.widths.empty()) parts.push_back(device.text("GPU"));
   if (!host.widths.empty()) parts.push_back(host.text("host"));
   findings.push_back(
@@ -608,13 +619,13 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_gpu_models(run, findings);
   add_pooled_gpus(run, findings);
   add_left_out(families, findings);
+  add_one_round(run, families, findings);
+  add_noise(run, families, findings);
+  add_disturbances(families, findings);
   add_slow_downs(families, findings);
   add_flawed_op_times(families, findings);
-  add_disturbances(families, findings);
   add_series_findings(families, findings);
-  add_noise(run, families, findings);
   add_chance(families, findings);
-  add_one_round(run, families, findings);
   add_dirty_tree(run, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity < b.severity; });

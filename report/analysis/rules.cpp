@@ -113,7 +113,8 @@ const std::vector<Rule> table{
      slower,
      op_time,
      {least("arithmetic", ratio, 1.25)},
-     "It computes more than it must, for padded tiles or by doing things again: {} in floating point, where "
+     "It computes more than the definition needs (padding, repeats or several products for one): {} in "
+     "floating point, where "
      "the "
      "op's definition has {}.",
      {change("arithmetic"), now("flops")},
@@ -688,7 +689,7 @@ const std::vector<Rule> table{
     {"overlap_less",
      slower,
      either,
-     {most("overlapped_time", share_of_time, -0.05)},
+     {most("overlapped_time", share_of_time, -0.05), least("copy_time", ratio, 0.9)},
      "Less runs at the same time: {} are saved so, on {} streams at once; part of the copy time in which a "
      "kernel ran: {}.",
      {pair("overlapped_time"), pair("concurrent_streams"), pair("copy_overlap")},

@@ -137,11 +137,10 @@ void add_far_out(const std::vector<SampledTime>& times, std::vector<Finding>& fi
   if (found.count == 0) return;
   findings.push_back(
       {Severity::caution,
-       fmt::format(
-           "In {} more than {} of the samples lie far out, beyond Tukey's outer fences (the most: {}, {}). "
-           "None was dropped.",
-           of_able(found), format::whole_percent(100 * many_far_out), found.where.name(),
-           format::whole_percent(100 * found.most))});
+       fmt::format("In {} more than {} of the samples lie beyond Tukey's outer fences (the most: {}, {}). "
+                   "None was dropped.",
+                   of_able(found), format::whole_percent(100 * many_far_out), found.where.name(),
+                   format::whole_percent(100 * found.most))});
 }
 
 /// A round of one or two samples has no median to speak of.

@@ -78,8 +78,8 @@ std::optional<double> issue_slots_of(const KernelCounters& kernel) {
 
 /// A throughput is that of its busiest part: the counted one that is as busy, to within what two replays and
 /// cycles of idle multiprocessors make.
+constexpr double as_busy = 3;  // points
 std::optional<BusyPart> part_behind(double throughput, const std::vector<BusyPart>& parts) {
-  constexpr double as_busy = 3;  // points
   std::optional<BusyPart> nearest;
   for (const BusyPart& part : parts) {
     const double apart = std::abs(part.percent - throughput);
@@ -105,19 +105,6 @@ std::vector<BusyPart> counted_parts(const KernelCounters& kernel, std::span<cons
     if (const auto percent = percent_of(kernel, metric)) counted.push_back({name, *percent});
   }
   return counted;
-}
-
-std::vector<Stall> stalls_of(const KernelCounters& kernel) {
-  constexpr std::string_view label_head = "Stall: ";
-  std::vector<Stall> stalls;
-  for (const Metric& metric : hardware_metrics()) {
-    if (!metric.label.starts_with(label_head) || metric.label == "Stall: selected") continue;
-    const Value cycles = kernel.value(metric.id);
-    if (cycles) stalls.push_back({std::string(metric.label.substr(label_head.size())), cycles->median});
-  }
-  std::stable_sort(stalls.begin(), stalls.end(),
-                   [](const Stall& a, const Stall& b) { return a.cycles > b.cycles; });
-  return stalls;
 }
 
 std::vector<PipeShare> mix_of(const KernelCounters& kernel) {
@@ -193,7 +180,10 @@ std::optional<RooflinePoint> roofline_of(const KernelCounters& kernel, const OpI
   point.intensity = *flops / bytes->median;
   point.rate = *flops / time->median;
   point.tensor_cores = tensor_operations(kernel) > 0;
-  point.l1 = traffic_through(kernel.value("l1tex__t_bytes.sum"), l1_bandwidth(kernel), *flops, time->median);
+  // Copies in bulk pass it by: what went through it is not what the arithmetic lived on.
+  if (const Value through_l1 = kernel.value("l1tex__t_bytes.sum");
+      through_l1 && through_l1->median >= bytes->median)
+    point.l1 = traffic_through(through_l1, l1_bandwidth(kernel), *flops, time->median);
   point.l2 = traffic_through(kernel.value("lts__t_bytes.sum"), l2_bandwidth(kernel), *flops, time->median);
   const std::optional<double> peak = peak_for(kernel, roofs);
   if (peak && roofs.peak_bandwidth)
@@ -338,6 +328,19 @@ std::string why_none(const Run& run, const FamilyResult& family) {
 
 }  // namespace
 
+std::vector<Stall> stalls_of(const KernelCounters& kernel) {
+  constexpr std::string_view label_head = "Stall: ";
+  std::vector<Stall> stalls;
+  for (const Metric& metric : hardware_metrics()) {
+    if (!metric.label.starts_with(label_head) || metric.label == "Stall: selected") continue;
+    const Value cycles = kernel.value(metric.id);
+    if (cycles) stalls.push_back({std::string(metric.label.substr(label_head.size())), cycles->median});
+  }
+  std::stable_sort(stalls.begin(), stalls.end(),
+                   [](const Stall& a, const Stall& b) { return a.cycles > b.cycles; });
+  return stalls;
+}
+
 std::vector<std::string> occupancy_limits_of(const KernelCounters& kernel) {
   std::vector<std::string> tightest;
   double fewest = 0;
@@ -404,10 +407,12 @@ std::optional<Bottleneck> bottleneck_of(const Value& compute, const Value& memor
   Bottleneck result;
   result.compute = compute->median;
   result.memory = memory->median;
-  const double higher = std::max(result.compute, result.memory);
+  // As they are printed, so that no "60 %" is said to be under 60 %.
+  const double compute_shown = std::round(result.compute), memory_shown = std::round(result.memory);
+  const double higher = std::max(compute_shown, memory_shown);
   if (higher < latency_below) {
     result.bound = Bound::latency;
-  } else if (std::abs(result.compute - result.memory) < balanced_within) {
+  } else if (std::abs(compute_shown - memory_shown) < balanced_within) {
     result.bound = Bound::balanced;
   } else {
     result.bound = result.compute > result.memory ? Bound::compute : Bound::memory;
@@ -427,7 +432,10 @@ std::optional<Bottleneck> bottleneck_of(const KernelCounters& kernel) {
   std::vector<BusyPart> of_compute = counted_parts(kernel, compute_parts);
   if (result->issue_slots) of_compute.insert(of_compute.begin(), BusyPart{issuing, *result->issue_slots});
   result->compute_part = compute_part_behind(result->compute, of_compute);
-  result->memory_part = part_behind(result->memory, counted_parts(kernel, memory_parts));
+  const std::vector<BusyPart> of_memory = counted_parts(kernel, memory_parts);
+  result->memory_part = part_behind(result->memory, of_memory);
+  const auto busiest = std::ranges::max_element(of_memory, {}, &BusyPart::percent);
+  if (busiest != of_memory.end() && busiest->percent > result->memory + as_busy) result->busier = *busiest;
   return result;
 }
 
@@ -457,6 +465,9 @@ BoundWords bound_words(const Bottleneck& bottleneck) {
       }
       if (bottleneck.dram && (!memory || memory->name != "DRAM"))
         words.beside = fmt::format("DRAM {}", format::whole_percent(*bottleneck.dram));
+      if (bottleneck.busier)
+        words.beside += fmt::format("{}{} {}", words.beside.empty() ? "" : ", ", bottleneck.busier->name,
+                                    format::whole_percent(bottleneck.busier->percent));
       break;
     case Bound::balanced:
       if (compute && memory) words.beside = fmt::format("{} and {}", compute->name, memory->name);

@@ -43,6 +43,8 @@ struct Bottleneck {
   /// were counted is as busy.
   std::optional<BusyPart> compute_part{};
   std::optional<BusyPart> memory_part{};
+  /// Busier than the memory throughput says, which leaves out some of what keeps a cache busy.
+  std::optional<BusyPart> busier{};
   std::optional<double> issue_slots{};  ///< %, instructions issued of those that could be
   std::optional<double> dram{};         ///< %, DRAM throughput
 };
@@ -107,6 +109,9 @@ struct Stall {
   std::string reason;  ///< as the catalogue's label names it: "long scoreboard"
   double cycles = 0;
 };
+
+/// The largest first.
+[[nodiscard]] std::vector<Stall> stalls_of(const KernelCounters& kernel);
 
 /// Warp instructions that a pipe executed.
 struct PipeShare {

@@ -61,6 +61,13 @@ struct BudgetRows {
       return trace::call_kind(trace.names[call.name]) == kind;
     });
   }
+  /// The stages of the ops.
+  [[nodiscard]] IntervalSet stages() const {
+    return moments_of(ranges, [&](const trace::Range& range) {
+      const trace::Place& place = trace.places[range.place];
+      return !place.op.empty() && place.part != trace::part::between && place.part != trace::part::pause;
+    });
+  }
   /// One stream's waiting for an event keeps no host.
   [[nodiscard]] IntervalSet host_waits() const {
     return moments_of(synchronizations,
@@ -121,10 +128,9 @@ class Sharing {
     rest_ = rest_ - moments;
     return given;
   }
-  TimeBudget take_rest(BudgetPart part) {
-    budget_.parts.at(static_cast<std::size_t>(part)) = rest_.length();
-    return budget_;
-  }
+  /// What is left.
+  IntervalSet give_rest(BudgetPart part) { return give(part, IntervalSet(rest_)); }
+  [[nodiscard]] const TimeBudget& budget() const { return budget_; }
 
  private:
   IntervalSet rest_;
@@ -215,7 +221,10 @@ TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
   sharing.give(BudgetPart::idle_calls, moments_of(rows.calls));
   const SystemCalls system(rows);
   const IntervalSet in_system = sharing.give(BudgetPart::idle_system, system.moments());
-  TimeBudget budget = sharing.take_rest(BudgetPart::idle_host);
+  const IntervalSet on_host = sharing.give_rest(BudgetPart::idle_host);
+  TimeBudget budget = sharing.budget();
+  if (const IntervalSet stages = rows.stages(); !stages.empty())
+    budget.host_outside_ops = (on_host - stages).length();
   budget.system = system.times_within(in_system);
   budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
   budget.copying = (in & window).length() + (out & window).length();

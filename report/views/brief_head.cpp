@@ -46,27 +46,48 @@ std::string precision_words(const CaseResult& result) {
   return " in " + name;
 }
 
-/// ", which is held to a tighter tolerance (1.0e-5, not 2.0e-3 in TF32); held to that one, map/exact is 2.78×
-/// as fast"; empty where both are held to one.
+/// ", though held to a looser tolerance (2.0e-3 in TF32, not 1.0e-5): at 1.0e-5 map/exact is 2.78× as
+/// fast"; empty where both are held to one.
 std::string tolerance_words(const RivalStep& step) {
   const auto own = tolerance_of(*step.own, step.op);
   const auto rival = tolerance_of(*step.rival, step.op);
   if (!own || !rival || *own == *rival) return {};
   std::string text =
-      fmt::format(", which is held to a {} tolerance ({}, not {}{})", *rival < *own ? "tighter" : "looser",
-                  format::scientific(*rival), format::scientific(*own), precision_words(*step.own));
+      fmt::format(", {} held to a {} tolerance ({}{}, not {})", *rival < *own ? "though" : "and",
+                  *rival < *own ? "looser" : "tighter", format::scientific(*own), precision_words(*step.own),
+                  format::scientific(*rival));
   if (step.as_tight != nullptr && step.as_tight_speed_up)
-    text += fmt::format("; held to that one, {} is {} as fast", id_of(*step.as_tight),
+    text += fmt::format(": at {} {} is {} as fast", format::scientific(*rival), id_of(*step.as_tight),
                         format::times(*step.as_tight_speed_up.factor));
   return text;
 }
 
-/// "map/cublas; level with map/cudnn"
+/// "; its ops are 4.4 % of that, the rest copies and host", where a library is in little of a whole that is
+/// held against it; else empty.
+std::string little_of_the_whole(const RivalStep& step) {
+  constexpr double little = 0.5;
+  if (!step.op.empty() || !step.rival->total_time) return {};
+  double ops = 0;
+  for (const OpResult& op : step.rival->ops) {
+    if (!op.op_time || !op.flaw.empty()) return {};
+    ops += op.op_time->median;
+  }
+  const double share = ops / step.rival->total_time->median;
+  if (!(share > 0) || share > little) return {};
+  return fmt::format("; its ops are {} of that, the rest copies and host", format::percent(share));
+}
+
+/// "map/cublas, math=fp32; level with map/cudnn": what a library was asked for is part of what it took.
 std::string rival_ids(const RivalStep& step) {
+  std::string text = id_of(*step.rival);
+  for (const auto& [name, value] : step.rival->key.parameters) {
+    const std::string given = format::one_line(fmt::format("{}={}", name, value));
+    if (text.find(given) == text.npos) text += ", " + given;
+  }
   std::vector<std::string> level;
   for (const CaseResult* other : step.level) level.push_back(id_of(*other));
-  return level.empty() ? id_of(*step.rival)
-                       : fmt::format("{}; level with {}", id_of(*step.rival), format::list(level));
+  if (!level.empty()) text += fmt::format("; level with {}", format::list(level));
+  return text + little_of_the_whole(step);
 }
 
 /// Of all ops, by the trace; nullopt where one of them was not traced.
@@ -124,9 +145,17 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
          tolerance_words(step);
 }
 
-/// What holds up the op's longest kernel, as hardware counted it; empty where it did not.
+/// " most by long scoreboard"; empty where no reason was counted.
+std::string most_often(const KernelCounters& kernel) {
+  const std::vector<Stall> stalls = stalls_of(kernel);
+  const auto first =
+      std::ranges::find_if(stalls, [](const Stall& stall) { return stall.reason != "not selected"; });
+  return first == stalls.end() ? "" : " most by " + first->reason;
+}
+
+/// "bottleneck DRAM 81 %": what holds up the op's longest kernel, as hardware counted it; empty where it did
+/// not.
 std::string kernel_limit(const FamilyResult& family, const Best& best) {
-  if (best.op.empty()) return {};
   const OpReadings readings(family, *best.fastest, best.op);
   const KernelCounters* kernel = readings.longest_kernel();
   const auto bottleneck = kernel == nullptr ? std::nullopt : bottleneck_of(*kernel);
@@ -136,14 +165,29 @@ std::string kernel_limit(const FamilyResult& family, const Best& best) {
                   format::whole_percent(bottleneck->memory));
   switch (bottleneck->bound) {
     case Bound::latency:
-      return fmt::format(" No unit of its kernel is busy ({}): latency holds it up.", both);
+      return fmt::format("no unit of its kernel is busy ({}); warps wait{}", both, most_often(*kernel));
     case Bound::balanced:
-      return fmt::format(" Units of its kernel that are about as busy: {}.", both);
+      return fmt::format("units of its kernel are about as busy ({})", both);
     case Bound::compute:
     case Bound::memory:
       break;
   }
-  return fmt::format(" Busiest unit of its kernel: {}.", bound_text(*bottleneck));
+  return "bottleneck " + bound_text(*bottleneck);
+}
+
+/// " tiled: bottleneck DRAM 81 %; 97.2 % of what measured peaks allow (memory)."; empty of a whole, and
+/// where nobody knows.
+std::string nearness_sentence(const FamilyResult& family, const Best& best) {
+  const OpResult* op = best.op.empty() ? nullptr : best.fastest->find_op(best.op);
+  if (op == nullptr) return {};
+  std::vector<std::string> parts;
+  if (std::string limit = kernel_limit(family, best); !limit.empty()) parts.push_back(std::move(limit));
+  if (op->of_possible)
+    parts.push_back(fmt::format("{} of what measured peaks allow ({})",
+                                format::percent(op->of_possible->median / 100), short_name(*op->limit)));
+  const std::string name = id_of(*best.fastest);
+  return parts.empty() ? ""
+                       : fmt::format(" {}: {}.", name.substr(name.find('/') + 1), fmt::join(parts, "; "));
 }
 
 json leader_line(const FamilyResult& family, const Brief& brief, const Leader& leader) {
@@ -151,6 +195,9 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   const CaseResult& fastest = *best.fastest;
   std::vector<std::string> parts{
       fmt::format("{} in {}", id_of(fastest), format::quantity(best.time()->median, Unit::second))};
+  std::vector<std::string> level;
+  for (const CaseResult* other : best.level) level.push_back(id_of(*other));
+  if (!level.empty()) parts.push_back(fmt::format("level with {} (no winner)", some_of(std::move(level))));
   const std::string common = brief.common == nullptr ? "" : brief.common->info.id;
   const bool is_level =
       std::ranges::any_of(best.level, [&](const CaseResult* other) { return other->key.variant == common; });
@@ -171,12 +218,9 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
                     format::scientific(*tolerance_of(fastest, best.op)),
                     format::scientific(*tolerance_of(*leader.as_tight, best.op)), id_of(*leader.as_tight),
                     format::quantity(time_of_step(*leader.as_tight, best.op)->median, Unit::second)));
-  std::vector<std::string> level;
-  for (const CaseResult* other : best.level) level.push_back(id_of(*other));
-  if (!level.empty()) parts.push_back("level with " + some_of(std::move(level)));
   return head_line(
       best.op.empty() ? format::sentence_case(timed_name(family, best.op)) : timed_name(family, best.op),
-      fmt::format("{}.{}", fmt::join(parts, ", "), kernel_limit(family, best)));
+      fmt::format("{}.{}", fmt::join(parts, ", "), nearness_sentence(family, best)));
 }
 
 /// The ops of one case together, of the whole: nullopt where there is one op, or they are no part of it.
@@ -215,6 +259,15 @@ json bound_line(const FamilyResult& family, const BudgetComparison& comparison) 
                         format::list(largest_parts(*best.budget, most))));
 }
 
+/// " (22 % longer)", where tracing made an execution much longer than the timed one.
+std::string longer_traced(const CaseBudget& traced) {
+  constexpr double much = 1.1;
+  const Value& timed = traced.result->total_time;
+  if (!timed || !(timed->median > 0)) return {};
+  const double ratio = traced.budget->seconds() / timed->median;
+  return ratio < much ? "" : fmt::format(" ({} longer)", format::whole_percent(100 * (ratio - 1)));
+}
+
 /// The parts of its time that could be saved, the largest gain first.
 std::optional<json> next_line(const FamilyResult& family, const BudgetComparison& comparison,
                               const PageContext& page) {
@@ -229,7 +282,9 @@ std::optional<json> next_line(const FamilyResult& family, const BudgetComparison
     if (gains.size() < most)
       gains.push_back(fmt::format("{} ({})", one.rule->advice, format::up_to(one.gain)));
   }
-  const std::string_view bound = gains.size() > 1 ? "These are bounds, each alone." : "This is a bound.";
+  const std::string bound =
+      fmt::format("{} of the traced time{}.", gains.size() > 1 ? "Bounds, each alone," : "A bound",
+                  longer_traced(comparison.cases.back()));
   return head_line("The next gain", gains.empty() ? "No single part of that time is worth 5\u00a0% or more."
                                                   : fmt::format("{}. {}", fmt::join(gains, ". "), bound));
 }

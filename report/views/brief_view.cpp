@@ -19,13 +19,16 @@ std::string short_name(const CaseResult& result) {
   return format::short_id(id.substr(std::min(id.find('/') + 1, id.size())));
 }
 
-constexpr const char* little_said = "it works outside the part that op time is taken of";
+/// Why its op times say little.
+std::string little_said(const CaseResult& result) {
+  const auto op = std::ranges::find_if(result.ops, [](const OpResult& one) { return !one.flaw.empty(); });
+  return op == result.ops.end() ? "" : fmt::format("{}, where op time is taken", op->flaw);
+}
 
 Cell ops_cell(const BriefRow& row) {
   if (!row.ops_time) {
-    const bool says_little =
-        std::ranges::any_of(row.result->ops, [](const OpResult& op) { return !op.flaw.empty(); });
-    return Cell::missing(says_little ? little_said : "not all of its ops have a time");
+    const std::string why = little_said(*row.result);
+    return Cell::missing(why.empty() ? "not all of its ops have a time" : why);
   }
   return Cell::bare(derived_value(*row.ops_time));
 }
@@ -48,7 +51,7 @@ std::string meaning_of_times(const FamilyResult& family) {
 
 Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   Table table(page.anchor(family.id + " brief"),
-              fmt::format("All variants {}, the fastest ops first. {}{}erdict: over its own{}",
+              fmt::format("All variants {}, fastest ops first. {}{}erdict: over its own{}",
                           family.words.at(*brief.problem), meaning_of_times(family),
                           brief.common == nullptr
                               ? "V"
@@ -77,7 +80,7 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
         const OpResult* op = result.find_op(info.name);
         const bool says_little = op != nullptr && needs_forward && !op->flaw.empty();
         cells.push_back(op == nullptr ? Cell::missing("it has no such op")
-                        : says_little ? Cell::missing(little_said)
+                        : says_little ? Cell::missing(little_said(result))
                                       : Cell::bare(op->*time));
       }
     };
@@ -131,8 +134,9 @@ json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& ancho
 
 /// "1.87× in rows, 2.52× in columns over map/direct"; a baseline's how near it comes to what the measured
 /// peaks allow.
-std::string standing_text(const CaseResult& result, const std::string& baseline) {
+std::string standing_text(const CaseResult& result, const std::string& baseline, const Words& words) {
   std::vector<std::string> figures;
+  bool by_group = false;
   for (const OpResult& op : result.ops) {
     const std::string name = format::short_id(op.info.name);
     if (result.is_baseline && op.of_possible) {
@@ -141,6 +145,7 @@ std::string standing_text(const CaseResult& result, const std::string& baseline)
       const bool open = op.speed_up.verdict == Verdict::inconclusive;
       figures.push_back(
           fmt::format("{} in {}{}", format::times(*op.speed_up.factor), name, open ? " (inconclusive)" : ""));
+      by_group = by_group || op.compared_by == "group_time";
     }
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
@@ -149,7 +154,8 @@ std::string standing_text(const CaseResult& result, const std::string& baseline)
     return why.empty() ? "not compared" : "not compared, since " + why;
   }
   if (!result.is_baseline)
-    return fmt::format("{} over {}", text, format::short_id(baseline.substr(baseline.find('/') + 1)));
+    return fmt::format("{}{} over {}", text, by_group ? fmt::format(" ({})", words.time("group_time")) : "",
+                       format::short_id(baseline.substr(baseline.find('/') + 1)));
   return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
 }
 
@@ -178,7 +184,7 @@ json lines_of(const FamilyResult& family, const Brief& brief, const PageContext&
     const auto anchor = page.variants.find(row.variant->info.id);
     lines.push_back({{"id", short_name(*row.result)},
                      {"anchor", anchor == page.variants.end() ? "" : anchor->second},
-                     {"text", standing_text(*row.result, row.variant->info.baseline)},
+                     {"text", standing_text(*row.result, row.variant->info.baseline, family.words)},
                      {"cause", causes_text(family, row)}});
   }
   return lines;

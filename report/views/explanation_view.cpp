@@ -110,7 +110,8 @@ std::string silence(const Explanation& explanation) {
   if (explanation.change() == Verdict::same) return "No rule found a change worth telling either.";
   if (explanation.change() == Verdict::inconclusive)
     return "The measurement cannot tell the two times apart, and no rule found a change worth telling.";
-  return "No rule explains it: nothing that was measured changed by enough in that direction.";
+  return "No rule explains it: each asks for a larger change than was measured of anything in that "
+         "direction.";
 }
 
 std::string_view head_of_reasons(const Explanation& explanation) {

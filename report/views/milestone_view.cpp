@@ -59,6 +59,7 @@ json finding_views(const std::vector<Finding>& findings) {
     for (const std::string& detail : finding.details) details.push_back(format::one_line(detail));
     list.push_back({{"severity", to_string(finding.severity)},
                     {"word", severity_word(finding.severity)},
+                    {"grave", finding.severity != Severity::caution},
                     {"text", format::one_line(finding.text)},
                     {"tabled", finding.tabled},
                     {"has_details", !details.empty()},
@@ -309,8 +310,10 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
       "call were recorded.");
   add("Up to",
       "What removing one limit alone could gain at the most, by counts or the trace; mprof's docs/advice.md "
-      "has the formulas. Several do not add up. The tries behind it are, in this run, the ops (or wholes) of "
-      "variants that moved the same limit of their own baseline, and how their times changed.");
+      "has the formulas. Several do not add up, and tensor cores are not held to what CUDA cores could do. "
+      "The "
+      "steps behind it are, in this run, the ops (or wholes) of variants that moved the same limit of their "
+      "own baseline; its own are those in which no other rule predicted more.");
 }
 
 template <class Is>

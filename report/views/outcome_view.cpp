@@ -113,7 +113,9 @@ std::string judged_text(const FamilyResult& family, const ExpectationResult& res
     const std::string moved = fmt::format("{} → {}", figure(judged.before), figure(judged.after));
     why = why.empty() ? moved : fmt::format("{}: {}", moved, why);
   }
-  const std::string what = format::one_line(expected_text(family, result.expectation));
+  Expectation of_op = result.expectation;
+  of_op.op = judged.op;
+  const std::string what = format::one_line(expected_text(family, of_op));
   return why.empty() ? what : fmt::format("{} ({})", what, why);
 }
 

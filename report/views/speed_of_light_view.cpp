@@ -152,8 +152,10 @@ json memory_part(const Section& section) {
   table.numbers("DRAM bytes", Unit::byte)
       .numbers("Used of a sector, loads")
       .numbers("Used of a sector, stores");
-  const auto figure = [](const KernelResult& kernel, std::string_view metric) {
+  const auto used = [](const KernelResult& kernel, std::string_view metric) {
     const Value value = kernel.counters.value(metric);
+    if (value && value->median == 0)
+      return Cell::missing("no sector of its threads was counted: copies in bulk are none of them");
     return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
                  : Cell::missing(value.absent);
   };
@@ -166,8 +168,8 @@ json memory_part(const Section& section) {
          percentage_cell(kernel.counters.value("lts__throughput.avg.pct_of_peak_sustained_elapsed")),
          percentage_cell(kernel.counters.value("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")),
          counted(kernel, "dram__bytes.sum"),
-         figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"),
-         figure(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio")});
+         used(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"),
+         used(kernel, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio")});
   }
   add_table(part, table);
   return part;

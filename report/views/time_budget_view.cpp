@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, budget_parts> part_names{
 
 /// The same where no table says that it is about the GPU.
 constexpr std::array<std::string_view, budget_parts> part_phrases{
-    "kernels without copies beside them",
+    "kernels alone",
     "kernels beside copies",
     "copies in",
     "copies out",
@@ -284,6 +284,10 @@ std::vector<std::string> largest_parts(const TimeBudget& budget, std::size_t mos
     if (parts.size() == most || budget.of(part) == 0) break;
     parts.push_back(fmt::format("{} {}", part_phrases.at(static_cast<std::size_t>(part)),
                                 format::percent(budget.share(part))));
+    if (part == BudgetPart::idle_host && budget.host_outside_ops > 0)
+      parts.back() += fmt::format(
+          " ({} outside the ops)",
+          format::percent(static_cast<double>(budget.host_outside_ops) / static_cast<double>(budget.window)));
   }
   return parts;
 }

@@ -253,12 +253,9 @@ std::string own_text(const OverlapFigures& figures) {
   if (figures.both > 0) text += fmt::format(", both at once for {}", time_text(figures.both));
   text += ".";
   if (figures.several > 0) {
-    text += fmt::format(" Two or more streams were busy at once for {}, {} of the window.",
-                        time_text(figures.several), format::percent(ratio(figures.several, figures.window)));
+    text += fmt::format(" Two or more streams were busy at once for {}.", time_text(figures.several));
   }
-  return text + fmt::format(" The GPU was busy for {} of the window of {} and idle for {}.",
-                            format::percent(ratio(figures.busy(), figures.window)), time_text(figures.window),
-                            time_text(figures.window - figures.busy()));
+  return text + fmt::format(" The GPU was busy for {}.", time_text(figures.busy()));
 }
 
 std::string less_text(std::int64_t before, std::int64_t after) {
@@ -266,20 +263,15 @@ std::string less_text(std::int64_t before, std::int64_t after) {
   return fmt::format("{} {}", time_text(std::abs(before - after)), after < before ? "less" : "more");
 }
 
-/// The three parts of a window add up to it, so their changes add up to its change. Nothing of a case whose
-/// output is wrong: that is no improvement.
+/// Nothing of a case whose output is wrong: that is no improvement.
 std::string change_text(const Entry& shown, const Entry& against) {
   const OverlapFigures &before = against.figures(), &after = shown.figures();
-  const std::int64_t change = before.window - after.window;
   if (shown.result->status == Status::wrong) return " Its output is wrong, so its times are no result.";
   if (shown.result->status == Status::suspect) return " Its times are suspect, and no result.";
-  if (!shown.result->ok() || !against.result->ok() || change == 0) return {};
+  if (!shown.result->ok() || !against.result->ok()) return {};
   return fmt::format(
-      " Its window is {} {} than the baseline's: kernels ran for {}, the GPU only copied or set memory for "
-      "{}, and it was idle, or mprof was at work between two stages, for {}.",
-      time_text(std::abs(change)), change > 0 ? "shorter" : "longer",
-      less_text(before.kernels, after.kernels), less_text(before.copying_only, after.copying_only),
-      less_text(before.window - before.busy(), after.window - after.busy()));
+      " Against its baseline, kernels ran for {} and the GPU only copied or set memory for {}.",
+      less_text(before.kernels, after.kernels), less_text(before.copying_only, after.copying_only));
 }
 
 /// { lead, text }: each pair, and then each baseline of theirs once.

@@ -76,7 +76,7 @@ std::string scaled(const FamilyResult& family, const CaseResult& small, const Ca
   const Rate from = rate_of(small.find_op(op), metric), to = rate_of(large.find_op(op), metric);
   if (!(from.value > 0) || !(to.value > 0) || from.unit != to.unit) return {};
   const std::string what =
-      from.unit == Unit::count ? " " + format::one_line(family.info.nouns.items) + " a second" : "";
+      from.unit == Unit::count ? " " + format::one_line(family.info.nouns.items) + "/s" : "";
   const std::string rate = from.unit == Unit::count ? rate_text(to.value) : format::about(to.value, to.unit);
   return fmt::format("{} {} to {}{}", format::short_id(op), format::times(to.value / from.value), rate, what);
 }

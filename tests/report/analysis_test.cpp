@@ -348,7 +348,7 @@ TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
   EXPECT_TRUE(says(analysis, Severity::caution,
                    "a sample is much like the one before (the most: " + run.cases[1].id));
   EXPECT_FALSE(says(analysis, Severity::caution, "rounds of fewer than 3 samples"));
-  EXPECT_TRUE(says(analysis, Severity::caution, "of the samples lie far out"));
+  EXPECT_TRUE(says(analysis, Severity::caution, "of the samples lie beyond Tukey's outer fences"));
 
   Measurement& long_enough = total_time_of(run.cases[3]);
   long_enough.samples.resize(40, long_enough.samples.front());

@@ -219,17 +219,30 @@ TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const std::string tighter = said(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
   EXPECT_NE(
       tighter.find(
-          "which is held to a tighter tolerance (1.0e-5, not 2.0e-3); held to that one, conv/slow is 0.50"),
+          "though held to a looser tolerance (2.0e-3, not 1.0e-5): at 1.0e-5 conv/slow is 0.500× as fast"),
       std::string::npos)
       << tighter;
   const std::string looser = said(view_of(ladder_of_precisions(1e-5, 2e-3))["best"][0]);
-  EXPECT_NE(looser.find("which is held to a looser tolerance (2.0e-3, not 1.0e-5)"), std::string::npos)
-      << looser;
+  EXPECT_NE(looser.find("and held to a tighter tolerance (1.0e-5, not 2.0e-3)"), std::string::npos) << looser;
   EXPECT_EQ(said(view_of(ladder())["best"][0]).find("tolerance"), std::string::npos);
   mprof::Run of_a_precision = ladder_of_precisions(2e-3, 1e-5);
   of_a_precision.cases[2].key.parameters["precision"] = "tf32";
   const std::string named = said(view_of(of_a_precision)["best"][0]);
-  EXPECT_NE(named.find("tolerance (1.0e-5, not 2.0e-3 in TF32); held"), std::string::npos) << named;
+  EXPECT_NE(named.find("tolerance (2.0e-3 in TF32, not 1.0e-5): at"), std::string::npos) << named;
+}
+
+TEST(BriefView, SaysWhatALibraryWasAskedForAndHowLittleOfTheWholeItIs) {
+  mprof::Run run = ladder();
+  run.cases[3].key.parameters["math"] = "fp32";
+  samples::set_samples(run.cases[3], "total_time", "", samples::around(35));
+  samples::set_samples(run.cases[2], "total_time", "", samples::around(7));
+  const nlohmann::json best = view_of(run)["best"];
+  EXPECT_NE(said(best[0]).find("cuBLAS (conv/rival, math=fp32) (95 %"), std::string::npos) << said(best[0]);
+  const std::string whole = said(best.back());
+  EXPECT_NE(whole.find("math=fp32; its ops are 10.0 % of that, the rest copies and host)"), std::string::npos)
+      << whole;
+  samples::set_samples(run.cases[3], "total_time", "", samples::around(4));
+  EXPECT_EQ(said(view_of(run)["best"].back()).find("its ops are"), std::string::npos);
 }
 
 TEST(BriefView, SaysWhoIsFastestAtTheTightToleranceOfTheBaseline) {

@@ -248,7 +248,9 @@ const std::vector<Situation> situations{
     {"more_arithmetic",
      {},
      {{counter::executed("ffma"), 8e9}},
-     "It computes more than it must, for padded tiles or by doing things again: 5 → 16 GFLOP (3.20×) in "
+     "It computes more than the definition needs (padding, repeats or several products for one): 5 → 16 "
+     "GFLOP "
+     "(3.20×) in "
      "floating point, where the op's definition has 2.51 GFLOP."},
     {"packed_halves",
      {{counter::executed("ffma"), 0}, {counter::executed("hfma"), 2.4e9}},

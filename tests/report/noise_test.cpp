@@ -91,8 +91,8 @@ TEST(Scaling, SaysWhatAnOpDoesASecond) {
   const RunAnalysis analysis = analyse(run);
   const std::string text = scaling_text(analysis.families[0], analysis.families[0].variants[0]);
   EXPECT_EQ(text.find("Scaling, from batch 100 to batch 1000: layer1 2.00× to "), 0U) << text;
-  EXPECT_NE(text.find(" a second, layer2 1.00× to "), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with(" a second.")) << text;
+  EXPECT_NE(text.find("/s, layer2 1.00× to "), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(" images/s.")) << text;
   mprof::Run alone = noisy_run();
   alone.cases.pop_back();
   const RunAnalysis of_one = analyse(alone);

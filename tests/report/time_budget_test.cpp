@@ -68,6 +68,25 @@ TEST(TimeBudget, TellsWhatRanBesideWhat) {
   EXPECT_DOUBLE_EQ(budget.share(kernels), 0.15);
 }
 
+TEST(TimeBudget, TellsTheHostsTimeOutsideTheOpsFromThatInThem) {
+  FabricatedTrace made = execution({0, 1000});
+  made.kernel(8, {100, 200});
+  EXPECT_EQ(budget_in(made).host_outside_ops, 0) << "without ops nothing is outside of them";
+  const auto stage = [&](trace::Interval time, const char* part) {
+    made.range(trace::own_domain, "map", time);
+    made.trace.ranges.back().place = made.trace.index_of({"map", part});
+  };
+  stage({50, 150}, trace::part::prepare);
+  stage({150, 160}, trace::part::between);
+  stage({160, 300}, trace::part::op);
+  stage({300, 400}, trace::part::pause);
+  const TimeBudget budget = budget_in(made);
+  EXPECT_EQ(budget.of(idle_host), 900);
+  EXPECT_EQ(budget.host_outside_ops, 900 - 50 - 100);
+  EXPECT_EQ(largest_parts(budget, 2)[0],
+            "the GPU idle while the host ran its own code 90.0\u00a0% (75.0\u00a0% outside the ops)");
+}
+
 TEST(TimeBudget, CountsAMomentOfSeveralStreamsOnce) {
   FabricatedTrace made = execution({0, 100});
   for (std::uint32_t stream = 1; stream <= 8; ++stream) {
