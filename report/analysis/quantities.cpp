@@ -152,6 +152,12 @@ Reading memory_lead(const OpReadings& op) {
       "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
+Reading active_share(const OpReadings& op) {
+  return from(
+      op, [](double active, double cycles) { return 100 * std::min(1.0, active / cycles); },
+      "sm__cycles_active.avg", "gpc__cycles_elapsed.max");
+}
+
 Reading wave_use(const OpReadings& op) {
   return from(
       op, [](double waves) { return 100 * waves / std::ceil(waves); }, "launch__waves_per_multiprocessor");
@@ -289,6 +295,9 @@ constexpr std::array all_quantities{
              "The higher of SM and memory throughput.", true, higher_throughput},
     Quantity{"memory_lead", "Memory over SM throughput", Unit::percent,
              "Memory throughput less SM throughput, in points.", true, memory_lead},
+    Quantity{"active_share", "Cycles with a warp", Unit::percent,
+             "Share of the longest kernel's cycles in which a multiprocessor had a warp, on average.", true,
+             active_share},
     Quantity{"wave_use", "Use of waves", Unit::percent,
              "Waves over the next whole number: what the last wave leaves of the multiprocessors.", true,
              wave_use},

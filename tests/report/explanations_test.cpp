@@ -432,6 +432,15 @@ const std::vector<Situation> situations{
      {{counter::sm_throughput, 50}, {counter::memory_throughput, 90}},
      "The bottleneck moved from compute 80 % to memory 90 %: memory throughput 40.0 → 90.0 %, SM throughput "
      "80.0 → 50.0 %."},
+    {"multiprocessors_busier",
+     {{"sm__cycles_active.avg", 1e6}, {counter::cycles, 2e6}},
+     {{"sm__cycles_active.avg", 0.9e6}, {counter::cycles, 1e6}},
+     "Multiprocessors have a block for more of the time: 50.0 → 90.0 % of the kernel's cycles."},
+    {"multiprocessors_idler",
+     {{"sm__cycles_active.avg", 0.9e6}, {counter::cycles, 1e6}},
+     {{"sm__cycles_active.avg", 1e6}, {counter::cycles, 2e6}},
+     "Multiprocessors have no block for more of the time: they have one in 90.0 → 50.0 % of the kernel's "
+     "cycles."},
     {"occupancy_higher",
      {{counter::occupancy, 30}},
      {{counter::cycles, 1.5e6}},
