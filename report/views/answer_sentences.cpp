@@ -26,13 +26,16 @@ std::string step_text(const FamilyResult& family, const DeviceStep& step) {
 constexpr std::size_t most_named = 3;
 
 /// What was looked at while times were taken; empty where the record does not say it.
-std::string scrutiny_sentence(const Scrutiny& scrutiny) {
+std::string scrutiny_sentence(const FamilyResult& family) {
+  const Scrutiny& scrutiny = family.scrutiny;
   if (scrutiny.executions == 0) return {};
-  std::string text = fmt::format(" Each of {} was compared with it too",
-                                 format::plural(scrutiny.executions, "timed execution"));
-  if (scrutiny.orders > 1) text += fmt::format(" (inputs in up to {} orders)", scrutiny.orders);
+  std::string text =
+      fmt::format(" Each of {} was compared too", format::plural(scrutiny.executions, "timed execution"));
+  if (scrutiny.orders > 1)
+    text +=
+        fmt::format(" ({} in up to {} orders)", format::one_line(family.info.nouns.items), scrutiny.orders);
   if (scrutiny.unseen > 0)
-    text += fmt::format(", and {} on inputs drawn at random", format::plural(scrutiny.unseen, "execution"));
+    text += fmt::format(", and {} on inputs drawn at random", format::count(scrutiny.unseen));
   return text + ".";
 }
 
@@ -146,7 +149,7 @@ std::string verification_sentence(const FamilyResult& family) {
                      right ? sum.passed : sum.outputs - sum.passed,
                      format::plural(sum.outputs, "verification"), reference_words(family),
                      right ? "passed" : "failed") +
-         scrutiny_sentence(family.scrutiny);
+         scrutiny_sentence(family);
 }
 
 std::string device_sentence(const FamilyResult& family) {

@@ -299,8 +299,13 @@ std::string quality_words(const QualityRange& range) {
 
 json right_line(const FamilyResult& family) {
   std::vector<std::string> sentences{verification_sentence(family)};
-  if (std::string text = sanitizer_sentence(family.sanitizer); !text.empty())
+  if (std::string text = sanitizer_sentence(family.sanitizer); !text.empty()) {
     sentences.push_back(std::move(text));
+  } else if (std::ranges::any_of(family.variants,
+                                 [](const VariantResult& v) { return v.info.device == "cuda"; }) &&
+             !family.all_are(&VariantInfo::is_program)) {
+    sentences.emplace_back("compute-sanitizer was not run.");
+  }
   for (const QualityRange& range : quality_ranges(family)) sentences.push_back(quality_words(range));
   return head_line("Is it right", fmt::format("{}", fmt::join(sentences, " ")));
 }
