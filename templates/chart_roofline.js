@@ -9,7 +9,11 @@ function mprof_roofline_extent(view) {
   if (view.roof) {
     xs.push(view.roof.peak / view.roof.slope);
     ys.push(view.roof.peak);
-    view.roof.others.forEach(function (roof) { if (roof.kind === 'level') ys.push(roof.value); });
+    view.roof.others.forEach(function (roof) {
+      if (roof.kind !== 'level') return;
+      xs.push(2 * roof.value / view.roof.slope);  // beyond its knee
+      ys.push(roof.value);
+    });
   }
   function low(values) { return Math.log10(Math.min.apply(null, values)) - 0.25; }
   var sloping = view.roof ? 0.45 : 0;  // so that the roofs which slope have room for their names
@@ -38,7 +42,7 @@ function mprof_roof_name(at, text, theme, where, degrees) {
   return { value: at, label: label };
 }
 
-// Up with the bandwidth to the knee, and level from there. Nothing can be above a roof, so its name stands there.
+// Up with the bandwidth to the knee, and level from there: its name stands at the end, where few kernels are.
 function mprof_roof_line(view, theme, extent, along) {
   var slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak), knee = peak - slope;
   var start = Math.max(extent.x.min, extent.y.min - slope), middle = (start + knee) / 2;
@@ -46,24 +50,24 @@ function mprof_roof_line(view, theme, extent, along) {
     type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
     lineStyle: { color: theme.muted, width: 1.5, type: 'solid' }, itemStyle: { color: theme.muted },
     data: [[start, start + slope], mprof_roof_name([middle, middle + slope], view.roof.slope_text, theme, 'along', along),
-           mprof_roof_name([knee, peak], view.roof.peak_text, theme, 'right', along), [extent.x.max, peak]]
+           [knee, peak], mprof_roof_name([extent.x.max, peak], view.roof.peak_text, theme, 'left', along)]
   };
 }
 
-// Caches slope as memory does, up to the level of FP32; tensor cores are level, from where memory allows it.
+// Caches slope as memory does, up to the level of FP32; memory goes on from there up to that of tensor cores.
 function mprof_other_roof(view, roof, theme, extent, along) {
   var value = Math.log10(roof.value), slope = Math.log10(view.roof.slope), peak = Math.log10(view.roof.peak);
   var is_level = roof.kind === 'level', start = Math.max(extent.x.min, extent.y.min - value);
-  var from = is_level ? [value - slope, value] : [start, start + value];
+  var from = is_level ? [peak - slope, peak] : [start, start + value];
   var to = is_level ? [extent.x.max, value] : [peak - value, peak];
-  var at = is_level ? from : [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+  var at = is_level ? to : [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
   // One of which next to nothing is to be seen is too far from all marks to matter.
   if (to[0] - from[0] < 0.1 * (extent.x.max - extent.x.min)) return null;
   var named = mprof_roof_name(at, roof.text, theme, is_level ? 'left' : 'along', along);
   return {
     type: 'line', silent: true, symbol: 'circle', symbolSize: 0.01, showAllSymbol: true, tooltip: { show: false }, z: 1,
     lineStyle: { color: theme.muted, width: 1, type: 'dashed' }, itemStyle: { color: theme.muted },
-    data: is_level ? [named, to] : [from, named, to]
+    data: is_level ? [from, [value - slope, value], named] : [from, named, to]
   };
 }
 
@@ -101,8 +105,12 @@ function mprof_place_names(view, extent, area) {
     });
   });
   if (view.roof) {
-    var knee = pixel({ x: view.roof.peak / view.roof.slope, y: view.roof.peak });
-    taken.push({ left: knee.x, right: knee.x + 8 + 6.4 * view.roof.peak_text.length, top: knee.y - 16, bottom: knee.y });
+    var right = area.left + area.width;
+    var level = view.roof.others.filter(function (roof) { return roof.kind === 'level'; });
+    level.concat({ value: view.roof.peak, text: view.roof.peak_text }).forEach(function (roof) {
+      var y = pixel({ x: 1, y: roof.value }).y;
+      taken.push({ left: right - 8 - 6.4 * roof.text.length, right: right, top: y - 16, bottom: y });
+    });
   }
   return view.series.map(function (series) {
     return series.points.map(function (point) {

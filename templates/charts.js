@@ -63,7 +63,7 @@ function mprof_label_width(view, width) {
   return Math.min(Math.ceil(longest * 7.2) + 8, Math.floor(width * 0.4));
 }
 
-var mprof_legend_gap = 16;
+var mprof_legend_gap = 24;  // a font of the reader's may be wider than the one it is reckoned by
 var mprof_legend_margin = 10;  // a font may be wider than reckoned
 var mprof_symbol_widths = { dots: 12, percent_bars: 18, stacked_bars: 12 };  // in a legend; a hatched one needs room
 

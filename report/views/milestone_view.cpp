@@ -364,11 +364,13 @@ json glossary_view(const RunAnalysis& analysis) {
       "What an op does a second at the smallest and at the largest problem. 1× says that its time grows as "
       "the work does.");
   add("Speed-up",
-      "The baseline's time over this variant's; above 1 is faster. Each variant declares its own baseline; "
+      "The baseline's time over this variant's; above 1 is faster. In parentheses: not told apart. Each "
+      "variant declares its own baseline; "
       "the common one is that from which most variants come. The interval is the 95 % one of the t-test that "
       "Faster, slower, same is told by.");
   add("Of possible",
-      "The time that the measured peaks allow an op (its FLOPs at the rate of the units that compute them, "
+      "The time that the measured peaks allow an op (its FLOPs at the measured rate of FP32 or of the tensor "
+      "cores that compute them, "
       "its bytes at the memory "
       "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
       "Modelled.");

@@ -81,6 +81,13 @@ std::string scaled(const FamilyResult& family, const CaseResult& small, const Ca
   return fmt::format("{} {} to {}{}", format::short_id(op), format::times(to.value / from.value), rate, what);
 }
 
+/// In parentheses where the two times cannot be told apart.
+Cell told_cell(const SpeedUp& speed_up) {
+  Cell cell = Cell::speed_up(speed_up);
+  if (speed_up && speed_up.verdict == Verdict::inconclusive) cell.text = fmt::format("({})", cell.text);
+  return cell;
+}
+
 bool counts_items(const VariantResult& variant) {
   return std::ranges::any_of(variant.cases, [](const CaseResult& result) {
     return !result.ops.empty() && result.ops.front().info.items > 0;
@@ -129,8 +136,8 @@ Table page_table(const FamilyResult& family, const VariantResult& variant, Ancho
       cells.push_back(time_cell(result, op, metric));
       if (!has_baseline) continue;
       const OpResult* found = result->find_op(op);
-      cells.push_back(op.empty()         ? Cell::speed_up(result->total_speed_up)
-                      : found != nullptr ? Cell::speed_up(found->speed_up)
+      cells.push_back(op.empty()         ? told_cell(result->total_speed_up)
+                      : found != nullptr ? told_cell(found->speed_up)
                                          : Cell::missing("the case has no such op"));
     }
     if (!result->qualities.empty()) {
