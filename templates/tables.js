@@ -23,6 +23,12 @@
 
   // --- Cells ---
 
+  // A long name breaks where its words end.
+  for (const name of document.querySelectorAll('td.words:first-child > :first-child')) {
+    const parts = name.textContent.split(/(?<=[\/_@])/);
+    name.replaceChildren(...parts.flatMap(part => [element('wbr'), part]).slice(1));
+  }
+
   function is_numeric(head) { return head.classList.contains('number'); }
 
   // What stands there, without its small print and its footnote's mark.

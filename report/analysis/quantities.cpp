@@ -12,8 +12,6 @@
 namespace mprof {
 namespace {
 
-constexpr double threads_of_a_warp = 32;
-
 Reading derived(double value) {
   return {derived_value(value), {}, true};
 }

@@ -64,22 +64,19 @@ std::string_view word(Interplay interplay) {
 }
 
 std::string combination_sentence(const FamilyResult& family, const Combination& found) {
-  std::vector<std::string> parts;
+  std::vector<std::string> ideas, parts;
+  for (const CombinedIdea& idea : found.ideas) ideas.push_back(format::short_id(idea.variant));
   for (std::size_t i = 0; i < family.ops.size(); ++i) {
     if (!found.product[i] || !found.together[i].factor) continue;
     const double together = *found.together[i].factor;
-    std::string part =
-        fmt::format("{}: {} together, {} the product of the ideas alone, {}",
-                    format::short_id(family.ops[i].name), format::times(together),
-                    word(interplay(together, *found.product[i])), format::times(*found.product[i]));
-    for (const CombinedIdea& idea : found.ideas) {
-      if (idea.alone[i].factor && together < *idea.alone[i].factor)
-        part += fmt::format(", and less than {} gives alone, {}", format::short_id(idea.variant),
-                            format::times(*idea.alone[i].factor));
-    }
-    parts.push_back(std::move(part));
+    parts.push_back(fmt::format("in {} {} together, {} the product of each alone, {}",
+                                format::short_id(family.ops[i].name), format::times(together),
+                                word(interplay(together, *found.product[i])),
+                                format::times(*found.product[i])));
   }
-  return parts.empty() ? "" : fmt::format("In {}.", fmt::join(parts, "; in "));
+  return parts.empty() ? ""
+                       : fmt::format("The ideas of {} over {}: {}.", format::list(ideas),
+                                     format::short_id(found.common_baseline), fmt::join(parts, "; "));
 }
 
 Table step_table(const FamilyResult& family, const VariantResult& variant, const std::vector<Step>& steps,
