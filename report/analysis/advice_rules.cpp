@@ -429,7 +429,8 @@ double left_by_bytes(Of op, double value) {
 // --- Between kernels, and the op with its stages
 
 Number no_gaps(Of op) {
-  return number(op, "launch_gap") && op_seconds(op) ? Number(0) : std::nullopt;
+  const Number launches = number(op, "launch_count");
+  return number(op, "launch_gap") && launches && *launches > 1 && op_seconds(op) ? Number(0) : std::nullopt;
 }
 
 double left_by_gaps(Of op, double value) {
@@ -552,8 +553,8 @@ constexpr std::array all_advice_rules{
         fewest_unfused,
         left_by_fusing},
     OpAdviceRule{{"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second,
-                  true, "op_time", of_one_trace, "it was measured", "1 − (before − after) / op time",
-                  literature::execution_configuration},
+                  true, "op_time", of_one_trace, "it was measured, and there are several",
+                  "1 − (before − after) / op time", literature::execution_configuration},
                  [](Of op) { return number(op, "launch_gap"); },
                  no_gaps,
                  left_by_gaps},
@@ -646,8 +647,8 @@ constexpr std::array all_advice_rules{
         no_conflicts,
         left_by_conflicts},
     OpAdviceRule{
-        {"cache_bandwidth", "Move less through the caches", "busy cycles of the memory system", Unit::count,
-         true, "op_time", of_counts,
+        {"cache_bandwidth", "Move less through the caches and shared memory",
+         "busy cycles of the memory system", Unit::count, true, "op_time", of_counts,
          "memory throughput is 60 % or more and 10 points above SM throughput, and DRAM throughput is "
          "below 90 % of it",
          "max(after / before, next busiest unit / memory throughput)", literature::roofline},

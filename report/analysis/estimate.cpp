@@ -82,11 +82,28 @@ std::string_view one_round() {
   return "one round: by how much the next process will differ is assumed, not measured (--rounds)";
 }
 
+namespace {
+
+/// Whether an op's copies, by the trace, are in the op time that a program prints of itself: what its grouped
+/// time has beside it could not hold them.
+bool prints_copies(const Case& c, std::string_view op) {
+  constexpr double noticeable_copies = 0.05, good_part = 0.5;
+  const Value printed = value_of(c, "op_time", op), grouped = value_of(c, "group_time", op);
+  const Value in = value_of(c, "copy_in_time", op), out = value_of(c, "copy_out_time", op);
+  if (!printed || !grouped || !in || !out) return false;
+  const double copying = std::max(in->median, out->median);
+  return copying > noticeable_copies * printed->median &&
+         grouped->median - printed->median < good_part * copying;
+}
+
+}  // namespace
+
 std::string_view op_time_flaw(const Case& c, std::string_view op) {
   constexpr std::string_view elsewhere = "works outside forward()", copies = "copies in forward()", none;
   constexpr double noticeable_copies = 0.05;
   const Measurement* const told = find_measurement(c, "op_time", op);
-  if (told != nullptr && told->source == Source::printed) return none;  // of what it holds, its program knows
+  if (told != nullptr && told->source == Source::printed)  // what it holds beside, its program knows
+    return prints_copies(c, op) ? "prints an op time that holds copies" : none;
   const Value op_time = value_of(c, "op_time", op);
   const Value gpu_time = value_of(c, "gpu_time", op);
   const Value copying = value_of(c, "forward_copy_time", op);

@@ -689,7 +689,7 @@ const std::vector<Rule> table{
      faster,
      either,
      {least("overlapped_time", share_of_time, 0.05)},
-     "Copies and kernels run at the same time: {} are saved so, on {} streams at once; part of "
+     "Copies run beside kernels, or beside each other: {} are saved so, on {} streams at once; part of "
      "the copy time in which a kernel ran: {}.",
      {pair("overlapped_time"), pair("concurrent_streams"), pair("copy_overlap")},
      by_time("overlapped_time"),

@@ -148,7 +148,8 @@ void add_short_rounds(const std::vector<SampledTime>& times, std::vector<Finding
   const auto is_few = [](std::size_t samples) { return samples > 0 && samples < fewest_for_a_median; };
   std::size_t in_rounds = 0, few = 0;
   for (const SampledTime& time : times) {
-    if (time.row->rounds.size() < 2) continue;
+    // A round of a program is one execution, as is said of it elsewhere.
+    if (time.row->rounds.size() < 2 || find_pass(*time.result->source, Pass::timing)->outcome) continue;
     ++in_rounds;
     if (std::ranges::any_of(time.row->rounds, is_few)) ++few;
   }

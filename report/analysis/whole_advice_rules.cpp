@@ -112,7 +112,7 @@ constexpr std::array rules_of_the_whole{
                     rate_of_copies,
                     [](Of whole) { return whole.best_copy_rate; },
                     left_at_rate},
-    WholeAdviceRule{{"whole_allocation", "Allocate, pin and free memory less often",
+    WholeAdviceRule{{"whole_allocation", "Allocate, pin and free less memory, or less often",
                      "time in which the GPU was idle while the host did", Unit::second, true, "total_time",
                      of_one_trace, was_traced, less_of_it, literature::ordered_allocation},
                     time_in<idle_allocation>,

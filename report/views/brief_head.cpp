@@ -167,7 +167,7 @@ std::string kernel_limit(const FamilyResult& family, const Best& best) {
     case Bound::latency:
       return fmt::format("no unit of its kernel is busy ({}); warps wait{}", both, most_often(*kernel));
     case Bound::balanced:
-      return fmt::format("units of its kernel are about as busy ({})", both);
+      return fmt::format("no single bottleneck ({})", both);
     case Bound::compute:
     case Bound::memory:
       break;
@@ -322,9 +322,9 @@ std::string elsewhere_sentence(const FamilyResult& family, const Brief& brief) {
       const bool is_level = std::ranges::any_of(answers.best, [&](const Best* best) {
         return best->fastest->configuration == winner.configuration && !best->level.empty();
       });
-      parts.push_back(fmt::format("{} with {} {}{}", timed_name(family, leader.best->op),
-                                  format::short_id(winner.configuration), family.words.at(winner.problems),
-                                  is_level ? " (level with others)" : ""));
+      if (is_level) continue;  // no winner
+      parts.push_back(fmt::format("{} with {} {}", timed_name(family, leader.best->op),
+                                  format::short_id(winner.configuration), family.words.at(winner.problems)));
     }
   }
   if (parts.empty()) return {};

@@ -7,6 +7,7 @@
 
 #include "model/metric.hpp"
 #include "report/analysis/standings.hpp"
+#include "report/analysis/verification.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
 #include "report/views/answer_sentences.hpp"
@@ -489,6 +490,21 @@ json view_unless_empty(const Table& table) {
 
 }  // namespace
 
+/// What stands in the place of a table of verified outputs: programs verify in a way of their own.
+std::string verified_elsewhere(const FamilyResult& family) {
+  std::string text = verification_sentence(family);
+  std::set<std::string_view> ways;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (const std::string_view by = verified_by(*result.source); !by.empty()) ways.insert(by);
+    }
+  }
+  if (ways.size() == 1)
+    text += fmt::format(" Each execution was verified {}; what that covers, its author knows.",
+                        format::one_line(*ways.begin()));
+  return text;
+}
+
 json family_view(const FamilyResult& family, PageContext page) {
   Anchors& anchors = page.plan->anchors;
   const json sections = section_anchors(family, anchors);
@@ -534,6 +550,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"sweeps", sweep_view(family, *page.plan)},
       {"models", view_unless_empty(models_table(family, variant_anchors, anchors))},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},
+      {"verified_elsewhere", verified_elsewhere(family)},
       {"sanitizer", sanitizer_view(family, variant_anchors, anchors)},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), *page.plan)},

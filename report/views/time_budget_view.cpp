@@ -111,18 +111,23 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   const CaseResult& result = *one.result;
   const Value& total = result.total_time;
   std::string text;
+  // A program's trace begins with its first call.
+  const PassResult* const traced = find_pass(*result.source, Pass::trace);
+  if (const bool is_program = traced != nullptr && traced->outcome; is_program && total) {
+    return fmt::format(
+        "Untraced, the whole {} of {} takes {}, from its start to its end; {} lie between the first and the "
+        "last "
+        "of what was traced.",
+        words.whole(), budgeted_name(one), format::quantity(total->median, Unit::second),
+        format::quantity(in_seconds(one.budget->window), Unit::second));
+  }
   if (total && total->median > 0) {
     text = fmt::format("Untraced, the whole {} of {} takes {}, so that the traced one is {} of it",
                        words.whole(), budgeted_name(one), format::quantity(total->median, Unit::second),
                        format::percent(in_seconds(one.budget->window) / total->median));
   }
   if (result.trace_overhead) {
-    // A program's is that of all of it, from its start on; the trace begins with its first call.
-    const PassResult* const traced = find_pass(*result.source, Pass::trace);
-    if (traced != nullptr && traced->outcome)
-      text += text.empty() ? budgeted_name(one) : "; from its start to its end it";
-    else
-      text += text.empty() ? "The ops of " + budgeted_name(one) : "; its ops";
+    text += text.empty() ? "The ops of " + budgeted_name(one) : "; its ops";
     text += result.trace_overhead_is_noise
                 ? " took as long traced as untraced, within noise"
                 : fmt::format(" took {} {} traced than untraced",
@@ -284,10 +289,11 @@ std::vector<std::string> largest_parts(const TimeBudget& budget, std::size_t mos
     if (parts.size() == most || budget.of(part) == 0) break;
     parts.push_back(fmt::format("{} {}", part_phrases.at(static_cast<std::size_t>(part)),
                                 format::percent(budget.share(part))));
-    if (part == BudgetPart::idle_host && budget.host_outside_ops > 0)
-      parts.back() += fmt::format(
-          " ({} outside the ops)",
-          format::percent(static_cast<double>(budget.host_outside_ops) / static_cast<double>(budget.window)));
+    if (part != BudgetPart::idle_host || budget.host_outside_ops == 0) continue;
+    const std::string all = format::percent(budget.share(part));
+    const std::string outside =
+        format::percent(static_cast<double>(budget.host_outside_ops) / static_cast<double>(budget.window));
+    parts.back() += outside == all ? " (outside the ops)" : fmt::format(" ({} outside the ops)", outside);
   }
   return parts;
 }

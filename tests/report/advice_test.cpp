@@ -175,7 +175,7 @@ const std::vector<Limited> limited_ops{
      {},
      1 / (1 - 8e9 / 2 / 32 / 800e6),
      1 / (1 - 8e9 / 2 / 32 / 800e6)},
-    {"launch_gaps", {{"gpu_time", 0.8e-3}}, {}, 1.25, 1.25},
+    {"launch_gaps", {{"gpu_time", 0.8e-3}, {"launch_count", 2}}, {}, 1.25, 1.25},
     {"partial_waves", {{counter::waves, 1.25}, {counter::grid, 132.0 * 8 * 1.25}}, {}, 1 / 0.75, 1 / 0.75},
     {"theoretical_occupancy",
      with(starved, {{most_warps, 50}, {counter::occupancy, 50}, {"launch__occupancy_limit_warps", 16}}),
@@ -517,10 +517,13 @@ TEST(Advice, LooksForWarpsBeforeInstructions) {
                         {counter::cycles, 2.4e6},
                         {counter::sm_throughput, 63},
                         {counter::memory_throughput, 10}};
-  const auto missing = advice_at(with(between, {{counter::occupancy, 67}, {"gpu_time", 0.8e-3}}));
+  const auto missing =
+      advice_at(with(between, {{counter::occupancy, 67}, {"gpu_time", 0.8e-3}, {"launch_count", 2}}));
   EXPECT_EQ(find_advice(missing, "instructions"), nullptr) << "the schedulers wait for warps";
   EXPECT_NE(find_advice(missing, "achieved_occupancy"), nullptr);
   EXPECT_NE(find_advice(missing, "launch_gaps"), nullptr);
+  const auto one_kernel = advice_at(with(between, {{"gpu_time", 0.8e-3}, {"launch_count", 1}}));
+  EXPECT_EQ(find_advice(one_kernel, "launch_gaps"), nullptr) << "there is nothing between kernels";
   const auto full = advice_at(with(between, {{counter::occupancy, 95}}));
   EXPECT_NE(find_advice(full, "instructions"), nullptr);
   EXPECT_EQ(find_advice(full, "achieved_occupancy"), nullptr);

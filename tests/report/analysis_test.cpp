@@ -210,6 +210,26 @@ TEST(Analysis, AnOpTimeThatHoldsCopiesIsNotComparedWithOnesThatDoNot) {
   }
 }
 
+TEST(Analysis, AnOpTimeThatAProgramPrintsHoldsCopiesWhereItsGroupedTimeHasNoRoomForThem) {
+  for (const auto& [grouped, has_flaw] : {std::pair{30e-3, false}, {21e-3, true}}) {
+    mprof::Run run = samples::gpu();
+    Case& printing = run.cases[0];
+    samples::set_samples(printing, "op_time", "layer1", samples::around(20e-3));
+    samples::set_samples(printing, "group_time", "layer1", samples::around(grouped));
+    for (Measurement& m : samples::timing(printing).measurements) {
+      if (m.metric == "op_time") m.source = Source::printed;
+    }
+    std::vector<Measurement>& traced = samples::pass_of(printing, Pass::trace).measurements;
+    std::erase_if(traced, [](const Measurement& m) { return m.metric.starts_with("copy_"); });
+    traced.push_back(samples::measured("copy_in_time", "layer1", {3e-3}));
+    traced.push_back(samples::measured("copy_out_time", "layer1", {9e-3}));
+    const RunAnalysis analysis = analyse(run);
+    const OpResult& op = result_of(analysis, printing.id).ops[0];
+    EXPECT_EQ(op.flaw, has_flaw ? "prints an op time that holds copies" : "") << grouped;
+    EXPECT_EQ(op.compared_by, has_flaw ? "group_time" : "op_time");
+  }
+}
+
 TEST(Analysis, AGpuTimeAboveTheOpTimeIsSeenAndSoIsTracingWithinNoise) {
   mprof::Run run = samples::gpu();
   Case& c = run.cases[0];

@@ -554,7 +554,8 @@ const std::vector<Situation> situations{
     {"overlap_more",
      {},
      {{"copy_overlap", 0.125}, {"gpu_copy_only_time", 5e-3}, {"concurrent_streams", 4}},
-     "Copies and kernels run at the same time: 0 → 3 ms are saved so, on 1 → 4 streams at once; part of "
+     "Copies run beside kernels, or beside each other: 0 → 3 ms are saved so, on 1 → 4 streams at once; part "
+     "of "
      "the copy time in which a kernel ran: 0 → 0.125.",
      On::gpu_by_layer},
     {"overlap_little",
