@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "model/derive/subjects.hpp"
-#include "model/statistics/median.hpp"
+#include "model/rounds.hpp"
+#include "model/statistics/variance.hpp"
 
 namespace mprof {
 namespace {
@@ -47,7 +48,7 @@ Value peak(std::string_view id, std::string_view device, std::span<const Ceiling
 
 Value median_time(const Measurement& op_time) {
   if (op_time.samples.empty()) return {0, "op_time is absent: " + op_time.absent};
-  const double seconds = median(op_time.samples);
+  const double seconds = geometric_mean(round_medians(op_time));  // as reports print it
   if (seconds <= 0) return {0, "op_time is 0: the variant works outside forward()"};
   return {seconds};
 }

@@ -564,6 +564,17 @@ constexpr std::array all_advice_rules{
                  [](Of op) { return number(op, "wave_use"); },
                  whole_waves,
                  [](Of op, double value) { return left_by_growth(op, *number(op, "wave_use"), value); }},
+    OpAdviceRule{{"idle_multiprocessors", "Keep all multiprocessors at work until a kernel ends",
+                  "cycles in which a multiprocessor had a warp", Unit::percent, false, "op_time", of_counts,
+                  "it was measured", "max(before / after, busiest unit / its peak)",
+                  literature::execution_configuration},
+                 [](Of op) { return number(op, "active_share"); },
+                 [](Of op) {
+                   const Number share = number(op, "active_share");
+                   const bool known = share && *share > 0 && share_of_longest(op) && busiest(op);
+                   return known ? Number(all_of_it) : std::nullopt;
+                 },
+                 [](Of op, double value) { return left_by_growth(op, *number(op, "active_share"), value); }},
     OpAdviceRule{
         {"theoretical_occupancy", "Let a multiprocessor hold more warps", "theoretical occupancy",
          Unit::percent, false, "op_time", of_counts,

@@ -67,7 +67,7 @@ Environment shown_environment(const Run& run) {
     for (const Case& c : run.cases) {
       if (const Value clock = value_of(c, std::string(metric), "")) medians.push_back(clock->median);
     }
-    if (!medians.empty()) gpu->second[fmt::format("{} while cases were timed", name)] = median(medians);
+    if (!medians.empty()) gpu->second[fmt::format("{} between timed executions", name)] = median(medians);
   }
   return shown;
 }

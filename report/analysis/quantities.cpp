@@ -248,6 +248,11 @@ Reading of_case(const OpReadings& op, std::string_view metric) {
   return {value_of(*op.result().source, metric), {}, false};
 }
 
+Reading sm_clock(const OpReadings& op) {
+  const Value counted_clock = op.of("gpc__cycles_elapsed.avg.per_second").value;
+  return counted_clock ? derived(counted_clock->median) : of_case(op, "gpu_sm_clock");
+}
+
 Reading cores_busy(const OpReadings& op) {
   return {op.result().cores_busy, {}, false};
 }
@@ -359,8 +364,10 @@ constexpr std::array all_quantities{
              "Group time in which the GPU did nothing and the host ran its own code or CUDA calls other than "
              "waiting and allocating.",
              false, host_time},
-    Quantity{"sm_clock", "SM clock", Unit::hertz, "Median SM clock while the case was timed.", false,
-             [](Op op) { return of_case(op, "gpu_sm_clock"); }},
+    Quantity{"sm_clock", "SM clock", Unit::hertz,
+             "SM clock under the longest kernel as it was counted; without that the median of what NVML said "
+             "between timed executions.",
+             false, sm_clock},
     Quantity{"cores_busy", "Cores busy", Unit::ratio, "CPU time over host time of one execution.", false,
              cores_busy},
     Quantity{"rate_of_core", "FLOP rate of a busy core", Unit::flop_per_second,

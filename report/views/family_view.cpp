@@ -217,7 +217,7 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
   table.text("Variant");
   add_problem_columns(table, family.words);
   table.text("Op").numbers("Useful FLOP rate", Unit::flop_per_second);
-  table.numbers("Of FP32 peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
+  table.numbers("Of FLOP peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
   table.numbers("Of memory bandwidth", Unit::percent);
   if (special) {
     table.numbers("Special functions", Unit::per_second);
@@ -324,9 +324,11 @@ double rounded_down(double count) {
 Table memory_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                    Anchors& anchors) {
   const std::string& items = family.info.nouns.items;
-  Table table(anchors.make(family.id + " gpu memory"),
-              fmt::format("GPU memory that one {} allocates{}", family.words.whole(),
-                          items.empty() ? "" : fmt::format(", and how many {} would fill all of it", items)));
+  Table table(
+      anchors.make(family.id + " gpu memory"),
+      fmt::format("GPU memory that one {} allocates anew; what it keeps from earlier ones is not seen{}",
+                  family.words.whole(),
+                  items.empty() ? "" : fmt::format(", and how many {} would fill all of it", items)));
   table.text("Variant");
   add_problem_columns(table, family.words);
   table.numbers("Allocated", Unit::byte).numbers("Of the GPU", Unit::percent);

@@ -49,7 +49,7 @@ Table noise_table(const FamilyResult& family, const VariantResult& variant, Anch
   };
   add_columns("op_time");
   if (family.words.has_group()) add_columns("group_time");
-  table.numbers(family.words.time_title("total_time")).numbers("SM clock (MHz)");
+  table.numbers(family.words.time_title("total_time")).numbers("SM clock between samples (MHz)");
   for (const CaseResult& result : variant.cases) {
     if (!result.ran()) continue;
     std::vector<Cell> cells;
