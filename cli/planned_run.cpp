@@ -334,6 +334,7 @@ Run planned_run(const Arguments& arguments, Sources& sources) {
   run.command_line = arguments.command_line();
   run.started = utc_now();
   run.plan = make_plan(parse_request(arguments, sources.load(arguments)), registry, Devices::instance());
+  run.plan.fixed_rounds = arguments.given("rounds");  // whoever says how many gets so many
   run.families = families_of(run.plan, registry);
   run.variants = variants_of(run.plan, registry);
   run.cases = make_cases(run.plan, registry);
@@ -390,7 +391,10 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, So
   refuse_other_build(run, directory);
   sources.reload(run);
   refuse_other_plan(arguments, run, directory.path().string());
-  if (arguments.given("rounds")) run.plan.rounds = parse_rounds(arguments.text("rounds"));
+  if (arguments.given("rounds")) {
+    run.plan.rounds = parse_rounds(arguments.text("rounds"));
+    run.plan.fixed_rounds = true;
+  }
   refuse_other_machine(run, directory);
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());
   renew_inputs(run);

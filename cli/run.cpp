@@ -125,9 +125,8 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
             const std::vector<DeviceUnit>& units, const std::optional<Run>& baseline) {
   const Interrupts interrupts;
   const auto progress = make_progress(style_of(arguments.flag("quiet")), steady_clock());
-  const bool adds_rounds = !arguments.given("rounds");  // whoever says how many gets so many
   CoordinatorContext context{own_worker(), directory,       steady_clock(),
-                             *progress,    interrupts.fd(), adds_rounds};
+                             *progress,    interrupts.fd(), !run.plan.fixed_rounds};
   if (units.size() > 1) {
     const std::optional<Run> earlier = earlier_run(arguments);
     coordinate_devices(run, units, arguments.flag("share-host"), earlier ? &*earlier : nullptr, context);

@@ -282,9 +282,10 @@ struct Plan {
   bool quick = false;
   bool hot = false;  ///< also time each op with its data in the cache
   std::uint64_t seed = 0;
-  double timeout = 0;        ///< s, per case and pass, and in each round
-  Stopping stopping{};       ///< of each round
-  std::uint32_t rounds = 1;  ///< fresh processes in which each case is timed, one after another
+  double timeout = 0;         ///< s, per case and pass, and in each round
+  Stopping stopping{};        ///< of each round
+  std::uint32_t rounds = 1;   ///< fresh processes in which each case is timed, one after another
+  bool fixed_rounds = false;  ///< whether no case gets more of them
   std::map<std::string, std::string> inputs{};  ///< where each input of the families is, by its name
   std::vector<PluginSource> sources{};          ///< of variants and families that are not mprof's own
   std::string ops{};      ///< of programs: a glob of the NVTX ranges that are ops; empty: the outermost

@@ -134,6 +134,7 @@ test("SIGINT and SIGTERM end a run cleanly, and --resume does the rest", { skip 
     const complete = read_run(out);
     validate_run(out);
     assert.equal(complete.state, "complete");
+    assert.equal(complete.plan.fixed_rounds, true, "whoever said how many rounds gets no more of a resume");
     for (const [id, rounds] of times_by_case(complete)) {
       assert.equal(rounds.length, 2, id);
       if (kept.has(id)) assert.deepEqual(rounds.slice(0, kept.get(id).length), kept.get(id), "what was measured stays");
