@@ -34,8 +34,10 @@ std::string record_text(const AdviceRecord& record) {
   return text + (record.leading == 0 ? ", none its own" : fmt::format(", {} its own", record.leading));
 }
 
-/// What the least number of instructions takes for granted.
+/// What a bound takes for granted that need not be so.
 std::string proviso(const AdviceRule& rule, const OpInfo* op) {
+  if (rule.id == "dram_traffic")
+    return ", had they moved at the measured bandwidth";  // slower ones cost more
   const bool counts_functions =
       rule.limit == "warp instructions" && op != nullptr && op->special_operations > 0;
   return counts_functions ? ", were each special function one instruction" : "";
