@@ -1,6 +1,7 @@
 #include "runner/coordinator.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include "collectors/os_runtime.hpp"
 #include "model/rounds.hpp"
@@ -210,7 +212,8 @@ class Coordinator {
         worker.kill();
         return Outcome::out_of_time;
       }
-      if (event.kind == Process::Event::Kind::interrupted) {
+      if (event.kind == Process::Event::Kind::interrupted ||
+          (event.kind == Process::Event::Kind::ended && is_interrupted_with(worker))) {
         worker.kill();
         interrupt(assignment);
         return Outcome::interrupted;
@@ -233,6 +236,19 @@ class Coordinator {
       take(message, assignment);
     }
     return Outcome::done;
+  }
+
+  /// What ends all processes of a job at once, such as Ctrl-C or a scheduler's cancelling, may reach the
+  /// worker first.
+  [[nodiscard]] bool is_interrupted_with(Process& worker) const {
+    constexpr int patience = 1000;  // ms
+    if (!worker.was_asked_to_end()) return false;
+    pollfd interrupt{.fd = context_.interrupt_fd, .events = POLLIN, .revents = 0};
+    int ready = 0;
+    do {
+      ready = ::poll(&interrupt, 1, patience);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
   }
 
   [[nodiscard]] bool is_out_of_time() const { return context_.clock.now() >= context_.deadline; }

@@ -168,6 +168,11 @@ bool Process::ended_well() {
   return WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0;
 }
 
+bool Process::was_asked_to_end() {
+  reap();
+  return WIFSIGNALED(*status_) && (WTERMSIG(*status_) == SIGINT || WTERMSIG(*status_) == SIGTERM);
+}
+
 std::string Process::last_words() {
   read_errors();
   const std::size_t last = errors_.find_last_not_of(" \n\r\t");

@@ -39,6 +39,8 @@ class Process {
   [[nodiscard]] std::string how_it_ended();
   /// After `ended`: whether it ended by itself with exit code 0.
   [[nodiscard]] bool ended_well();
+  /// After `ended`: whether somebody asked it to, by SIGINT or SIGTERM.
+  [[nodiscard]] bool was_asked_to_end();
   /// The last lines of its standard error; up to 2 KiB.
   [[nodiscard]] std::string last_words();
 

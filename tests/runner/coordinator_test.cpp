@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -138,6 +139,21 @@ class CoordinatorTest : public ::testing::Test {
 TEST(WorkerProcess, HasTheVariablesThatItIsGivenBesideThisProcessesOwn) {
   Process process({"/bin/sh", "-c", "echo $TOLD ${PATH:+path}"}, "", {{"TOLD", "something"}});
   EXPECT_EQ(process.next(steady_clock(), std::nullopt, -1).line, "something path");
+}
+
+TEST_F(CoordinatorTest, AWorkerThatIsEndedWithTheRunHasNotCrashed) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ends), 0);
+  mprof::Run run = run_of({"fake/right"});
+  std::jthread late([&] {
+    ::usleep(200'000);  // the worker was reached first
+    EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  });
+  go(run, {"/bin/sh", "-c", "kill -TERM $$"}, nullptr, ends[0]);
+  EXPECT_EQ(run.state, RunState::interrupted);
+  for (const Case& c : run.cases) EXPECT_NE(c.passes[0].status, Status::crashed) << c.passes[0].reason;
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_F(CoordinatorTest, TimesEachCaseInAProcessForEachRound) {
