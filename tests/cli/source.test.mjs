@@ -270,7 +270,7 @@ test("docs/adding.md goes from an empty file to a report", (t) => {
     const may_be_slower = ["ab", "compare"].includes(words[0]);
     assert.ok(result.code === 0 || (may_be_slower && result.code === 1), `${command}: ${result.err}`);
   }
-  assert.match(readFileSync(join(folder, "second/brief.md"), "utf8"), /^\| my_map +\| +[\d.,]+ +\| +[\d.,]+× *\|/m);
+  assert.match(readFileSync(join(folder, "second/brief.md"), "utf8"), /^\| my_map\s+\|\s+[\d.,]+\s+\|\s+[\d.,]+×\s*\|/m);
   assert.match(readFileSync(join(folder, "second/evidence.md"), "utf8"), /void forward\(\) override/);
   assert.match(readFileSync(join(folder, "own/brief.md"), "utf8"), /my_product\//);
 });
