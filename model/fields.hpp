@@ -261,11 +261,11 @@ void fields(Archive& a, S& s) {
   a.field("timeout", s.timeout);
   a.field("stopping", s.stopping);
   a.optional_field("rounds", s.rounds);
+  a.optional_field("fixed_rounds", s.fixed_rounds);
   a.optional_field("inputs", s.inputs);
   a.optional_field("sources", s.sources);
   a.optional_field("ops", s.ops);
   a.optional_field("kernels", s.kernels);
-  a.optional_field("fixed_rounds", s.fixed_rounds);
   a.optional_field("launch_skip", s.launch_skip);
   a.optional_field("max_kernels", s.max_kernels);
   a.optional_field("replay_limit", s.replay_limit);

@@ -46,9 +46,10 @@ Value peak(std::string_view id, std::string_view device, std::span<const Ceiling
   return {*found->value};
 }
 
-Value median_time(const Measurement& op_time) {
+/// As reports print it: of the rounds, each by its median.
+Value reported_time(const Measurement& op_time) {
   if (op_time.samples.empty()) return {0, "op_time is absent: " + op_time.absent};
-  const double seconds = geometric_mean(round_medians(op_time));  // as reports print it
+  const double seconds = geometric_mean(round_medians(op_time));
   if (seconds <= 0) return {0, "op_time is 0: the variant works outside forward()"};
   return {seconds};
 }
@@ -76,7 +77,7 @@ std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::strin
   for (const OpInfo& op : subject.ops) {
     const Measurement* const op_time = find_measurement(subject, "op_time", op.name);
     if (op_time == nullptr || !has_known_work(op)) continue;
-    const Value time = median_time(*op_time);
+    const Value time = reported_time(*op_time);
     for (const Work& work : kinds_of_work) {
       const double amount = op.*work.amount;
       if (amount == 0 && !work.is_always_shown) continue;

@@ -553,7 +553,7 @@ constexpr std::array all_advice_rules{
         fewest_unfused,
         left_by_fusing},
     OpAdviceRule{{"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second,
-                  true, "op_time", of_one_trace, "it was measured, and there are several",
+                  true, "op_time", of_one_trace, "it was measured, and there are several kernels",
                   "1 − (before − after) / op time", literature::execution_configuration},
                  [](Of op) { return number(op, "launch_gap"); },
                  no_gaps,

@@ -114,9 +114,7 @@ const std::vector<Rule> table{
      op_time,
      {least("arithmetic", ratio, 1.25)},
      "It computes more than the definition needs (padding, repeats or several products for one): {} in "
-     "floating point, where "
-     "the "
-     "op's definition has {}.",
+     "floating point, where the op's definition has {}.",
      {change("arithmetic"), now("flops")},
      of_count(by_ratio("arithmetic")),
      literature::tiling},

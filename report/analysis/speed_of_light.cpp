@@ -76,9 +76,10 @@ std::optional<double> issue_slots_of(const KernelCounters& kernel) {
   return 100 * *executed / *cycles / *units / schedulers;
 }
 
-/// A throughput is that of its busiest part: the counted one that is as busy, to within what two replays and
-/// cycles of idle multiprocessors make.
-constexpr double as_busy = 3;  // points
+/// What two replays and cycles of idle multiprocessors make of one throughput, in points.
+constexpr double as_busy = 3;
+
+/// A throughput is that of its busiest part: the counted one that is as busy.
 std::optional<BusyPart> part_behind(double throughput, const std::vector<BusyPart>& parts) {
   std::optional<BusyPart> nearest;
   for (const BusyPart& part : parts) {

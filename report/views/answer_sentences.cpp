@@ -31,9 +31,9 @@ std::string scrutiny_sentence(const FamilyResult& family) {
   if (scrutiny.executions == 0) return {};
   std::string text =
       fmt::format(" Each of {} was compared too", format::plural(scrutiny.executions, "timed execution"));
+  const std::string items = format::one_line(family.info.nouns.items);
   if (scrutiny.orders > 1)
-    text +=
-        fmt::format(" ({} in up to {} orders)", format::one_line(family.info.nouns.items), scrutiny.orders);
+    text += fmt::format(" ({} in up to {} orders)", items.empty() ? "inputs" : items, scrutiny.orders);
   if (scrutiny.unseen > 0)
     text += fmt::format(", and {} on inputs drawn at random", format::count(scrutiny.unseen));
   return text + ".";

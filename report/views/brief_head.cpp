@@ -62,8 +62,8 @@ std::string tolerance_words(const RivalStep& step) {
   return text;
 }
 
-/// "; its ops are 4.4 % of that, the rest copies and host", where a library is in little of a whole that is
-/// held against it; else empty.
+/// "; its ops are 4.4 % of its time, the rest copies and host", where a library is in little of a whole that
+/// is held against it; else empty.
 std::string little_of_the_whole(const RivalStep& step) {
   constexpr double little = 0.5;
   if (!step.op.empty() || !step.rival->total_time) return {};
@@ -74,7 +74,7 @@ std::string little_of_the_whole(const RivalStep& step) {
   }
   const double share = ops / step.rival->total_time->median;
   if (!(share > 0) || share > little) return {};
-  return fmt::format("; its ops are {} of that, the rest copies and host", format::percent(share));
+  return fmt::format("; its ops are {} of its time, the rest copies and host", format::percent(share));
 }
 
 /// "map/cublas, math=fp32; level with map/cudnn": what a library was asked for is part of what it took.

@@ -22,9 +22,7 @@ std::string short_name(const CaseResult& result) {
 /// Why its op times say little.
 std::string little_said(const CaseResult& result) {
   const auto op = std::ranges::find_if(result.ops, [](const OpResult& one) { return !one.flaw.empty(); });
-  if (op == result.ops.end()) return {};
-  return op->flaw.starts_with("prints") ? fmt::format("it {}", op->flaw)
-                                        : fmt::format("{}, where op time is taken", op->flaw);
+  return op == result.ops.end() ? "" : fmt::format("it {}", op->flaw);
 }
 
 Cell ops_cell(const BriefRow& row) {

@@ -490,8 +490,6 @@ json view_unless_empty(const Table& table) {
   return table.empty() ? json(false) : table.view();
 }
 
-}  // namespace
-
 /// What stands in the place of a table of verified outputs: programs verify in a way of their own.
 std::string verified_elsewhere(const FamilyResult& family) {
   std::string text = verification_sentence(family);
@@ -506,6 +504,8 @@ std::string verified_elsewhere(const FamilyResult& family) {
                         format::one_line(*ways.begin()));
   return text;
 }
+
+}  // namespace
 
 json family_view(const FamilyResult& family, PageContext page) {
   Anchors& anchors = page.plan->anchors;

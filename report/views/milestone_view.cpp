@@ -311,8 +311,8 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
   add("Up to",
       "What removing one limit alone could gain at the most, by counts or the trace; mprof's docs/advice.md "
       "has the formulas. Several do not add up, and tensor cores are not held to what CUDA cores could do. "
-      "The "
-      "steps behind it are, in this run, the ops (or wholes) of variants that moved the same limit of their "
+      "The steps behind it are, in this run, the ops (or wholes) of variants that moved the same limit of "
+      "their "
       "own baseline; its own are those in which no other rule predicted more.");
 }
 
@@ -365,8 +365,8 @@ json glossary_view(const RunAnalysis& analysis) {
       "the work does.");
   add("Speed-up",
       "The baseline's time over this variant's; above 1 is faster. In parentheses: not told apart. Each "
-      "variant declares its own baseline; "
-      "the common one is that from which most variants come. The interval is the 95 % one of the t-test that "
+      "variant declares its own baseline; the common one is that from which most variants come. The interval "
+      "is the 95 % one of the t-test that "
       "Faster, slower, same is told by.");
   add("Of possible",
       "The time that the measured peaks allow an op (its FLOPs at the measured rate of FP32 or of the tensor "

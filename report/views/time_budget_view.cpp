@@ -115,9 +115,9 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   const PassResult* const traced = find_pass(*result.source, Pass::trace);
   if (const bool is_program = traced != nullptr && traced->outcome; is_program && total) {
     return fmt::format(
-        "Untraced, the whole {} of {} takes {}, from its start to its end; {} lie between the first and the "
-        "last "
-        "of what was traced.",
+        "Untraced, the whole {} of {} takes {}, from its start to its end; of the traced one {} are told, "
+        "from "
+        "its first CUDA call to its last.",
         words.whole(), budgeted_name(one), format::quantity(total->median, Unit::second),
         format::quantity(in_seconds(one.budget->window), Unit::second));
   }

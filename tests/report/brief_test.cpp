@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/page/report.hpp"
+#include "report/views/answer_sentences.hpp"
 #include "report/views/views.hpp"
 #include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -231,6 +232,16 @@ TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   EXPECT_NE(named.find("tolerance (2.0e-3 in TF32, not 1.0e-5): at"), std::string::npos) << named;
 }
 
+TEST(BriefView, CallsInputsSoWhereAFamilyHasNoWordForThem) {
+  FamilyResult family;
+  family.verified.outputs = family.verified.passed = 1;
+  family.scrutiny.executions = 7;
+  family.scrutiny.orders = 3;
+  EXPECT_NE(verification_sentence(family).find("(inputs in up to 3 orders)"), std::string::npos);
+  family.info.nouns.items = "rows";
+  EXPECT_NE(verification_sentence(family).find("(rows in up to 3 orders)"), std::string::npos);
+}
+
 TEST(BriefView, SaysWhatALibraryWasAskedForAndHowLittleOfTheWholeItIs) {
   mprof::Run run = ladder();
   run.cases[3].key.parameters["math"] = "fp32";
@@ -239,7 +250,8 @@ TEST(BriefView, SaysWhatALibraryWasAskedForAndHowLittleOfTheWholeItIs) {
   const nlohmann::json best = view_of(run)["best"];
   EXPECT_NE(said(best[0]).find("cuBLAS (conv/rival, math=fp32) (95 %"), std::string::npos) << said(best[0]);
   const std::string whole = said(best.back());
-  EXPECT_NE(whole.find("math=fp32; its ops are 10.0 % of that, the rest copies and host)"), std::string::npos)
+  EXPECT_NE(whole.find("math=fp32; its ops are 10.0 % of its time, the rest copies and host)"),
+            std::string::npos)
       << whole;
   samples::set_samples(run.cases[3], "total_time", "", samples::around(4));
   EXPECT_EQ(said(view_of(run)["best"].back()).find("its ops are"), std::string::npos);
