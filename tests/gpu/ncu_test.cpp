@@ -1,5 +1,7 @@
 // Speed-of-Light, traffic and durations as mprof sees them, beside what Nsight Compute says of the same
 // kernels. It cleans the caches before each kernel, as mprof does before each op.
+#include "tests/gpu/ncu.hpp"
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -7,14 +9,12 @@
 #include <functional>
 #include <map>
 #include <span>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
@@ -52,59 +52,13 @@ const std::map<std::string, std::string> kernels{
     {"conv/per_layer", "conv_layer"},
 };
 
-std::string output_of(const std::string& command) {
-  std::string output;
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> chunk{};
-  while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe))
-    output.append(chunk.data(), n);
-  ::pclose(pipe);
-  return output;
-}
-
-/// The fields of a line of CSV in which every field is quoted.
-std::vector<std::string> fields(const std::string& line) {
-  std::vector<std::string> result;
-  for (std::size_t at = line.find('"'); at != std::string::npos;) {
-    const std::size_t end = line.find('"', at + 1);
-    if (end == std::string::npos) break;
-    result.push_back(line.substr(at + 1, end - at - 1));
-    at = line.find('"', end + 1);
-  }
-  return result;
-}
-
-using Launches = std::vector<std::map<std::string, double>>;
-
-/// What ncu says of the first two launches of a kernel: [launch][metric].
-Launches counted_by_ncu(std::span<const char* const> metrics, const std::string& variant,
-                        const std::string& kernel, const std::string& run_options, const fs::path& out) {
-  std::string names;
-  for (const char* metric : metrics) names += std::string(names.empty() ? "" : ",") + metric;
-  const std::string csv = output_of(
-      fmt::format("ncu --clock-control none --print-units base --target-processes all --csv --page raw "
-                  "--metrics {} -k regex:^{} "
-                  "--launch-count 2 {} run --variant {} --passes timing --quick {} --out {} 2>/dev/null",
-                  names, kernel, test::program("mprof"), variant, run_options, out.string()));
-  std::istringstream lines(csv);
-  std::vector<std::string> head;
-  Launches launches;
-  for (std::string line; std::getline(lines, line);) {
-    const std::vector<std::string> row = fields(line);
-    if (head.empty()) {
-      if (!row.empty() && row.front() == "ID") head = row;
-      continue;
-    }
-    if (row.size() != head.size() || row.front().empty()) continue;  // the line of units has no id
-    auto& launch = launches.emplace_back();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      std::string number = row[i];
-      std::erase(number, ',');
-      launch[head[i]] = std::strtod(number.c_str(), nullptr);
-    }
-  }
-  return launches;
+/// What ncu says of the first two launches of a kernel.
+std::vector<test::NcuLaunch> counted_by_ncu(std::span<const char* const> metrics, const std::string& variant,
+                                            const std::string& kernel, const std::string& run_options,
+                                            const fs::path& out) {
+  return test::counted_by_ncu(metrics, fmt::format("-k regex:^{} --launch-count 2", kernel),
+                              fmt::format("{} run --variant {} --passes timing --quick {} --out {}",
+                                          test::program("mprof"), variant, run_options, out.string()));
 }
 
 /// What a pass kept of a kernel in an op.
@@ -162,7 +116,7 @@ class Beside {
 
 TEST(Ncu, AgreesOnSpeedOfLightTrafficAndDurations) {
   MPROF_NEED_IMAGES();
-  if (std::system("command -v ncu >/dev/null") != 0) GTEST_SKIP() << "ncu is not on PATH";
+  if (!test::has_ncu()) GTEST_SKIP() << "ncu is not on PATH";
   const InputPaths inputs = conv::test::input_paths();
   const std::string options =
       fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
@@ -177,14 +131,14 @@ TEST(Ncu, AgreesOnSpeedOfLightTrafficAndDurations) {
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     mprof::Run run = read_run(own);
     derive(run, own);
-    Launches launches(2);
+    std::array<std::map<std::string, double>, 2> launches;
     for (const std::span<const char* const> group :
          {std::span<const char* const>(throughputs), {durations}, {traffic}}) {
       const fs::path out = temporary.path() / group.front();
-      const Launches counted = counted_by_ncu(group, variant, kernel, options, out);
+      const std::vector<test::NcuLaunch> counted = counted_by_ncu(group, variant, kernel, options, out);
       ASSERT_EQ(counted.size(), 2U) << variant << ' ' << group.front();
       for (std::size_t i = 0; i < launches.size(); ++i)
-        launches[i].insert(counted[i].begin(), counted[i].end());
+        launches[i].insert(counted[i].metrics.begin(), counted[i].metrics.end());
     }
     for (std::size_t layer = 0; layer < 2; ++layer) {
       const std::string op = run.cases.at(0).ops.at(layer).name;

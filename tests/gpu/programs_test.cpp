@@ -1,0 +1,244 @@
+// Programs as users have them, on a real GPU: what the passes see of them, and that they end as they do
+// alone.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/kernel_name.hpp"
+#include "model/run_file.hpp"
+#include "model/trace/reader.hpp"
+#include "tests/gpu/ncu.hpp"
+#include "tests/gpu/paths.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* instructions = "smsp__inst_executed.sum";
+
+/// A program's run, with its passes.
+class ProgramRun {
+ public:
+  ProgramRun(const std::string& options, const std::string& command) {
+    const std::string line = fmt::format("{} run --rounds 1 --quiet --out {} {} -- {} >&2",
+                                         test::program("mprof"), directory().string(), options, command);
+    status_ = std::system(line.c_str());
+    run_ = read_run(directory());
+  }
+
+  [[nodiscard]] fs::path directory() const { return temporary_.path() / "run"; }
+  [[nodiscard]] bool succeeded() const { return status_ == 0; }
+  [[nodiscard]] const PassResult& pass(Pass which) const {
+    static const PassResult none;
+    for (const PassResult& pass : run_.cases.at(0).passes) {
+      if (pass.pass == which) return pass;
+    }
+    ADD_FAILURE() << "no such pass";
+    return none;
+  }
+  [[nodiscard]] ProgramOutcome outcome(Pass which) const {
+    return pass(which).outcome.value_or(ProgramOutcome{});
+  }
+  [[nodiscard]] std::string notes(Pass which) const {
+    std::string all;
+    for (const std::string& note : outcome(which).notes) all += note + '\n';
+    return all;
+  }
+  [[nodiscard]] trace::Trace trace() const { return trace::read_trace(directory() / trace::file_name); }
+
+  /// How many launches of a kernel were traced.
+  [[nodiscard]] long traced(const std::string& kernel) const {
+    const trace::Trace all = trace();
+    return std::ranges::count_if(all.kernels,
+                                 [&](const trace::Kernel& k) { return all.names[k.short_name] == kernel; });
+  }
+
+  /// What a metric of a kernel was counted to be; why not, where it was not.
+  [[nodiscard]] std::pair<std::optional<double>, std::string> counted(const std::string& kernel,
+                                                                      const std::string& metric) const {
+    for (const Measurement& row : pass(Pass::counters).measurements) {
+      if (row.metric != metric || row.kernel.find(kernel) == std::string::npos) continue;
+      if (row.samples.empty()) return {std::nullopt, row.absent};
+      return {row.samples.front(), ""};
+    }
+    return {std::nullopt, "there is no row"};
+  }
+
+ private:
+  test::TemporaryDirectory temporary_;
+  int status_ = 0;
+  mprof::Run run_;
+};
+
+std::string program_with(const std::string& how) {
+  return test::program("mprof_gpu_program") + " " + how;
+}
+
+/// Each of the 32768 warps of `scale` executes the same instructions, at least a multiply-add a step.
+void expect_scale_was_counted(const ProgramRun& run) {
+  const auto [value, absent] = run.counted("scale", instructions);
+  ASSERT_TRUE(value) << absent;
+  EXPECT_GE(*value, 32768 * 16);
+  EXPECT_EQ(std::fmod(*value, 32768), 0);
+}
+
+TEST(Programs, CountsWhatIsLaunchedOftenWithoutRunningItTwice) {
+  const ProgramRun run("--passes trace,counters --replay-limit 0", program_with(""));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_EQ(run.traced("scale"), 200);
+  expect_scale_was_counted(run);
+}
+
+TEST(Programs, KernelsOfGraphsAreTracedAndTheReasonSaysWhyTheyAreNotCounted) {
+  const ProgramRun run("--passes trace,counters", program_with("graph"));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_EQ(run.traced("scale"), 200 + 3 * 20);
+  EXPECT_NE(run.notes(Pass::counters).find("CUDA graphs were launched"), std::string::npos)
+      << run.notes(Pass::counters);
+  expect_scale_was_counted(run);
+}
+
+/// The kernel is left out with a reason, and the others are counted.
+void expect_all_but_what_waits(const std::string& how) {
+  const ProgramRun run("--passes trace,counters", program_with(how));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_EQ(run.traced("wait_for"), 1);
+  expect_scale_was_counted(run);
+  const auto [value, absent] = run.counted("wait_for", instructions);
+  EXPECT_FALSE(value);
+  EXPECT_FALSE(absent.empty());
+}
+
+TEST(Programs, AKernelThatWaitsForTheHostIsLeftOut) {
+  expect_all_but_what_waits("host");
+}
+
+TEST(Programs, AKernelThatWaitsForAnotherIsLeftOut) {
+  expect_all_but_what_waits("partner");
+}
+
+TEST(Programs, TwoProcessesAreToldApart) {
+  const ProgramRun run("--passes trace,counters", program_with("child"));
+  EXPECT_TRUE(run.succeeded());
+  const trace::Trace all = run.trace();
+  std::map<std::int64_t, int> launches;
+  for (const trace::Kernel& kernel : all.kernels) ++launches[kernel.process];
+  ASSERT_EQ(launches.size(), 2U);
+  for (const auto& [process, count] : launches) EXPECT_EQ(count, 400) << process;
+  expect_scale_was_counted(run);
+}
+
+TEST(Programs, OfOneThatAbortsWhatWasGatheredIsKept) {
+  const ProgramRun run("--passes trace", program_with("abort"));
+  EXPECT_FALSE(run.succeeded());
+  EXPECT_EQ(run.pass(Pass::trace).status, Status::crashed);
+  EXPECT_EQ(run.outcome(Pass::trace).signal, SIGABRT);
+  EXPECT_FALSE(run.notes(Pass::trace).empty());
+}
+
+TEST(Programs, OfOneThatEndsByExitWhatWasGatheredIsKept) {
+  const ProgramRun run("--passes trace", program_with("exit"));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_FALSE(run.notes(Pass::trace).empty());
+}
+
+/// The training of examples/pytorch, where PyTorch is installed.
+class Training : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -c 'import torch' 2>/dev/null") != 0) GTEST_SKIP() << "there is no PyTorch";
+  }
+
+  static std::string script() {
+    const fs::path bundled = fs::path(test::program("mprof")).parent_path() / "../share/mprof/train.py";
+    return fs::exists(bundled) ? fs::canonical(bundled).string()
+                               : MPROF_SOURCE_DIR "/examples/pytorch/train.py";
+  }
+
+  static std::string loss(const ProgramRun& run, Pass pass) {
+    const std::string output = run.outcome(pass).output;
+    std::smatch found;
+    return std::regex_search(output, found, std::regex("Loss: [0-9.]+")) ? found.str() : output;
+  }
+
+  /// All passes end, and leave the loss as it is without them, to the bit.
+  static void expect_the_same_loss(const ProgramRun& run) {
+    EXPECT_TRUE(run.succeeded());
+    const std::string plain = loss(run, Pass::timing);
+    EXPECT_TRUE(plain.starts_with("Loss: ")) << plain;
+    EXPECT_EQ(loss(run, Pass::trace), plain);
+    EXPECT_EQ(loss(run, Pass::counters), plain);
+  }
+
+  static std::set<std::string> ops_with_kernels(const ProgramRun& run) {
+    std::set<std::string> ops;
+    for (const Measurement& row : run.pass(Pass::counters).measurements) {
+      if (row.metric == instructions && !row.samples.empty()) ops.insert(row.op);
+    }
+    return ops;
+  }
+};
+
+const std::string small = " --steps 150 --batch 64 --size 32 --width 32 --deterministic";
+
+/// Instructions that a kernel executes depend on its inputs alone, so two tools see the same.
+void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::string& command) {
+  constexpr std::array metrics{instructions};
+  std::map<std::string, std::vector<double>> ncu;
+  for (const test::NcuLaunch& launch :
+       test::counted_by_ncu(metrics, "--launch-skip 400 --launch-count 200", command)) {
+    ncu[kernel_name_of_demangled(launch.kernel).brief].push_back(launch.metrics.at(instructions));
+  }
+  ASSERT_FALSE(ncu.empty());
+  int compared = 0;
+  for (const Measurement& row : run.pass(Pass::counters).measurements) {
+    if (row.metric != instructions || row.samples.empty() || row.kernel.find("nccl") != std::string::npos) {
+      continue;
+    }
+    const auto counts = ncu.find(kernel_name_of_demangled(row.kernel).brief);
+    if (counts == ncu.end()) continue;
+    ++compared;
+    const double own = row.samples.front();
+    EXPECT_TRUE(std::ranges::any_of(counts->second, [&](double c) { return std::abs(own / c - 1) <= 0.03; }))
+        << row.kernel << " in " << row.op << ": " << own << ", and " << counts->second.front() << " by ncu";
+  }
+  EXPECT_GE(compared, 5);
+}
+
+TEST_F(Training, IsCountedByStepsAndItsLossStays) {
+  const std::string command = "python3 " + script() + small;
+  const ProgramRun run("--replay-limit 0", command);
+  expect_the_same_loss(run);
+  EXPECT_EQ(ops_with_kernels(run), (std::set<std::string>{"load", "forward", "backward", "update"}));
+  if (test::has_ncu()) expect_instructions_as_ncu_has_them(run, command);
+}
+
+TEST_F(Training, InParallelItEndsAndItsLossStays) {
+  if (std::system("test $(nvidia-smi --list-gpus | wc -l) -ge 2") != 0) GTEST_SKIP() << "there is one GPU";
+  const std::string command = "torchrun --nproc-per-node 2 " + script() + small;
+  const ProgramRun run("--replay-limit 0", command);
+  expect_the_same_loss(run);
+  const trace::Trace all = run.trace();
+  std::set<std::int64_t> processes;
+  for (const trace::Kernel& kernel : all.kernels) processes.insert(kernel.process);
+  EXPECT_EQ(processes.size(), 2U);
+  if (test::has_ncu()) expect_instructions_as_ncu_has_them(run, command);
+}
+
+}  // namespace
+}  // namespace mprof
