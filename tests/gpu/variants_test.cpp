@@ -56,6 +56,7 @@ TEST(CudaVariants, AreAllThere) {
                          "elementwise/baseline",
                          "elementwise/coalesced",
                          "elementwise/float4",
+                         "elementwise/hardware_functions",
                          "elementwise/shared",
                          "elementwise/waves"}) {
     EXPECT_NE(std::find(all.begin(), all.end(), id), all.end()) << id;
