@@ -1,16 +1,22 @@
-// The rival: NVIDIA's cuDNN, with the best algorithm that it has for the shape.
+// The rival: NVIDIA's cuDNN, called as its expert would.
 //
-// Idea        cuDNN has eight algorithms for a forward convolution, from an implicit matrix product to FFT.
-//             Each is run on the shape at hand, with its own workspace, and the fastest is kept, as its
-//             documentation recommends: here by timing whole ops, conversions included, in the first
-//             prepare() for a shape. Descriptors, the choice and the workspace stay for all later
-//             executions, so neither op_time nor (from the second execution on) group_time contains the
-//             search.
+// Idea        cuDNN computes a convolution in dozens of ways, and says beforehand only which it thinks fast.
+//             Its graph interface has three heuristics that propose engines with their knobs set; its older
+//             one has eight algorithms, from an implicit matrix product to FFT. All that they offer for the
+//             shape at hand is run in the first prepare() for it, as the library's own front end does when it
+//             tunes, and the fastest is kept. What is timed is the whole op: where cuDNN is faster on
+//             interleaved channels (NHWC) or on halves, bringing the tensors there and back counts.
+//             Descriptors, the choice and memory stay for all later executions, so neither op_time nor (from
+//             the second execution on) group_time contains the search.
 //
-//             math=fp32 permits FMA only (CUDNN_FMA_MATH; the default would be TF32). math=tf32 also permits
-//             tensor cores that round FP32 inputs to TF32. math=fp16 stores tensors as halves and sums in
-//             FP32; what comes in and goes out is FP32 as for every variant, so a conversion each way is part
-//             of the op, and since it copies anyway, it may as well reorder: NCHW and NHWC are both tried.
+//             Tried are planes (NCHW) and interleaved channels, the output in the input's layout or in
+//             planes, which need no conversion then, and for math=fp16 halves for both, halves for the input
+//             alone, and 4 channels filled up to 8. Where a conversion remains, the batch is also tried in
+//             sections whose converted tensors stay in the L2 cache from one kernel to the next.
+//
+//             math=fp32 permits FMA only (CUDNN_FMA_MATH; no engine on tensor cores). math=tf32 also permits
+//             tensor cores that round FP32 inputs to TF32, math=fp16 those on halves; sums are FP32. What
+//             comes in and goes out is FP32 in planes, as for every variant.
 //
 // Cost        General kernels. Tiles are made for channels and maps in multiples of 8 and more; with 1 and 4
 //             channels and 4 and 16 maps most of a tile is padding. A 7 x 7 mask has no Winograd algorithm.
@@ -18,310 +24,188 @@
 // The profile should show
 //             one kernel of the library (several for FFT), with names that tell the algorithm. In FP32 a FLOP
 //             rate well below register_tiled's: what a kernel for the shape at hand is worth. With tf32, the
-//             tensor pipe active in layer 2. With fp16, conversions beside the convolution.
+//             tensor pipe active in layer 2. With fp16, interleave() before the convolution at the DRAM's
+//             limit, perhaps separate() behind it; many launches of each where sections won.
 #include <optional>
 #include <string>
 
-#include "cuda/shared_library.hpp"
 #include "kernels/conv/device/device_convolution.hpp"
-#include "kernels/conv/device/device_shape.cuh"
 #include "system/error.hpp"
 
 #if __has_include(<cudnn.h>)  // which does not come with the CUDA toolkit
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <limits>
 #include <list>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include <cuda_fp16.h>
-#include <cudnn.h>
+
+#include "kernels/conv/device/cudnn_arrangements.hpp"
+#include "kernels/conv/device/half_conversion.cuh"
+#include "kernels/conv/device/interleave.cuh"
 
 namespace mprof::conv {
 namespace {
 
-const cuda::SharedLibrary& cudnn_library() {
-  static const cuda::SharedLibrary library(cuda::toolkit_paths("libcudnn.so." + std::to_string(CUDNN_MAJOR)));
-  return library;
-}
-
-/// The functions of the library that this file calls.
-struct Cudnn {
-  decltype(cudnnCreate)* create;
-  decltype(cudnnDestroy)* destroy;
-  decltype(cudnnGetErrorString)* error_string;
-  decltype(cudnnCreateTensorDescriptor)* create_tensor;
-  decltype(cudnnSetTensor4dDescriptor)* set_tensor;
-  decltype(cudnnDestroyTensorDescriptor)* destroy_tensor;
-  decltype(cudnnCreateFilterDescriptor)* create_filter;
-  decltype(cudnnSetFilter4dDescriptor)* set_filter;
-  decltype(cudnnDestroyFilterDescriptor)* destroy_filter;
-  decltype(cudnnCreateConvolutionDescriptor)* create_convolution;
-  decltype(cudnnSetConvolution2dDescriptor)* set_convolution;
-  decltype(cudnnSetConvolutionMathType)* set_math_type;
-  decltype(cudnnDestroyConvolutionDescriptor)* destroy_convolution;
-  decltype(cudnnGetConvolutionForwardWorkspaceSize)* workspace_size;
-  decltype(cudnnConvolutionForward)* forward;
-
-  explicit Cudnn(const cuda::SharedLibrary& library) {
-    library.import(create, "cudnnCreate");
-    library.import(destroy, "cudnnDestroy");
-    library.import(error_string, "cudnnGetErrorString");
-    library.import(create_tensor, "cudnnCreateTensorDescriptor");
-    library.import(set_tensor, "cudnnSetTensor4dDescriptor");
-    library.import(destroy_tensor, "cudnnDestroyTensorDescriptor");
-    library.import(create_filter, "cudnnCreateFilterDescriptor");
-    library.import(set_filter, "cudnnSetFilter4dDescriptor");
-    library.import(destroy_filter, "cudnnDestroyFilterDescriptor");
-    library.import(create_convolution, "cudnnCreateConvolutionDescriptor");
-    library.import(set_convolution, "cudnnSetConvolution2dDescriptor");
-    library.import(set_math_type, "cudnnSetConvolutionMathType");
-    library.import(destroy_convolution, "cudnnDestroyConvolutionDescriptor");
-    library.import(workspace_size, "cudnnGetConvolutionForwardWorkspaceSize");
-    library.import(forward, "cudnnConvolutionForward");
-  }
-};
-
-const Cudnn& cudnn() {
-  static const Cudnn functions(cudnn_library());
-  return functions;
-}
-
-void check(cudnnStatus_t status, const std::string& what) {
-  if (status == CUDNN_STATUS_SUCCESS) return;
-  throw Error(ExitCode::fault,
-              "conv/cudnn: " + what + " failed: " + cudnn().error_string(status) +
-                  ". With CUDNN_LOGLEVEL_DBG=2 and CUDNN_LOGDEST_DBG=stderr in the environment, cuDNN says "
-                  "more.");
-}
+using cudnn::Arrangement;
+using cudnn::Engine;
+using cudnn::Math;
 
 std::optional<std::string> unavailable() {
-  if (cudnn_library().loaded()) return std::nullopt;
-  return "cuDNN was not found (" + cudnn_library().error() + "). Install cuDNN " +
+  if (cudnn::library().loaded()) return std::nullopt;
+  return "cuDNN was not found (" + cudnn::library().error() + "). Install cuDNN " +
          std::to_string(CUDNN_MAJOR) + " for this CUDA version, or add its folder to LD_LIBRARY_PATH.";
 }
 
 std::string version() {
-  auto* const get = reinterpret_cast<decltype(cudnnGetVersion)*>(cudnn_library().find("cudnnGetVersion"));
-  if (get == nullptr) return "not found";
-  const std::size_t number = get();  // 91900 for 9.19.0
-  return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
-         std::to_string(number % 100);
+  return cudnn::version();
 }
 
-/// A handle or a descriptor, destroyed with its owner.
-template <class Handle>
-using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, cudnnStatus_t (*)(Handle)>;
+/// Device memory for what an arrangement has beside the op's own tensors; nothing for what it has not.
+struct Staging {
+  cuda::DeviceBuffer<std::byte> input;
+  cuda::DeviceBuffer<std::byte> masks;
+  cuda::DeviceBuffer<std::byte> output;
 
-template <class Handle>
-Owned<Handle> make_owned(cudnnStatus_t (*create)(Handle*), cudnnStatus_t (*destroy)(Handle)) {
-  Handle handle = nullptr;
-  check(create(&handle), "creating a handle or a descriptor");
-  return {handle, destroy};
-}
-
-constexpr unsigned convert_block = 256;
-
-/// How far apart neighbours are in a tensor of halves, in elements. FP32 tensors are NCHW.
-struct Strides {
-  std::size_t image, channel, pixel;
-};
-
-/// blockIdx.x counts blocks of pixels, `image_blocks` an image; a thread converts all channels of a pixel.
-template <unsigned block>
-__global__ void __launch_bounds__(block)
-    convert_to_half(const float* __restrict__ from, __half* __restrict__ to, Strides strides,
-                    unsigned image_blocks, unsigned channels, unsigned plane) {
-  const std::size_t image = blockIdx.x / image_blocks;
-  const unsigned pixel = blockIdx.x % image_blocks * block + threadIdx.x;
-  if (pixel >= plane) return;
-  for (unsigned c = 0; c < channels; ++c) {
-    to[image * strides.image + c * strides.channel + pixel * strides.pixel] =
-        __float2half_rn(from[(image * channels + c) * plane + pixel]);
+  Staging() = default;
+  /// The masks are brought into cuDNN's type and layout once, as weights are.
+  Staging(const Shape& s, const Arrangement& a, const float* host_mask) {
+    const cudnn::StagedBytes staged(s, a);
+    input = cuda::DeviceBuffer<std::byte>(a.images * staged.input);
+    output = cuda::DeviceBuffer<std::byte>(a.images * staged.output);
+    if (a.input.type == CUDNN_DATA_HALF) {
+      copy(cudnn::arranged_masks<__half>(s, a, host_mask));
+    } else {
+      copy(cudnn::arranged_masks<float>(s, a, host_mask));
+    }
   }
-}
 
-/// The way back.
-template <unsigned block>
-__global__ void __launch_bounds__(block)
-    convert_from_half(const __half* __restrict__ from, float* __restrict__ to, Strides strides,
-                      unsigned image_blocks, unsigned channels, unsigned plane) {
-  const std::size_t image = blockIdx.x / image_blocks;
-  const unsigned pixel = blockIdx.x % image_blocks * block + threadIdx.x;
-  if (pixel >= plane) return;
-  for (unsigned c = 0; c < channels; ++c) {
-    to[(image * channels + c) * plane + pixel] =
-        __half2float(from[image * strides.image + c * strides.channel + pixel * strides.pixel]);
+ private:
+  template <class T>
+  void copy(const std::vector<T>& arranged) {
+    masks = cuda::DeviceBuffer<std::byte>(arranged.size() * sizeof(T));
+    cuda::check(cudaMemcpy(masks.data(), arranged.data(), masks.bytes(), cudaMemcpyHostToDevice));
   }
-}
-
-/// What a value of the parameter `math` stands for.
-struct Math {
-  cudnnDataType_t type;                    ///< of the tensors that cuDNN sees
-  std::vector<cudnnMathType_t> permitted;  ///< each is tried
-  std::vector<cudnnTensorFormat_t> layouts;
 };
-
-Math math_of(const std::string& name) {
-  if (name == "fp16")
-    return {CUDNN_DATA_HALF, {CUDNN_TENSOR_OP_MATH}, {CUDNN_TENSOR_NCHW, CUDNN_TENSOR_NHWC}};
-  if (name == "tf32")
-    return {CUDNN_DATA_FLOAT, {CUDNN_DEFAULT_MATH, CUDNN_TENSOR_OP_MATH}, {CUDNN_TENSOR_NCHW}};
-  return {CUDNN_DATA_FLOAT, {CUDNN_FMA_MATH}, {CUDNN_TENSOR_NCHW}};
-}
 
 /// How a convolution of one shape is to be run.
 struct Plan {
   Shape shape;
-  cudnnTensorFormat_t layout = CUDNN_TENSOR_NCHW;
-  cudnnConvolutionFwdAlgo_t algorithm = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
-  std::size_t workspace_bytes = 0;
-  Owned<cudnnTensorDescriptor_t> input = make_owned(cudnn().create_tensor, cudnn().destroy_tensor);
-  Owned<cudnnTensorDescriptor_t> output = make_owned(cudnn().create_tensor, cudnn().destroy_tensor);
-  Owned<cudnnFilterDescriptor_t> mask = make_owned(cudnn().create_filter, cudnn().destroy_filter);
-  Owned<cudnnConvolutionDescriptor_t> convolution =
-      make_owned(cudnn().create_convolution, cudnn().destroy_convolution);
+  Arrangement arrangement;
+  std::unique_ptr<Engine> engine;
+};
 
-  Plan(const Shape& s, cudnnDataType_t type, cudnnTensorFormat_t tensor_layout, cudnnMathType_t math)
-      : shape(s), layout(tensor_layout) {
-    check(cudnn().set_tensor(input.get(), layout, type, extent(s.batch), extent(s.channels), extent(s.height),
-                             extent(s.width)),
-          "describing the input");
-    check(cudnn().set_tensor(output.get(), layout, type, extent(s.batch), extent(s.maps),
-                             extent(s.out_height()), extent(s.out_width())),
-          "describing the output");
-    check(cudnn().set_filter(mask.get(), type, layout, extent(s.maps), extent(s.channels), extent(s.mask),
-                             extent(s.mask)),
-          "describing the masks");
-    check(cudnn().set_convolution(convolution.get(), 0, 0, extent(s.stride), extent(s.stride), 1, 1,
-                                  CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
-          "describing the convolution");
-    check(cudnn().set_math_type(convolution.get(), math), "cudnnSetConvolutionMathType");
+/// A search for the fastest plan.
+struct Search {
+  using Clock = std::chrono::steady_clock;
+
+  std::optional<Plan> best{};
+  double seconds = std::numeric_limits<double>::infinity();  ///< of the best
+  std::size_t most_bytes = 0;                                ///< of a workspace, and of what is staged
+  std::optional<Clock::time_point> since{};                  ///< nullopt: the library is still starting
+
+  /// Whether it has taken as long as thousands of ops, or a second: times `share`.
+  [[nodiscard]] bool is_long(double share) const {
+    constexpr double most = 1;    // s
+    constexpr double ops = 5000;  // after so many, finding a faster one has not paid
+    if (!since || !best) return false;
+    return std::chrono::duration<double>(Clock::now() - *since).count() >
+           share * std::min(most, ops * seconds);
   }
-
- private:
-  static int extent(std::size_t size) { return static_cast<int>(size); }
 };
 
 class CudnnConvolution final : public DeviceConvolution {
  public:
-  explicit CudnnConvolution(Math math) : math_(std::move(math)) {}
+  explicit CudnnConvolution(Math math) : math_(math) {}
 
  protected:
   void allocate(const float* host_mask) override {
-    if (halves()) {
-      half_input_ = cuda::DeviceBuffer<__half>(shape().input_size());
-      half_mask_ = cuda::DeviceBuffer<__half>(shape().mask_size());
-      half_output_ = cuda::DeviceBuffer<__half>(shape().output_size());
-    }
     const auto known = std::ranges::find(plans_, shape(), &Plan::shape);
     plan_ = known != plans_.end() ? &*known : &plans_.emplace_back(find_plan(host_mask));
-    copy_half_mask(*plan_, host_mask);
-    if (workspace_.size() < plan_->workspace_bytes) {
+    staging_ = Staging(shape(), plan_->arrangement, host_mask);
+    if (workspace_.size() < plan_->engine->workspace_bytes()) {
       workspace_ = {};  // before the larger one is allocated
-      workspace_ = cuda::DeviceBuffer<std::byte>(plan_->workspace_bytes);
+      workspace_ = cuda::DeviceBuffer<std::byte>(plan_->engine->workspace_bytes());
     }
   }
 
-  void launch() override { check(convolve(*plan_, workspace_), "cudnnConvolutionForward"); }
-
-  void release() override {
-    half_input_ = {};
-    half_mask_ = {};
-    half_output_ = {};
+  void launch() override {
+    cudnn::check(convolve(plan_->arrangement, *plan_->engine, staging_, workspace_.data()),
+                 "the convolution");
   }
+
+  void release() override { staging_ = {}; }
 
  private:
-  [[nodiscard]] bool halves() const { return math_.type == CUDNN_DATA_HALF; }
-
   /// The whole op, from input() to output().
-  cudnnStatus_t convolve(const Plan& plan, const cuda::DeviceBuffer<std::byte>& workspace) {
-    const float one = 1;
-    const float zero = 0;
-    const void* from = halves() ? static_cast<const void*>(half_input_.data()) : input();
-    const void* masks = halves() ? static_cast<const void*>(half_mask_.data()) : mask();
-    void* to = halves() ? static_cast<void*>(half_output_.data()) : output();
-    if (halves()) convert_input(plan);
-    const cudnnStatus_t status = cudnn().forward(
-        handle_.get(), &one, plan.input.get(), from, plan.mask.get(), masks, plan.convolution.get(),
-        plan.algorithm, workspace.data(), plan.workspace_bytes, &zero, plan.output.get(), to);
-    if (halves() && status == CUDNN_STATUS_SUCCESS) convert_output(plan);
-    return status;
-  }
-
-  void convert_input(const Plan& plan) {
+  [[nodiscard]] cudnnStatus_t convolve(const Arrangement& a, const Engine& engine, const Staging& staging,
+                                       void* workspace) const {
     const Shape& s = shape();
-    const std::size_t plane = s.height * s.width;
-    const std::size_t image_blocks = blocks_for(plane, convert_block);
-    convert_to_half<convert_block><<<static_cast<unsigned>(s.batch * image_blocks), convert_block>>>(
-        input(), half_input_.data(), strides(plan.layout, s.channels, plane),
-        static_cast<unsigned>(image_blocks), static_cast<unsigned>(s.channels), static_cast<unsigned>(plane));
-    cuda::check_launch();
-  }
-
-  void convert_output(const Plan& plan) {
-    const Shape& s = shape();
-    const std::size_t plane = s.plane_size();
-    const std::size_t image_blocks = blocks_for(plane, convert_block);
-    convert_from_half<convert_block><<<static_cast<unsigned>(s.batch * image_blocks), convert_block>>>(
-        half_output_.data(), output(), strides(plan.layout, s.maps, plane),
-        static_cast<unsigned>(image_blocks), static_cast<unsigned>(s.maps), static_cast<unsigned>(plane));
-    cuda::check_launch();
-  }
-
-  static Strides strides(cudnnTensorFormat_t layout, std::size_t channels, std::size_t plane) {
-    if (layout == CUDNN_TENSOR_NHWC) return {.image = channels * plane, .channel = 1, .pixel = channels};
-    return {.image = channels * plane, .channel = plane, .pixel = 1};
-  }
-
-  /// The masks are brought into cuDNN's type and layout once, as weights are.
-  void copy_half_mask(const Plan& plan, const float* host_mask) {
-    if (!halves()) return;
-    const std::size_t area = shape().mask * shape().mask;
-    const Strides to = strides(plan.layout, shape().channels, area);
-    std::vector<__half> halved(shape().mask_size());
-    for (std::size_t m = 0; m < shape().maps; ++m) {
-      for (std::size_t c = 0; c < shape().channels; ++c) {
-        for (std::size_t i = 0; i < area; ++i) {
-          halved[m * to.image + c * to.channel + i * to.pixel] =
-              __float2half_rn(host_mask[(m * shape().channels + c) * area + i]);
-        }
-      }
+    for (std::size_t first = 0; first < s.batch; first += a.images) {
+      const float* const from = input() + first * s.image_size();
+      float* const to = output() + first * s.out_image_size();
+      const bool stages_input = staging.input.size() != 0;
+      const bool stages_output = staging.output.size() != 0;
+      if (stages_input) bring_in(a, from, staging.input.data());
+      const cudnnStatus_t status = engine.run(
+          stages_input ? static_cast<const void*>(staging.input.data()) : from, staging.masks.data(),
+          stages_output ? static_cast<void*>(staging.output.data()) : to, workspace);
+      if (status != CUDNN_STATUS_SUCCESS) return status;
+      if (stages_output) bring_back(a, staging.output.data(), to);
     }
-    cuda::check(cudaMemcpy(half_mask_.data(), halved.data(), half_mask_.bytes(), cudaMemcpyHostToDevice));
+    return CUDNN_STATUS_SUCCESS;
   }
 
-  /// Runs all that may be run on this shape and returns what took the least time.
+  void bring_in(const Arrangement& a, const float* from, std::byte* to) const {
+    const std::size_t channels = shape().channels, plane = shape().height * shape().width;
+    auto* const halves = reinterpret_cast<__half*>(to);
+    if (a.input.layout == CUDNN_TENSOR_NCHW || a.input.channels == 1) {  // then they are not FP32
+      to_half(from, halves, a.images * channels * plane);
+    } else if (a.input.type == CUDNN_DATA_HALF) {
+      interleave_images(from, halves, a.images, plane, channels, a.input.channels);
+    } else {
+      interleave_images(from, reinterpret_cast<float*>(to), a.images, plane, channels, a.input.channels);
+    }
+    cuda::check_launch();
+  }
+
+  void bring_back(const Arrangement& a, const std::byte* from, float* to) const {
+    const std::size_t maps = shape().maps, plane = shape().plane_size();
+    const auto* const halves = reinterpret_cast<const __half*>(from);
+    if (a.output.layout == CUDNN_TENSOR_NCHW || a.output.channels == 1) {
+      to_float(halves, to, a.images * maps * plane);
+    } else if (a.output.type == CUDNN_DATA_HALF) {
+      separate_images(halves, to, a.images, plane, maps, a.output.channels);
+    } else {
+      separate_images(reinterpret_cast<const float*>(from), to, a.images, plane, maps, a.output.channels);
+    }
+    cuda::check_launch();
+  }
+
+  /// Runs what may be run on this shape and returns what took the least time.
   Plan find_plan(const float* host_mask) {
-    std::optional<Plan> best;
-    double best_seconds = std::numeric_limits<double>::infinity();
-    const std::size_t most_bytes = workspace_limit();
-    for (const cudnnTensorFormat_t layout : math_.layouts) {
-      for (const cudnnMathType_t math : math_.permitted) {
-        for (int algorithm = 0; algorithm < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++algorithm) {
-          Plan plan(shape(), math_.type, layout, math);
-          plan.algorithm = static_cast<cudnnConvolutionFwdAlgo_t>(algorithm);
-          copy_half_mask(plan, host_mask);
-          const double seconds = time(plan, most_bytes, best_seconds);
-          if (seconds < best_seconds) {
-            best_seconds = seconds;
-            best.emplace(std::move(plan));
-          }
-        }
-      }
+    Search search{.most_bytes = memory_limit()};
+    for (const Arrangement& arrangement : cudnn::arrangements(shape(), math_)) {
+      try_all(arrangement, host_mask, search, 1);
+      if (!search.since) search.since = Search::Clock::now();
     }
-    if (best) return std::move(*best);
+    if (search.best) {
+      for (const Arrangement& arrangement : cudnn::in_sections(shape(), search.best->arrangement)) {
+        try_all(arrangement, host_mask, search, 1.5);
+      }
+      return std::move(*search.best);
+    }
     throw Error(ExitCode::fault,
-                "conv/cudnn: none of cuDNN's algorithms takes this shape in " + std::to_string(most_bytes) +
+                "conv/cudnn: nothing of cuDNN's takes this shape in " + std::to_string(search.most_bytes) +
                     " B of workspace. Give --batch a smaller one, or end what else uses the GPU (nvidia-smi "
                     "lists it).");
   }
 
-  /// Device memory that an algorithm may have beside what the op needs.
-  static std::size_t workspace_limit() {
+  /// Device memory that a plan may have beside what the op needs.
+  static std::size_t memory_limit() {
     constexpr std::size_t most = std::size_t{4} << 30U;
     std::size_t free = 0;
     std::size_t total = 0;
@@ -329,23 +213,40 @@ class CudnnConvolution final : public DeviceConvolution {
     return std::min(most, free / 2);
   }
 
-  /// The shortest of a few runs, after one that warms up; infinite for what cuDNN cannot do. A plan that is
-  /// far behind is not run again. Sets the plan's workspace_bytes.
-  double time(Plan& plan, std::size_t most_bytes, double best_seconds) {
-    constexpr int runs = 3;
-    double shortest = std::numeric_limits<double>::infinity();
-    if (cudnn().workspace_size(handle_.get(), plan.input.get(), plan.mask.get(), plan.convolution.get(),
-                               plan.output.get(), plan.algorithm,
-                               &plan.workspace_bytes) != CUDNN_STATUS_SUCCESS ||
-        plan.workspace_bytes > most_bytes) {
-      return shortest;
+  /// Every engine for the arrangement, unless the search has become long.
+  void try_all(const Arrangement& a, const float* host_mask, Search& search, double share) {
+    const cudnn::StagedBytes staged(shape(), a);
+    if (search.is_long(share) || a.images * staged.sum() > search.most_bytes) return;
+    const Staging staging(shape(), a, host_mask);
+    Shape section = shape();
+    section.batch = a.images;
+    const cudnn::Task task{section, a.input, a.output};
+    std::vector<cudnn::EngineMaker> makers = cudnn::graph_engines(handle_.get(), task, math_);
+    std::ranges::move(cudnn::algorithms(handle_.get(), task, math_), std::back_inserter(makers));
+    for (const cudnn::EngineMaker& make : makers) {
+      if (search.is_long(share)) return;
+      std::unique_ptr<Engine> engine = make();
+      if (engine == nullptr || engine->workspace_bytes() > search.most_bytes) continue;
+      const double seconds = time(a, *engine, staging, search.seconds);
+      if (seconds >= search.seconds) continue;
+      search.seconds = seconds;
+      search.best = Plan{shape(), a, std::move(engine)};
     }
-    const cuda::DeviceBuffer<std::byte> workspace(plan.workspace_bytes);
+  }
+
+  /// The shortest of a few runs, after one that warms up; infinite for what cuDNN cannot do. What is far
+  /// behind is not run again.
+  [[nodiscard]] double time(const Arrangement& a, const Engine& engine, const Staging& staging,
+                            double best_seconds) const {
+    constexpr int runs = 3;
+    constexpr double loading = 0.05;  // s, which a kernel's code may take in the first run
+    const cuda::DeviceBuffer<std::byte> workspace(engine.workspace_bytes());
+    double shortest = std::numeric_limits<double>::infinity();
     for (int run = 0; run <= runs; ++run) {
       const cuda::Event start;
       const cuda::Event stop;
       start.record();
-      const cudnnStatus_t status = convolve(plan, workspace);
+      const cudnnStatus_t status = convolve(a, engine, staging, workspace.data());
       stop.record();
       stop.synchronize();
       if (status != CUDNN_STATUS_SUCCESS) {
@@ -354,23 +255,25 @@ class CudnnConvolution final : public DeviceConvolution {
       }
       const double seconds = stop.seconds_since(start);
       if (run != 0) shortest = std::min(shortest, seconds);
-      if (run != 0 && seconds > 2 * best_seconds) break;
+      if (seconds > 2 * best_seconds + (run == 0 ? loading : 0)) break;
     }
     return shortest;
   }
 
   Math math_;
-  Owned<cudnnHandle_t> handle_ = make_owned(cudnn().create, cudnn().destroy);
+  cudnn::Owned<cudnnHandle_t> handle_ =
+      cudnn::make_owned(cudnn::functions().create, cudnn::functions().destroy);
   std::list<Plan> plans_;  ///< one a shape; their addresses stay
   const Plan* plan_ = nullptr;
+  Staging staging_;
   cuda::DeviceBuffer<std::byte> workspace_;  ///< kept from one execution to the next
-  cuda::DeviceBuffer<__half> half_input_;
-  cuda::DeviceBuffer<__half> half_mask_;
-  cuda::DeviceBuffer<__half> half_output_;
 };
 
 std::unique_ptr<Convolution> make(const Parameters& parameters) {
-  return std::make_unique<CudnnConvolution>(math_of(parameters.at("math")));
+  const std::string& math = parameters.at("math");
+  return std::make_unique<CudnnConvolution>(math == "fp16"   ? Math::fp16
+                                            : math == "tf32" ? Math::tf32
+                                                             : Math::fp32);
 }
 
 }  // namespace
@@ -402,15 +305,17 @@ namespace mprof::conv {
 namespace {
 
 const Register registered{Declaration{
-    .title = "cuDNN's fastest algorithm",
-    .idea = "The vendor's library, with the fastest of its algorithms for the shape, found by running them: "
-            "the rival.",
+    .title = "cuDNN's fastest engine",
+    .idea =
+        "The vendor's library, with the fastest of its algorithms and engines for the shape, in the layout "
+        "that suits it, found by running them: the rival.",
     .device = "cuda",
     .baseline = "conv/baseline",
-    .parameters = {{.name = "math",
-                    .meaning = "what cuDNN may multiply with; fp16 includes conversions from and to FP32",
-                    .default_value = "fp32",
-                    .values = {"fp32", "tf32", "fp16"}}},
+    .parameters =
+        {{.name = "math",
+          .meaning = "what cuDNN may multiply with; conversions from and to FP32 planes are part of the op",
+          .default_value = "fp32",
+          .values = {"fp32", "tf32", "fp16"}}},
     .expectations =
         {{.metric = "op_time",
           .op = "layer2",
@@ -429,15 +334,14 @@ const Register registered{Declaration{
           .because =
               "An element that is loaded is used for several multiply-adds, and addresses are computed "
               "ahead."}},
-    .references = {"NVIDIA: cuDNN, cudnnConvolutionForward, https://docs.nvidia.com/deeplearning/cudnn/",
+    .references = {"NVIDIA: cuDNN, the graph interface's heuristics and cudnnConvolutionForward, "
+                   "https://docs.nvidia.com/deeplearning/cudnn/",
                    "S. Chetlur et al.: cuDNN: Efficient Primitives for Deep Learning, 2014, "
                    "https://arxiv.org/abs/1410.0759"},
     .unavailable = unavailable,
     .tolerance_of =
         [](const Parameters& parameters) {
-          const std::string& math = parameters.at("math");
-          // TF32 and FP16 keep 10 bits of a factor's mantissa.
-          return math == "fp32" ? 1e-5 : math == "tf32" ? 2e-3 : 5e-3;
+          return parameters.at("math") == "fp32" ? 1e-5 : 2e-3;  // 10 bits of a factor's mantissa are kept
         },
     .libraries = {{"cuDNN", version}},
     .arithmetic = 1 / 2.25,  // it may take Winograd's

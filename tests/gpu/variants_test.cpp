@@ -47,6 +47,7 @@ TEST(CudaVariants, AreAllThere) {
                          "conv/register_tiled",
                          "conv/tensor_core",
                          "conv/cublas",
+                         "conv/cublaslt",
                          "conv/cudnn",
                          "conv/per_layer",
                          "conv/banded",
