@@ -61,7 +61,7 @@ const Register registered{Declaration{
           .because = "No table of offsets, no address and no load for each pixel and tap."}},
     .references = {"NVIDIA: PTX ISA, matrix fragments for mma.m16n8k8 and mma.m16n8k16, "
                    "https://docs.nvidia.com/cuda/parallel-thread-execution/"},
-    .tolerance = 2e-3,  // TF32 and FP16 alike: 10 bits of mantissa are stored, an error of 2^-11 at most
+    .tolerance = 2e-3,  // TF32 and FP16 alike: 10 bits of mantissa are stored, an error of about 2^-11
     .make = [](const Parameters& parameters) -> std::unique_ptr<Convolution> {
       const Precision precision = parameters.at("precision") == "fp16" ? Precision::fp16 : Precision::tf32;
       return std::make_unique<BandedConvolution>(precision, "conv/banded");
