@@ -157,7 +157,7 @@ class Rivalry {
  public:
   Rivalry(const std::vector<MeasuredPoint>& points, const std::string& op) : points_(points), op_(op) {}
 
-  /// The fastest of own code first, then the fastest of each other kind that libraries have too.
+  /// The fastest of own code first, then, of an op, the fastest of each other kind that libraries have too.
   [[nodiscard]] std::vector<RivalStep> steps() const {
     const MeasuredPoint* const own =
         fastest(points_, op_, [](const MeasuredPoint& one) { return !one.is_of_library(); });
@@ -170,6 +170,7 @@ class Rivalry {
     steps.front().over_fastest = over(*own, *any);
     steps.front().fastest_library = any->variant->info.library;
     add_as_tight(steps.front());
+    if (op_.empty()) return steps;  // libraries are in little of a whole
     std::vector<const MeasuredPoint*> told{&rival};
     while (const MeasuredPoint* const other = fastest(points_, op_, [&](const MeasuredPoint& one) {
              return one.is_of_library() && std::ranges::none_of(told, [&](const MeasuredPoint* before) {
