@@ -239,7 +239,7 @@ class CudnnConvolution final : public DeviceConvolution {
   [[nodiscard]] double time(const Arrangement& a, const Engine& engine, const Staging& staging,
                             double best_seconds) const {
     constexpr int runs = 3;
-    constexpr double loading = 0.05;  // s, which a kernel's code may take in the first run
+    constexpr double loading = 0.25;  // s, which a kernel's code may take in the first run
     const cuda::DeviceBuffer<std::byte> workspace(engine.workspace_bytes());
     double shortest = std::numeric_limits<double>::infinity();
     for (int run = 0; run <= runs; ++run) {

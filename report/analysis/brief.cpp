@@ -1,10 +1,11 @@
 #include "report/analysis/brief.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "report/analysis/explanations.hpp"
@@ -87,23 +88,47 @@ const Value* comparable(const CaseResult& result, const std::string& op) {
   return found == nullptr || !found->flaw.empty() ? nullptr : &found->op_time;
 }
 
-/// The fastest of the rows that are, or are not, of a library, and keep the tolerance.
-const BriefRow* fastest(const std::vector<BriefRow>& rows, const std::string& op, bool of_library,
-                        double tolerance = std::numeric_limits<double>::infinity()) {
-  const BriefRow* best = nullptr;
+/// One of the points of a variant that are right at the problem: a value of each of its parameters.
+struct MeasuredPoint {
+  const VariantResult* variant = nullptr;
+  const CaseResult* result = nullptr;
+
+  [[nodiscard]] bool is_of_library() const { return !variant->info.library.empty(); }
+};
+
+std::vector<MeasuredPoint> points_at(const FamilyResult& family, const Problem& problem) {
+  std::vector<MeasuredPoint> points;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      if (result.key.problem == problem && result.ok() && result.total_time)
+        points.push_back({&variant, &result});
+    }
+  }
+  return points;
+}
+
+/// The fastest of those that are wanted and have such a time; nullptr where there is none.
+template <class Wanted>
+const MeasuredPoint* fastest(const std::vector<MeasuredPoint>& points, const std::string& op,
+                             const Wanted& is_wanted) {
+  const MeasuredPoint* best = nullptr;
   double least = 0;
-  for (const BriefRow& row : rows) {
-    const Value* time = comparable(*row.result, op);
-    if (row.variant->info.library.empty() == of_library || time == nullptr || !*time) continue;
+  for (const MeasuredPoint& point : points) {
+    const Value* time = comparable(*point.result, op);
+    if (time == nullptr || !*time || !is_wanted(point)) continue;
     if (best != nullptr && (*time)->median >= least) continue;
-    if (tolerance_of(*row.result, op).value_or(0) > tolerance) continue;
-    best = &row;
+    best = &point;
     least = (*time)->median;
   }
   return best;
 }
 
-std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief) {
+bool keeps(const MeasuredPoint& point, const std::string& op, double tolerance) {
+  return tolerance_of(*point.result, op).value_or(0) <= tolerance;
+}
+
+std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief,
+                               const std::vector<MeasuredPoint>& points) {
   std::vector<Leader> leaders;
   const CaseResult* common = brief.common == nullptr ? nullptr : brief.common->representative(*brief.problem);
   for (const Best& best : family.best) {
@@ -118,12 +143,8 @@ std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief) {
     }
     const auto tolerance = common == nullptr ? std::nullopt : tolerance_of(*common, best.op);
     if (tolerance && tolerance_of(*best.fastest, best.op).value_or(0) > *tolerance) {
-      const BriefRow* tight = nullptr;
-      for (const bool of_library : {false, true}) {
-        const BriefRow* row = fastest(brief.rows, best.op, of_library, *tolerance);
-        const auto time = [&](const BriefRow& one) { return (*comparable(*one.result, best.op))->median; };
-        if (row != nullptr && (tight == nullptr || time(*row) < time(*tight))) tight = row;
-      }
+      const MeasuredPoint* tight =
+          fastest(points, best.op, [&](const MeasuredPoint& one) { return keeps(one, best.op, *tolerance); });
       leader.as_tight = tight == nullptr ? nullptr : tight->result;
     }
     leaders.push_back(std::move(leader));
@@ -131,33 +152,93 @@ std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief) {
   return leaders;
 }
 
-std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<BriefRow>& rows) {
-  std::vector<RivalStep> steps;
-  const auto add = [&](const std::string& op) {
-    const BriefRow *own = fastest(rows, op, false), *rival = fastest(rows, op, true);
-    if (own == nullptr || rival == nullptr) return;
-    const auto over_rival = [&](const BriefRow& row) {
-      return judge(*comparable(*rival->result, op), *comparable(*row.result, op));
+/// How own code stands to libraries in an op.
+class Rivalry {
+ public:
+  Rivalry(const std::vector<MeasuredPoint>& points, const std::string& op) : points_(points), op_(op) {}
+
+  /// The fastest of own code first, then, of an op, the fastest of each other kind that libraries have too.
+  [[nodiscard]] std::vector<RivalStep> steps() const {
+    const MeasuredPoint* const own =
+        fastest(points_, op_, [](const MeasuredPoint& one) { return !one.is_of_library(); });
+    const MeasuredPoint* const any =
+        fastest(points_, op_, [](const MeasuredPoint& one) { return one.is_of_library(); });
+    if (own == nullptr || any == nullptr) return {};
+    const MeasuredPoint* const like = fastest_like(*own, true);
+    const MeasuredPoint& rival = like == nullptr ? *any : *like;
+    std::vector<RivalStep> steps{step(*own, rival)};
+    steps.front().over_fastest = over(*own, *any);
+    steps.front().fastest_library = any->variant->info.library;
+    add_as_tight(steps.front());
+    if (op_.empty()) return steps;  // libraries are in little of a whole
+    std::vector<const MeasuredPoint*> told{&rival};
+    while (const MeasuredPoint* const other = fastest(points_, op_, [&](const MeasuredPoint& one) {
+             return one.is_of_library() && std::ranges::none_of(told, [&](const MeasuredPoint* before) {
+                      return is_like(*one.result, *before->result, op_);
+                    });
+           })) {
+      told.push_back(other);
+      const MeasuredPoint* const likewise = fastest_like(*other, false);
+      if (likewise == nullptr || likewise == own) continue;
+      steps.push_back(step(*likewise, *other));
+      steps.back().is_of_other_kind = true;
+    }
+    return steps;
+  }
+
+ private:
+  [[nodiscard]] const MeasuredPoint* fastest_like(const MeasuredPoint& other, bool of_library) const {
+    return fastest(points_, op_, [&](const MeasuredPoint& one) {
+      return one.is_of_library() == of_library && is_like(*one.result, *other.result, op_);
+    });
+  }
+
+  [[nodiscard]] SpeedUp over(const MeasuredPoint& own, const MeasuredPoint& rival) const {
+    return judge(*comparable(*rival.result, op_), *comparable(*own.result, op_));
+  }
+
+  [[nodiscard]] RivalStep step(const MeasuredPoint& own, const MeasuredPoint& rival) const {
+    RivalStep step{op_, own.result, rival.result, rival.variant->info.library, over(own, rival), {}};
+    const auto is_of_a_kind = [&](const MeasuredPoint& one) {
+      return is_like(*one.result, *rival.result, op_);
     };
-    RivalStep step{op, own->result, rival->result, rival->variant->info.library, over_rival(*own), {}};
-    for (const BriefRow& row : rows) {
-      const Value* time = comparable(*row.result, op);
-      if (row.result == rival->result || row.variant->info.library.empty() || time == nullptr || !*time)
-        continue;
-      if (is_level(*time, *comparable(*rival->result, op))) step.level.push_back(row.result);
+    step.is_like = is_of_a_kind(own) && !std::ranges::all_of(points_, is_of_a_kind);
+    std::vector<const VariantResult*> seen{rival.variant};
+    for (const MeasuredPoint& point : points_) {
+      if (!point.is_of_library() || std::ranges::find(seen, point.variant) != seen.end()) continue;
+      seen.push_back(point.variant);
+      const MeasuredPoint* const best = fastest(points_, op_, [&](const MeasuredPoint& one) {
+        return one.variant == point.variant && is_of_a_kind(one);
+      });
+      if (best != nullptr && is_level(*comparable(*best->result, op_), *comparable(*rival.result, op_)))
+        step.level.push_back(best->result);
     }
-    const auto tolerance = tolerance_of(*rival->result, op);
-    if (tolerance && tolerance_of(*own->result, op).value_or(0) > *tolerance) {
-      if (const BriefRow* row = fastest(rows, op, false, *tolerance)) {
-        step.as_tight = row->result;
-        step.as_tight_speed_up = over_rival(*row);
-      }
-    }
-    steps.push_back(std::move(step));
+    return step;
+  }
+
+  void add_as_tight(RivalStep& step) const {
+    const auto tolerance = tolerance_of(*step.rival, op_);
+    if (!tolerance || tolerance_of(*step.own, op_).value_or(0) <= *tolerance) return;
+    const MeasuredPoint* const point = fastest(points_, op_, [&](const MeasuredPoint& one) {
+      return !one.is_of_library() && keeps(one, op_, *tolerance);
+    });
+    if (point == nullptr) return;
+    step.as_tight = point->result;
+    step.as_tight_speed_up = judge(*comparable(*step.rival, op_), *comparable(*point->result, op_));
+  }
+
+  const std::vector<MeasuredPoint>& points_;
+  const std::string& op_;
+};
+
+std::vector<RivalStep> rivals_of(const FamilyResult& family, const std::vector<MeasuredPoint>& points) {
+  std::vector<RivalStep> all;
+  const auto add = [&](const std::string& op) {
+    for (RivalStep& step : Rivalry(points, op).steps()) all.push_back(std::move(step));
   };
   for (const OpInfo& op : family.ops) add(op.name);
   add("");
-  return steps;
+  return all;
 }
 
 }  // namespace
@@ -169,6 +250,21 @@ std::optional<double> tolerance_of(const CaseResult& result, const std::string& 
       loosest = std::max(loosest.value_or(0), one.verification->tolerance);
   }
   return loosest;
+}
+
+std::string number_format_of(const CaseResult& result) {
+  static constexpr std::array<std::string_view, 8> formats{"fp64", "fp32", "tf32", "bf16",
+                                                           "fp16", "fp8",  "int8", "int4"};
+  for (const auto& [name, value] : result.key.parameters) {
+    if (std::ranges::find(formats, value) != formats.end()) return value;
+  }
+  return {};
+}
+
+bool is_like(const CaseResult& a, const CaseResult& b, const std::string& op) {
+  const std::string format_of_a = number_format_of(a), format_of_b = number_format_of(b);
+  if (!format_of_a.empty() && !format_of_b.empty()) return format_of_a == format_of_b;
+  return tolerance_of(a, op) == tolerance_of(b, op);
 }
 
 Brief brief_of(const FamilyResult& family) {
@@ -189,8 +285,9 @@ Brief brief_of(const FamilyResult& family) {
   std::ranges::stable_sort(brief.rows, {}, [](const BriefRow& row) {
     return std::tuple(!row.ops_time, row.ops_time.value_or(row.result->total_time->median));
   });
-  brief.leaders = leaders_of(family, brief);
-  brief.rivals = rivals_of(family, brief.rows);
+  const std::vector<MeasuredPoint> points = points_at(family, *brief.problem);
+  brief.leaders = leaders_of(family, brief, points);
+  brief.rivals = rivals_of(family, points);
   return brief;
 }
 

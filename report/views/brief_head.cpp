@@ -36,14 +36,27 @@ std::string over_text(const SpeedUp& over, const std::string& other) {
   return text;
 }
 
-/// " in TF32", where a parameter of the case says so.
-std::string precision_words(const CaseResult& result) {
-  const auto precision = result.key.parameters.find("precision");
-  if (precision == result.key.parameters.end()) return {};
-  std::string name = format::one_line(precision->second);
+/// "TF32", where a parameter of the case says so.
+std::string precision_name(const CaseResult& result) {
+  std::string name = number_format_of(result);
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return " in " + name;
+  return name;
+}
+
+/// " in TF32"
+std::string precision_words(const CaseResult& result) {
+  const std::string name = precision_name(result);
+  return name.empty() ? "" : " in " + name;
+}
+
+/// ", both in TF32" or ", both held to 2.0e-3", where there are others with which they do not compare.
+std::string likeness_words(const RivalStep& step) {
+  if (!step.is_like) return {};
+  const std::string name = precision_name(*step.own);
+  if (!name.empty() && name == precision_name(*step.rival)) return ", both in " + name;
+  const auto tolerance = tolerance_of(*step.rival, step.op);
+  return tolerance ? fmt::format(", both held to {}", format::scientific(*tolerance)) : "";
 }
 
 /// ", though held to a looser tolerance (2.0e-3 in TF32, not 1.0e-5): at 1.0e-5 map/exact is 2.78× as
@@ -113,15 +126,20 @@ std::string despite_kernels(const RivalStep& step) {
 
 /// Against the other side of a step: a library where the best is own code, and the other way round.
 std::string rival_words(const RivalStep& step, const CaseResult& best) {
-  const bool is_own = step.own == &best || step.own->configuration == best.configuration;
-  const std::string library = format::one_line(step.library);
-  if (is_own)
-    return step.speed_up ? over_text(step.speed_up, fmt::format("{} ({})", library, rival_ids(step))) +
-                               despite_kernels(step) + tolerance_words(step)
-                         : "";
-  return step.speed_up ? fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast", library,
-                                     id_of(*step.own), format::times(*step.speed_up.factor))
-                       : "";
+  const auto is_best = [&](const CaseResult& one) {
+    return &one == &best || one.configuration == best.configuration;
+  };
+  const auto over_rival = [&] {
+    return over_text(step.speed_up, fmt::format("{} ({})", format::one_line(step.library), rival_ids(step))) +
+           likeness_words(step);
+  };
+  if (is_best(*step.own))
+    return step.speed_up ? over_rival() + despite_kernels(step) + tolerance_words(step) : "";
+  if (!step.over_fastest) return {};
+  const bool has_its_like = step.is_like && step.speed_up && !is_best(*step.rival);
+  return fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast{}",
+                     format::one_line(step.fastest_library), id_of(*step.own),
+                     format::times(*step.over_fastest.factor), has_its_like ? ", and " + over_rival() : "");
 }
 
 const Value& time_of_step(const CaseResult& result, const std::string& op) {
@@ -142,7 +160,7 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
                                        format::times(*step.speed_up.factor))
                      : !told ? ", not to be told apart"
                              : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
-         tolerance_words(step);
+         likeness_words(step) + tolerance_words(step);
 }
 
 /// " most by long scoreboard"; empty where no reason was counted.
@@ -208,7 +226,7 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   }
   bool says_tolerance = false;
   for (const RivalStep& step : brief.rivals) {
-    if (step.op != best.op) continue;
+    if (step.op != best.op || step.is_of_other_kind) continue;
     if (std::string words = rival_words(step, fastest); !words.empty()) parts.push_back(std::move(words));
     says_tolerance = says_tolerance || !tolerance_words(step).empty();
   }

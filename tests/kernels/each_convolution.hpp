@@ -143,6 +143,7 @@ TEST_P(EachConvolution, IsRightWithEveryValueOfItsParameters) {
       const std::unique_ptr<Convolution> convolution = make({{parameter.name, value}});
       expect_right(*convolution,
                    {.batch = 37, .channels = 3, .height = 29, .width = 31, .maps = 5, .mask = 7});
+      for (const Layer& layer : layers) expect_right(*convolution, layer.shape(5));
     }
   }
 }

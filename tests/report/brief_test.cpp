@@ -95,6 +95,75 @@ TEST(Brief, HoldsTheBestThatKeepsTheLibrarysToleranceAgainstIt) {
   EXPECT_EQ(brief_of(analysis_of_alike.families.front()).rivals[0].as_tight, nullptr);
 }
 
+/// Own code and a library in two precisions: in FP32 2 s against 3 s in the first op, in FP16 1 s against 0.5
+/// s.
+mprof::Run ladder_of_kinds() {
+  mprof::Run run = ladder_of_precisions(2e-3, 1e-5);
+  run.cases[2].key.parameters["precision"] = "fp16";
+  run.cases[3] = samples::timed_case(run.variants[3], 100, 3, 3);
+  run.cases[3].key.parameters["math"] = "fp32";
+  run.cases.push_back(samples::timed_case(run.variants[3], 100, 0.5, 4));
+  run.cases.back().key.parameters["math"] = "fp16";
+  run.cases.back().id = "conv/rival[math=fp16]@100";
+  for (Verification& v : samples::timing(run.cases.back()).verification) v.tolerance = 2e-3;
+  run.cases[0] = samples::timed_case(run.variants[0], 100, 2, 8);
+  return run;
+}
+
+TEST(Brief, HoldsLikeAgainstLike) {
+  const mprof::Run run = ladder_of_kinds();
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  ASSERT_EQ(brief.rivals.size(), 5U) << "two ops in two precisions, and the whole";
+  const RivalStep& first = brief.rivals[0];
+  EXPECT_EQ(first.own->key.variant, "conv/better");
+  EXPECT_EQ(first.rival->key.parameters.at("math"), "fp16");
+  EXPECT_TRUE(first.is_like);
+  EXPECT_NEAR(*first.speed_up.factor, 0.5, 0.01);
+  const RivalStep& other = brief.rivals[1];
+  EXPECT_TRUE(other.is_of_other_kind && other.is_like);
+  EXPECT_EQ(other.own->key.variant, "conv/slow") << "it calls its numbers nothing, but keeps 1e-5";
+  EXPECT_EQ(other.rival->key.parameters.at("math"), "fp32");
+  EXPECT_NEAR(*other.speed_up.factor, 1.5, 0.02);
+  // In the second op the library is faster in FP32 than in FP16, which is not what FP16 is held against.
+  EXPECT_EQ(brief.rivals[2].own->key.variant, "conv/better");
+  EXPECT_EQ(brief.rivals[2].rival->key.parameters.at("math"), "fp16");
+  EXPECT_NEAR(*brief.rivals[2].speed_up.factor, 2, 0.02);
+  EXPECT_NEAR(*brief.rivals[2].over_fastest.factor, 1.5, 0.02);
+}
+
+TEST(Brief, ALibraryInTF32IsNoRivalOfFP16ThoughHeldToOneTolerance) {
+  mprof::Run run = ladder_of_kinds();
+  run.cases.back().key.parameters["math"] = "tf32";
+  const RunAnalysis analysis = analyse(run);
+  const Brief brief = brief_of(analysis.families.front());
+  EXPECT_FALSE(is_like(*brief.rivals[0].own, *brief.rivals[0].rival, "layer1"));
+  EXPECT_FALSE(brief.rivals[0].is_like) << "the fastest of the libraries, as there is none in FP16";
+  EXPECT_NEAR(*brief.rivals[0].speed_up.factor, 0.5, 0.01);
+}
+
+TEST(BriefView, SaysInWhichPrecisionALibraryIsHeldAgainst) {
+  const nlohmann::json view = view_of(ladder_of_kinds());
+  const std::string columns = said(view["best"][1]);
+  EXPECT_NE(columns.find("2.00× as fast as cuBLAS (conv/rival"), std::string::npos) << columns;
+  EXPECT_NE(columns.find(", both in FP16"), std::string::npos) << columns;
+  const std::string libraries = view["libraries"];
+  EXPECT_NE(libraries.find("both in FP16"), std::string::npos) << libraries;
+  EXPECT_NE(libraries.find("1.50× as fast, both held to 1.0e-5"), std::string::npos) << libraries;
+}
+
+TEST(BriefView, AFastestOfALibraryHasOwnCodesLikeBesideIt) {
+  mprof::Run run = ladder_of_kinds();
+  samples::timing(run.cases[2]).status = Status::wrong;
+  const std::string rows = said(view_of(run)["best"][0]);
+  EXPECT_NE(
+      rows.find("it is cuBLAS's, and the fastest of own code, conv/slow, is 0.250× as fast, and 1.50× as "
+                "fast as cuBLAS (conv/rival"),
+      std::string::npos)
+      << rows;
+  EXPECT_NE(rows.find("both held to 1.0e-5"), std::string::npos) << rows;
+}
+
 TEST(Brief, TakesABaselineThatWasMeasuredWhereThereIsOne) {
   mprof::Run run = ladder();
   // Most come from conv/slow, which was skipped here.
