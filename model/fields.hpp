@@ -49,6 +49,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("combines", s.combines);
   a.optional_field("library", s.library);
   a.optional_field("arithmetic", s.arithmetic);
+  a.optional_field("special_functions", s.special_functions);
   a.optional_field("source_file", s.source_file);
   a.optional_field("subject", s.subject);
   a.optional_field("command", s.command);

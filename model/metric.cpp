@@ -43,7 +43,8 @@ constexpr std::array catalogue{
     Metric{"special_rate", "Special-function rate", Unit::per_second, Better::higher, Combine::never,
            "special_operations / op_time: the useful evaluations, however the variant really made them."},
     Metric{"special_throughput", "Special-function throughput", Unit::percent, Better::higher, Combine::never,
-           "special_rate as a percentage of the special-function rate measured at the start of the run."},
+           "special_rate, of the evaluations that the variant's algorithm needs, as a percentage of the "
+           "special-function rate measured at the start of the run."},
     Metric{"compute_throughput", "Compute throughput", Unit::percent, Better::higher, Combine::never,
            "flop_rate as a percentage of the FP32 peak measured at the start of the run."},
     Metric{"memory_throughput", "Memory throughput", Unit::percent, Better::higher, Combine::never,

@@ -88,10 +88,11 @@ struct VariantInfo {
   std::vector<std::string> combines{};  ///< ids of the variants whose ideas it combines
   std::string library{};                ///< whose routines do the work: "cuDNN"; empty: its own code does
   std::optional<double>
-      arithmetic{};                  ///< share of an op's FLOPs that its algorithm needs, where less than all
-  std::string source_file{};         ///< below kernels/
-  std::optional<Subject> subject{};  ///< nullopt: a variant
-  std::vector<std::string> command{};  ///< of a program: as it was given, its arguments with it
+      arithmetic{};  ///< share of an op's FLOPs that its algorithm needs, where less than all
+  std::optional<double> special_functions{};  ///< likewise of its special-function operations
+  std::string source_file{};                  ///< below kernels/
+  std::optional<Subject> subject{};           ///< nullopt: a variant
+  std::vector<std::string> command{};         ///< of a program: as it was given, its arguments with it
   [[nodiscard]] bool is_imported() const { return subject == Subject::import; }
   [[nodiscard]] bool is_program() const { return subject == Subject::program; }
   bool operator==(const VariantInfo&) const = default;

@@ -47,6 +47,9 @@ struct Declaration {
   /// definition needs: Winograd's F(2x2, 3x3) has 1 / 2.25 of a convolution's multiplications. What executes
   /// much less than it says is suspect.
   std::optional<double> arithmetic{};
+  /// Likewise of an op's special-function operations: what it is held against is the time that these take the
+  /// hardware's units. The root of a half-angle formula is none.
+  std::optional<double> special_functions{};
   /// Variables that a library reads when it is loaded. Processes that run variants find them set, to these
   /// values where the user has not set them.
   std::function<std::map<std::string, std::string>()> environment{};
@@ -102,7 +105,8 @@ class Register {
                                                      .references = declaration.references,
                                                      .combines = declaration.combines,
                                                      .library = library,
-                                                     .arithmetic = declaration.arithmetic},
+                                                     .arithmetic = declaration.arithmetic,
+                                                     .special_functions = declaration.special_functions},
                                                     file, declaration.unavailable, declaration.impossible);
     detail::register_libraries(declaration.libraries);
     if (declaration.environment) detail::register_environment(declaration.environment);

@@ -1,21 +1,22 @@
 // float4 with the GPU's own functions in place of the mathematical library's.
 //
-// Idea        A multiprocessor has units for the logarithm, sine, cosine, reciprocal and square root, one
-//             instruction each. CUDA's logf, cosf, sinf and tanf are polynomials instead, since these units
-//             promise an absolute error, not 1 to 4 ulp. Here an absolute error is enough: each value is
-//             added to 1, and then, under a root, to v. The argument of sine and cosine is brought to a
-//             period around 0 first, where the units' error of 2^-21 holds. The tangent is another matter
-//             near its poles: it stays a polynomial on [-pi/4, pi/4], and outside of it takes one reciprocal.
+// Idea        A multiprocessor has units for the logarithm, sine, cosine and roots, one instruction each.
+// CUDA's
+//             logf, cosf, sinf and tanf are polynomials instead, since these units promise an absolute error,
+//             not 1 to 4 ulp. Here an absolute error is enough: each value is added to 1, and then, under a
+//             root, to v. Half the angle takes that root away: sqrt(1 + cos v) is sqrt(2) |cos(v / 2)|, and
+//             so of the sine, a quarter of a turn earlier. The tangent stays a polynomial on [-pi/4, pi/4],
+//             where no pole is, or -1 over it: as a quotient a / b of what is next to 1, whose root is a /
+//             sqrt(a b).
 //
-// Cost        8 instructions of the special-function units a quad and iteration: logarithm, cosine, sine,
-//             reciprocal, four roots. That is what the family counts, 16 a cycle and multiprocessor: 0.161 ms
-//             for 8192 x 8192 elements and 5 iterations on an H200 at 1.98 GHz, and a bound for whoever takes
-//             these units for each function. Around them about 45 other instructions, of 64 slots that pass
-//             meanwhile. Memory needs 0.126 ms beside it. 0.165 to 0.18 ms.
+// Cost        5 instructions of the special-function units a quad and iteration: logarithm and its root, two
+//             cosines, a reciprocal root. The family counts 8, one for each function and root, 16 a cycle and
+//             multiprocessor: 0.161 ms for 8192 x 8192 elements and 5 iterations on an H200 at 1.98 GHz. Here
+//             they take 0.10 ms, the 40 instructions around them about as long, and memory 0.127 ms.
+//             With all 8 (predicted 0.165 to 0.18 ms) it was 0.181; predicted 0.135 to 0.15, it is 0.150.
 //
 // The profile should show
-//             the XU pipe busy 90 % of the time and more, a third of float4's instructions, half to three
-//             quarters of the DRAM's peak.
+//             memory the busiest unit, the XU pipe close behind, a quarter of float4's instructions.
 #include <string>
 
 #include "kernels/common/device/blocks.hpp"
@@ -37,19 +38,14 @@ constexpr float rounding = 12582912;  // 1.5 * 2^23
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-[[nodiscard]] __device__ float hardware_sine(float x) {
-  float y;
-  asm("sin.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 [[nodiscard]] __device__ float hardware_cosine(float x) {
   float y;
   asm("cos.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-[[nodiscard]] __device__ float hardware_reciprocal(float x) {
+[[nodiscard]] __device__ float hardware_reciprocal_root(float x) {
   float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 [[nodiscard]] __device__ float hardware_root(float x) {
@@ -58,15 +54,18 @@ constexpr float rounding = 12582912;  // 1.5 * 2^23
   return y;
 }
 
-/// v less whole periods: in [-pi, pi], to within the rounding of v.
-[[nodiscard]] __device__ float around_zero(float v) {
-  const float periods = fmaf(v, 1 / two_pi, rounding) - rounding;
-  return fmaf(-periods, two_pi, v);
+/// v + sqrt(cos(v + 2 shift) + 1): the angle's half, less whole periods of |cos|, lies where the cosine has
+/// no sign.
+[[nodiscard]] __device__ float next_by_cosine(float v, float shift) {
+  constexpr float root_2 = 1.41421356F;
+  const float half = fmaf(0.5F, v, shift);
+  const float periods = fmaf(half, 2 / two_pi, rounding) - rounding;
+  return fmaf(root_2, hardware_cosine(fmaf(-periods, two_pi / 2, half)), v);
 }
 
-/// Within 2 ulp: on [-pi/4, pi/4] r + r^3 P(r^2), whose P interpolates there in Chebyshev's nodes; one
-/// quarter further it is -1/tan.
-[[nodiscard]] __device__ float tangent(float v) {
+/// v + sqrt(tan v + 1). On [-pi/4, pi/4] the tangent is t = r + r^3 P(r^2), within 2 ulp, whose P
+/// interpolates there in Chebyshev's nodes; one quarter further it is -1/t.
+[[nodiscard]] __device__ float next_by_tangent(float v) {
   const float sum = fmaf(v, 1 / half_pi, rounding);
   const float quarters = sum - rounding;
   const float r = fmaf(-quarters, half_pi_rest, fmaf(-quarters, half_pi, v));
@@ -76,18 +75,21 @@ constexpr float rounding = 12582912;  // 1.5 * 2^23
   p = fmaf(p, s, 0.053773731F);
   p = fmaf(p, s, 0.133343801F);
   p = fmaf(p, s, 0.333333254F);
-  const float near_zero = fmaf(r * s, p, r);
-  const float near_pole = hardware_reciprocal(-near_zero);
-  return (__float_as_uint(sum) & 1U) != 0 ? near_pole : near_zero;
+  const float t = fmaf(r * s, p, r);
+  const bool is_odd = (__float_as_uint(sum) & 1U) != 0;
+  // tan v + 1 = a / b, with b = 1 or t, and no division
+  const float a = 1.0F + (is_odd ? -t : t);
+  const float b = is_odd ? -t : 1.0F;
+  return fmaf(a, hardware_reciprocal_root(a * b), v);
 }
 
 /// All four elements of a quad, once.
 [[nodiscard]] __device__ float4 next_quad(float4 v) {
   constexpr float ln_2 = 0.693147181F;
   v.x += hardware_root(fmaf(hardware_log2(v.x), ln_2, 1.0F));
-  v.y += hardware_root(hardware_cosine(around_zero(v.y)) + 1.0F);
-  v.z += hardware_root(hardware_sine(around_zero(v.z)) + 1.0F);
-  v.w += hardware_root(tangent(v.w) + 1.0F);
+  v.y = next_by_cosine(v.y, 0);
+  v.z = next_by_cosine(v.z, -half_pi / 2);  // the cosine of what is a quarter of a turn less is the sine
+  v.w = next_by_tangent(v.w);
   return v;
 }
 
@@ -119,8 +121,10 @@ class HardwareFunctions final : public DeviceMap {
 
 const Register registered{Declaration{
     .title = "Functions of the hardware",
-    .idea = "Logarithm, sine, cosine and root by one instruction of the special-function units each, as far "
-            "as the sum with v forgives their error; the tangent by a polynomial.",
+    .idea =
+        "Logarithm, cosine and roots by one instruction of the special-function units each, as far as the "
+        "sum with v forgives their error; roots of cosine and sine by half the angle, the tangent's by a "
+        "polynomial.",
     .device = "cuda",
     .baseline = "elementwise/float4",
     .parameters = {{.name = "block",
@@ -130,13 +134,11 @@ const Register registered{Declaration{
     .expectations =
         {{.metric = "op_time",
           .op = "map",
-          .factor = 2,
-          .because =
-              "A third of the instructions: the units for functions are the limit, no longer the issue "
-              "slots."},
+          .factor = 2.5,
+          .because = "A quarter of the instructions, and five of the units for functions in place of eight."},
          {.metric = "smsp__inst_executed.sum",
           .op = "map",
-          .factor = 2.5,
+          .factor = 3,
           .because = "One instruction a function, a few to bring its argument to a period around 0, and no "
                      "branch for large ones."},
          {.metric = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -145,8 +147,9 @@ const Register registered{Declaration{
           .factor = 2,
           .because = "The same bytes in less time."}},
     .references = {"CUDA C++ Programming Guide, Mathematical Functions, Intrinsic Functions",
-                   "PTX ISA, Floating Point Instructions: sin, cos, lg2, rcp, sqrt",
+                   "PTX ISA, Floating Point Instructions: cos, lg2, rsqrt, sqrt",
                    "W. Cody, W. Waite: Software Manual for the Elementary Functions, Prentice-Hall, 1980"},
+    .special_functions = 5.0 / 8,
     .make =
         [](const Parameters& parameters) {
           return std::make_unique<HardwareFunctions>(

@@ -45,7 +45,7 @@ void derive_speed_of_light(Run& run) {
     PassResult* const timing = find_pass(subject, Pass::timing);
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (timing == nullptr || variant == nullptr) continue;
-    put(timing->measurements, modelled_speed_of_light(subject, variant->device, parts.ceilings(subject.id)));
+    put(timing->measurements, modelled_speed_of_light(subject, *variant, parts.ceilings(subject.id)));
   }
 }
 

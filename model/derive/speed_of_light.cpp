@@ -22,14 +22,15 @@ struct Work {
   const char* rate;
   const char* throughput;
   const char* ceiling;
-  bool is_always_shown;  ///< an op that needs none has a row that says so
+  bool is_always_shown;                                 ///< an op that needs none has a row that says so
+  std::optional<double> VariantInfo::*share = nullptr;  ///< of it that a variant's algorithm needs
 };
 
 constexpr Work kinds_of_work[] = {
     {&OpInfo::flops, "flops", "flop_rate", "compute_throughput", "fp32_flop_rate", true},
     {&OpInfo::bytes, "bytes", "byte_rate", "memory_throughput", "memory_bandwidth", true},
     {&OpInfo::special_operations, "special_operations", "special_rate", "special_throughput",
-     "special_function_rate", false},
+     "special_function_rate", false, &VariantInfo::special_functions},
 };
 
 /// A program's op declares none: nothing can be said of its rate.
@@ -71,7 +72,7 @@ Measurement modelled(const char* metric, const std::string& op, const Value& val
 
 }  // namespace
 
-std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
+std::vector<Measurement> modelled_speed_of_light(const Case& subject, const VariantInfo& variant,
                                                  std::span<const Ceiling> ceilings) {
   std::vector<Measurement> rows;
   for (const OpInfo& op : subject.ops) {
@@ -82,10 +83,12 @@ std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::strin
       const double amount = op.*work.amount;
       if (amount == 0 && !work.is_always_shown) continue;
       const Value rate = rate_of(amount, time);
+      const double share = work.share != nullptr ? (variant.*work.share).value_or(1) : 1;
       rows.push_back(modelled(work.metric, op.name, {amount}));
       rows.push_back(modelled(work.rate, op.name, rate));
       rows.push_back(
-          modelled(work.throughput, op.name, percentage(rate, peak(work.ceiling, device, ceilings))));
+          modelled(work.throughput, op.name,
+                   percentage(rate_of(share * amount, time), peak(work.ceiling, variant.device, ceilings))));
     }
   }
   return rows;

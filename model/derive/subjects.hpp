@@ -13,9 +13,11 @@
 namespace mprof {
 
 /// Achieved rates of a case's ops and their share of the measured peaks, modelled: from the FLOPs, bytes and
-/// special-function operations that an op's definition needs, not from what the hardware counted. Of ops
+/// special-function operations that an op's definition needs, not from what the hardware counted. What is
+/// held against the special-function peak are those of them that the variant's algorithm needs. Of ops
 /// without a row of op_time nothing.
-[[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject, std::string_view device,
+[[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject,
+                                                               const VariantInfo& variant,
                                                                std::span<const Ceiling> ceilings);
 
 /// A kernel of an op in a trace, which outlives it.

@@ -22,10 +22,11 @@ class SpeedOfLightTest : public ::testing::Test {
 
   [[nodiscard]] std::vector<Measurement>& times() { return subject.passes[0].measurements; }
   [[nodiscard]] std::vector<Measurement> rows() const {
-    return modelled_speed_of_light(subject, "cpu", ceilings);
+    return modelled_speed_of_light(subject, variant, ceilings);
   }
 
   Case subject;
+  VariantInfo variant{.device = "cpu"};
   std::vector<Ceiling> ceilings{{"fp32_flop_rate", "cpu", 10'000.0, "", ""},
                                 {"memory_bandwidth", "cpu", 512.0, "", ""},
                                 {"special_function_rate", "cpu", 400.0, "", ""},
@@ -53,6 +54,13 @@ TEST_F(SpeedOfLightTest, HasSpecialFunctionsOfOpsThatNeedThem) {
   for (const Measurement& row : rows()) {
     EXPECT_FALSE(row.op == "first" && row.metric.starts_with("special")) << row.metric;
   }
+}
+
+TEST_F(SpeedOfLightTest, HoldsAgainstTheirPeakThoseThatTheAlgorithmNeeds) {
+  variant.special_functions = 0.5;
+  times()[1] = {"op_time", "second", "", Source::measured, {0.25}, ""};
+  EXPECT_EQ(row_of(rows(), "special_rate", "second").samples, Samples{200});
+  EXPECT_EQ(row_of(rows(), "special_throughput", "second").samples, Samples{25});
 }
 
 TEST_F(SpeedOfLightTest, WithoutAnOpTimeHasTheReasonAndStillTheWork) {
