@@ -85,9 +85,20 @@ class Profiling {
     if (host_->add(quotients_->parts())) {
       cuda::clean_cache();  // makes what it needs
       profiler_.emplace(context, host_->config_image(), quotients_->parts());
+      count_nothing();
     } else {
       selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
     }
+  }
+
+  /// When CUPTI starts counting for the first time in a process it writes some 3 MB of its own, behind
+  /// whatever was done to clean the cache, and they would be charged to the launch that is counted then.
+  void count_nothing() {
+    profiler_->begin_kernel();
+    profiler_->start();
+    cuda::clean_cache();
+    cuda::driver().check(cuda::driver().synchronize_context());
+    profiler_->stop();
   }
 
   CounterSelection selection_;
