@@ -190,11 +190,10 @@ std::uint32_t warm_up(const MeasureContext& context, Execution& execution, const
   return 1;
 }
 
-std::vector<std::span<const double>> decisive_series(const Collectors& collectors) {
-  std::vector<std::span<const double>> all;
-  for (const auto& collector : collectors) {
-    for (const std::span<const double> series : collector->decisive_series()) all.push_back(series);
-  }
+std::vector<DecisiveSeries> decisive_series(const Collectors& collectors) {
+  std::vector<DecisiveSeries> all;
+  for (const auto& collector : collectors)
+    std::ranges::move(collector->decisive_series(), std::back_inserter(all));
   return all;
 }
 
@@ -230,8 +229,8 @@ void describe_samples(const Collectors& collectors, Samples& taken) {
 /// runs forward() several times on, it is no sample.
 bool is_sample_enough(const MeasureContext& context, const Collectors& collectors) {
   double longest = 0;  // of the times that matter: that of the whole
-  for (const std::span<const double> series : decisive_series(collectors)) {
-    if (!series.empty()) longest = std::max(longest, series.back());
+  for (const DecisiveSeries& series : decisive_series(collectors)) {
+    if (!series.samples.empty()) longest = std::max(longest, series.samples.back());
   }
   return context.device.forwards_per_sample() == 1 && longest >= too_long_to_repeat &&
          longest >= context.plan.stopping.max_seconds;
@@ -268,10 +267,10 @@ Verified verify(const MeasureContext& context, Execution& execution, const Trial
 }
 
 /// Samples until the stopping rule says so, or an output is wrong.
-Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
+Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials,
+                     const StoppingRule& rule) {
   const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
   CollectedStages stages(context.device, collectors);
-  const StoppingRule rule(context.plan.stopping);
   Samples taken;
   auto& samples = taken.qualities;
   std::optional<Ending> ending;
@@ -298,10 +297,11 @@ bool is_worth_another_try(const MeasureContext& context, const Samples& taken) {
 }
 
 /// The samples of the first attempt that nothing disturbed, or of the last one that is allowed.
-Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
-  Samples taken = take_samples(context, execution, trials);
+Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution, Trials& trials,
+                                 const StoppingRule& rule) {
+  Samples taken = take_samples(context, execution, trials, rule);
   for (std::uint32_t retry = 1; retry <= max_retries && is_worth_another_try(context, taken); ++retry) {
-    taken = take_samples(context, execution, trials);
+    taken = take_samples(context, execution, trials, rule);
     taken.sampling.retries = retry;
   }
   return taken;
@@ -510,7 +510,9 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
     } else {
       const std::uint32_t warmups =
           1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
-      taken = take_undisturbed_samples(context, execution, trials);
+      const StoppingRule rule(context.plan.stopping,
+                              {.rounds = context.plan.rounds, .seconds_before = context.clock.now() - start});
+      taken = take_undisturbed_samples(context, execution, trials, rule);
       taken.sampling.warmups = warmups;
     }
     result.sampling = taken.sampling;
