@@ -184,7 +184,11 @@ class Coordinator {
             .plan = run_.plan,
             .seed = run_.plan.seed + assignment.round,
             .token = assignment.token};
-    for (const std::size_t index : assignment.cases) job.cases.push_back(run_.cases[index].key);
+    for (const std::size_t index : assignment.cases) {
+      job.cases.push_back(run_.cases[index].key);
+      if (assignment.round > 0)
+        job.verified.push_back(mprof::find_pass(run_.cases[index], job.pass)->verification);
+    }
     if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
     return job;
   }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 
 #include "collectors/collector.hpp"
 #include "kernels/workload.hpp"
@@ -19,6 +20,7 @@ struct MeasureContext {
   const Plan& plan;
   std::filesystem::path trace_file{};                      ///< as CaseContext::trace_file
   std::uint64_t seed = 0;                                  ///< of what is drawn at random
+  std::span<const Verification> verified{};                ///< as Trial::verified
   std::function<void(std::uint32_t samples)> on_sample{};  ///< told after each sample; may be empty
 };
 

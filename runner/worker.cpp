@@ -1,10 +1,14 @@
 #include "runner/worker.hpp"
 
 #include <algorithm>
+#include <future>
 #include <iostream>
 #include <iterator>
 #include <new>
+#include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -129,8 +133,9 @@ class Bench {
   Bench(const Job& job, const WorkerContext& context, const Channel& channel)
       : job_(job), context_(context), channel_(channel) {}
 
-  /// False when what is left of the job needs another process.
-  bool run(const CaseKey& key) {
+  /// `verified`: of the case, in an earlier round. False when what is left of the job needs another process.
+  bool run(const CaseKey& key, std::span<const Verification> verified) {
+    verified_ = verified;
     const RegisteredVariant* variant = context_.registry.variant(key.variant);
     if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
     const Case c{.id = case_id(key, variant->info), .key = key};
@@ -181,6 +186,7 @@ class Bench {
         .seed = job_.seed ^ std::hash<std::string>{}(c.id),
         .on_sample = [&](std::uint32_t samples) {
           channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
+        .verified = verified_,
         }};
     const std::unique_ptr<Execution> execution =
         workload(*family, c.key.problem).bind(c.key.variant, c.key.parameters);
@@ -218,6 +224,8 @@ int run_worker(const WorkerContext& context) {
   } else {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
+  std::span<const Verification> verified_;  ///< of the case that runs
+  bool is_awake_ = false;                   ///< the device; from the first case on
   if (job.kind == JobKind::survey) {
     channel.send(survey(job, context));
     return 0;
@@ -228,8 +236,10 @@ int run_worker(const WorkerContext& context) {
   }
   load_plugins(job, context.registry);
   Bench bench(job, context, channel);
-  for (const CaseKey& key : job.cases) {
-    if (!bench.run(key)) break;  // the coordinator gives what is left to a new process
+  job.verified.resize(job.cases.size());
+  for (std::size_t i = 0; i < job.cases.size(); ++i) {
+    if (!bench.run(job.cases[i], job.verified[i]))
+      break;  // the coordinator gives what is left to a new process
   }
   return 0;
 }

@@ -337,6 +337,31 @@ TEST_F(Measure, ASlowCaseIsRunOnceAndHasNoInterval) {
   EXPECT_EQ(executions, 2);
 }
 
+/// A median of one process says little of the next one: further processes tell more than further samples.
+TEST_F(Measure, WhereRoundsFollowNoisySamplesEndWhenTheNextRoundTellsMore) {
+  plan.stopping.min_samples = 3;
+  const auto samples_of = [&](std::uint32_t rounds) {
+    plan.rounds = rounds;
+    int call = 0;
+    const PassResult result =
+        timing({.on_stage = [&](Stage) { clock.advance(100 + (call++ / 3 % 2 == 0 ? 1 : 4)); }});
+    return std::pair(result.sampling->samples, result.sampling->ended_by);
+  };
+  EXPECT_EQ(samples_of(1), std::pair(9U, Ending::samples));
+  EXPECT_EQ(samples_of(3), std::pair(2U, Ending::confidence)) << "each is long";
+}
+
+TEST_F(Measure, WhatAnEarlierRoundVerifiedIsForTheVerifiedExecutionAlone) {
+  const std::vector<Verification> verified = test::right_result().verification;
+  ScriptedExecution execution(steady());
+  MeasureContext later = context();
+  later.verified = verified;
+  EXPECT_EQ(measure_timing(later, execution).status, Status::ok);
+  ASSERT_GT(execution.trials.size(), 2U);
+  for (const Trial& trial : execution.trials)
+    EXPECT_EQ(trial.verified.size(), trial.proof == Proof::all_items ? 1U : 0U);
+}
+
 TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheVerification) {
   const PassResult result = timing(steady());
   EXPECT_EQ(result.sampling->warmups, 2U);
