@@ -168,12 +168,10 @@ class Bench {
   PassResult measure(Case c, const VariantInfo& variant) {
     const Device* device = context_.devices.find(variant.device);
     if (device == nullptr) throw Error(ExitCode::fault, "no device is registered as " + variant.device);
-    // Asked before anything is loaded: a pass that cannot run here costs nothing.
-    if (const auto reason = pass_unavailable(context_.collectors, job_.pass, *device)) {
-      return without_result(Status::skipped, *reason);
-    }
     const Family* family = context_.registry.family(variant.family);
     if (family == nullptr) throw Error(ExitCode::fault, "no family is registered as " + variant.family);
+    if (const auto reason = wake_and_load(*device, *family, c.key.problem))
+      return without_result(Status::skipped, *reason);
     c.ops = family->ops(c.key.problem);
     const MeasureContext context{
         .subject = c,
@@ -184,14 +182,28 @@ class Bench {
         .plan = job_.plan,
         .trace_file = job_.trace_file,
         .seed = job_.seed ^ std::hash<std::string>{}(c.id),
+        .verified = verified_,
         .on_sample = [&](std::uint32_t samples) {
           channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
-        .verified = verified_,
         }};
     const std::unique_ptr<Execution> execution =
         workload(*family, c.key.problem).bind(c.key.variant, c.key.parameters);
     return job_.pass == Pass::timing ? measure_timing(context, *execution)
                                      : measure_watched(context, job_.pass, *execution);
+  }
+
+  /// Why the pass cannot run on the device, or nullopt. Where something could watch it the first answer may
+  /// wake up a driver, and so do the first calls of a device: the inputs are loaded meanwhile.
+  std::optional<std::string> wake_and_load(const Device& device, const Family& family,
+                                           const Problem& problem) {
+    std::future<void> loading;
+    const bool is_watched = !context_.collectors.of(job_.pass, device.id()).empty();
+    if (is_watched && !std::exchange(is_awake_, true))
+      loading = std::async(std::launch::async, [&] { static_cast<void>(workload(family, problem)); });
+    std::optional<std::string> reason = pass_unavailable(context_.collectors, job_.pass, device);
+    if (!reason && loading.valid()) device.synchronize();
+    if (!reason && loading.valid()) loading.get();
+    return reason;
   }
 
   Workload& workload(const Family& family, const Problem& problem) {
@@ -208,6 +220,8 @@ class Bench {
   const Channel& channel_;
   std::unique_ptr<Workload> workload_;
   std::pair<const Family*, Problem> loaded_;
+  std::span<const Verification> verified_;  ///< of the case that runs
+  bool is_awake_ = false;                   ///< the device; from the first case on
 };
 
 }  // namespace
@@ -224,8 +238,6 @@ int run_worker(const WorkerContext& context) {
   } else {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
-  std::span<const Verification> verified_;  ///< of the case that runs
-  bool is_awake_ = false;                   ///< the device; from the first case on
   if (job.kind == JobKind::survey) {
     channel.send(survey(job, context));
     return 0;
