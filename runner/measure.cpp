@@ -50,6 +50,14 @@ Collectors make_collectors(const MeasureContext& context, Pass pass, int forward
   return out;
 }
 
+/// Whether an execution must come before the one that collectors of a pass watch.
+bool needs_warm_up(const MeasureContext& context, Pass pass) {
+  return std::ranges::any_of(context.collectors.of(pass, context.device.id()), [](const CollectorKind* kind) {
+    const bool is_there = !kind->unavailable || !kind->unavailable();
+    return is_there && (!kind->needs_warm_up || kind->needs_warm_up());
+  });
+}
+
 /// Stands between an execution and the collectors: begins them in order and ends them in reverse, and lets
 /// each forward() start with a cold cache.
 class CollectedStages final : public StageObserver {
@@ -543,9 +551,12 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   }
   const double start = context.clock.now();
   Trials trials(context, execution);
-  NoObserver nobody;
-  execution.run(nobody, trials.next(Proof::none));
-  context.device.synchronize();
+  const bool is_cold = needs_warm_up(context, pass);
+  if (is_cold) {
+    NoObserver nobody;
+    execution.run(nobody, trials.next(Proof::none));
+    context.device.synchronize();
+  }
   const Collectors collectors = make_collectors(context, pass);
   CollectedStages stages(context.device, collectors);
   std::string wrong;
@@ -559,7 +570,7 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   }
   result.status = wrong.empty() ? Status::ok : Status::suspect;
   if (!wrong.empty()) result.reason = "while it was watched, " + wrong;
-  result.sampling = Sampling{.warmups = 1, .samples = 1, .ended_by = Ending::samples};
+  result.sampling = Sampling{.warmups = is_cold ? 1U : 0U, .samples = 1, .ended_by = Ending::samples};
   result.seconds = context.clock.now() - start;
   return result;
 }

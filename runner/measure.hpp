@@ -30,9 +30,9 @@ struct MeasureContext {
 /// outputs is held against the reference. One whose times cannot be those of its work is suspect.
 [[nodiscard]] PassResult measure_timing(const MeasureContext& context, Execution& execution);
 
-/// A trace or counters pass of one case: warm-up, then one watched execution, suspect when its output is
-/// wrong although that of the timing pass may be right; skipped with the collectors' reasons when none of
-/// them can run here.
+/// A trace, counters or source pass of one case: warm-up where it takes one, then one watched execution,
+/// suspect when its output is wrong although that of the timing pass may be right; skipped with the
+/// collectors' reasons when none of them can run here.
 [[nodiscard]] PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& execution);
 
 /// The reason why no collector of the pass can run on the device, or nullopt.

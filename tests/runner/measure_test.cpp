@@ -562,6 +562,27 @@ TEST_F(Measure, WhatIsSampledOfSourcesIsKept) {
   EXPECT_EQ(samples(result, "lines"), std::vector<double>{1});
   ASSERT_EQ(result.source_lines.size(), 1U);
   EXPECT_EQ(result.source_lines[0].op, "op1");
+  EXPECT_EQ(execution.executions, 2) << "one that nobody watched";
+}
+
+TEST_F(Measure, APassThatNeedsNoWarmUpHasNone) {
+  CollectorKinds kinds;
+  bool needs = false;
+  kinds.add({.id = "lines",
+             .pass = Pass::source,
+             .device = "",
+             .order = 0,
+             .unavailable = {},
+             .make = [](const CaseContext&) { return std::make_unique<LineSampler>(); },
+             .needs_warm_up = [&] { return needs; }});
+  for (const bool again : {false, true}) {
+    needs = again;
+    ScriptedExecution execution({});
+    const PassResult result = measure_watched(with(kinds), Pass::source, execution);
+    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_EQ(result.sampling->warmups, needs ? 1U : 0U);
+    EXPECT_EQ(execution.executions, needs ? 2 : 1);
+  }
 }
 
 }  // namespace
