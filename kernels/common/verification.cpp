@@ -208,7 +208,10 @@ std::optional<Verification> OutputProof::verify_same_bits(const OutputToVerify& 
     std::ranges::copy(values, reference_.get() + at);
     for (std::size_t i = 0; i < size; ++i) findings.fingerprint += fingerprint_term(at + i, values[i]);
   });
-  if (checksum_of(found, output) != before->checksum) return std::nullopt;
+  if (checksum_of(found, output) != before->checksum) {
+    reference_.reset();  // before the reference itself needs as much
+    return std::nullopt;
+  }
   is_output_ = true;
   // A checksum can be contrived; items that nobody knows beforehand cannot.
   Verification some = verify_some(output, trial.seed);
