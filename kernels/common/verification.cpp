@@ -190,7 +190,7 @@ Verification OutputProof::operator()(const OutputToVerify& output, const Trial& 
   const std::size_t first = turning_.first(trial.turn);
   if (trial.proof == Proof::some_items || trial.unseen) return verify_some(output, trial.seed);
   if (trial.proof == Proof::as_before && reference_ != nullptr) return verify_as_before(output, first);
-  if (std::optional<Verification> verified = verify_same_bits(output, trial)) return *std::move(verified);
+  if (const std::optional<Verification> verified = verify_same_bits(output, trial)) return *verified;
   return verify_and_keep(output, first);
 }
 
@@ -214,8 +214,8 @@ std::optional<Verification> OutputProof::verify_same_bits(const OutputToVerify& 
   }
   is_output_ = true;
   // A checksum can be contrived; items that nobody knows beforehand cannot.
-  Verification some = verify_some(output, trial.seed);
-  return some.passed ? *before : std::move(some);
+  const Verification some = verify_some(output, trial.seed);
+  return some.passed ? *before : some;
 }
 
 Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::size_t first) {
