@@ -135,7 +135,10 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
     coordinate(run, context);
   }
   derive(run, directory.path());
-  if (!arguments.flag("quiet")) std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
+  if (!arguments.flag("quiet")) {
+    std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
+    std::fputs(render_spent(run).c_str(), stdout);
+  }
   const ExitCode code = exit_code_of(run);
   const std::string path = directory.path().string();
   if (code == ExitCode::interrupted) {

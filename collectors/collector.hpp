@@ -25,6 +25,12 @@ struct CaseContext {
   int forwards = 1;                    ///< how often a sample is to run each forward()
 };
 
+/// The samples so far of a time whose median must be known well enough before sampling may end.
+struct DecisiveSeries {
+  std::span<const double> samples;
+  ClockSource clock = ClockSource::host;  ///< host: the host has a part in it
+};
+
 /// Watches the samples of one case in one pass, and stores what it saw: what follows from that is derive()'s
 /// to compute, on reading. Begin and end calls nest: sample > stage. A pause lies between two stages of a
 /// sample: what the runner does there (flushing caches) belongs to no measurement.
@@ -41,9 +47,8 @@ class Collector {
   [[nodiscard]] virtual bool wants_more() { return false; }
   virtual void pause() {}
   virtual void resume() {}
-  /// The sample series so far whose medians must be known well enough before sampling may end; most have
-  /// none.
-  [[nodiscard]] virtual std::vector<std::span<const double>> decisive_series() const { return {}; }
+  /// Most have none.
+  [[nodiscard]] virtual std::vector<DecisiveSeries> decisive_series() const { return {}; }
   /// Why the samples so far do not show what the machine can do (a GPU that throttled, say), so that they are
   /// better taken again; nullopt when nothing disturbed them.
   [[nodiscard]] virtual std::optional<std::string> disturbance() const { return std::nullopt; }
@@ -69,6 +74,9 @@ struct CollectorKind {
   /// reasons.
   std::function<std::optional<std::string>()> unavailable;
   std::function<std::unique_ptr<Collector>(const CaseContext&)> make;
+  /// Of a pass that is no timing pass: whether an execution that nobody watches must come before the one that
+  /// is. Asked before make; empty: it must.
+  std::function<bool()> needs_warm_up{};
   /// Of a kind that reads Plan::metrics: those of these names that it does not know. Needs no device.
   std::function<std::vector<std::string>(std::span<const std::string>)> unknown_metrics{};
 };

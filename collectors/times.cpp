@@ -95,9 +95,12 @@ class Times final : public Collector {
   void pause() override { total_.pause(clock_.now()); }
   void resume() override { total_.resume(clock_.now()); }
 
-  [[nodiscard]] std::vector<std::span<const double>> decisive_series() const override {
-    std::vector<std::span<const double>> series{total_time_};
-    for (const OpTimes& op : ops_) series.emplace_back(op_time(op));
+  [[nodiscard]] std::vector<DecisiveSeries> decisive_series() const override {
+    std::vector<DecisiveSeries> series{{total_time_, ClockSource::host}};
+    for (const OpTimes& op : ops_) {
+      const bool is_held = timer_->can_hold() && op.can_be_held() && !op.held.empty();
+      series.push_back({op_time(op), is_held ? ClockSource::device : ClockSource::host});
+    }
     return series;
   }
 

@@ -17,10 +17,14 @@ __global__ void fill_words(std::uint32_t* words, std::size_t count, std::uint32_
 
 }  // namespace
 
-void fill(void* device_memory, std::size_t count, std::uint32_t pattern) {
+void begin_fill(void* device_memory, std::size_t count, std::uint32_t pattern) {
   if (count == 0) return;
   fill_words<<<grid, block>>>(static_cast<std::uint32_t*>(device_memory), count, pattern);
   check_launch();
+}
+
+void fill(void* device_memory, std::size_t count, std::uint32_t pattern) {
+  begin_fill(device_memory, count, pattern);
   check(cudaDeviceSynchronize());
 }
 

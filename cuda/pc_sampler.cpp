@@ -186,9 +186,13 @@ class PcSampler::Session {
   Session& operator=(const Session&) = delete;
 
   void start(double expected_seconds) {
-    const std::uint32_t period = period_of(expected_seconds);
-    if (period != period_) configure(period);
-    period_ = period;
+    const std::uint32_t wanted = period_of(expected_seconds);
+    // To configure takes CUPTI as long as many a case's sampling (the buffer): not for half or twice as many.
+    const bool will_do = period_ != 0 && std::max(wanted, period_) - std::min(wanted, period_) <= 1;
+    if (!will_do) {
+      configure(wanted);
+      period_ = wanted;
+    }
     auto params = in_context<CUpti_PCSamplingStartParams>(CUpti_PCSamplingStartParamsSize, context_);
     check(functions().start(&params));
   }

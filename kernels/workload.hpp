@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ struct QualityValue {
 enum class Proof {
   none,
   all_items,   ///< each item is compared with the double-precision reference, which is kept
-  as_before,   ///< each item is compared with the reference that was kept: as sure, and as fast as memory
+  as_before,   ///< each item is compared with what was kept then: as sure, and as fast as memory
   some_items,  ///< some items, drawn at random, are compared with the double-precision reference
 };
 
@@ -36,6 +37,9 @@ struct Trial {
   std::size_t turn = 0;    ///< which of the orders that the inputs' items can have: below Execution::turns()
   bool unseen = false;     ///< with inputs drawn at random, which nobody has seen; none is kept of them
   std::uint64_t seed = 0;  ///< of what is drawn
+  /// Of all_items: what they showed of the same ops in another process. An output of the same bits is as
+  /// right, and is not compared as a whole once more.
+  std::span<const Verification> verified{};
 };
 
 struct ExecutionResult {

@@ -299,6 +299,16 @@ void fields(Archive& a, S& s) {
   a.field("cases", s.cases);
 }
 
+template <class Archive, Fields<PassTime> S>
+void fields(Archive& a, S& s) {
+  a.field("pass", s.pass);
+  a.field("workers", s.workers);
+  a.field("seconds", s.seconds);
+  a.field("starting", s.starting);
+  a.field("loading", s.loading);
+  a.field("measuring", s.measuring);
+}
+
 /// All but the cases, which stand in files of their own.
 template <class Archive, Fields<Run> S>
 void fields(Archive& a, S& s) {
@@ -316,6 +326,7 @@ void fields(Archive& a, S& s) {
   a.field("families", s.families);
   a.field("variants", s.variants);
   a.optional_field("parts", s.parts);
+  a.optional_field("spent", s.spent);
 }
 
 }  // namespace mprof

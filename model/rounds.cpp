@@ -131,6 +131,10 @@ std::vector<double> round_medians(const Measurement& measurement) {
   return medians;
 }
 
+double assumed_deviation(ClockSource clock) {
+  return clock == ClockSource::device ? 0.003 : 0.05;
+}
+
 Stopping stopping_of_a_round(const Stopping& all, std::uint32_t rounds) {
   if (rounds <= 1) return all;
   Stopping one = all;

@@ -333,6 +333,17 @@ struct RunPart {
   bool operator==(const RunPart&) const = default;
 };
 
+/// What mprof itself spent on a pass, s of the clock, in all of its rounds.
+struct PassTime {
+  Pass pass = Pass::timing;
+  std::uint32_t workers = 0;  ///< processes
+  double seconds = 0;         ///< from the start of each until it was gone; holds the following
+  double starting = 0;        ///< until its first case began
+  double loading = 0;         ///< of its cases, what is in no PassResult::seconds: inputs, memory, libraries
+  double measuring = 0;       ///< their PassResult::seconds
+  bool operator==(const PassTime&) const = default;
+};
+
 struct Run {
   int schema_version = run_schema_version;
   Tool tool{};
@@ -349,6 +360,7 @@ struct Run {
   std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
   std::optional<Shard> shard{};         ///< the cases are this share of the plan's; not set: they are all
   std::vector<RunPart> parts{};         ///< of a merged run, by shard
+  std::vector<PassTime> spent{};  ///< by the order in which passes began; not of runs on several devices
   bool operator==(const Run&) const = default;
 };
 

@@ -184,7 +184,11 @@ class Coordinator {
             .plan = run_.plan,
             .seed = run_.plan.seed + assignment.round,
             .token = assignment.token};
-    for (const std::size_t index : assignment.cases) job.cases.push_back(run_.cases[index].key);
+    for (const std::size_t index : assignment.cases) {
+      job.cases.push_back(run_.cases[index].key);
+      if (assignment.round > 0)
+        job.verified.push_back(mprof::find_pass(run_.cases[index], job.pass)->verification);
+    }
     if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
     return job;
   }
@@ -201,6 +205,20 @@ class Coordinator {
   Outcome measure(Assignment& assignment) {
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
     if (is_out_of_time()) return Outcome::out_of_time;
+    started_ = context_.clock.now();
+    const Outcome outcome = run_worker(assignment);
+    PassTime& spent = spent_on(assignment.pass);
+    ++spent.workers;
+    spent.seconds += context_.clock.now() - started_;
+    return outcome;
+  }
+
+  [[nodiscard]] PassTime& spent_on(Pass pass) {
+    const auto known = std::ranges::find(run_.spent, pass, &PassTime::pass);
+    return known != run_.spent.end() ? *known : run_.spent.emplace_back(PassTime{.pass = pass});
+  }
+
+  Outcome run_worker(Assignment& assignment) {
     const bool is_traced = assignment.pass == Pass::trace;
     const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
     Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()));
@@ -302,17 +320,27 @@ class Coordinator {
       case MessageKind::begin:
         assignment.begun = true;
         context_.progress.case_begins(current(assignment), assignment.pass);
+        begun_ = context_.clock.now();
+        if (assignment.done == 0) spent_on(assignment.pass).starting += begun_ - started_;
         break;
       case MessageKind::sample:
         context_.progress.case_goes_on(message.samples);
         break;
       case MessageKind::end:
+        note_seconds(assignment.pass, message.result->seconds);
         record(assignment, *message.result);
         break;
       case MessageKind::surveyed:
       case MessageKind::described:
         break;
     }
+  }
+
+  /// Of a case that has ended.
+  void note_seconds(Pass pass, double measuring) {
+    PassTime& spent = spent_on(pass);
+    spent.measuring += measuring;
+    spent.loading += std::max(0.0, context_.clock.now() - begun_ - measuring);
   }
 
   /// The worker says nothing more.
@@ -395,6 +423,8 @@ class Coordinator {
   Run& run_;
   const CoordinatorContext& context_;
   bool said_timed_ = false;
+  double started_ = 0;  ///< the worker that runs, by the clock
+  double begun_ = 0;    ///< the case that it is at
 };
 
 /// Whether this round of a pass is still to be made.

@@ -50,6 +50,14 @@ Collectors make_collectors(const MeasureContext& context, Pass pass, int forward
   return out;
 }
 
+/// Whether an execution must come before the one that collectors of a pass watch.
+bool needs_warm_up(const MeasureContext& context, Pass pass) {
+  return std::ranges::any_of(context.collectors.of(pass, context.device.id()), [](const CollectorKind* kind) {
+    const bool is_there = !kind->unavailable || !kind->unavailable();
+    return is_there && (!kind->needs_warm_up || kind->needs_warm_up());
+  });
+}
+
 /// Stands between an execution and the collectors: begins them in order and ends them in reverse, and lets
 /// each forward() start with a cold cache.
 class CollectedStages final : public StageObserver {
@@ -190,11 +198,10 @@ std::uint32_t warm_up(const MeasureContext& context, Execution& execution, const
   return 1;
 }
 
-std::vector<std::span<const double>> decisive_series(const Collectors& collectors) {
-  std::vector<std::span<const double>> all;
-  for (const auto& collector : collectors) {
-    for (const std::span<const double> series : collector->decisive_series()) all.push_back(series);
-  }
+std::vector<DecisiveSeries> decisive_series(const Collectors& collectors) {
+  std::vector<DecisiveSeries> all;
+  for (const auto& collector : collectors)
+    std::ranges::move(collector->decisive_series(), std::back_inserter(all));
   return all;
 }
 
@@ -230,8 +237,8 @@ void describe_samples(const Collectors& collectors, Samples& taken) {
 /// runs forward() several times on, it is no sample.
 bool is_sample_enough(const MeasureContext& context, const Collectors& collectors) {
   double longest = 0;  // of the times that matter: that of the whole
-  for (const std::span<const double> series : decisive_series(collectors)) {
-    if (!series.empty()) longest = std::max(longest, series.back());
+  for (const DecisiveSeries& series : decisive_series(collectors)) {
+    if (!series.samples.empty()) longest = std::max(longest, series.samples.back());
   }
   return context.device.forwards_per_sample() == 1 && longest >= too_long_to_repeat &&
          longest >= context.plan.stopping.max_seconds;
@@ -268,10 +275,10 @@ Verified verify(const MeasureContext& context, Execution& execution, const Trial
 }
 
 /// Samples until the stopping rule says so, or an output is wrong.
-Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
+Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials,
+                     const StoppingRule& rule) {
   const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
   CollectedStages stages(context.device, collectors);
-  const StoppingRule rule(context.plan.stopping);
   Samples taken;
   auto& samples = taken.qualities;
   std::optional<Ending> ending;
@@ -298,10 +305,11 @@ bool is_worth_another_try(const MeasureContext& context, const Samples& taken) {
 }
 
 /// The samples of the first attempt that nothing disturbed, or of the last one that is allowed.
-Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution, Trials& trials) {
-  Samples taken = take_samples(context, execution, trials);
+Samples take_undisturbed_samples(const MeasureContext& context, Execution& execution, Trials& trials,
+                                 const StoppingRule& rule) {
+  Samples taken = take_samples(context, execution, trials, rule);
   for (std::uint32_t retry = 1; retry <= max_retries && is_worth_another_try(context, taken); ++retry) {
-    taken = take_samples(context, execution, trials);
+    taken = take_samples(context, execution, trials, rule);
     taken.sampling.retries = retry;
   }
   return taken;
@@ -498,7 +506,9 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   PassResult result{.pass = Pass::timing};
   const double start = context.clock.now();
   Trials trials(context, execution);
-  Verified verified = verify(context, execution, trials.next(Proof::all_items), result);
+  Trial all_items = trials.next(Proof::all_items);
+  all_items.verified = context.verified;
+  Verified verified = verify(context, execution, all_items, result);
   const double verified_seconds = context.clock.now() - start;
 
   std::vector<std::vector<QualityValue>> qualities;
@@ -510,7 +520,9 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
     } else {
       const std::uint32_t warmups =
           1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
-      taken = take_undisturbed_samples(context, execution, trials);
+      const StoppingRule rule(context.plan.stopping,
+                              {.rounds = context.plan.rounds, .seconds_before = context.clock.now() - start});
+      taken = take_undisturbed_samples(context, execution, trials, rule);
       taken.sampling.warmups = warmups;
     }
     result.sampling = taken.sampling;
@@ -539,9 +551,12 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   }
   const double start = context.clock.now();
   Trials trials(context, execution);
-  NoObserver nobody;
-  execution.run(nobody, trials.next(Proof::none));
-  context.device.synchronize();
+  const bool is_cold = needs_warm_up(context, pass);
+  if (is_cold) {
+    NoObserver nobody;
+    execution.run(nobody, trials.next(Proof::none));
+    context.device.synchronize();
+  }
   const Collectors collectors = make_collectors(context, pass);
   CollectedStages stages(context.device, collectors);
   std::string wrong;
@@ -555,7 +570,7 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   }
   result.status = wrong.empty() ? Status::ok : Status::suspect;
   if (!wrong.empty()) result.reason = "while it was watched, " + wrong;
-  result.sampling = Sampling{.warmups = 1, .samples = 1, .ended_by = Ending::samples};
+  result.sampling = Sampling{.warmups = is_cold ? 1U : 0U, .samples = 1, .ended_by = Ending::samples};
   result.seconds = context.clock.now() - start;
   return result;
 }

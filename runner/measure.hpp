@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 
 #include "collectors/collector.hpp"
 #include "kernels/workload.hpp"
@@ -19,6 +20,7 @@ struct MeasureContext {
   const Plan& plan;
   std::filesystem::path trace_file{};                      ///< as CaseContext::trace_file
   std::uint64_t seed = 0;                                  ///< of what is drawn at random
+  std::span<const Verification> verified{};                ///< as Trial::verified
   std::function<void(std::uint32_t samples)> on_sample{};  ///< told after each sample; may be empty
 };
 
@@ -28,9 +30,9 @@ struct MeasureContext {
 /// outputs is held against the reference. One whose times cannot be those of its work is suspect.
 [[nodiscard]] PassResult measure_timing(const MeasureContext& context, Execution& execution);
 
-/// A trace or counters pass of one case: warm-up, then one watched execution, suspect when its output is
-/// wrong although that of the timing pass may be right; skipped with the collectors' reasons when none of
-/// them can run here.
+/// A trace, counters or source pass of one case: warm-up where it takes one, then one watched execution,
+/// suspect when its output is wrong although that of the timing pass may be right; skipped with the
+/// collectors' reasons when none of them can run here.
 [[nodiscard]] PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& execution);
 
 /// The reason why no collector of the pass can run on the device, or nullopt.

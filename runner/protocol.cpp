@@ -41,6 +41,7 @@ void fields(Archive& a, S& s) {
   a.field("pass", s.pass);
   a.field("plan", s.plan);
   a.optional_field("cases", s.cases);
+  a.optional_field("verified", s.verified);
   a.optional_field("trace_file", s.trace_file);
   a.optional_field("seed", s.seed);
   a.optional_field("token", s.token);

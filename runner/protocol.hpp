@@ -28,9 +28,11 @@ struct Job {
   Pass pass = Pass::timing;
   Plan plan{};
   std::vector<CaseKey> cases{};  ///< in the order to run
-  std::string trace_file{};      ///< of the trace pass
-  std::uint64_t seed = 0;        ///< of what is drawn at random in this job
-  std::string token{};           ///< what each answer must name: the worker keeps it from what it runs
+  /// What an earlier round verified of each case, in their order; empty: there was none.
+  std::vector<std::vector<Verification>> verified{};
+  std::string trace_file{};  ///< of the trace pass
+  std::uint64_t seed = 0;    ///< of what is drawn at random in this job
+  std::string token{};       ///< what each answer must name: the worker keeps it from what it runs
   /// Started through another program, such as compute-sanitizer: the worker's parent is not the coordinator.
   bool through_tool = false;
 };

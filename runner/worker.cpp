@@ -1,10 +1,14 @@
 #include "runner/worker.hpp"
 
 #include <algorithm>
+#include <future>
 #include <iostream>
 #include <iterator>
 #include <new>
+#include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -129,8 +133,9 @@ class Bench {
   Bench(const Job& job, const WorkerContext& context, const Channel& channel)
       : job_(job), context_(context), channel_(channel) {}
 
-  /// False when what is left of the job needs another process.
-  bool run(const CaseKey& key) {
+  /// `verified`: of the case, in an earlier round. False when what is left of the job needs another process.
+  bool run(const CaseKey& key, std::span<const Verification> verified) {
+    verified_ = verified;
     const RegisteredVariant* variant = context_.registry.variant(key.variant);
     if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
     const Case c{.id = case_id(key, variant->info), .key = key};
@@ -163,12 +168,10 @@ class Bench {
   PassResult measure(Case c, const VariantInfo& variant) {
     const Device* device = context_.devices.find(variant.device);
     if (device == nullptr) throw Error(ExitCode::fault, "no device is registered as " + variant.device);
-    // Asked before anything is loaded: a pass that cannot run here costs nothing.
-    if (const auto reason = pass_unavailable(context_.collectors, job_.pass, *device)) {
-      return without_result(Status::skipped, *reason);
-    }
     const Family* family = context_.registry.family(variant.family);
     if (family == nullptr) throw Error(ExitCode::fault, "no family is registered as " + variant.family);
+    if (const auto reason = wake_and_load(*device, *family, c.key.problem))
+      return without_result(Status::skipped, *reason);
     c.ops = family->ops(c.key.problem);
     const MeasureContext context{
         .subject = c,
@@ -179,6 +182,7 @@ class Bench {
         .plan = job_.plan,
         .trace_file = job_.trace_file,
         .seed = job_.seed ^ std::hash<std::string>{}(c.id),
+        .verified = verified_,
         .on_sample = [&](std::uint32_t samples) {
           channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
         }};
@@ -186,6 +190,20 @@ class Bench {
         workload(*family, c.key.problem).bind(c.key.variant, c.key.parameters);
     return job_.pass == Pass::timing ? measure_timing(context, *execution)
                                      : measure_watched(context, job_.pass, *execution);
+  }
+
+  /// Why the pass cannot run on the device, or nullopt. Where something could watch it the first answer may
+  /// wake up a driver, and so do the first calls of a device: the inputs are loaded meanwhile.
+  std::optional<std::string> wake_and_load(const Device& device, const Family& family,
+                                           const Problem& problem) {
+    std::future<void> loading;
+    const bool is_watched = !context_.collectors.of(job_.pass, device.id()).empty();
+    if (is_watched && !std::exchange(is_awake_, true))
+      loading = std::async(std::launch::async, [&] { static_cast<void>(workload(family, problem)); });
+    std::optional<std::string> reason = pass_unavailable(context_.collectors, job_.pass, device);
+    if (!reason && loading.valid()) device.synchronize();
+    if (!reason && loading.valid()) loading.get();
+    return reason;
   }
 
   Workload& workload(const Family& family, const Problem& problem) {
@@ -202,6 +220,8 @@ class Bench {
   const Channel& channel_;
   std::unique_ptr<Workload> workload_;
   std::pair<const Family*, Problem> loaded_;
+  std::span<const Verification> verified_;  ///< of the case that runs
+  bool is_awake_ = false;                   ///< the device; from the first case on
 };
 
 }  // namespace
@@ -228,8 +248,10 @@ int run_worker(const WorkerContext& context) {
   }
   load_plugins(job, context.registry);
   Bench bench(job, context, channel);
-  for (const CaseKey& key : job.cases) {
-    if (!bench.run(key)) break;  // the coordinator gives what is left to a new process
+  job.verified.resize(job.cases.size());
+  for (std::size_t i = 0; i < job.cases.size(); ++i) {
+    if (!bench.run(job.cases[i], job.verified[i]))
+      break;  // the coordinator gives what is left to a new process
   }
   return 0;
 }

@@ -45,19 +45,27 @@ std::vector<SourceLine> most_sampled(const SampledKernel& kernel) {
   return lines;
 }
 
-/// At which lines of its kernels' sources the warps of each op stand, and what they wait for. The first
-/// forward() of a sample is timed, so that the second one can be sampled as often as it takes.
+/// At which lines of its kernels' sources the warps of each op stand, and what they wait for. One forward()
+/// of a sample is timed, so that the next one can be sampled as often as it takes. Where no execution came
+/// before the sample, one more forward() comes first, with all that happens once.
 class SourceLines final : public Collector {
  public:
-  explicit SourceLines(const CaseContext& context) : ops_(context.subject.ops), clock_(context.clock) {}
+  explicit SourceLines(const CaseContext& context)
+      : ops_(context.subject.ops), clock_(context.clock), untimed_(needs_warm_up() ? 0 : 1) {}
+
+  /// Only so that CUPTI knows the modules: what one execution would warm up besides, a forward() does.
+  static bool needs_warm_up() { return kept_sampler() == nullptr; }
 
   void begin_sample() override {
+    op_.clear();
     attempt([&] { sampler_ = &sampler(); });
   }
 
   void begin_stage(std::string_view op, Stage stage) override {
     if (stage != Stage::forward || sampler_ == nullptr) return;
-    is_sampling_ = op == timed_op_;
+    if (op != op_) forwards_ = 0;
+    op_ = op;
+    is_sampling_ = forwards_ == untimed_ + 1;
     if (is_sampling_) attempt([&] { sampler_->start(seconds_); });
     began_ = clock_.now();
   }
@@ -69,10 +77,12 @@ class SourceLines final : public Collector {
       seconds_ = clock_.now() - began_;
       if (is_sampling_) add(std::string(op), sampler_->stop());
     });
-    timed_op_ = is_sampling_ ? "" : op;
+    ++forwards_;
   }
 
-  [[nodiscard]] bool again(std::string_view op) override { return sampler_ != nullptr && timed_op_ == op; }
+  [[nodiscard]] bool again(std::string_view op) override {
+    return sampler_ != nullptr && op_ == op && forwards_ < untimed_ + 2;
+  }
 
   void finish(std::vector<Measurement>& measurements) override {
     for (const OpInfo& op : ops_) {
@@ -111,8 +121,12 @@ class SourceLines final : public Collector {
   /// Made once in a process, and kept: CUPTI tells instructions apart of modules that were loaded before it
   /// sampled or counted anything, or while it may sample, and of no others.
   static cuda::PcSampler& sampler() {
-    static auto* const kept = new cuda::PcSampler(cuda::current_context());
-    return *kept;
+    if (kept_sampler() == nullptr) kept_sampler() = new cuda::PcSampler(cuda::current_context());
+    return *kept_sampler();
+  }
+  static cuda::PcSampler*& kept_sampler() {
+    static cuda::PcSampler* kept = nullptr;
+    return kept;
   }
 
   /// With the names that kernels have in measurements.
@@ -153,8 +167,10 @@ class SourceLines final : public Collector {
   std::vector<OpInfo> ops_;
   const Clock& clock_;
   cuda::PcSampler* sampler_ = nullptr;
-  std::string refusal_;   ///< why there is no sampler; "" when there is one, or there was
-  std::string timed_op_;  ///< whose forward() has just been timed, and is to be sampled
+  std::string refusal_;  ///< why there is no sampler; "" when there is one, or there was
+  int untimed_;          ///< forwards of each op before the one that is timed
+  std::string op_;       ///< whose forward() runs or ran last
+  int forwards_ = 0;     ///< of that op in this sample, so far
   bool is_sampling_ = false;
   double began_ = 0, seconds_ = 0;  ///< s, of the stage that runs or ran last
   std::map<std::string, BySymbol> of_ops_;
@@ -168,6 +184,7 @@ const bool registered =
          .order = 50,
          .unavailable = cuda::cupti_unavailable,
          .make = [](const CaseContext& context) { return std::make_unique<SourceLines>(context); },
+         .needs_warm_up = SourceLines::needs_warm_up,
      }),
      true);
 

@@ -19,6 +19,9 @@ namespace mprof {
 /// A quiet NaN that no arithmetic gives: x86 and CUDA make 0x7FC00000, 0xFFC00000 or 0x7FFFFFFF.
 inline constexpr std::uint32_t poison_pattern = 0x7FC0'DEAD;
 
+/// Fills memory with a pattern, on all threads.
+void fill_bits(std::span<float> memory, std::uint32_t pattern);
+
 /// Fills an op's output with poison, so that an element that a launch leaves out shows.
 void poison(std::span<float> output);
 

@@ -29,13 +29,13 @@
 //             operations several times as fast as pageable ones. Two or three streams should bring nearly
 //             all there is: two directions and a kernel are all that can overlap.
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <vector>
 
 #include "cuda/fill.hpp"
 #include "cuda/handles.hpp"
 #include "kernels/common/parallel.hpp"
+#include "kernels/common/poison.hpp"
 #include "kernels/conv/device/device_shape.cuh"
 #include "kernels/conv/lenet/variant.hpp"
 
@@ -130,9 +130,10 @@ class Streams final : public Convolution {
   /// All places that a result is copied from.
   void poison_output(std::uint32_t pattern) override {
     for (Lane& lane : lanes_) {
-      cuda::fill(lane.output.data(), lane.output.size(), pattern);
-      std::fill_n(lane.pinned_output.data(), lane.pinned_output.size(), std::bit_cast<float>(pattern));
+      cuda::begin_fill(lane.output.data(), lane.output.size(), pattern);
+      fill_bits({lane.pinned_output.data(), lane.pinned_output.size()}, pattern);
     }
+    cuda::check(cudaDeviceSynchronize());
   }
 
  private:

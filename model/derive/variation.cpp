@@ -20,11 +20,10 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// What is assumed of a process that was measured once, until rounds tell: as op times and whole executions
-/// differed between processes on an H200 (0.2 to 0.4 %, and 2 to 10 %), known no better than from five of
+/// What is assumed of a process that was measured once, until rounds tell: known no better than from five of
 /// them.
 VariancePrior assumed(ClockSource clock) {
-  const double deviation = clock == ClockSource::device ? 0.003 : 0.05;
+  const double deviation = assumed_deviation(clock);
   return {deviation * deviation, 4, infinite};
 }
 

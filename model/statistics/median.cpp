@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <unordered_map>
 #include <vector>
 
@@ -62,6 +63,18 @@ std::optional<double> relative_half_width(std::span<const double> samples) {
   const double middle = median(samples);
   if (middle == 0) return std::nullopt;
   return (interval->high - interval->low) / 2 / std::abs(middle);
+}
+
+std::optional<double> relative_standard_error(std::span<const double> samples) {
+  constexpr double half_pi = std::numbers::pi / 2;  // both of a normal distribution
+  if (samples.size() < 2) return std::nullopt;
+  const double middle = median(samples);
+  if (!(middle > 0)) return std::nullopt;
+  double distances = 0;
+  for (const double sample : samples) distances += std::abs(sample - middle);
+  const auto count = static_cast<double>(samples.size());
+  const double deviation = std::sqrt(half_pi) * distances / (count - 1);
+  return std::sqrt(half_pi / count) * deviation / middle;
 }
 
 }  // namespace mprof

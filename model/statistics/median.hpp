@@ -22,4 +22,9 @@ struct Interval {
 /// 0.
 [[nodiscard]] std::optional<double> relative_half_width(std::span<const double> samples);
 
+/// How far the median of so many samples lies from that of many more, typically, over the median: the
+/// standard error of a normal distribution's, whose deviation is reckoned from the mean distance to the
+/// median, which an outlier moves little. nullopt below two samples, and where the median is not positive.
+[[nodiscard]] std::optional<double> relative_standard_error(std::span<const double> samples);
+
 }  // namespace mprof

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/analysis/analysis.hpp"
 #include "report/text/format.hpp"
@@ -81,7 +82,30 @@ std::string remarks(const FamilyResult& family) {
   return out;
 }
 
+/// Seconds to be read at a glance.
+std::string about(double seconds) {
+  return fmt::format("{:.{}f} s", seconds, seconds < 10 ? 1 : 0);
+}
+
 }  // namespace
+
+std::string render_spent(const Run& run) {
+  if (run.spent.empty()) return "";
+  PassTime all;
+  std::vector<std::string> passes;
+  for (const PassTime& one : run.spent) {
+    passes.push_back(fmt::format("{} {}", to_string(one.pass), about(one.seconds)));
+    all.workers += one.workers;
+    all.seconds += one.seconds;
+    all.starting += one.starting;
+    all.loading += one.loading;
+    all.measuring += one.measuring;
+  }
+  return fmt::format(
+      "Took {} ({}): {} to start {} worker{}, {} to load and free, {} to measure and verify.\n",
+      about(all.seconds), fmt::join(passes, ", "), about(all.starting), all.workers,
+      all.workers == 1 ? "" : "s", about(all.seconds - all.starting - all.measuring), about(all.measuring));
+}
 
 std::string render_summary(const Run& run, std::size_t width) {
   const RunAnalysis analysis = analyse(run);

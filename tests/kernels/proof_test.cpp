@@ -123,6 +123,63 @@ TEST_F(Proofs, TheChecksumIsOfTheBitsInWhateverOrderTheyCame) {
       << "of what was not compared nothing is said";
 }
 
+TEST_F(Proofs, AnOutputOfTheSameBitsAsOneThatWasVerifiedNeedsNoReference) {
+  const std::vector<Verification> verified{shown(output(1), {.proof = Proof::all_items, .turn = 1})};
+  proof = OutputProof(turning);  // as in another process
+  references = 0;
+  const Trial all_items{.proof = Proof::all_items, .turn = 3, .seed = 7, .verified = verified};
+  EXPECT_EQ(shown(output(3), all_items), verified[0]);
+  EXPECT_LE(references, static_cast<int>(items)) << "of some items, drawn by the seed";
+  references = 0;
+  EXPECT_TRUE(shown(output(2), {.proof = Proof::as_before, .turn = 2}).passed);
+  std::vector<float> spoilt = output(2);
+  spoilt[17] += 0.01F;
+  EXPECT_FALSE(shown(spoilt, {.proof = Proof::as_before, .turn = 2}).passed);
+  EXPECT_FALSE(shown(output(2), {.proof = Proof::as_before, .turn = 3}).passed) << "of another order";
+  EXPECT_EQ(references, 0);
+}
+
+TEST_F(Proofs, AnOutputOfOtherBitsIsComparedAsAWhole) {
+  const std::vector<Verification> verified{shown(output(0), {.proof = Proof::all_items})};
+  proof = OutputProof(turning);
+  std::vector<float> flipped = output(2);
+  flipped[11] = std::nextafter(flipped[11], 1e9F);
+  references = 0;
+  const Verification other = shown(flipped, {.proof = Proof::all_items, .turn = 2, .verified = verified});
+  EXPECT_TRUE(other.passed) << "within the tolerance";
+  EXPECT_NE(other.checksum, verified[0].checksum);
+  EXPECT_EQ(references, static_cast<int>(items));
+  flipped[11] += 0.01F;
+  EXPECT_FALSE(shown(flipped, {.proof = Proof::all_items, .turn = 2, .verified = verified}).passed);
+}
+
+/// What was verified of another op, at another tolerance, in part or as wrong says nothing of this output.
+TEST_F(Proofs, WhatWasNotVerifiedOfThisOpIsVerified) {
+  const Verification right = shown(output(0), {.proof = Proof::all_items});
+  std::vector<std::vector<Verification>> useless(5, {right});
+  useless[0][0].op = "another";
+  useless[1][0].passed = false;
+  useless[2][0].tolerance = 1;
+  useless[3][0].elements = 3;
+  useless[4][0].checksum = "";
+  for (const std::vector<Verification>& verified : useless) {
+    proof = OutputProof(turning);
+    references = 0;
+    EXPECT_TRUE(shown(output(0), {.proof = Proof::all_items, .verified = verified}).passed);
+    EXPECT_EQ(references, static_cast<int>(items));
+  }
+}
+
+/// Whoever knows the checksum could contrive an output that has it.
+TEST_F(Proofs, AContrivedChecksumDoesNotMakeAnOutputRight) {
+  std::vector<float> wrong = output(0);
+  for (float& value : wrong) value += 0.01F;
+  std::vector<Verification> verified{shown(output(0), {.proof = Proof::all_items})};
+  proof = OutputProof(turning);
+  verified[0].checksum = fmt::format("{:016x}", fingerprint(wrong));
+  EXPECT_FALSE(shown(wrong, {.proof = Proof::all_items, .seed = 3, .verified = verified}).passed);
+}
+
 TEST_F(Proofs, OneWrongElementIsSeenWhereEachIsCompared) {
   ASSERT_TRUE(shown(output(0), {.proof = Proof::all_items}).passed);
   std::vector<float> spoilt = output(2);

@@ -106,6 +106,7 @@ inline Run full_run() {
   run.variants = {full_variant()};
   run.cases = {full_case()};
   run.shard = Shard{2, 3};
+  run.spent = {{Pass::timing, 3, 9.5, 1, 2, 6}, {Pass::trace, 1, 2, 0.5, 0.25, 1}};
   run.parts = {{.shard = Shard{1, 3},
                 .command_line = {"mprof", "run", "--all", "--shard", "1/3"},
                 .seed = 7,

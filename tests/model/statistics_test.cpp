@@ -1,3 +1,4 @@
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -60,6 +61,25 @@ TEST(RelativeHalfWidth, IsHalfTheIntervalOverTheMedian) {
   EXPECT_FALSE(relative_half_width(one_to(3)).has_value());
   EXPECT_FALSE(relative_half_width(std::vector<double>(9, 0.0)).has_value());
   EXPECT_DOUBLE_EQ(*relative_half_width(std::vector<double>(9, 4.0)), 0.0);
+}
+
+TEST(RelativeStandardError, IsThatOfTheMedianOfNormalSamples) {
+  EXPECT_FALSE(relative_standard_error(one_to(1)).has_value());
+  EXPECT_FALSE(relative_standard_error(std::vector<double>(9, 0.0)).has_value());
+  EXPECT_DOUBLE_EQ(*relative_standard_error(std::vector<double>(2, 4.0)), 0.0);
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal(100, 2);
+  constexpr int trials = 4000;
+  constexpr std::size_t count = 25;
+  double squares = 0, claimed = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<double> samples(count);
+    for (double& sample : samples) sample = normal(random);
+    squares += std::pow(median(samples) / 100 - 1, 2);
+    claimed += *relative_standard_error(samples);
+  }
+  const double actual = std::sqrt(squares / trials);
+  EXPECT_NEAR(claimed / trials / actual, 1, 0.05);
 }
 
 }  // namespace

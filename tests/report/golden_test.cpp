@@ -107,6 +107,16 @@ TEST(Summary, SaysWhichOpTimesSayLittle) {
   EXPECT_EQ(render_summary(samples::healthy(), 100).find("outside forward()"), std::string::npos);
 }
 
+TEST(Summary, SaysWhatTookHowLong) {
+  EXPECT_EQ(render_spent({}), "");
+  mprof::Run run;
+  run.spent = {{Pass::timing, 84, 251.2, 21, 30, 190}, {Pass::trace, 28, 30.5, 5.25, 4, 20}};
+  EXPECT_EQ(
+      render_spent(run),
+      "Took 282 s (timing 251 s, trace 30 s): 26 s to start 112 workers, 45 s to load and free, 210 s to "
+      "measure and verify.\n");
+}
+
 TEST(Summary, SaysWhyCasesWereSkippedOnceAReason) {
   mprof::Run run = samples::healthy();
   std::size_t skipped = 0;

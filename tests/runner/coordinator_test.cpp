@@ -174,6 +174,23 @@ TEST_F(CoordinatorTest, TimesEachCaseInAProcessForEachRound) {
     EXPECT_EQ(find_measurement(c, "first_op_time", "op1")->samples.size(), 3U)
         << "each process has a first one";
   }
+  ASSERT_EQ(run.spent.size(), 1U);
+  const PassTime& spent = run.spent[0];
+  EXPECT_EQ(spent.pass, Pass::timing);
+  EXPECT_EQ(spent.workers, 2U * 3);
+  EXPECT_GT(spent.measuring, 0);
+  EXPECT_GE(spent.seconds, spent.starting + spent.loading + spent.measuring);
+}
+
+TEST(Jobs, KeepWhatAnEarlierRoundVerified) {
+  Verification verified;
+  verified.op = "op1";
+  verified.passed = true;
+  verified.elements = 3;
+  verified.checksum = "0123456789abcdef";
+  const Job job{.cases = {{"fake/right", {}, test::size_of(1)}, {"fake/right", {}, test::size_of(2)}},
+                .verified = {{verified}, {}}};
+  EXPECT_EQ(parse_job(to_line(job)).verified, job.verified);
 }
 
 TEST_F(CoordinatorTest, WhatFailedInOneRoundIsNotTriedInTheNext) {

@@ -337,6 +337,31 @@ TEST_F(Measure, ASlowCaseIsRunOnceAndHasNoInterval) {
   EXPECT_EQ(executions, 2);
 }
 
+/// A median of one process says little of the next one: further processes tell more than further samples.
+TEST_F(Measure, WhereRoundsFollowNoisySamplesEndWhenTheNextRoundTellsMore) {
+  plan.stopping.min_samples = 3;
+  const auto samples_of = [&](std::uint32_t rounds) {
+    plan.rounds = rounds;
+    int call = 0;
+    const PassResult result =
+        timing({.on_stage = [&](Stage) { clock.advance(100 + (call++ / 3 % 2 == 0 ? 1 : 4)); }});
+    return std::pair(result.sampling->samples, result.sampling->ended_by);
+  };
+  EXPECT_EQ(samples_of(1), std::pair(9U, Ending::samples));
+  EXPECT_EQ(samples_of(3), std::pair(2U, Ending::confidence)) << "each is long";
+}
+
+TEST_F(Measure, WhatAnEarlierRoundVerifiedIsForTheVerifiedExecutionAlone) {
+  const std::vector<Verification> verified = test::right_result().verification;
+  ScriptedExecution execution(steady());
+  MeasureContext later = context();
+  later.verified = verified;
+  EXPECT_EQ(measure_timing(later, execution).status, Status::ok);
+  ASSERT_GT(execution.trials.size(), 2U);
+  for (const Trial& trial : execution.trials)
+    EXPECT_EQ(trial.verified.size(), trial.proof == Proof::all_items ? 1U : 0U);
+}
+
 TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheVerification) {
   const PassResult result = timing(steady());
   EXPECT_EQ(result.sampling->warmups, 2U);
@@ -537,6 +562,27 @@ TEST_F(Measure, WhatIsSampledOfSourcesIsKept) {
   EXPECT_EQ(samples(result, "lines"), std::vector<double>{1});
   ASSERT_EQ(result.source_lines.size(), 1U);
   EXPECT_EQ(result.source_lines[0].op, "op1");
+  EXPECT_EQ(execution.executions, 2) << "one that nobody watched";
+}
+
+TEST_F(Measure, APassThatNeedsNoWarmUpHasNone) {
+  CollectorKinds kinds;
+  bool needs = false;
+  kinds.add({.id = "lines",
+             .pass = Pass::source,
+             .device = "",
+             .order = 0,
+             .unavailable = {},
+             .make = [](const CaseContext&) { return std::make_unique<LineSampler>(); },
+             .needs_warm_up = [&] { return needs; }});
+  for (const bool again : {false, true}) {
+    needs = again;
+    ScriptedExecution execution({});
+    const PassResult result = measure_watched(with(kinds), Pass::source, execution);
+    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_EQ(result.sampling->warmups, needs ? 1U : 0U);
+    EXPECT_EQ(execution.executions, needs ? 2 : 1);
+  }
 }
 
 }  // namespace

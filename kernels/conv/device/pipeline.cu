@@ -39,9 +39,12 @@ void Chunk::reserve(const Shape& shape, std::size_t most_images, Wire wire) {
   grow(wire_output, wire_bytes(out, wire));
 }
 
-void Chunk::poison(std::uint32_t pattern) const {
-  cuda::fill(output.data(), output.size(), pattern);
-  cuda::fill(reinterpret_cast<float*>(wire_output.data()), wire_output.size() / sizeof(float), pattern);
+void Chunk::begin_poisoning_device(std::uint32_t pattern) const {
+  cuda::begin_fill(output.data(), output.size(), pattern);
+  cuda::begin_fill(wire_output.data(), wire_output.size() / sizeof(pattern), pattern);
+}
+
+void Chunk::poison_host(std::uint32_t pattern) const {
   std::fill_n(reinterpret_cast<std::uint32_t*>(host_output.data()), host_output.size() / sizeof(pattern),
               pattern);
 }
@@ -89,8 +92,12 @@ void Pipeline::finish() {
 
 void Pipeline::poison_output(std::uint32_t pattern) {
   for (const Lane& lane : lanes_) {
-    for (const Chunk& chunk : lane.chunks) chunk.poison(pattern);
+    for (const Chunk& chunk : lane.chunks) chunk.begin_poisoning_device(pattern);
   }
+  threads_.run(lanes_.size(), [&](std::size_t lane) {
+    for (const Chunk& chunk : lanes_[lane].chunks) chunk.poison_host(pattern);
+  });
+  cuda::check(cudaDeviceSynchronize());
 }
 
 void Pipeline::work(Lane& lane) {

@@ -33,7 +33,8 @@ class Chunk {
  public:
   /// Makes room for `images` images of a shape.
   void reserve(const Shape& shape, std::size_t images, Wire wire);
-  void poison(std::uint32_t pattern) const;
+  void begin_poisoning_device(std::uint32_t pattern) const;  ///< on the default stream
+  void poison_host(std::uint32_t pattern) const;
 
   cuda::Event done;  ///< the output is in page-locked memory
   Images images;

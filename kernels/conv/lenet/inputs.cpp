@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -69,6 +72,38 @@ DataSet read_data_set(const std::filesystem::path& directory) {
                                         wrong - data.labels.values.begin(), classes - 1));
   }
   return data;
+}
+
+/// What tells a file from another one at the same place.
+struct FileState {
+  std::filesystem::path path;
+  std::filesystem::file_time_type written;
+  std::uintmax_t size = 0;
+  bool operator==(const FileState&) const = default;
+};
+
+/// nullopt where it cannot be told.
+std::optional<FileState> state_of(const std::filesystem::path& path) {
+  std::error_code no_time, no_size;
+  FileState state{path, std::filesystem::last_write_time(path, no_time),
+                  std::filesystem::file_size(path, no_size)};
+  return no_time || no_size ? std::nullopt : std::optional(std::move(state));
+}
+
+/// Likewise, read once in a process as long as its files stay as they are: a worker loads a data set for each
+/// of its problems, and to decompress one takes longer than most of them.
+std::shared_ptr<const DataSet> data_set_of(const std::filesystem::path& directory) {
+  static std::mutex mutex;
+  static std::shared_ptr<const DataSet> kept;
+  static std::array<std::optional<FileState>, 2> kept_of;
+  const std::array files{state_of(directory / image_file), state_of(directory / label_file)};
+  const std::lock_guard lock(mutex);
+  const bool is_kept = kept != nullptr && files == kept_of && files[0] && files[1];
+  if (!is_kept) {
+    kept = std::make_shared<const DataSet>(read_data_set(directory));
+    kept_of = files;
+  }
+  return kept;
 }
 
 /// Image `index` of the data set as the network sees it.
@@ -166,7 +201,8 @@ Weights load_weights(const std::filesystem::path& path) {
 Inputs load_inputs(std::size_t batch, const InputPaths& paths) {
   const std::filesystem::path folder = paths.at(data_input);
   const std::filesystem::path weights = paths.at(weights_input);
-  const DataSet set = read_data_set(folder);
+  const std::shared_ptr<const DataSet> read = data_set_of(folder);
+  const DataSet& set = *read;
   if (batch > set.labels.values.size()) {
     fail_images(folder / image_file,
                 fmt::format("{} images, expected at least the batch of {}", set.labels.values.size(), batch));
