@@ -1,6 +1,11 @@
 # The CUDA parts: cuda/, collectors/cuda/ and every .cu file of kernels/, when the toolkit is found. Sets MPROF_WITH_CUDA.
 file(GLOB MPROF_CUDA_KERNELS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.cu
   ${CMAKE_SOURCE_DIR}/kernels/*/device/*.cu)
+# Those of a GPU's own instructions (wgmma), which no later GPU has: compiled for compute capability 9.0 and nothing else,
+# whatever the others are compiled for. They share no kernel with other files, whose copy of it would be another.
+set(MPROF_CUDA_SM90A_KERNELS ${MPROF_CUDA_KERNELS})
+list(FILTER MPROF_CUDA_SM90A_KERNELS INCLUDE REGEX "_sm90a\\.cu$")
+list(FILTER MPROF_CUDA_KERNELS EXCLUDE REGEX "_sm90a\\.cu$")
 # What registers itself, and is therefore no part of the library: the device, and the collectors that need it.
 file(GLOB MPROF_CUDA_PLUGINS CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/cuda/device.cpp ${CMAKE_SOURCE_DIR}/collectors/cuda/*.cpp)
@@ -92,4 +97,11 @@ function(mprof_cuda_plugins)
 
   target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
   target_link_libraries(mprof_kernels_plugins PUBLIC mprof_cuda)
+  if(MPROF_CUDA_SM90A_KERNELS)
+    add_library(mprof_kernels_sm90a STATIC ${MPROF_CUDA_SM90A_KERNELS})
+    set_target_properties(mprof_kernels_sm90a PROPERTIES CUDA_ARCHITECTURES 90a-real)
+    target_link_libraries(mprof_kernels_sm90a PUBLIC mprof_kernels mprof_cuda)
+    mprof_configure_target(mprof_kernels_sm90a)
+    target_link_libraries(mprof_kernels_plugins PUBLIC mprof_kernels_sm90a)
+  endif()
 endfunction()

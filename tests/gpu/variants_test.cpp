@@ -11,6 +11,20 @@ namespace mprof {
 namespace conv {
 INSTANTIATE_TEST_SUITE_P(Cuda, EachConvolution, ::testing::ValuesIn(mprof::test::variants_of("conv", "cuda")),
                          mprof::test::name_of);
+
+/// More images than all multiprocessors take at once, and of an odd number.
+TEST(BandedWgmma, IsRightWhereABlockHasManyImages) {
+  const Declaration& declaration = declaration_of<Convolution>("conv/banded_wgmma");
+  if (const auto reason = declaration.unavailable()) GTEST_SKIP() << *reason;
+  for (const std::string precision : {"tf32", "fp16"}) {
+    const auto convolution = declaration.make({{"precision", precision}});
+    for (const std::size_t images : {1U, 2U, 265U, 801U}) {
+      const Verification result =
+          run(*convolution, layers[1].shape(images), *declaration.tolerance, images == 265 ? 2 : 1);
+      EXPECT_TRUE(result.passed) << precision << ", " << images << " images: " << result.finding;
+    }
+  }
+}
 }  // namespace conv
 
 namespace elementwise {
@@ -52,6 +66,7 @@ TEST(CudaVariants, AreAllThere) {
                          "conv/per_layer",
                          "conv/banded",
                          "conv/banded_split",
+                         "conv/banded_wgmma",
                          "conv/pipeline",
                          "conv/pipeline_half",
                          "elementwise/baseline",

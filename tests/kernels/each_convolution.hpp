@@ -41,6 +41,10 @@ std::string text(const Shape& s) {
 
 class EachConvolution : public ::testing::TestWithParam<std::string> {
  protected:
+  void SetUp() override {
+    if (!declaration().unavailable) return;
+    if (const auto reason = declaration().unavailable()) GTEST_SKIP() << *reason;
+  }
   [[nodiscard]] const Declaration& declaration() const { return declaration_of<Convolution>(GetParam()); }
   [[nodiscard]] std::unique_ptr<Convolution> make(const Parameters& given = {}) {
     const Parameters parameters = resolve_parameters(declaration().parameters, GetParam(), given);

@@ -72,6 +72,55 @@ class ThreadCopy {
   }
 };
 
+/// The steps of bulk copies (compute capability 9.0), each by one thread. `barrier` lies in shared memory and
+/// counts the bytes that arrive; it is used again and again, with parity 0, 1, 0, ...
+inline __device__ void make_barrier(std::uint64_t* barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+inline __device__ void bulk_load(float* to, const float* from, unsigned bytes, std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
+}
+
+/// By any number of whole warps, which see the bytes then.
+inline __device__ void wait_for_bytes(std::uint64_t* barrier, unsigned parity) {
+  unsigned done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+  }
+  __syncwarp();  // lanes may have left the loop one after another
+}
+
+/// By all threads that wrote what bulk_store copies or wgmma multiplies, before they synchronize with the one
+/// that asks for it.
+inline __device__ void show_to_copies() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+inline __device__ void bulk_store(float* to, const float* from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(shared_address(from)), "r"(bytes)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/// By the thread that asked for the stores: what they copy has been read.
+inline __device__ void wait_until_bulk_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
 /// One thread asks for a whole copy, which takes no registers and no further instructions (compute capability
 /// 9.0). An object of it lies in shared memory.
 class BulkCopy {
@@ -79,52 +128,31 @@ class BulkCopy {
   template <unsigned /*threads*/>
   __device__ void begin(float* to, const float* from, unsigned floats) {
     if (threadIdx.x != 0) return;
-    const auto bytes = static_cast<unsigned>(floats * sizeof(float));
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&arrived_)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&arrived_)),
-                 "r"(bytes)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(to)),
-        "l"(from), "r"(bytes), "r"(shared_address(&arrived_))
-        : "memory");
+    make_barrier(&arrived_);
+    bulk_load(to, from, static_cast<unsigned>(floats * sizeof(float)), &arrived_);
   }
 
   /// Ends because begin() has arrived already, and asked for as many bytes as the barrier expects.
   __device__ void wait() {
     __syncthreads();  // the barrier is initialised
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-          : "=r"(done)
-          : "r"(shared_address(&arrived_))
-          : "memory");
-    }
-    __syncwarp();  // lanes may have left the loop one after another
+    wait_for_bytes(&arrived_, 0);
   }
 
   template <unsigned threads, unsigned rows, unsigned floats>
   static __device__ void store(float* to, unsigned to_pitch, const float* from, unsigned from_pitch) {
     static_assert(rows <= 32);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // what the thread wrote, for the copy
+    show_to_copies();
     synchronize<threads>();
     const unsigned row = threadIdx.x % threads;
     if (row < rows) {
-      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + row * to_pitch),
-                   "r"(shared_address(from + row * from_pitch)),
-                   "r"(static_cast<unsigned>(floats * sizeof(float)))
-                   : "memory");
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      bulk_store(to + row * to_pitch, from + row * from_pitch, static_cast<unsigned>(floats * sizeof(float)));
     }
     __syncwarp();
   }
 
   template <unsigned threads>
   static __device__ void wait_until_read() {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    wait_until_bulk_read();
     synchronize<threads>();
   }
 

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <cuda_runtime_api.h>
 
@@ -39,10 +41,18 @@ class Product {
 /// The product for the variant `id`. Throws Error(environment) on a GPU without the instructions.
 [[nodiscard]] std::unique_ptr<Product> make_product(Precision precision, const std::string& id);
 
+/// Why this machine cannot run make_wgmma_product()'s kernel, or nullopt.
+[[nodiscard]] std::optional<std::string> wgmma_unavailable();
+
+/// The same product, whose layer 2 is a kernel of wgmma, in TF32 or FP16. Throws Error(environment) where
+/// wgmma_unavailable() has a reason.
+[[nodiscard]] std::unique_ptr<Product> make_wgmma_product(Precision precision, const std::string& id);
+
 /// The product of all images at once.
 class BandedConvolution final : public DeviceConvolution {
  public:
   BandedConvolution(Precision precision, const std::string& id) : product_(make_product(precision, id)) {}
+  explicit BandedConvolution(std::unique_ptr<Product> product) : product_(std::move(product)) {}
 
  protected:
   void allocate(const float* host_mask) override { product_->prepare(shape(), host_mask); }
