@@ -72,6 +72,46 @@ class ThreadCopy {
   }
 };
 
+/// Counts the bytes of bulk copies to shared memory (compute capability 9.0). An object of it lies there.
+class ArrivalBarrier {
+ public:
+  /// By one thread, before a barrier of the block.
+  __device__ void init() {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&state_)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+
+  /// By one thread: begins the only copy of a phase.
+  __device__ void begin(float* to, const float* from, unsigned floats) {
+    const auto bytes = static_cast<unsigned>(floats * sizeof(float));
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&state_)),
+                 "r"(bytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            shared_address(to)),
+        "l"(from), "r"(bytes), "r"(shared_address(&state_))
+        : "memory");
+  }
+
+  /// By whole warps: until a phase of this parity is complete, of which the first is 0. Ends because begin()
+  /// has arrived already, and asked for as many bytes as the barrier expects.
+  __device__ void wait(unsigned parity) {
+    unsigned done = 0;
+    while (done == 0) {
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(shared_address(&state_)), "r"(parity)
+          : "memory");
+    }
+    __syncwarp();  // lanes may have left the loop one after another
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
 /// One thread asks for a whole copy, which takes no registers and no further instructions (compute capability
 /// 9.0). An object of it lies in shared memory.
 class BulkCopy {
@@ -79,45 +119,35 @@ class BulkCopy {
   template <unsigned /*threads*/>
   __device__ void begin(float* to, const float* from, unsigned floats) {
     if (threadIdx.x != 0) return;
-    const auto bytes = static_cast<unsigned>(floats * sizeof(float));
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&arrived_)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&arrived_)),
-                 "r"(bytes)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(to)),
-        "l"(from), "r"(bytes), "r"(shared_address(&arrived_))
-        : "memory");
+    arrived_.init();
+    arrived_.begin(to, from, floats);
   }
 
-  /// Ends because begin() has arrived already, and asked for as many bytes as the barrier expects.
   __device__ void wait() {
     __syncthreads();  // the barrier is initialised
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-          : "=r"(done)
-          : "r"(shared_address(&arrived_))
-          : "memory");
-    }
-    __syncwarp();  // lanes may have left the loop one after another
+    arrived_.wait(0);
   }
+
+  /// By one thread, after fence(): begins a copy from shared memory. commit() after it, or after several.
+  static __device__ void begin_store(float* to, const float* from, unsigned floats) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+                 "r"(shared_address(from)), "r"(static_cast<unsigned>(floats * sizeof(float)))
+                 : "memory");
+  }
+  static __device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+  /// By each thread: what it has read and written in shared memory comes before copies that begin later.
+  static __device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
   template <unsigned threads, unsigned rows, unsigned floats>
   static __device__ void store(float* to, unsigned to_pitch, const float* from, unsigned from_pitch) {
     static_assert(rows <= 32);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // what the thread wrote, for the copy
+    fence();
     synchronize<threads>();
     const unsigned row = threadIdx.x % threads;
     if (row < rows) {
-      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + row * to_pitch),
-                   "r"(shared_address(from + row * from_pitch)),
-                   "r"(static_cast<unsigned>(floats * sizeof(float)))
-                   : "memory");
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      begin_store(to + row * to_pitch, from + row * from_pitch, floats);
+      commit();
     }
     __syncwarp();
   }
@@ -129,7 +159,7 @@ class BulkCopy {
   }
 
  private:
-  std::uint64_t arrived_;  // an mbarrier
+  ArrivalBarrier arrived_;
 };
 
 #if __CUDA_ARCH__ >= 900
