@@ -11,8 +11,9 @@
 //             the operand cache.
 //
 //             Layer 1     A block computes 16 rows of one image. A thread has layer1_width (10 or 20) pixels
-//                         of a row: 40 or 80 sums, 280 or 560 multiply-adds for the 4 or 7 loads of a mask
-//                         row and 14 of weights.
+//                         of a row: 40 or 80 sums, 280 or 560 multiply-adds for the 8 or 13 loads of a mask
+//                         row and 14 of weights. The inputs of a block are one piece of memory, and so are
+//                         its sums of a map: bulk copies move them, where the GPU has such.
 //             Layer 2     The rows of all images are counted through, 34 of each, and dealt to warps 32 at a
 //                         time: a lane has a whole row, 136 sums, 952 multiply-adds for 10 loads and 14 of
 //                         weights, and none idles where an image ends. A block stays on its multiprocessor
@@ -33,13 +34,14 @@
 //             FP32 (FMA) pipe utilization above 80 % in layer 2, and 94 instructions of 100 in it FFMA. At
 //             batch 10000 an H200 at 1.95 GHz needs 1.10 ms to issue the multiply-adds alone, 1.17 ms with
 //             all else that is issued; measured are 1.32 ms. In layer 1 both the FMA pipe and DRAM are busy,
-//             since arithmetic (0.38 ms) and traffic (0.31 ms) have nearly the same floor there; measured are
-//             0.51 ms. L1 hit rates do not matter: each input is loaded once or twice.
-#include <algorithm>
+//             since arithmetic (0.38 ms) and traffic (0.31 ms) have nearly the same floor there; measured
+//             were 0.51 ms while threads still loaded and stored. L1 hit rates do not matter: each input is
+//             loaded once or twice.
 #include <string>
 #include <vector>
 
 #include "kernels/conv/device/any_shape.cuh"
+#include "kernels/conv/device/async_copy.cuh"
 #include "kernels/conv/device/device_convolution.hpp"
 #include "kernels/conv/device/layer2_images.cuh"
 #include "kernels/conv/device/layer2_rows.cuh"
@@ -49,113 +51,65 @@
 namespace mprof::conv {
 namespace {
 
-/// Floats that a strip of `width` pixels reads of an input row, rounded up to whole 16-byte loads.
-constexpr unsigned window(unsigned width, unsigned mask) {
-  return (width + mask - 1 + 3) / 4 * 4;
-}
-
 template <unsigned Width>
 struct Layer1 {
   static constexpr unsigned side = 86, out_side = 80, maps = 4, mask = 7;
-  static constexpr unsigned rows = 16;                  ///< output rows of a block
-  static constexpr unsigned in_rows = rows + mask - 1;  ///< input rows of a block
-  static constexpr unsigned bands = out_side / rows;    ///< blocks an image
-  static constexpr unsigned strips = out_side / Width;  ///< threads an output row
+  static constexpr unsigned rows = 16;                           ///< output rows of a block
+  static constexpr unsigned in_size = (rows + mask - 1) * side;  ///< input floats of a block
+  static constexpr unsigned out_size = rows * out_side;          ///< floats of a map
+  static constexpr unsigned bands = out_side / rows;             ///< blocks an image
+  static constexpr unsigned strips = out_side / Width;           ///< threads an output row
   static constexpr unsigned threads = rows * strips;
   static constexpr unsigned blocks_an_sm = Width == 10 ? 8 : 10;
-  static constexpr unsigned slots = window(Width, mask);  ///< floats of a strip in an input row
-  static constexpr unsigned pitch = strips * slots + 4;   ///< floats of an input row
-  static constexpr unsigned out_pitch = out_side + 4;     ///< floats of an output row
-  static constexpr unsigned buffer_size = std::max(in_rows * pitch, maps* rows* out_pitch);
-  static_assert(out_side % rows == 0 && out_side % Width == 0 && Width % 2 == 0 && pitch % 8 == 4);
-
-  /// Threads that load a row, two floats each: a pair for each, or some idle.
-  static constexpr unsigned row_loaders = 64;
-  static constexpr unsigned rows_at_once = threads / row_loaders;
-  static_assert(strips * slots / 2 <= row_loaders && threads % row_loaders == 0 &&
-                in_rows % rows_at_once == 0);
-
+  static constexpr unsigned image = side * side;
   static constexpr unsigned plane = out_side * out_side;
-  static constexpr unsigned row_fours = out_side / 4;  ///< 16-byte stores of an output row
-  static constexpr unsigned band_fours = rows * row_fours;
-  static constexpr unsigned rows_stored_at_once = threads / 32;  ///< 20 of 32 threads: no index to divide
-  static_assert(rows_stored_at_once * row_fours <= threads && rows % rows_stored_at_once == 0);
+  static constexpr bool loads_ahead = false;
+  static_assert(image % 4 == 0 && rows * side % 4 == 0 && in_size % 4 == 0, "copies are of whole 16 bytes");
+  static_assert(in_size + Width <= maps * out_size, "sums take the place of inputs");
 };
-
-/// The input rows of a band, each strip with its own window.
-template <class L>
-__device__ void load_band(float* buffer, const float* band) {
-  const unsigned pair = threadIdx.x % L::row_loaders;
-  const unsigned first_row = threadIdx.x / L::row_loaders;
-  const unsigned strip = pair / (L::slots / 2);
-  const unsigned x = strip * (L::out_side / L::strips) + pair % (L::slots / 2) * 2;
-  if (strip >= L::strips) return;
-  const bool inside = x < L::side;  // the last window is rounded up beyond the row
-  const float* from = band + first_row * L::side + x;
-  float* to = buffer + first_row * L::pitch + pair * 2;
-#pragma unroll
-  for (unsigned row = 0; row < L::in_rows; row += L::rows_at_once) {
-    float2 two = {0, 0};
-    if (inside) two = *reinterpret_cast<const float2*>(from + row * L::side);
-    *reinterpret_cast<float2*>(to + row * L::pitch) = two;
-  }
-}
-
-/// The rows of all maps from `buffer` to global memory, where those of a map are contiguous. `band` is where
-/// the first map's begin.
-template <class L>
-__device__ void store_band(const float* buffer, float4* band) {
-  const unsigned x = threadIdx.x % L::row_fours;
-  const unsigned first_row = threadIdx.x / L::row_fours;
-  if (first_row >= L::rows_stored_at_once) return;
-  const float* from = buffer + first_row * L::out_pitch + x * 4;
-  float4* to = band + threadIdx.x;
-#pragma unroll
-  for (unsigned m = 0; m < L::maps; ++m) {
-#pragma unroll
-    for (unsigned row = 0; row < L::rows; row += L::rows_stored_at_once) {
-      __stcs(to + m * L::plane / 4 + row * L::row_fours,
-             *reinterpret_cast<const float4*>(from + (m * L::rows + row) * L::out_pitch));
-    }
-  }
-}
 
 alignas(16) __constant__ float layer1_weights[7 * 7 * 4];  // [K][K][M]
 
-/// Block x computes band x % bands of image x / bands.
+/// Block x computes band x % bands of image x / bands. Inputs lie in shared memory as in global memory, at a
+/// pitch of 86 floats, and sums at 80. The lanes that shared memory serves at a time, 16 with 8 bytes or 8
+/// with 16, are dealt to strips and rows such that neither meet in a bank: 16 have the rows k, k + 1, k + 8
+/// and k + 9, or with strips of 10 k and k + 8.
 template <unsigned Width>
 __global__ void __launch_bounds__(Layer1<Width>::threads, Layer1<Width>::blocks_an_sm)
     conv_layer1(const float* __restrict__ input, float* __restrict__ output) {
   using L = Layer1<Width>;
-  __shared__ alignas(16) float buffer[L::buffer_size];
+  __shared__ alignas(128) float buffer[L::maps * L::out_size];
+  __shared__ AsyncCopy copy;
   const unsigned band = blockIdx.x % L::bands;
   const std::size_t image = blockIdx.x / L::bands;
 
-  load_band<L>(buffer, input + image * L::side * L::side + band * L::rows * L::side);
-  __syncthreads();
+  copy.begin<L::threads>(buffer, input + image * L::image + band * L::rows * L::side, L::in_size);
+  const unsigned strip = threadIdx.x % L::strips;
+  const unsigned row =
+      threadIdx.x % 8 / L::strips + threadIdx.x / 16 * (8 / L::strips) + threadIdx.x / 8 % 2 * 8;
+  const float* const in = buffer + row * L::side + strip * Width;
+  copy.wait();
 
-  const unsigned row = threadIdx.x % L::rows;
-  const unsigned strip = threadIdx.x / L::rows;
   float sums[L::maps][Width] = {};
+  if constexpr (L::loads_ahead) {
+    add_rows_ahead<1, L::mask, 2>(
+        sums, [=](unsigned /*c*/, unsigned p) { return in + p * L::side; },
+        [=](unsigned /*c*/, unsigned p, unsigned i) { return layer1_weights[p * L::mask * L::maps + i]; });
+  } else {
 #pragma unroll 1
-  for (unsigned p = 0; p < L::mask; ++p) {
-    add_mask_row<L::mask, 4>(sums, buffer + (row + p) * L::pitch + strip * L::slots,
-                             [=](unsigned i) { return layer1_weights[p * L::mask * L::maps + i]; });
-  }
-  __syncthreads();
-
-#pragma unroll
-  for (unsigned m = 0; m < L::maps; ++m) {
-    float* to = buffer + (m * L::rows + row) * L::out_pitch + strip * Width;
-#pragma unroll
-    for (unsigned i = 0; i < Width; i += 2) {
-      *reinterpret_cast<float2*>(to + i) = make_float2(sums[m][i], sums[m][i + 1]);
+    for (unsigned p = 0; p < L::mask; ++p) {
+      add_mask_row<L::mask, 2>(sums, in + p * L::side,
+                               [=](unsigned i) { return layer1_weights[p * L::mask * L::maps + i]; });
     }
   }
   __syncthreads();
 
-  store_band<L>(buffer,
-                reinterpret_cast<float4*>(output + image * L::maps * L::plane) + band * L::band_fours);
+  float* const to = buffer + row * L::out_side + strip * Width;
+#pragma unroll
+  for (unsigned m = 0; m < L::maps; ++m) store(to + m * L::out_size, sums[m]);
+  copy.store<L::threads, L::maps, L::out_size>(output + image * L::maps * L::plane + band * L::out_size,
+                                               L::plane, buffer, L::out_size);
+  copy.wait_until_read<L::threads>();
 }
 
 /// [M][C K K] as kernels read it that have `together` maps in a thread: [M / together][C K K][together].

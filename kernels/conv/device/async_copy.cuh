@@ -28,18 +28,20 @@ inline __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-/// Threads copy 16 bytes each: to shared memory by cp.async (compute capability 8.0), from there through
-/// registers.
+/// Threads copy 16 bytes each: to shared memory by cp.async where the GPU has it (compute capability 8.0),
+/// from there through registers.
 class ThreadCopy {
  public:
   template <unsigned threads>
   __device__ void begin(float* to, const float* from, unsigned floats) {
-#if __CUDA_ARCH__ >= 800
     for (unsigned i = threadIdx.x * 4; i < floats; i += threads * 4) {
+#if __CUDA_ARCH__ >= 800
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to + i)), "l"(from + i)
                    : "memory");
-    }
+#else
+      *reinterpret_cast<float4*>(to + i) = *reinterpret_cast<const float4*>(from + i);
 #endif
+    }
   }
 
   __device__ void wait() {

@@ -84,13 +84,6 @@ struct Share {
   unsigned end;
 };
 
-inline __device__ void store_row(float* to, const float (&sums)[L::out_side]) {
-#pragma unroll
-  for (unsigned x = 0; x < L::out_side; x += 2) {
-    *reinterpret_cast<float2*>(to + x) = make_float2(sums[x], sums[x + 1]);
-  }
-}
-
 /// By a warp: the unit's rows of a map, of which the lane has one. In global memory those of an image lie one
 /// after another. `map` is where the first image's map begins, `stage` shared memory of the warp.
 inline __device__ void store_map(const float (&sums)[L::out_side], float* stage, const Unit& unit,
@@ -102,10 +95,10 @@ inline __device__ void store_map(const float (&sums)[L::out_side], float* stage,
   map += unit.first_row * L::out_side;
   if constexpr (L::results == Results::direct) {
     const unsigned at = lane * L::out_side;
-    if (at < both) store_row(map + at + (at < first ? 0 : jump), sums);
+    if (at < both) store(map + at + (at < first ? 0 : jump), sums);
   } else if constexpr (L::results == Results::threads) {
     __syncwarp();
-    store_row(stage + lane * L::out_side, sums);
+    store(stage + lane * L::out_side, sums);
     __syncwarp();
 #pragma unroll
     for (unsigned i = 0; i < warp_size * L::out_side; i += 4 * warp_size) {
@@ -116,7 +109,7 @@ inline __device__ void store_map(const float (&sums)[L::out_side], float* stage,
     }
   } else {
     BulkCopy::wait_until_read<warp_size>();
-    store_row(stage + lane * L::out_side, sums);
+    store(stage + lane * L::out_side, sums);
     BulkCopy::fence();
     __syncwarp();
     if (lane != 0) return;

@@ -23,6 +23,22 @@ __device__ void load(float (&values)[Count], const float* from) {
   }
 }
 
+/// Stores `Count` sums to shared memory, 16 bytes at a time or 8, as `Count` allows. `to` is aligned so.
+template <unsigned Count>
+__device__ void store(float* to, const float (&sums)[Count]) {
+  if constexpr (Count % 4 == 0) {
+#pragma unroll
+    for (unsigned i = 0; i < Count; i += 4) {
+      *reinterpret_cast<float4*>(to + i) = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+    }
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < Count; i += 2) {
+      *reinterpret_cast<float2*>(to + i) = make_float2(sums[i], sums[i + 1]);
+    }
+  }
+}
+
 /// All products of an input at column x: sums[m][x - q] += input * weights[q][m], for all q.
 template <unsigned Mask, unsigned Maps, unsigned Width>
 __device__ void add_input(float (&sums)[Maps][Width], const float (&weights)[Mask][Maps], float input,
