@@ -28,18 +28,20 @@ inline __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-/// Threads copy 16 bytes each: to shared memory by cp.async (compute capability 8.0), from there through
-/// registers.
+/// Threads copy 16 bytes each: to shared memory by cp.async where the GPU has it (compute capability 8.0),
+/// from there through registers.
 class ThreadCopy {
  public:
   template <unsigned threads>
   __device__ void begin(float* to, const float* from, unsigned floats) {
-#if __CUDA_ARCH__ >= 800
     for (unsigned i = threadIdx.x * 4; i < floats; i += threads * 4) {
+#if __CUDA_ARCH__ >= 800
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to + i)), "l"(from + i)
                    : "memory");
-    }
+#else
+      *reinterpret_cast<float4*>(to + i) = *reinterpret_cast<const float4*>(from + i);
 #endif
+    }
   }
 
   __device__ void wait() {
@@ -72,54 +74,45 @@ class ThreadCopy {
   }
 };
 
-/// The steps of bulk copies (compute capability 9.0), each by one thread. `barrier` lies in shared memory and
-/// counts the bytes that arrive; it is used again and again, with parity 0, 1, 0, ...
-inline __device__ void make_barrier(std::uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
+/// Counts the bytes of bulk copies to shared memory (compute capability 9.0). An object of it lies there.
+class ArrivalBarrier {
+ public:
+  /// By one thread, before a barrier of the block.
+  __device__ void init() {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&state_)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
 
-inline __device__ void bulk_load(float* to, const float* from, unsigned bytes, std::uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_address(barrier))
-      : "memory");
-}
-
-/// By any number of whole warps, which see the bytes then.
-inline __device__ void wait_for_bytes(std::uint64_t* barrier, unsigned parity) {
-  unsigned done = 0;
-  while (done == 0) {
+  /// By one thread: begins the only copy of a phase.
+  __device__ void begin(float* to, const float* from, unsigned floats) {
+    const auto bytes = static_cast<unsigned>(floats * sizeof(float));
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&state_)),
+                 "r"(bytes)
+                 : "memory");
     asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            shared_address(to)),
+        "l"(from), "r"(bytes), "r"(shared_address(&state_))
         : "memory");
   }
-  __syncwarp();  // lanes may have left the loop one after another
-}
 
-/// By all threads that wrote what bulk_store copies or wgmma multiplies, before they synchronize with the one
-/// that asks for it.
-inline __device__ void show_to_copies() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+  /// By whole warps: until a phase of this parity is complete, of which the first is 0. Ends because begin()
+  /// has arrived already, and asked for as many bytes as the barrier expects.
+  __device__ void wait(unsigned parity) {
+    unsigned done = 0;
+    while (done == 0) {
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(shared_address(&state_)), "r"(parity)
+          : "memory");
+    }
+    __syncwarp();  // lanes may have left the loop one after another
+  }
 
-inline __device__ void bulk_store(float* to, const float* from, unsigned bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-               "r"(shared_address(from)), "r"(bytes)
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-/// By the thread that asked for the stores: what they copy has been read.
-inline __device__ void wait_until_bulk_read() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
+ private:
+  std::uint64_t state_;
+};
 
 /// One thread asks for a whole copy, which takes no registers and no further instructions (compute capability
 /// 9.0). An object of it lies in shared memory.
@@ -128,36 +121,53 @@ class BulkCopy {
   template <unsigned /*threads*/>
   __device__ void begin(float* to, const float* from, unsigned floats) {
     if (threadIdx.x != 0) return;
-    make_barrier(&arrived_);
-    bulk_load(to, from, static_cast<unsigned>(floats * sizeof(float)), &arrived_);
+    arrived_.init();
+    arrived_.begin(to, from, floats);
   }
 
-  /// Ends because begin() has arrived already, and asked for as many bytes as the barrier expects.
   __device__ void wait() {
     __syncthreads();  // the barrier is initialised
-    wait_for_bytes(&arrived_, 0);
+    arrived_.wait(0);
   }
+
+  /// By one thread, after fence(): begins a copy from shared memory. commit() after it, or after several.
+  static __device__ void begin_store(float* to, const float* from, unsigned floats) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+                 "r"(shared_address(from)), "r"(static_cast<unsigned>(floats * sizeof(float)))
+                 : "memory");
+  }
+  static __device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+  /// By each thread: what it has read and written in shared memory comes before copies, and before products
+  /// of a group of warps, that begin later.
+  static __device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
   template <unsigned threads, unsigned rows, unsigned floats>
   static __device__ void store(float* to, unsigned to_pitch, const float* from, unsigned from_pitch) {
     static_assert(rows <= 32);
-    show_to_copies();
+    fence();
     synchronize<threads>();
     const unsigned row = threadIdx.x % threads;
     if (row < rows) {
-      bulk_store(to + row * to_pitch, from + row * from_pitch, static_cast<unsigned>(floats * sizeof(float)));
+      begin_store(to + row * to_pitch, from + row * from_pitch, floats);
+      commit();
     }
     __syncwarp();
   }
 
+  /// By the thread that began the stores: what they copy has been read.
+  static __device__ void wait_until_own_read() {
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  }
+
   template <unsigned threads>
   static __device__ void wait_until_read() {
-    wait_until_bulk_read();
+    wait_until_own_read();
     synchronize<threads>();
   }
 
  private:
-  std::uint64_t arrived_;  // an mbarrier
+  ArrivalBarrier arrived_;
 };
 
 #if __CUDA_ARCH__ >= 900

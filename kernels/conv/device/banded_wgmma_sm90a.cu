@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(groups* group_threads, 1)
                       float* __restrict__ output, unsigned images) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(128) float shared[];
-  __shared__ std::uint64_t arrived[groups];
+  __shared__ ArrivalBarrier arrived[groups];
   const unsigned group = threadIdx.x / group_threads;
   const unsigned thread = threadIdx.x % group_threads;
   float* const in = shared + weight_words_of<precision> + group * (in_floats + out_floats);
@@ -231,38 +231,39 @@ __global__ void __launch_bounds__(groups* group_threads, 1)
   const unsigned step = gridDim.x * groups;
   const auto begin = [&](unsigned image) {
     if (image >= images) return;
-    bulk_load(in, input + std::size_t{image} * in_floats, in_floats * sizeof(float), arrived + group);
+    arrived[group].begin(in, input + std::size_t{image} * in_floats, in_floats);
   };
   if (thread == 0) {
-    make_barrier(arrived + group);
+    arrived[group].init();
     begin(first);
   }
   for (unsigned i = threadIdx.x; i < weight_words_of<precision> / 4; i += groups * group_threads) {
     reinterpret_cast<uint4*>(shared)[i] = weights[i];
   }
-  show_to_copies();
+  BulkCopy::fence();
   __syncthreads();
 
   unsigned parity = 0;
 #pragma unroll 1
   for (unsigned image = first; image < images; image += step) {
-    wait_for_bytes(arrived + group, parity);
+    arrived[group].wait(parity);
     parity ^= 1;
     unsigned again = thread;
     asm volatile("" : "+r"(again));  // what follows from it is computed anew: registers are for sums
     const Bands<precision> sums(in, again, shared_address(shared));
-    if (thread == 0) wait_until_bulk_read();
+    if (thread == 0) BulkCopy::wait_until_own_read();
     synchronize_group(group);
     if (thread == 0) begin(image + step);
     asm volatile("" : "+r"(again));
     sums.store(out, again);
-    show_to_copies();
+    BulkCopy::fence();
     synchronize_group(group);
     if (thread == 0) {
-      bulk_store(output + std::size_t{image} * out_floats, out, out_floats * sizeof(float));
+      BulkCopy::begin_store(output + std::size_t{image} * out_floats, out, out_floats);
+      BulkCopy::commit();
     }
   }
-  if (thread == 0) wait_until_bulk_read();
+  if (thread == 0) BulkCopy::wait_until_own_read();
 #endif
 }
 

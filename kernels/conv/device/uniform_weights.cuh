@@ -1,0 +1,106 @@
+#pragma once
+
+/// Sums of products with weights that are the same for a whole warp. Where the compiler knows that, it loads
+/// them from constant memory to uniform registers (compute capability 7.5), which a multiply-add can have for
+/// its second factor: no lane loads or holds a weight, and the register file is read once an instruction
+/// less.
+namespace mprof::conv {
+
+/// Loads `Count` floats from shared memory at once, where they are aligned so.
+template <unsigned Count>
+__device__ void load(float (&values)[Count], const float* from) {
+  static_assert(Count == 2 || Count == 4);
+  if constexpr (Count == 2) {
+    const float2 two = *reinterpret_cast<const float2*>(from);
+    values[0] = two.x;
+    values[1] = two.y;
+  } else {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    values[0] = four.x;
+    values[1] = four.y;
+    values[2] = four.z;
+    values[3] = four.w;
+  }
+}
+
+/// Stores `Count` sums to shared memory, 16 bytes at a time or 8, as `Count` allows. `to` is aligned so.
+template <unsigned Count>
+__device__ void store(float* to, const float (&sums)[Count]) {
+  if constexpr (Count % 4 == 0) {
+#pragma unroll
+    for (unsigned i = 0; i < Count; i += 4) {
+      *reinterpret_cast<float4*>(to + i) = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+    }
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < Count; i += 2) {
+      *reinterpret_cast<float2*>(to + i) = make_float2(sums[i], sums[i + 1]);
+    }
+  }
+}
+
+/// All products of an input at column x: sums[m][x - q] += input * weights[q][m], for all q.
+template <unsigned Mask, unsigned Maps, unsigned Width>
+__device__ void add_input(float (&sums)[Maps][Width], const float (&weights)[Mask][Maps], float input,
+                          unsigned x) {
+#pragma unroll
+  for (unsigned q = 0; q < Mask; ++q) {
+#pragma unroll
+    for (unsigned m = 0; m < Maps; ++m) {
+      if (x - q < Width) sums[m][x - q] += input * weights[q][m];  // x < q wraps around to a large number
+    }
+  }
+}
+
+/// Adds a mask row to the sums of a strip of pixels, in the order of the input's columns: few of them are in
+/// registers at a time. `weight(i)` is that of tap i / Maps and map i % Maps, from constant memory; `row` is
+/// aligned for loads of `AtOnce` floats, and read to the end of the last of them.
+template <unsigned Mask, unsigned AtOnce, unsigned Maps, unsigned Width, class Weight>
+__device__ void add_mask_row(float (&sums)[Maps][Width], const float* row, const Weight& weight) {
+  float weights[Mask][Maps];
+#pragma unroll
+  for (unsigned i = 0; i < Mask * Maps; ++i) weights[i / Maps][i % Maps] = weight(i);
+#pragma unroll
+  for (unsigned x = 0; x < Width + Mask - 1; x += AtOnce) {
+    float inputs[AtOnce];
+    load(inputs, row + x);
+#pragma unroll
+    for (unsigned i = 0; i < AtOnce; ++i) add_input(sums, weights, inputs[i], x + i);
+  }
+}
+
+/// As add_mask_row, for all mask rows of all channels: row(c, p) is the row p of channel c, weight(c, p, i) a
+/// weight of it. The beginning of a row is loaded at the end of the one before, so that nothing waits for it.
+template <unsigned Channels, unsigned Mask, unsigned AtOnce, unsigned Maps, unsigned Width, class Row,
+          class Weight>
+__device__ void add_rows_ahead(float (&sums)[Maps][Width], const Row& row, const Weight& weight) {
+  constexpr unsigned ahead = 2;  // loads
+  constexpr unsigned loads = (Width + Mask - 1 + ahead * AtOnce - 1) / (ahead * AtOnce) * ahead;
+  const float* in = row(0, 0);
+  float inputs[ahead][AtOnce];
+#pragma unroll
+  for (unsigned i = 0; i < ahead; ++i) load(inputs[i], in + AtOnce * i);
+#pragma unroll 1
+  for (unsigned c = 0; c < Channels; ++c) {
+#pragma unroll 1
+    for (unsigned p = 0; p < Mask; ++p) {
+      const float* const next = p + 1 < Mask ? row(c, p + 1) : c + 1 < Channels ? row(c + 1, 0) : in;
+      float weights[Mask][Maps];
+#pragma unroll
+      for (unsigned i = 0; i < Mask * Maps; ++i) weights[i / Maps][i % Maps] = weight(c, p, i);
+#pragma unroll
+      for (unsigned n = 0; n < loads; ++n) {
+        float now[AtOnce];
+#pragma unroll
+        for (unsigned i = 0; i < AtOnce; ++i) now[i] = inputs[n % ahead][i];
+        load(inputs[n % ahead],
+             n + ahead < loads ? in + AtOnce * (n + ahead) : next + AtOnce * (n + ahead - loads));
+#pragma unroll
+        for (unsigned i = 0; i < AtOnce; ++i) add_input(sums, weights, now[i], n * AtOnce + i);
+      }
+      in = next;
+    }
+  }
+}
+
+}  // namespace mprof::conv
