@@ -242,10 +242,13 @@ class Counter final : public NvtxObserver {
   Context& context_of(CUcontext handle) {
     const auto [entry, is_new] = contexts_.try_emplace(handle);
     Context& context = entry->second;
-    if (is_new) context.obstacle = open(handle, context).value_or("");
+    if (is_new && driver_.create_event(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+      context.obstacle = "CUDA gives no event to wait for";
     return context;
   }
 
+  /// While nothing runs there: CUPTI waits for what does, without end where that waits for the launch at
+  /// hand.
   RangeProfiler::Obstacle open(CUcontext handle, Context& context) {
     if (!functions_) functions_.emplace(cupti_);
     if (!functions_->obstacle.empty()) return functions_->obstacle;
@@ -257,8 +260,6 @@ class Counter final : public NvtxObserver {
     if (functions_->chip_name(&chip) != CUPTI_SUCCESS || chip.pChipName != request_.chip)
       return "its GPU is of another kind than the first one (" + request_.chip +
              "), whose counters mprof has chosen";
-    if (driver_.create_event(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-      return "CUDA gives no event to wait for";
     context.profiler.emplace(cupti_, *functions_, request_);
     return context.profiler->open(handle);
   }
@@ -319,6 +320,12 @@ class Counter final : public NvtxObserver {
     if (!is_idle(handle, context, longest_wait)) {
       begun_ = 0;
       leave_out(kernel, "what runs on the GPU when it is launched does not end before it");
+      return false;
+    }
+    if (!context.profiler) context.obstacle = open(handle, context).value_or("");
+    if (!context.obstacle.empty()) {
+      begun_ = 0;
+      leave_out(kernel, context.obstacle);
       return false;
     }
     RangeProfiler& profiler = *context.profiler;

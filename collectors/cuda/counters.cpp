@@ -92,13 +92,17 @@ class Profiling {
   }
 
   /// When CUPTI starts counting for the first time in a process it writes some 3 MB of its own, behind
-  /// whatever was done to clean the cache, and they would be charged to the launch that is counted then.
+  /// whatever was done to clean the cache, and they would be charged to the launch that is counted then. All
+  /// passes: the next kernel gets no numbers where they were begun and not ended.
   void count_nothing() {
     profiler_->begin_kernel();
-    profiler_->start();
-    cuda::clean_cache();
-    cuda::driver().check(cuda::driver().synchronize_context());
-    profiler_->stop();
+    do {
+      profiler_->start();
+      cuda::clean_cache();
+      cuda::driver().check(cuda::driver().synchronize_context());
+      profiler_->stop();
+    } while (!profiler_->is_complete());
+    profiler_->decode();
   }
 
   CounterSelection selection_;
@@ -109,10 +113,10 @@ class Profiling {
 };
 
 /// Hardware counters of each distinct kernel of each op, at its largest launch in a stage, of several the
-/// first, whichever stage and stream that is; and what follows from the launch itself. The counters take more
-/// passes than one, and so the stage is run again, or the whole execution where the kernel is in no forward
-/// stage: the cache is cleaned before each counted launch, and everything else is as the program has it. One
-/// kernel at a time.
+/// first, whichever stage and stream that is; and what follows from the launch itself. Which launch that is
+/// the first run of a stage tells. The counters take more passes than one, and so the stage is run again and
+/// again, or the whole execution where the kernel is in no forward stage: the cache is cleaned before each
+/// counted launch, and everything else is as the program has it. One kernel at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context)
@@ -125,15 +129,19 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   KernelCounters(const KernelCounters&) = delete;
   KernelCounters& operator=(const KernelCounters&) = delete;
 
-  void begin_sample() override { passes_before_ = passes_; }
+  void begin_sample() override {
+    passes_before_ = passes_;
+    has_looked_ = false;
+  }
 
   void end_sample() override {
-    if (passes_ == passes_before_) give_up();
+    if (passes_ == passes_before_ && !has_looked_) give_up();
   }
 
   void begin_stage(std::string_view op, Stage stage) override {
     op_ = op;
     is_first_run_ = seen_.emplace(op, stage).second;
+    has_looked_ |= is_first_run_;
     launched_.clear();
     has_counted_ = false;
   }
@@ -146,9 +154,9 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     }
   }
 
-  /// As long as the forward stage that has just run counts a kernel.
+  /// As long as the forward stage that has just run counts a kernel, or has only been looked at.
   [[nodiscard]] bool again(std::string_view /*op*/) override {
-    return has_counted_ &&
+    return (has_counted_ || is_first_run_) &&
            std::ranges::any_of(launched_, [&](std::size_t kernel) { return is_open(kernels_[kernel]); });
   }
 
@@ -165,9 +173,10 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     if (op_.empty()) return;  // between two stages: the runner's own
     const std::size_t index = index_of(launch);
     CountedKernel& kernel = kernels_[index];
-    if (is_first_run_ && threads_of(launch) > threads_of(kernel.launch)) prefer(index, launch);
+    if (is_first_run_ && threads_of(launch) > threads_of(kernel.launch)) kernel.launch = launch;
     if (threads_of(launch) != threads_of(kernel.launch) || std::ranges::count(launched_, index) > 0) return;
     launched_.push_back(index);
+    if (is_first_run_) return;  // a larger launch may come, and passes that were begun must be ended
     if (profiler() == nullptr || !is_open(kernel) || (current_ && *current_ != index)) return;
     kernel.uncounted = refusal_of([&] {
       if (!current_) profiler()->begin_kernel();
@@ -198,13 +207,6 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   static std::uint64_t threads_of(const cuda::KernelLaunch& launch) {
     return launch.grid.count() * launch.block.count();
-  }
-
-  /// Whatever was counted so far was of a smaller launch: where work is cut in chunks, say, of the first.
-  void prefer(std::size_t index, const cuda::KernelLaunch& launch) {
-    kernels_[index].launch = launch;
-    kernels_[index].counts.clear();
-    if (current_ == index) current_.reset();
   }
 
   // --- everywhere else ---
@@ -251,6 +253,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   std::string op_;                                  ///< of the stage that runs; "" between stages
   std::set<std::pair<std::string, Stage>> seen_{};  ///< stages that have run
   bool is_first_run_ = false;                       ///< of the stage: how large its launches get is not known
+  bool has_looked_ = false;                         ///< a stage of this sample ran for the first time
   std::vector<CountedKernel> kernels_;              ///< in the order of their first launches
   std::vector<std::size_t> launched_;               ///< of kernels_, in the stage that runs or ran last
   std::optional<std::size_t> current_;              ///< of kernels_: whose passes are being counted

@@ -22,14 +22,15 @@
 //             7 % of the rows are padding, one product in 8 is with zero. Nearly all of the shared memory.
 //
 // What limits it
-//             4.6 million multiply-adds an image, padding included, take 174 us of 286 at the tensor cores'
+//             4.6 million multiply-adds an image, padding included, take 174 us of 279 at the tensor cores'
 //             rate, and 1 GB to move takes about 240 us. Each group does one after the other, and there is no
 //             room for a third. With FP16 half of the multiplication goes: 265 us are expected.
 //
 // The profile should show
-//             on an H200 at batch 10000, 286 us for layer 2 in TF32, where `banded` takes 366 (a trial of
-//             this kernel alone): the tensor pipe near 60 % and DRAM near 75 % of what it can do, one block
-//             of 16 warps a multiprocessor, fewer warp instructions than `banded` has. No spilled register.
+//             on an H200 at batch 10000, 279 us for layer 2 in TF32, where `banded` takes 357 (predicted from
+//             a trial of the kernel alone: 286): the tensor pipe near 60 % and DRAM near 75 % of what it can
+//             do, one block of 16 warps a multiprocessor, fewer warp instructions than `banded` has. No
+//             spilled register.
 #include "kernels/conv/device/banded_product.hpp"
 
 namespace mprof::conv {

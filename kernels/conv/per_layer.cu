@@ -28,15 +28,17 @@
 //             latency is that a thread has 136 independent sums. Rows of an image lie 160 bytes apart there,
 //             as the copy of a whole image leaves them, and 8 lanes meet in 4 of 8 groups of banks: each load
 //             takes twice as long as it could. Copies row by row, to a better pitch, cost more: 1.50 ms in
-//             place of 1.32 at batch 10000 on an H200. Layer 1 loads 6 halo rows for each 16.
+//             place of 1.32 at batch 10000 on an H200, with a ring of 6 places. Layer 1 loads 6 halo rows for
+//             each 16.
 //
 // The profile should show
 //             FP32 (FMA) pipe utilization above 80 % in layer 2, and 94 instructions of 100 in it FFMA. At
 //             batch 10000 an H200 at 1.95 GHz needs 1.10 ms to issue the multiply-adds alone, 1.17 ms with
-//             all else that is issued; measured are 1.32 ms. In layer 1 both the FMA pipe and DRAM are busy,
-//             since arithmetic (0.38 ms) and traffic (0.31 ms) have nearly the same floor there; measured
-//             were 0.51 ms while threads still loaded and stored. L1 hit rates do not matter: each input is
-//             loaded once or twice.
+//             all else that is issued; predicted 1.30, measured are 1.27 ms. Without results 1.25, with the
+//             weights loaded once 1.25, without bank conflicts hardly less; without all three 1.18. In layer
+//             1 both the FMA pipe and DRAM are busy, since arithmetic (0.38 ms) and traffic (0.31 ms) have
+//             nearly the same floor there; 0.51 ms while threads loaded and stored, 0.48 ms (predicted 0.485)
+//             with bulk copies. L1 hit rates do not matter: each input is loaded once or twice.
 #include <string>
 #include <vector>
 

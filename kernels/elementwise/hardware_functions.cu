@@ -1,19 +1,21 @@
 // float4 with the GPU's own functions in place of the mathematical library's.
 //
-// Idea        A multiprocessor has units for the logarithm, sine, cosine and roots, one instruction each.
-// CUDA's
-//             logf, cosf, sinf and tanf are polynomials instead, since these units promise an absolute error,
-//             not 1 to 4 ulp. Here an absolute error is enough: each value is added to 1, and then, under a
-//             root, to v. Half the angle takes that root away: sqrt(1 + cos v) is sqrt(2) |cos(v / 2)|, and
-//             so of the sine, a quarter of a turn earlier. The tangent stays a polynomial on [-pi/4, pi/4],
-//             where no pole is, or -1 over it: as a quotient a / b of what is next to 1, whose root is a /
-//             sqrt(a b).
+// Idea        A multiprocessor has units for the logarithm, sine, cosine and roots, one instruction each. The
+//             logf, cosf, sinf and tanf of CUDA are polynomials instead, since these units promise an
+//             absolute error, not 1 to 4 ulp. Here an absolute error is enough: each value is added to 1, and
+//             then, under a root, to v. Half the angle takes that root away: sqrt(1 + cos v) is sqrt(2)
+//             |cos(v / 2)|, and so of the sine, a quarter of a turn earlier. The tangent stays a polynomial
+//             on [-pi/4, pi/4], where no pole is, or -1 over it: as a quotient a / b of what is next to 1,
+//             whose root is a / sqrt(a b).
+//
+//             Neither needs its argument brought to a period around 0: the unit does that, and what it loses
+//             is less than v's own rounding while v is below 20, as it is after 8 iterations.
 //
 // Cost        5 instructions of the special-function units a quad and iteration: logarithm and its root, two
 //             cosines, a reciprocal root. The family counts 8, one for each function and root, 16 a cycle and
 //             multiprocessor: 0.161 ms for 8192 x 8192 elements and 5 iterations on an H200 at 1.98 GHz. Here
-//             they take 0.10 ms, the 40 instructions around them about as long, and memory 0.127 ms.
-//             With all 8 (predicted 0.165 to 0.18 ms) it was 0.181; predicted 0.135 to 0.15, it is 0.150.
+//             they take 0.10 ms, the 35 instructions around them about as long, and memory 0.127 ms.
+//             With all 8 (predicted 0.165 to 0.18 ms) it was 0.181; predicted 0.130 to 0.14, it is 0.133.
 //
 // The profile should show
 //             memory the busiest unit, the XU pipe close behind, a quarter of float4's instructions.
@@ -26,7 +28,6 @@
 namespace mprof::elementwise {
 namespace {
 
-constexpr float two_pi = 6.28318548F;
 constexpr float half_pi = 1.57079637F;
 constexpr float half_pi_rest = -4.37113883e-8F;  ///< what half_pi lacks of pi/2
 /// Added to a number and subtracted again it leaves the nearest integer, whose lowest bits end the sum's.
@@ -54,13 +55,10 @@ constexpr float rounding = 12582912;  // 1.5 * 2^23
   return y;
 }
 
-/// v + sqrt(cos(v + 2 shift) + 1): the angle's half, less whole periods of |cos|, lies where the cosine has
-/// no sign.
+/// v + sqrt(cos(v + 2 shift) + 1), by half the angle.
 [[nodiscard]] __device__ float next_by_cosine(float v, float shift) {
   constexpr float root_2 = 1.41421356F;
-  const float half = fmaf(0.5F, v, shift);
-  const float periods = fmaf(half, 2 / two_pi, rounding) - rounding;
-  return fmaf(root_2, hardware_cosine(fmaf(-periods, two_pi / 2, half)), v);
+  return v + fabsf(root_2 * hardware_cosine(fmaf(0.5F, v, shift)));
 }
 
 /// v + sqrt(tan v + 1). On [-pi/4, pi/4] the tangent is t = r + r^3 P(r^2), within 2 ulp, whose P
@@ -93,14 +91,27 @@ constexpr float rounding = 12582912;  // 1.5 * 2^23
   return v;
 }
 
+/// Two independent quads give a thread work while it waits for a result.
+constexpr unsigned quads_a_thread = 2;
+
 template <bool Aligned>
 __global__ void map_hardware_functions(const float* input, float* output, Quads<Aligned> quads,
                                        unsigned iterations) {
-  const std::size_t index = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (index >= quads.count()) return;
-  float4 v = quads.load(input, index);
-  for (unsigned i = 0; i < iterations; ++i) v = next_quad(v);
-  quads.store(output, index, v);
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x * quads_a_thread + threadIdx.x;
+  const auto index = [&](unsigned q) { return first + q * blockDim.x; };
+  float4 v[quads_a_thread];
+#pragma unroll
+  for (unsigned q = 0; q < quads_a_thread; ++q) {
+    v[q] = index(q) < quads.count() ? quads.load_once(input, index(q)) : make_float4(1, 1, 1, 1);
+  }
+  for (unsigned i = 0; i < iterations; ++i) {
+#pragma unroll
+    for (float4& quad : v) quad = next_quad(quad);
+  }
+#pragma unroll
+  for (unsigned q = 0; q < quads_a_thread; ++q) {
+    if (index(q) < quads.count()) quads.store_once(output, index(q), v[q]);
+  }
 }
 
 class HardwareFunctions final : public DeviceMap {
@@ -110,8 +121,8 @@ class HardwareFunctions final : public DeviceMap {
  protected:
   void launch() override {
     with_quads(size(), [&](auto quads) {
-      map_hardware_functions<<<static_cast<unsigned>(blocks_for(quads.count(), block_)), block_>>>(
-          input(), output(), quads, matrix().iterations);
+      const auto blocks = static_cast<unsigned>(blocks_for(quads.count(), block_ * quads_a_thread));
+      map_hardware_functions<<<blocks, block_>>>(input(), output(), quads, matrix().iterations);
     });
   }
 
@@ -129,7 +140,7 @@ const Register registered{Declaration{
     .baseline = "elementwise/float4",
     .parameters = {{.name = "block",
                     .meaning = "threads of a block",
-                    .default_value = "256",
+                    .default_value = "128",
                     .values = {"128", "256", "512", "1024"}}},
     .expectations =
         {{.metric = "op_time",
@@ -139,7 +150,7 @@ const Register registered{Declaration{
          {.metric = "smsp__inst_executed.sum",
           .op = "map",
           .factor = 3,
-          .because = "One instruction a function, a few to bring its argument to a period around 0, and no "
+          .because = "One instruction a function, none to bring its argument to a period around 0, and no "
                      "branch for large ones."},
          {.metric = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
           .op = "map",

@@ -179,13 +179,12 @@ class ProgramRunner {
 
   /// Once more without the kernels that stop the program when they are counted, as often as there is another.
   Watched watched(const InjectionKind& kind, Pass which, bool replays) {
-    std::vector<std::string> left_out;
     while (true) {
       const TemporaryFolder folder("mprof-journals");
       const InjectionRequest request{.folder = folder.path(),
                                      .plan = run_.plan,
                                      .ops = range_ops(),
-                                     .left_out = left_out,
+                                     .left_out = left_out_,
                                      .replays = replays};
       if (kind.prepare) kind.prepare(request);
       const NamedPipe stopped(folder.path() / journal::stopped_pipe);
@@ -193,11 +192,11 @@ class ProgramRunner {
       variables[journal::folder_variable] = folder.path().string();
       PassResult result = run_once(which, variables, stopped.fd());
       InjectedPass seen = kind.read(request);
-      const std::size_t before = left_out.size();
+      const std::size_t before = left_out_.size();
       for (std::string& symbol : seen.stopped_by) {
-        if (std::ranges::count(left_out, symbol) == 0) left_out.push_back(std::move(symbol));
+        if (std::ranges::count(left_out_, symbol) == 0) left_out_.push_back(std::move(symbol));
       }
-      if (result.status == Status::timeout && left_out.size() > before) continue;
+      if (result.status == Status::timeout && left_out_.size() > before) continue;
       return {std::move(result), std::move(seen)};
     }
   }
@@ -345,6 +344,7 @@ class ProgramRunner {
   const ProgramContext& context_;
   Case& case_;
   CaseProgram program_;
+  std::vector<std::string> left_out_;  ///< symbols of kernels that stop the program when they are counted
 };
 
 /// The programs of a run, in turn.

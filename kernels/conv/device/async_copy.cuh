@@ -120,15 +120,12 @@ class BulkCopy {
  public:
   template <unsigned /*threads*/>
   __device__ void begin(float* to, const float* from, unsigned floats) {
-    if (threadIdx.x != 0) return;
-    arrived_.init();
-    arrived_.begin(to, from, floats);
+    if (threadIdx.x == 0) arrived_.init();
+    __syncthreads();
+    if (threadIdx.x == 0) arrived_.begin(to, from, floats);
   }
 
-  __device__ void wait() {
-    __syncthreads();  // the barrier is initialised
-    arrived_.wait(0);
-  }
+  __device__ void wait() { arrived_.wait(0); }
 
   /// By one thread, after fence(): begins a copy from shared memory. commit() after it, or after several.
   static __device__ void begin_store(float* to, const float* from, unsigned floats) {

@@ -42,6 +42,21 @@ class Quads {
     return {at[0], columns > 1 ? at[1] : 1.0F, columns > 2 ? at[2] : 1.0F, columns > 3 ? at[3] : 1.0F};
   }
 
+  /// Likewise, and what is loaded is not read again.
+  [[nodiscard]] __device__ float4 load_once(const float* matrix, std::size_t index) const {
+    if constexpr (Aligned) return __ldcs(reinterpret_cast<const float4*>(matrix) + index);
+    return load(matrix, index);
+  }
+
+  /// What is stored is not read soon.
+  __device__ void store_once(float* matrix, std::size_t index, float4 values) const {
+    if constexpr (Aligned) {
+      __stcs(reinterpret_cast<float4*>(matrix) + index, values);
+    } else {
+      store(matrix, index, values);
+    }
+  }
+
   __device__ void store(float* matrix, std::size_t index, float4 values) const {
     if constexpr (Aligned) {
       reinterpret_cast<float4*>(matrix)[index] = values;
