@@ -13,6 +13,7 @@ namespace mprof::test {
 /// A launch that it counted.
 struct NcuLaunch {
   std::string kernel;                     ///< as it writes it: with template arguments and parameters
+  std::string grid;                       ///< likewise: "(500, 1, 1)"
   std::map<std::string, double> metrics;  ///< in their base units: B, ns, percent
 };
 
