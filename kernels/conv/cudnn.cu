@@ -26,6 +26,10 @@
 //             rate well below register_tiled's: what a kernel for the shape at hand is worth. With tf32, the
 //             tensor pipe active in layer 2. With fp16, interleave() before the convolution at the DRAM's
 //             limit, perhaps separate() behind it; many launches of each where sections won.
+//
+//             On an H200 at batch 10000, layers 1 and 2: FP32 6.19 and 4.00 ms, TF32 6.19 and 2.14, FP16 5.03
+//             and 1.45 (1.49 before), of which the convolution itself takes 4.58 and 1.01, as in PyTorch's
+//             channels last (4.56 and 1.01).
 #include <optional>
 #include <string>
 

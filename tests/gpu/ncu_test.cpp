@@ -168,7 +168,9 @@ TEST(Ncu, AgreesOnSpeedOfLightTrafficAndDurations) {
               written_by_ncu);
   std::printf("%-30s %-66s %12s %12s %7s\n", "variant and op", "points, or times in us with percent", "mprof",
               "ncu", "differ");
-  for (const auto& [variant, kernel] : kernels) {
+  for (const auto& entry : kernels) {
+    const std::string& variant = entry.first;
+    const std::string& kernel = entry.second;
     const test::TemporaryDirectory temporary;
     const fs::path own = temporary.path() / "own";
     const std::string command =
