@@ -408,6 +408,11 @@ std::optional<double> CaseResult::compared_time() const {
   return ops.empty() ? std::nullopt : std::optional(sum);
 }
 
+bool is_beyond_measured_peaks(const OpResult& op) {
+  constexpr double beyond_noise = 103;  // %
+  return op.of_possible && op.of_possible->median > beyond_noise;
+}
+
 bool gpu_time_exceeds_op_time(const OpResult& op) {
   constexpr double visibly = 1.002;  // in four digits
   return op.gpu_time && op.op_time && op.flaw.empty() && op.gpu_time->median > visibly * op.op_time->median;

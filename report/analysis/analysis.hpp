@@ -52,6 +52,10 @@ struct OpResult {
   }
 };
 
+/// Whether its time is shorter than the measured peaks allow, by more than these vary: it works on units
+/// whose peak they are not, or on data that caches hold. Its share of them says nothing then.
+[[nodiscard]] bool is_beyond_measured_peaks(const OpResult& op);
+
 /// Whether the GPU time of the traced execution is longer than the op time, which should hold it: it is of
 /// another execution than those that were timed.
 [[nodiscard]] bool gpu_time_exceeds_op_time(const OpResult& op);

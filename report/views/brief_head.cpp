@@ -200,7 +200,7 @@ std::string nearness_sentence(const FamilyResult& family, const Best& best) {
   if (op == nullptr) return {};
   std::vector<std::string> parts;
   if (std::string limit = kernel_limit(family, best); !limit.empty()) parts.push_back(std::move(limit));
-  if (op->of_possible)
+  if (op->of_possible && !is_beyond_measured_peaks(*op))
     parts.push_back(fmt::format("{} of what measured peaks allow ({})",
                                 format::percent(op->of_possible->median / 100), short_name(*op->limit)));
   const std::string name = id_of(*best.fastest);

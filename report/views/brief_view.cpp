@@ -139,7 +139,7 @@ std::string standing_text(const CaseResult& result, const std::string& baseline,
   bool by_group = false;
   for (const OpResult& op : result.ops) {
     const std::string name = format::short_id(op.info.name);
-    if (result.is_baseline && op.of_possible) {
+    if (result.is_baseline && op.of_possible && !is_beyond_measured_peaks(op)) {
       figures.push_back(fmt::format("{} in {}", format::percent(op.of_possible->median / 100), name));
     } else if (!result.is_baseline && op.speed_up) {
       const bool open = op.speed_up.verdict == Verdict::inconclusive;

@@ -102,8 +102,7 @@ Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
       result);
   cell.modelled = true;
   if (found->limit == Limit::special) cell.note = "of the special-function peak";
-  constexpr double beyond_noise = 103;  // %, of peaks that are measured themselves
-  if (found->of_possible->median > beyond_noise && cell.tone != Tone::bad)
+  if (is_beyond_measured_peaks(*found) && cell.tone != Tone::bad)
     cell.note = "above the measured peaks: it works on tensor cores, or on data that caches hold";
   return cell;
 }

@@ -214,7 +214,7 @@ json other_verdicts(const FamilyResult& family, const VariantResult& variant, co
 std::string of_possible_sentence(const CaseResult& result) {
   std::vector<std::string> parts;
   for (const OpResult& op : result.ops) {
-    if (op.of_possible)
+    if (op.of_possible && !is_beyond_measured_peaks(op))
       parts.push_back(
           fmt::format("{}{} in {}", format::percent(op.of_possible->median / 100),
                       op.info.special_operations > 0 ? fmt::format(" ({})", to_string(*op.limit)) : "",

@@ -326,6 +326,15 @@ TEST(BriefView, SaysWhatALibraryWasAskedForAndHowLittleOfTheWholeItIs) {
   EXPECT_EQ(said(view_of(run)["best"].back()).find("its ops are"), std::string::npos);
 }
 
+TEST(BriefView, SaysNoShareOfPeaksThatAnOpIsBeyond) {
+  mprof::Run run = ladder();
+  const std::string op = run.cases[2].ops[0].name;
+  EXPECT_NE(said(view_of(run)["best"][0]).find("of what measured peaks allow"), std::string::npos);
+  samples::set_samples(run.cases[2], "compute_throughput", op, {412});
+  const std::string beyond = said(view_of(run)["best"][0]);
+  EXPECT_EQ(beyond.find("measured peaks"), std::string::npos) << beyond;
+}
+
 TEST(BriefView, SaysWhoIsFastestAtTheTightToleranceOfTheBaseline) {
   mprof::Run run = ladder_of_precisions(2e-3, 1e-5);
   run.variants[3].library.clear();
