@@ -65,7 +65,6 @@ struct Layer1 {
   static constexpr unsigned blocks_an_sm = Width == 10 ? 8 : 10;
   static constexpr unsigned image = side * side;
   static constexpr unsigned plane = out_side * out_side;
-  static constexpr bool loads_ahead = false;
   static_assert(image % 4 == 0 && rows * side % 4 == 0 && in_size % 4 == 0, "copies are of whole 16 bytes");
   static_assert(in_size + Width <= maps * out_size, "sums take the place of inputs");
 };
@@ -93,16 +92,10 @@ __global__ void __launch_bounds__(Layer1<Width>::threads, Layer1<Width>::blocks_
   copy.wait();
 
   float sums[L::maps][Width] = {};
-  if constexpr (L::loads_ahead) {
-    add_rows_ahead<1, L::mask, 2>(
-        sums, [=](unsigned /*c*/, unsigned p) { return in + p * L::side; },
-        [=](unsigned /*c*/, unsigned p, unsigned i) { return layer1_weights[p * L::mask * L::maps + i]; });
-  } else {
 #pragma unroll 1
-    for (unsigned p = 0; p < L::mask; ++p) {
-      add_mask_row<L::mask, 2>(sums, in + p * L::side,
-                               [=](unsigned i) { return layer1_weights[p * L::mask * L::maps + i]; });
-    }
+  for (unsigned p = 0; p < L::mask; ++p) {
+    add_mask_row<L::mask, 2>(sums, in + p * L::side,
+                             [=](unsigned i) { return layer1_weights[p * L::mask * L::maps + i]; });
   }
   __syncthreads();
 

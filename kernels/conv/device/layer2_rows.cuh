@@ -17,17 +17,11 @@ namespace mprof::conv::rows {
 inline constexpr unsigned warp_size = 32;
 inline constexpr unsigned all_lanes = 0xffffffff;
 
-/// How sums leave: through shared memory by bulk copies or by all lanes with 16 bytes each, or as lanes have
-/// them.
-enum class Results : std::uint8_t { bulk, threads, direct };
-
 struct Layer2Rows {
   static constexpr unsigned channels = 4, side = 40, out_side = 34, maps = 16, mask = 7;
   static constexpr unsigned maps_a_thread = 4;
   static constexpr unsigned sets = 3;
   static constexpr unsigned blocks_an_sm = 1;
-  static constexpr bool loads_ahead = false;
-  static constexpr Results results = Results::bulk;
 
   static constexpr unsigned groups = maps / maps_a_thread;  ///< of maps
   static constexpr unsigned warps = groups * sets;
@@ -36,7 +30,7 @@ struct Layer2Rows {
   static constexpr unsigned plane = out_side * out_side;
   static constexpr unsigned row_weights = mask * maps_a_thread;
   static constexpr unsigned group_weights = channels * mask * row_weights;
-  static constexpr unsigned stage = results == Results::direct ? 0 : warp_size * out_side;  ///< of a warp
+  static constexpr unsigned stage = warp_size * out_side;  ///< of a warp
 
   /// A multiprocessor has 228 KiB, of which it keeps 1 KiB for each block.
   static constexpr unsigned shared_bytes = 228 * 1024 / blocks_an_sm - 1024;
@@ -93,30 +87,14 @@ inline __device__ void store_map(const float (&sums)[L::out_side], float* stage,
   const unsigned first = unit.first_image_rows * L::out_side;
   const unsigned both = unit.rows * L::out_side;
   map += unit.first_row * L::out_side;
-  if constexpr (L::results == Results::direct) {
-    const unsigned at = lane * L::out_side;
-    if (at < both) store(map + at + (at < first ? 0 : jump), sums);
-  } else if constexpr (L::results == Results::threads) {
-    __syncwarp();
-    store(stage + lane * L::out_side, sums);
-    __syncwarp();
-#pragma unroll
-    for (unsigned i = 0; i < warp_size * L::out_side; i += 4 * warp_size) {
-      const unsigned at = i + 4 * lane;
-      if (at >= both) continue;
-      __stcs(reinterpret_cast<float4*>(map + at + (at < first ? 0 : jump)),
-             *reinterpret_cast<const float4*>(stage + at));
-    }
-  } else {
-    BulkCopy::wait_until_read<warp_size>();
-    store(stage + lane * L::out_side, sums);
-    BulkCopy::fence();
-    __syncwarp();
-    if (lane != 0) return;
-    BulkCopy::begin_store(map, stage, first);
-    if (both != first) BulkCopy::begin_store(map + first + jump, stage + first, both - first);
-    BulkCopy::commit();
-  }
+  BulkCopy::wait_until_read<warp_size>();
+  store(stage + lane * L::out_side, sums);
+  BulkCopy::fence();
+  __syncwarp();
+  if (lane != 0) return;
+  BulkCopy::begin_store(map, stage, first);
+  if (both != first) BulkCopy::begin_store(map + first + jump, stage + first, both - first);
+  BulkCopy::commit();
 }
 
 /// With dynamic_bytes of shared memory. A grid is best as many blocks as the multiprocessors hold at once.
@@ -152,21 +130,13 @@ static __global__ void __launch_bounds__(L::threads, L::blocks_an_sm)
     const unsigned row = min(u * warp_size + lane, all_rows - 1);
     const float* const in = ring[row / L::out_side] + row % L::out_side * L::side;
     float sums[L::maps_a_thread][L::out_side] = {};
-    if constexpr (L::loads_ahead) {
-      add_rows_ahead<L::channels, L::mask, 4>(
-          sums, [=](unsigned c, unsigned p) { return in + (c * L::side + p) * L::side; },
-          [=](unsigned c, unsigned p, unsigned i) {
-            return layer2_weights[group * L::group_weights + (c * L::mask + p) * L::row_weights + i];
-          });
-    } else {
 #pragma unroll 1
-      for (unsigned c = 0; c < L::channels; ++c) {
+    for (unsigned c = 0; c < L::channels; ++c) {
 #pragma unroll 1
-        for (unsigned p = 0; p < L::mask; ++p) {
-          const unsigned first = group * L::group_weights + (c * L::mask + p) * L::row_weights;
-          add_mask_row<L::mask, 4>(sums, in + (c * L::side + p) * L::side,
-                                   [=](unsigned i) { return layer2_weights[first + i]; });
-        }
+      for (unsigned p = 0; p < L::mask; ++p) {
+        const unsigned first = group * L::group_weights + (c * L::mask + p) * L::row_weights;
+        add_mask_row<L::mask, 4>(sums, in + (c * L::side + p) * L::side,
+                                 [=](unsigned i) { return layer2_weights[first + i]; });
       }
     }
 
@@ -176,7 +146,7 @@ static __global__ void __launch_bounds__(L::threads, L::blocks_an_sm)
 #pragma unroll
     for (unsigned m = 0; m < L::maps_a_thread; ++m) store_map(sums[m], stage, unit, map + m * L::plane);
   }
-  if constexpr (L::results == Results::bulk) BulkCopy::wait_until_read<warp_size>();
+  BulkCopy::wait_until_read<warp_size>();
 #endif
 }
 

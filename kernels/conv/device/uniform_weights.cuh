@@ -69,38 +69,4 @@ __device__ void add_mask_row(float (&sums)[Maps][Width], const float* row, const
   }
 }
 
-/// As add_mask_row, for all mask rows of all channels: row(c, p) is the row p of channel c, weight(c, p, i) a
-/// weight of it. The beginning of a row is loaded at the end of the one before, so that nothing waits for it.
-template <unsigned Channels, unsigned Mask, unsigned AtOnce, unsigned Maps, unsigned Width, class Row,
-          class Weight>
-__device__ void add_rows_ahead(float (&sums)[Maps][Width], const Row& row, const Weight& weight) {
-  constexpr unsigned ahead = 2;  // loads
-  constexpr unsigned loads = (Width + Mask - 1 + ahead * AtOnce - 1) / (ahead * AtOnce) * ahead;
-  const float* in = row(0, 0);
-  float inputs[ahead][AtOnce];
-#pragma unroll
-  for (unsigned i = 0; i < ahead; ++i) load(inputs[i], in + AtOnce * i);
-#pragma unroll 1
-  for (unsigned c = 0; c < Channels; ++c) {
-#pragma unroll 1
-    for (unsigned p = 0; p < Mask; ++p) {
-      const float* const next = p + 1 < Mask ? row(c, p + 1) : c + 1 < Channels ? row(c + 1, 0) : in;
-      float weights[Mask][Maps];
-#pragma unroll
-      for (unsigned i = 0; i < Mask * Maps; ++i) weights[i / Maps][i % Maps] = weight(c, p, i);
-#pragma unroll
-      for (unsigned n = 0; n < loads; ++n) {
-        float now[AtOnce];
-#pragma unroll
-        for (unsigned i = 0; i < AtOnce; ++i) now[i] = inputs[n % ahead][i];
-        load(inputs[n % ahead],
-             n + ahead < loads ? in + AtOnce * (n + ahead) : next + AtOnce * (n + ahead - loads));
-#pragma unroll
-        for (unsigned i = 0; i < AtOnce; ++i) add_input(sums, weights, now[i], n * AtOnce + i);
-      }
-      in = next;
-    }
-  }
-}
-
 }  // namespace mprof::conv
