@@ -82,15 +82,11 @@ std::string remarks(const FamilyResult& family) {
   return out;
 }
 
-/// Seconds to be read at a glance.
-std::string about(double seconds) {
-  return fmt::format("{:.{}f} s", seconds, seconds < 10 ? 1 : 0);
-}
-
 }  // namespace
 
 std::string render_spent(const Run& run) {
   if (run.spent.empty()) return "";
+  const auto about = [](double seconds) { return format::about(seconds, Unit::second); };
   PassTime all;
   std::vector<std::string> passes;
   for (const PassTime& one : run.spent) {

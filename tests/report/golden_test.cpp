@@ -111,10 +111,10 @@ TEST(Summary, SaysWhatTookHowLong) {
   EXPECT_EQ(render_spent({}), "");
   mprof::Run run;
   run.spent = {{Pass::timing, 84, 251.2, 21, 30, 190}, {Pass::trace, 28, 30.5, 5.25, 4, 20}};
-  EXPECT_EQ(
-      render_spent(run),
-      "Took 282 s (timing 251 s, trace 30 s): 26 s to start 112 workers, 45 s to load and free, 210 s to "
-      "measure and verify.\n");
+  EXPECT_EQ(render_spent(run),
+            "Took 282\u00a0s (timing 251\u00a0s, trace 30.5\u00a0s): 26.2\u00a0s to start 112 workers, "
+            "45.4\u00a0s to load "
+            "and free, 210\u00a0s to measure and verify.\n");
 }
 
 TEST(Summary, SaysWhyCasesWereSkippedOnceAReason) {
