@@ -18,6 +18,7 @@
 #include "model/rounds.hpp"
 #include "model/trace/journal.hpp"
 #include "runner/further_rounds.hpp"
+#include "runner/host_retries.hpp"
 #include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
@@ -183,7 +184,8 @@ class Coordinator {
     Job job{.pass = assignment.pass,
             .plan = run_.plan,
             .seed = run_.plan.seed + assignment.round,
-            .token = assignment.token};
+            .token = assignment.token,
+            .takes_busy_host = !host_retries_.are_worth_it()};
     for (const std::size_t index : assignment.cases) {
       job.cases.push_back(run_.cases[index].key);
       if (assignment.round > 0)
@@ -375,6 +377,7 @@ class Coordinator {
     Case& c = run_.cases[assignment.cases[assignment.done]];
     ++assignment.done;
     assignment.begun = false;
+    if (result.sampling && assignment.pass == Pass::timing) host_retries_.add(*result.sampling);
     if (result.sampling && result.sampling->host_disturbance.empty())
       result.sampling->host_disturbance = context_.host_disturbance;
     PassResult& stored = *find_pass(c, assignment.pass);
@@ -422,6 +425,7 @@ class Coordinator {
 
   Run& run_;
   const CoordinatorContext& context_;
+  HostRetries host_retries_;
   bool said_timed_ = false;
   double started_ = 0;  ///< the worker that runs, by the clock
   double begun_ = 0;    ///< the case that it is at

@@ -301,7 +301,8 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
 bool is_worth_another_try(const MeasureContext& context, const Samples& taken) {
   if (!taken.wrong.empty()) return false;
   const Sampling& sampling = taken.sampling;
-  return !sampling.disturbance.empty() || (!sampling.host_disturbance.empty() && !context.plan.quick);
+  const bool retries_for_host = !context.takes_busy_host && !context.plan.quick;
+  return !sampling.disturbance.empty() || (!sampling.host_disturbance.empty() && retries_for_host);
 }
 
 /// The samples of the first attempt that nothing disturbed, or of the last one that is allowed.

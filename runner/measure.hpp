@@ -21,6 +21,7 @@ struct MeasureContext {
   std::filesystem::path trace_file{};                      ///< as CaseContext::trace_file
   std::uint64_t seed = 0;                                  ///< of what is drawn at random
   std::span<const Verification> verified{};                ///< as Trial::verified
+  bool takes_busy_host = false;                            ///< as Job::takes_busy_host
   std::function<void(std::uint32_t samples)> on_sample{};  ///< told after each sample; may be empty
 };
 

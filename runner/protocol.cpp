@@ -46,6 +46,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("seed", s.seed);
   a.optional_field("token", s.token);
   a.optional_field("through_tool", s.through_tool);
+  a.optional_field("takes_busy_host", s.takes_busy_host);
 }
 
 template <class Archive, Fields<Message> S>

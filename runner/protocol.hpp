@@ -35,6 +35,7 @@ struct Job {
   std::string token{};       ///< what each answer must name: the worker keeps it from what it runs
   /// Started through another program, such as compute-sanitizer: the worker's parent is not the coordinator.
   bool through_tool = false;
+  bool takes_busy_host = false;  ///< samples that the host alone disturbed are not taken again (HostRetries)
 };
 
 /// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`

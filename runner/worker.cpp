@@ -183,6 +183,7 @@ class Bench {
         .trace_file = job_.trace_file,
         .seed = job_.seed ^ std::hash<std::string>{}(c.id),
         .verified = verified_,
+        .takes_busy_host = job_.takes_busy_host,
         .on_sample = [&](std::uint32_t samples) {
           channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
         }};

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
+#include "runner/host_retries.hpp"
 #include "system/error.hpp"
 #include "tests/support/fake_device.hpp"
 
@@ -298,6 +299,38 @@ TEST_F(Measure, WhatDisturbsTheHostIsKeptApartAndAQuickRunDoesNotWaitForItToEnd)
   EXPECT_EQ(measured().host_disturbance, "others used the CPUs");
   kinds.add(disturbed_kind("gpu", [&](const CaseContext&) { return std::make_unique<Disturbed>(left); }));
   EXPECT_EQ(measured().retries, 1U) << "a GPU may have cooled down";
+}
+
+TEST_F(Measure, ABusyHostThatIsTakenAsItIsIsStillSaid) {
+  plan.quick = false;
+  CollectorKinds kinds;
+  kinds.add(disturbed_kind("host", [](const CaseContext&) { return std::make_unique<HostDisturbed>(); }));
+  ScriptedExecution execution(steady());
+  MeasureContext context = with(kinds);
+  context.takes_busy_host = true;
+  const Sampling sampling = *measure_timing(context, execution).sampling;
+  EXPECT_EQ(sampling.retries, 0U);
+  EXPECT_EQ(sampling.host_disturbance, "others used the CPUs");
+}
+
+TEST(HostRetries, AreGivenUpAfterThreeInVainUntilACaseIsUndisturbed) {
+  HostRetries retries;
+  const Sampling in_vain{.retries = 1, .host_disturbance = "others used the CPUs"};
+  const Sampling untried{.host_disturbance = "others used the CPUs"};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(retries.are_worth_it()) << i;
+    retries.add(in_vain);
+  }
+  EXPECT_FALSE(retries.are_worth_it());
+  retries.add(untried);
+  EXPECT_FALSE(retries.are_worth_it());
+  retries.add({});
+  EXPECT_TRUE(retries.are_worth_it());
+  retries.add(in_vain);
+  retries.add(in_vain);
+  retries.add({.retries = 1});
+  retries.add(in_vain);
+  EXPECT_TRUE(retries.are_worth_it()) << "one that helped is no vain one";
 }
 
 TEST_F(Measure, AllDisturbancesAreSaid) {
