@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "injection/abrupt_end.hpp"
 #include "model/trace/journal.hpp"
 #include "model/trace/system_call_record.hpp"
 
@@ -306,6 +307,14 @@ void begin_child() {
   state.is_on = state.head != nullptr;
 }
 
+/// What BeforeAbruptEnd was told last.
+void (*before_abrupt_end)();
+
+void end_abruptly() {
+  void (*const work)() = __atomic_load_n(&before_abrupt_end, __ATOMIC_ACQUIRE);
+  if (work != nullptr) work();
+}
+
 }  // namespace
 
 /// The functions themselves. In C++ they have names of their own, for the linker those of libc's; so that
@@ -549,5 +558,28 @@ int pause() __asm__("pause");
   return make<int>(pause_function, __builtin_return_address(0));
 }
 
+// --- The end without exit handlers ---
+
+/// Nothing is noted of them: they do not return.
+#define MPROF_ABRUPT_END(id, symbol, parameters, arguments)                  \
+  constinit Function id##_function{symbol, symbol, nullptr, nullptr};        \
+  [[noreturn]] void id parameters __asm__(symbol);                           \
+  [[gnu::visibility("default")]] void id parameters {                        \
+    end_abruptly();                                                          \
+    using Ending = void(MPROF_UNPACK parameters);                            \
+    reinterpret_cast<Ending*>(id##_function.next())(MPROF_UNPACK arguments); \
+    ::syscall(SYS_exit_group, 127);                                          \
+    __builtin_unreachable();                                                 \
+  }
+MPROF_ABRUPT_END(end_at_once, "_exit", (int status), (status))
+MPROF_ABRUPT_END(end_at_once_by_c, "_Exit", (int status), (status))
+MPROF_ABRUPT_END(abort_at_once, "abort", (), ())
+
 }  // namespace calls
+
+// NOLINTNEXTLINE(readability-identifier-naming): BeforeAbruptEnd, by its symbol
+extern "C" [[gnu::visibility("default")]] void mprof_before_abrupt_end(void (*work)()) {
+  __atomic_store_n(&before_abrupt_end, work, __ATOMIC_RELEASE);
+}
+
 }  // namespace mprof::injection

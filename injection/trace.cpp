@@ -4,6 +4,8 @@
 // cannot do it notes.
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -12,10 +14,12 @@
 #include <vector>
 
 #include <cupti.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "injection/abrupt_end.hpp"
 #include "injection/cupti_functions.hpp"
 #include "injection/journal_writer.hpp"
 #include "injection/records.hpp"
@@ -25,7 +29,8 @@ namespace {
 
 constexpr std::size_t buffer_size = std::size_t{4} << 20;  // CUPTI advises 1 to 10 MB
 constexpr std::size_t most_buffers = 128;                  // 512 MiB
-constexpr unsigned flush_period = 200'000;                 // us: so much of the end a kill may cost
+constexpr std::chrono::milliseconds flush_period{200};     // so much of the end a kill may cost
+constexpr unsigned longest_hurry = 2'000'000;              // us, of a process that ends at once
 constexpr std::size_t api_calls = 4096;                    // of an API; there are fewer
 
 /// As of collectors/cuda/, but for external correlations: the program's ranges have none.
@@ -54,6 +59,10 @@ class Recorder {
     try_to(cupti_.register_callbacks(on_buffer_requested, on_buffer_completed), "have records");
     for (const CUpti_ActivityKind kind : recorded_kinds) try_to(cupti_.enable(kind), "record an activity");
     std::atexit([] { recorder->finish(); });
+    auto* const before_abrupt_end =
+        reinterpret_cast<BeforeAbruptEnd*>(::dlsym(RTLD_DEFAULT, before_abrupt_end_symbol));
+    if (before_abrupt_end != nullptr) before_abrupt_end([] { recorder->keep_all(); });
+    write_until(now());
     start_flushing();
   }
 
@@ -90,12 +99,32 @@ class Recorder {
   void flush(std::uint32_t how) {
     const std::int64_t time = now();
     cupti_.flush_all(how);
-    Chunk chunk;
     std::size_t dropped = 0;
-    if (cupti_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0)
+    if (cupti_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
+      Chunk chunk;
       chunk.add_value(journal::Kind::dropped, std::uint64_t{dropped});
+      journal_.write(chunk);
+    }
+    write_until(time);
+  }
+
+  void write_until(std::int64_t time) {
+    Chunk chunk;
     chunk.add_value(journal::Kind::until, time);
     journal_.write(chunk);
+  }
+
+  /// Before the process ends at once. Whoever ends it may hold locks that CUPTI needs, so the thread that
+  /// flushes does it, for which it is waited a while.
+  void keep_all() {
+    if (journal_.is_of_another_process() || is_ending_) return;
+    {
+      const std::lock_guard lock(waking_);
+      is_hurried_ = true;
+    }
+    wake_.notify_all();
+    constexpr unsigned glance = 1000;  // us
+    for (unsigned waited = 0; waited < longest_hurry && is_hurried_; waited += glance) ::usleep(glance);
   }
 
   void finish() {
@@ -109,6 +138,18 @@ class Recorder {
     journal_.write(chunk);
   }
 
+  void flush_later() {
+    std::unique_lock waking(waking_);
+    wake_.wait_for(waking, flush_period, [&] { return is_hurried_.load(); });
+    waking.unlock();
+    const std::lock_guard lock(flushing_);
+    if (is_ending_) return;
+    flush(0);
+    if (!is_hurried_) return;
+    flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    is_hurried_ = false;
+  }
+
   /// On a thread that takes none of the program's signals.
   void start_flushing() {
     sigset_t all;
@@ -117,11 +158,7 @@ class Recorder {
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread{};
     const auto body = [](void* /*nothing*/) -> void* {
-      while (!recorder->is_ending_) {
-        ::usleep(flush_period);
-        const std::lock_guard lock(recorder->flushing_);
-        if (!recorder->is_ending_) recorder->flush(0);
-      }
+      while (!recorder->is_ending_) recorder->flush_later();
       return nullptr;
     };
     if (::pthread_create(&thread, nullptr, body, nullptr) == 0) ::pthread_detach(thread);
@@ -207,6 +244,9 @@ class Recorder {
   std::atomic<bool> is_recording_ = false;
   std::mutex flushing_;  ///< held by the thread that flushes, and at the end
   std::atomic<bool> is_ending_ = false;
+  std::mutex waking_;  ///< of is_hurried_, where it becomes true
+  std::condition_variable wake_;
+  std::atomic<bool> is_hurried_ = false;  ///< the process ends once all is in the journal
   std::array<std::array<std::atomic<bool>, api_calls>, 2> named_{};
   std::mutex mutex_;  ///< of what follows
   std::vector<std::uint8_t*> free_{};
