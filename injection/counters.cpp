@@ -1,7 +1,7 @@
 // The library that the driver loads into each process of a program in its counters pass
-// (CUDA_INJECTION64_PATH), and NVTX before that (NVTX_INJECTION64_PATH). At launches of kernels it has CUPTI
-// count groups of metrics, one pass a launch, and writes what was counted to a journal: no launch is run
-// twice, and no memory saved. It never prints, throws or ends the process: what it cannot do it notes.
+// (CUDA_INJECTION64_PATH), and NVTX before that (NVTX_INJECTION64_PATH). It has CUPTI count launches of
+// kernels, one launch of each for a pass of the metrics, and writes what was counted to a journal: no launch
+// is run twice, and no memory saved. It never prints, throws or ends the process: what it cannot do it notes.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -34,10 +34,10 @@
 #include "injection/driver_functions.hpp"
 #include "injection/journal_writer.hpp"
 #include "injection/launch_calls.hpp"
-#include "injection/launch_spread.hpp"
 #include "injection/nvtx_calls.hpp"
 #include "injection/open_ranges.hpp"
 #include "injection/range_profiler.hpp"
+#include "injection/session_plan.hpp"
 #include "model/trace/counter_request.hpp"
 #include "model/trace/journal.hpp"
 
@@ -48,6 +48,8 @@ constexpr std::int64_t second = 1'000'000'000;      // ns
 constexpr std::int64_t longest_wait = 5 * second;   // for the GPU to have done all that it was given
 constexpr std::int64_t longest_stop = 15 * second;  // of a program by a launch that is counted
 constexpr unsigned glance = 250'000;                // us, of the thread that watches
+constexpr std::size_t most_kernels = 32;            // of a session: CUPTI keeps 1.8 MB for each
+constexpr std::uint64_t launches_before = 2;  // of a kernel that is counted: one that comes time and again
 
 std::optional<journal::CounterRequest> read_request(const std::string& folder) {
   std::ifstream file(folder + "/" + journal::counter_request_file, std::ios::binary);
@@ -55,24 +57,11 @@ std::optional<journal::CounterRequest> read_request(const std::string& folder) {
   return journal::read_counter_request(bytes);
 }
 
-/// Launches that each group takes.
-std::vector<std::uint32_t> launches_of(const journal::CounterRequest& request) {
-  std::vector<std::uint32_t> launches;
-  for (const journal::MetricGroup& group : request.groups)
-    launches.push_back(request.replays ? 1 : group.passes);
-  return launches;
-}
-
 std::string demangled(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
   return status == 0 ? text.get() : symbol;
-}
-
-/// Kernels of NCCL and NVSHMEM wait for those of other processes.
-bool is_of_communication(const std::string& symbol) {
-  return symbol.find("nccl") != std::string::npos || symbol.find("nvshmem") != std::string::npos;
 }
 
 /// Which of the program's kernels a launch is of.
@@ -88,7 +77,7 @@ struct KernelKey {
 struct CountedKernel {
   std::string symbol;
   bool is_chosen = false;  ///< by --kernels and --max-kernels
-  std::size_t spread = 0;  ///< its number there, where it is
+  std::size_t number = 0;  ///< in the plan, where it is chosen
   journal::Launches launches{};
   bool has_changed = false;  ///< since its launches were written
 };
@@ -108,7 +97,7 @@ class Counter final : public NvtxObserver {
         request_(std::move(request)),
         journal_(folder_.c_str(), CUPTI_API_VERSION),
         ranges_(request_.ops, request_.ranges),
-        spread_(launches_of(request_)),
+        plan_(most_ranges(), request_.replays ? 0 : launches_before),
         left_out_(request_.left_out.begin(), request_.left_out.end()) {
     if (!request_.kernels.empty()) kernels_.emplace(request_.kernels, std::regex::optimize);
   }
@@ -157,6 +146,8 @@ class Counter final : public NvtxObserver {
     cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call);
   }
 
+  [[nodiscard]] std::size_t most_ranges() const { return request_.replays ? 1 : most_kernels; }
+
   // --- kernels ---
 
   CountedKernel& kernel_of(const CUpti_CallbackData& call, const Launch& launch) {
@@ -167,26 +158,26 @@ class Counter final : public NvtxObserver {
     const auto found = by_key_.find(key);
     // A module may be where another one was.
     if (found != by_key_.end() && found->second->symbol == symbol) return *found->second;
-    CountedKernel& kernel = add_kernel(symbol, key.op, launch);
+    CountedKernel& kernel = add_kernel(symbol, key, launch);
     by_key_[std::move(key)] = &kernel;
     return kernel;
   }
 
-  CountedKernel& add_kernel(const char* symbol, const std::string& op, const Launch& launch) {
+  CountedKernel& add_kernel(const char* symbol, const KernelKey& key, const Launch& launch) {
     CountedKernel& kernel = *all_.emplace_back(std::make_unique<CountedKernel>());
     kernel.symbol = symbol;
     kernel.launches.kernel = all_.size() - 1;
     Chunk chunk;
     journal::Kernel entry{.number = kernel.launches.kernel};
     entry.symbol = journal_.text(symbol, chunk);
-    entry.op = op.empty() ? 0 : journal_.text(op.c_str(), chunk);
+    entry.op = key.op.empty() ? 0 : journal_.text(key.op.c_str(), chunk);
     std::copy(std::begin(launch.grid), std::end(launch.grid), std::begin(entry.grid));
     std::copy(std::begin(launch.block), std::end(launch.block), std::begin(entry.block));
     entry.dynamic_shared_memory = launch.dynamic_shared_memory;
     add_attributes(launch.function, entry);
     chunk.add_value(journal::Kind::kernel, entry);
     journal_.write(chunk);
-    choose(kernel);
+    choose(kernel, key.context);
     return kernel;
   }
 
@@ -206,34 +197,34 @@ class Counter final : public NvtxObserver {
   }
 
   /// Whether it is one of those that are counted.
-  void choose(CountedKernel& kernel) {
+  void choose(CountedKernel& kernel, CUcontext context) {
     if (kernels_ && !std::regex_search(demangled(kernel.symbol.c_str()), *kernels_))
       return say(kernel, "--kernels leaves it out");
     kernel.is_chosen = true;
-    kernel.spread = spread_.add_kernel(is_of_communication(kernel.symbol));
+    kernel.number = plan_.add_kernel(reinterpret_cast<std::uintptr_t>(context));
+    chosen_kernels_.push_back(&kernel);
     if (left_out_.contains(kernel.symbol)) {
-      spread_.leave_out(kernel.spread);
+      plan_.leave_out(kernel.number);
       say(kernel, "it does not end while it is counted: it waits for the host, or for a kernel beside it");
-    } else if (request_.replays && is_of_communication(kernel.symbol)) {
-      spread_.leave_out(kernel.spread);
+    } else if (request_.replays && journal::is_of_communication(kernel.symbol)) {
+      plan_.leave_out(kernel.number);
       say(kernel, "it waits for kernels of other processes, so it cannot be replayed");
     } else if (request_.max_kernels > 0 && chosen_ == request_.max_kernels) {
-      spread_.leave_out(kernel.spread);
+      plan_.leave_out(kernel.number);
       say(kernel, "as many kernels as --max-kernels says were counted before it");
     } else {
       ++chosen_;
     }
   }
 
-  void say(const CountedKernel& kernel, const std::string& reason,
-           std::uint64_t group = journal::Uncounted::all) {
+  void say(const CountedKernel& kernel, const std::string& reason) {
     Chunk chunk;
-    chunk.add_value(journal::Kind::uncounted, journal::Uncounted{kernel.launches.kernel, group}, reason);
+    chunk.add_value(journal::Kind::uncounted, journal::Uncounted{kernel.launches.kernel}, reason);
     journal_.write(chunk);
   }
 
   void leave_out(const CountedKernel& kernel, const std::string& reason) {
-    spread_.leave_out(kernel.spread);
+    plan_.leave_out(kernel.number);
     say(kernel, reason);
   }
 
@@ -260,7 +251,7 @@ class Counter final : public NvtxObserver {
     if (functions_->chip_name(&chip) != CUPTI_SUCCESS || chip.pChipName != request_.chip)
       return "its GPU is of another kind than the first one (" + request_.chip +
              "), whose counters mprof has chosen";
-    context.profiler.emplace(cupti_, *functions_, request_);
+    context.profiler.emplace(cupti_, *functions_, request_, most_ranges());
     return context.profiler->open(handle);
   }
 
@@ -308,48 +299,52 @@ class Counter final : public NvtxObserver {
     if (skipped_ < request_.launch_skip) return ++skipped_, false;
     ++kernel.launches.launches;
     if (captures_ > 0 || is_dead_ || is_stopped()) return false;
-    const auto choice = spread_.at_launch(kernel.spread);
-    return choice && begins_counting(kernel, *choice, call.context);
+    const SessionPlan::Choice choice = plan_.at_launch(kernel.number);
+    if (choice.ends_pass) {
+      stopped_by_ = kernel.launches.kernel;
+      begun_ = now();
+      end_pass();
+      begun_ = 0;
+    }
+    return choice.counts && begins_counting(kernel, choice.begins_session, call.context);
   }
 
-  bool begins_counting(CountedKernel& kernel, const LaunchSpread::Choice& choice, CUcontext handle) {
-    Context& context = context_of(handle);
-    if (!context.obstacle.empty()) return leave_out(kernel, context.obstacle), false;
+  bool begins_counting(CountedKernel& kernel, bool begins_session, CUcontext handle) {
     stopped_by_ = kernel.launches.kernel;
     begun_ = now();
-    if (!is_idle(handle, context, longest_wait)) {
+    Context& context = context_of(handle);
+    if (context.obstacle.empty() && !is_idle(handle, context, longest_wait)) {
       begun_ = 0;
       leave_out(kernel, "what runs on the GPU when it is launched does not end before it");
+      if (plan_.members().empty()) give_up();
       return false;
     }
-    if (!context.profiler) context.obstacle = open(handle, context).value_or("");
-    if (!context.obstacle.empty()) {
-      begun_ = 0;
-      leave_out(kernel, context.obstacle);
-      return false;
-    }
-    RangeProfiler& profiler = *context.profiler;
+    if (context.obstacle.empty() && !context.profiler) context.obstacle = open(handle, context).value_or("");
     RangeProfiler::Obstacle obstacle;
-    if (choice.is_first_pass) obstacle = profiler.begin(choice.group);
-    if (!obstacle) obstacle = profiler.start();
+    if (!context.obstacle.empty()) obstacle = context.obstacle;
+    if (!obstacle && begins_session) obstacle = context.profiler->begin();
+    if (!obstacle && !context.profiler->is_started()) obstacle = context.profiler->start();
+    if (!obstacle) obstacle = context.profiler->push(kernel.launches.kernel);
     if (obstacle) {
       begun_ = 0;
-      spread_.refused(kernel.spread, choice);
-      say(kernel, *obstacle, choice.group);
       note_once(*obstacle);
+      refuse(*obstacle);
       return false;
     }
-    current_ = {&kernel, choice, handle};
+    current_ = {&kernel, handle};
     return true;
   }
 
   void launched() {
     is_launching = false;
-    const auto [kernel, choice, handle] = current_;
+    const auto [kernel, handle] = current_;
     Context& context = context_of(handle);
     if (is_idle(handle, context, longest_wait)) {
       begun_ = 0;
-      end_counting(*kernel, choice, *context.profiler);
+      if (const auto obstacle = context.profiler->pop())
+        refuse(*obstacle);
+      else if (plan_.counted(kernel->number))
+        end_pass();
     } else {  // it goes on, with the profiler in it, and is looked at again at later launches
       stopped_in_ = handle;
       leave_out(*kernel,
@@ -359,21 +354,67 @@ class Counter final : public NvtxObserver {
     mutex_.unlock();
   }
 
-  void end_counting(CountedKernel& kernel, const LaunchSpread::Choice& choice, RangeProfiler& profiler) {
-    RangeProfiler::Obstacle obstacle = profiler.stop();
-    const bool is_complete = profiler.is_complete();
-    if (!obstacle && is_complete) obstacle = profiler.decode();
-    if (obstacle) {
-      spread_.refused(kernel.spread, choice);
-      return say(kernel, *obstacle, choice.group);
+  /// Of the session that goes on.
+  [[nodiscard]] RangeProfiler* profiler() {
+    const auto found = contexts_.find(reinterpret_cast<CUcontext>(plan_.context()));
+    return plan_.is_in_session() && found != contexts_.end() && found->second.profiler
+               ? &*found->second.profiler
+               : nullptr;
+  }
+
+  /// CUPTI waits without end for what runs in the session's context.
+  [[nodiscard]] bool may_stop(std::int64_t wait) {
+    auto* const handle = reinterpret_cast<CUcontext>(plan_.context());
+    return is_idle(handle, context_of(handle), wait);
+  }
+
+  void end_pass() {
+    RangeProfiler* const profiler = this->profiler();
+    if (profiler == nullptr) return give_up();
+    if (!may_stop(longest_wait)) {
+      is_dead_ = true;
+      return note_once("what ran on the GPU did not end, so that its counters could not be read");
     }
-    spread_.counted(kernel.spread, choice, is_complete);
-    if (!is_complete) return;
+    if (const auto obstacle = profiler->stop()) return refuse(*obstacle);
+    if (plan_.passed(profiler->is_complete())) end_session();
+  }
+
+  /// Writes what it has counted, be it of all passes or not.
+  void end_session() {
+    RangeProfiler* const profiler = this->profiler();
+    const std::vector<SessionPlan::Counted> counted = plan_.finish();
+    if (profiler == nullptr || counted.empty()) return;
+    if (const auto obstacle = profiler->decode()) return note_once(*obstacle);
     Chunk chunk;
-    chunk.add_value(journal::Kind::counted, journal::Counted{kernel.launches.kernel, choice.group},
-                    profiler.data());
-    add_launches(kernel, chunk);
+    chunk.add_value(journal::Kind::counts, sessions_, profiler->data());
+    const std::vector<std::uint64_t> kernels = profiler->kernels();
+    for (const SessionPlan::Counted& one : counted) {
+      CountedKernel& kernel = *chosen_kernels_[one.kernel];
+      const auto range =
+          request_.replays ? kernels.begin() : std::ranges::find(kernels, kernel.launches.kernel);
+      if (range == kernels.end()) continue;
+      const auto index = static_cast<std::uint64_t>(range - kernels.begin());
+      chunk.add_value(journal::Kind::counted,
+                      journal::Counted{kernel.launches.kernel, sessions_, index, one.passes});
+      add_launches(kernel, chunk);
+    }
+    ++sessions_;
     journal_.write(chunk);
+  }
+
+  /// Leaves a session that cannot go on.
+  void give_up() {
+    if (RangeProfiler* const profiler = this->profiler(); profiler != nullptr && profiler->is_started()) {
+      if (profiler->stop()) is_dead_ = true;
+    }
+    static_cast<void>(plan_.finish());
+  }
+
+  /// Its kernels are not counted, and why.
+  void refuse(const std::string& obstacle) {
+    const std::set<std::size_t> members = plan_.members();
+    for (const std::size_t member : members) leave_out(*chosen_kernels_[member], obstacle);
+    give_up();
   }
 
   /// Whether the launch that was counted last has not ended yet.
@@ -383,7 +424,8 @@ class Counter final : public NvtxObserver {
     if (!has_happened(context.event, 0)) return true;
     begun_ = 0;
     stopped_in_ = nullptr;
-    if (const auto obstacle = context.profiler->stop()) is_dead_ = true;
+    if (context.profiler->pop()) is_dead_ = true;
+    give_up();
     return is_dead_;
   }
 
@@ -407,11 +449,19 @@ class Counter final : public NvtxObserver {
     if (!chunk.bytes().empty()) journal_.write(chunk);
   }
 
+  /// Keeps what the passes of a session have counted until now.
+  void end_early() {
+    RangeProfiler* const profiler = this->profiler();
+    if (is_dead_ || stopped_in_ != nullptr || profiler == nullptr) return;
+    if (!profiler->is_started() || (may_stop(second) && !profiler->stop())) end_session();
+  }
+
   void finish() {
     if (journal_.is_of_another_process()) return;
     is_ending_ = true;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock()) {
+      end_early();
       is_dead_ = true;
       write_launches();
     }
@@ -502,6 +552,7 @@ class Counter final : public NvtxObserver {
   void forget(CUcontext handle) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || stopped_in_ == handle) return;
+    if (plan_.is_in_session() && plan_.context() == reinterpret_cast<std::uintptr_t>(handle)) end_early();
     // CUPTI may look once more at what it was given while it takes the context down.
     if (auto context = contexts_.extract(handle)) gone_.push_back(std::move(context));
   }
@@ -509,7 +560,6 @@ class Counter final : public NvtxObserver {
   /// The launch that is being counted.
   struct Current {
     CountedKernel* kernel = nullptr;
-    LaunchSpread::Choice choice{};
     CUcontext context = nullptr;
   };
 
@@ -524,7 +574,9 @@ class Counter final : public NvtxObserver {
   CUpti_SubscriberHandle subscriber_ = nullptr;
 
   std::mutex mutex_;  ///< of what follows; held from before a launch that is counted until after it
-  LaunchSpread spread_;
+  SessionPlan plan_;
+  std::vector<CountedKernel*> chosen_kernels_{};  ///< by their numbers in the plan
+  std::uint64_t sessions_ = 0;                    ///< that were written
   std::set<std::string> left_out_;
   std::vector<std::unique_ptr<CountedKernel>> all_{};
   std::map<KernelKey, CountedKernel*> by_key_{};

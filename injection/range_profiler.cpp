@@ -1,6 +1,6 @@
 #include "injection/range_profiler.hpp"
 
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -43,8 +43,11 @@ ProfilerFunctions::ProfilerFunctions(const CuptiFunctions& cupti) {
   take(configure, "cuptiRangeProfilerSetConfig");
   take(start, "cuptiRangeProfilerStart");
   take(stop, "cuptiRangeProfilerStop");
+  take(push, "cuptiRangeProfilerPushRange");
+  take(pop, "cuptiRangeProfilerPopRange");
   take(decode, "cuptiRangeProfilerDecodeData");
   take(info, "cuptiRangeProfilerGetCounterDataInfo");
+  take(range, "cuptiRangeProfilerCounterDataGetRangeInfo");
   if (!obstacle.empty()) return;
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
   const CUptiResult result = initialize(&params);
@@ -63,70 +66,62 @@ RangeProfiler::Obstacle RangeProfiler::tried(const char* what, CUptiResult resul
 }
 
 RangeProfiler::Obstacle RangeProfiler::open(CUcontext context) {
-  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
-  params.ctx = context;
-  const CUptiResult result = functions_.enable(&params);
-  object_ = params.pRangeProfilerObject;
-  if (auto obstacle = tried("enable its profiler", result)) return obstacle;
+  context_ = context;
+  if (auto obstacle = enable()) return obstacle;
   return make_room();
 }
 
-void RangeProfiler::close() {
-  if (object_ == nullptr) return;
-  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
-  params.pRangeProfilerObject = object_;
-  functions_.disable(&params);
-  object_ = nullptr;
+RangeProfiler::Obstacle RangeProfiler::enable() {
+  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
+  params.ctx = context_;
+  const CUptiResult result = functions_.enable(&params);
+  object_ = params.pRangeProfilerObject;
+  return tried("enable its profiler", result);
 }
 
-/// Asked right before a counter data is made for the group, too: the call that makes it names no metrics.
-RangeProfiler::Obstacle RangeProfiler::size_of(std::size_t group, std::size_t& bytes) const {
+/// The object of a session that was left before its last pass goes on with that pass in the next one
+/// (CUPTI 13.0).
+RangeProfiler::Obstacle RangeProfiler::enable_anew() {
+  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
+  params.pRangeProfilerObject = object_;
+  if (auto obstacle = tried("leave a session", functions_.disable(&params))) return obstacle;
+  if (auto obstacle = enable()) return obstacle;
+  return make_room();
+}
+
+RangeProfiler::Obstacle RangeProfiler::make_room() {
   std::vector<const char*> names;
-  for (const std::string& metric : groups_[group].metrics) names.push_back(metric.c_str());
+  for (const std::string& metric : request_.metrics) names.push_back(metric.c_str());
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
   params.pRangeProfilerObject = object_;
   params.pMetricNames = names.data();
   params.numMetrics = names.size();
-  params.maxNumOfRanges = 1;
-  params.maxNumRangeTreeNodes = 1;
+  params.maxNumOfRanges = static_cast<std::uint32_t>(most_ranges_);
+  params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges_);
   auto obstacle = tried("make room for counters", functions_.data_size(&params));
-  bytes = params.counterDataSize;
+  data_.resize(params.counterDataSize);
   return obstacle;
 }
 
-RangeProfiler::Obstacle RangeProfiler::make_room() {
-  std::size_t config = 0, data = 0;
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    std::size_t bytes = 0;
-    if (auto obstacle = size_of(group, bytes)) return obstacle;
-    data = std::max(data, bytes);
-    config = std::max(config, groups_[group].config.size());
+RangeProfiler::Obstacle RangeProfiler::begin() {
+  if (!is_complete_) {
+    if (auto obstacle = enable_anew()) return obstacle;
   }
-  config_.resize(config);
-  data_.resize(data);
-  return std::nullopt;
-}
-
-RangeProfiler::Obstacle RangeProfiler::begin(std::size_t group) {
   is_complete_ = false;
-  if (auto obstacle = size_of(group, size_)) return obstacle;
-  const std::string& config = groups_[group].config;
-  std::copy(config.begin(), config.end(), config_.begin());
-  std::fill(data_.begin(), data_.end(), std::uint8_t{0});
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
   image.pRangeProfilerObject = object_;
-  image.counterDataSize = size_;
+  image.counterDataSize = data_.size();
   image.pCounterData = data_.data();
   if (auto obstacle = tried("prepare its counter data", functions_.clear(&image))) return obstacle;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params);
   params.pRangeProfilerObject = object_;
-  params.configSize = config.size();
-  params.pConfig = config_.data();
-  params.counterDataImageSize = size_;
+  params.configSize = request_.config.size();
+  params.pConfig = reinterpret_cast<const std::uint8_t*>(request_.config.data());
+  params.counterDataImageSize = data_.size();
   params.pCounterDataImage = data_.data();
-  params.range = CUPTI_AutoRange;
-  params.replayMode = replay_;
-  params.maxRangesPerPass = 1;
+  params.range = request_.replays ? CUPTI_AutoRange : CUPTI_UserRange;
+  params.replayMode = request_.replays ? CUPTI_KernelReplay : CUPTI_UserReplay;
+  params.maxRangesPerPass = most_ranges_;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
   params.passIndex = 0;
@@ -137,10 +132,13 @@ RangeProfiler::Obstacle RangeProfiler::begin(std::size_t group) {
 RangeProfiler::Obstacle RangeProfiler::start() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
   params.pRangeProfilerObject = object_;
-  return tried("begin to count", functions_.start(&params));
+  auto obstacle = tried("begin to count", functions_.start(&params));
+  is_started_ = !obstacle;
+  return obstacle;
 }
 
 RangeProfiler::Obstacle RangeProfiler::stop() {
+  is_started_ = false;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
   params.pRangeProfilerObject = object_;
   const CUptiResult result = functions_.stop(&params);
@@ -148,16 +146,50 @@ RangeProfiler::Obstacle RangeProfiler::stop() {
   return tried("end counting", result);
 }
 
+RangeProfiler::Obstacle RangeProfiler::push(std::uint64_t kernel) {
+  if (request_.replays) return std::nullopt;
+  const std::string name = std::to_string(kernel);
+  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
+  params.pRangeProfilerObject = object_;
+  params.pRangeName = name.c_str();
+  return tried("begin a range", functions_.push(&params));
+}
+
+RangeProfiler::Obstacle RangeProfiler::pop() {
+  if (request_.replays) return std::nullopt;
+  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+  params.pRangeProfilerObject = object_;
+  return tried("end a range", functions_.pop(&params));
+}
+
 RangeProfiler::Obstacle RangeProfiler::decode() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
   params.pRangeProfilerObject = object_;
   if (auto obstacle = tried("read its counters", functions_.decode(&params))) return obstacle;
-  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-  info.pCounterDataImage = data_.data();
-  info.counterDataImageSize = size_;
-  if (auto obstacle = tried("look at its counters", functions_.info(&info))) return obstacle;
-  if (info.numTotalRanges == 0) return "CUPTI counted nothing at its launches";
+  if (ranges() == 0) return "CUPTI counted nothing at its launches";
   return std::nullopt;
+}
+
+std::size_t RangeProfiler::ranges() const {
+  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, params);
+  params.pCounterDataImage = data_.data();
+  params.counterDataImageSize = data_.size();
+  return functions_.info(&params) == CUPTI_SUCCESS ? params.numTotalRanges : 0;
+}
+
+std::vector<std::uint64_t> RangeProfiler::kernels() const {
+  std::vector<std::uint64_t> kernels;
+  const std::size_t count = ranges();
+  for (std::size_t i = 0; i < count; ++i) {
+    MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, params);
+    params.pCounterDataImage = data_.data();
+    params.counterDataImageSize = data_.size();
+    params.rangeIndex = i;
+    params.rangeDelimiter = "/";
+    const bool is_known = functions_.range(&params) == CUPTI_SUCCESS && params.rangeName != nullptr;
+    kernels.push_back(is_known ? std::strtoull(params.rangeName, nullptr, 10) : 0);
+  }
+  return kernels;
 }
 
 }  // namespace mprof::injection

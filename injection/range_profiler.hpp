@@ -31,54 +31,65 @@ struct ProfilerFunctions {
   decltype(::cuptiRangeProfilerSetConfig)* configure = nullptr;
   decltype(::cuptiRangeProfilerStart)* start = nullptr;
   decltype(::cuptiRangeProfilerStop)* stop = nullptr;
+  decltype(::cuptiRangeProfilerPushRange)* push = nullptr;
+  decltype(::cuptiRangeProfilerPopRange)* pop = nullptr;
   decltype(::cuptiRangeProfilerDecodeData)* decode = nullptr;
   decltype(::cuptiRangeProfilerGetCounterDataInfo)* info = nullptr;
+  decltype(::cuptiRangeProfilerCounterDataGetRangeInfo)* range = nullptr;
 };
 
-/// Counts kernels of one context, one group of metrics at a time: a pass is what is launched between start()
-/// and stop(), once, as it is; where launches are replayed, that is all passes. What goes wrong is told as a
-/// sentence without its full stop; nullopt: nothing.
+/// Counts kernels of one context. A session counts several of them in as many passes as the metrics need:
+/// each launch that is counted is run once, as it is, in a range that is named by the number of its kernel,
+/// by which CUPTI finds together what its passes have counted (user range and user replay). Where launches
+/// are replayed, a session counts one, and CUPTI runs it again for each pass (auto range and kernel replay).
+/// What goes wrong is told as a sentence without its full stop; nullopt: nothing.
 class RangeProfiler {
  public:
   using Obstacle = std::optional<std::string>;
 
+  /// A session has at most `most_ranges`.
   RangeProfiler(const CuptiFunctions& cupti, const ProfilerFunctions& functions,
-                const journal::CounterRequest& request)
-      : cupti_(cupti),
-        functions_(functions),
-        groups_(request.groups),
-        replay_(request.replays ? CUPTI_KernelReplay : CUPTI_UserReplay) {}
+                const journal::CounterRequest& request, std::size_t most_ranges)
+      : cupti_(cupti), functions_(functions), request_(request), most_ranges_(most_ranges) {}
 
   [[nodiscard]] Obstacle open(CUcontext context);
-  void close();
 
-  /// Forgets what was counted: the next pass is the first one of this group.
-  [[nodiscard]] Obstacle begin(std::size_t group);
+  /// Forgets what was counted: the next pass is the first one of a session.
+  [[nodiscard]] Obstacle begin();
+  /// A pass.
   [[nodiscard]] Obstacle start();
   [[nodiscard]] Obstacle stop();
+  [[nodiscard]] bool is_started() const { return is_started_; }
   /// All passes are through.
   [[nodiscard]] bool is_complete() const { return is_complete_; }
-  /// Makes data() of what was counted, once complete.
+  /// Stand around the launch of a kernel, in a pass.
+  [[nodiscard]] Obstacle push(std::uint64_t kernel);
+  [[nodiscard]] Obstacle pop();
+
+  /// Makes data() of what was counted.
   [[nodiscard]] Obstacle decode();
-  [[nodiscard]] std::string_view data() const { return {reinterpret_cast<const char*>(data_.data()), size_}; }
+  [[nodiscard]] std::string_view data() const {
+    return {reinterpret_cast<const char*>(data_.data()), data_.size()};
+  }
+  /// The kernels of its ranges, in their order; of a replayed one 0.
+  [[nodiscard]] std::vector<std::uint64_t> kernels() const;
 
  private:
-  using Bytes = std::vector<std::uint8_t>;
   [[nodiscard]] Obstacle tried(const char* what, CUptiResult result) const;
-  [[nodiscard]] Obstacle size_of(std::size_t group, std::size_t& bytes) const;
+  [[nodiscard]] Obstacle enable();
+  [[nodiscard]] Obstacle enable_anew();
   [[nodiscard]] Obstacle make_room();
+  [[nodiscard]] std::size_t ranges() const;
 
   const CuptiFunctions& cupti_;
   const ProfilerFunctions& functions_;
-  const std::vector<journal::MetricGroup>& groups_;
-  CUpti_ProfilerReplayMode replay_;
-  // Made once, for the largest group: with places of their own all groups but the first came back without a
-  // number (CUPTI 13.0), and CUPTI looks at those of an earlier group again.
-  Bytes config_{};
-  Bytes data_{};
-  std::size_t size_ = 0;  ///< of data_, in bytes: what the group that was begun last needs
+  const journal::CounterRequest& request_;
+  std::size_t most_ranges_;
+  std::vector<std::uint8_t> data_{};  ///< CUPTI looks at that of an earlier session again: one for all
+  CUcontext context_ = nullptr;
   CUpti_RangeProfiler_Object* object_ = nullptr;
-  bool is_complete_ = false;
+  bool is_started_ = false;
+  bool is_complete_ = true;  ///< of the session that was begun last, if any
 };
 
 }  // namespace mprof::injection

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -32,17 +32,6 @@ std::size_t passes_of(const std::string& chip, std::span<const std::string> metr
   return host.add(metrics) ? cuda::number_of_passes(host.config_image()) : 0;
 }
 
-journal::MetricGroup group_of(const std::string& chip, std::vector<std::string> metrics) {
-  cuda::ProfilerHost host(chip);
-  const bool taken = host.add(metrics);
-  if (!taken)
-    throw Error(ExitCode::environment, "CUPTI does not take these metrics together: give --metrics fewer.");
-  const std::vector<std::uint8_t> config = host.config_image();
-  return {.passes = static_cast<std::uint32_t>(cuda::number_of_passes(config)),
-          .metrics = std::move(metrics),
-          .config = std::string(config.begin(), config.end())};
-}
-
 CounterSelection selection_of(const Plan& plan) {
   CounterSelection selection{.chip = cuda::chip_name(), .metrics = plan.metrics};
   if (selection.metrics.empty()) selection.metrics = preset_metrics("default");
@@ -51,32 +40,27 @@ CounterSelection selection_of(const Plan& plan) {
   return selection;
 }
 
-/// One group of all that are there, which a replayed launch is counted for.
-std::vector<journal::MetricGroup> one_group(const std::string& chip, std::vector<std::string> metrics) {
-  std::erase_if(metrics,
-                [&](const std::string& metric) { return passes_of(chip, std::span(&metric, 1)) == 0; });
-  std::vector<journal::MetricGroup> groups;
-  if (!metrics.empty()) groups.push_back(group_of(chip, std::move(metrics)));
-  return groups;
-}
-
 void prepare(const InjectionRequest& request) {
   CounterSelection selection = selection_of(request.plan);
-  const journal::CounterRequest counters{
-      .chip = selection.chip,
-      .groups = request.replays ? one_group(selection.chip, selection.counted)
-                                : metric_groups(selection.chip, selection.counted, selection.missing),
-      .ops = request.ops,
-      .ranges = request.plan.ops,
-      .kernels = request.plan.kernels,
-      .launch_skip = request.plan.launch_skip,
-      .max_kernels = request.plan.max_kernels,
-      .left_out = request.left_out,
-      .replays = request.replays};
+  journal::CounterRequest counters = request_for(selection.chip, selection.counted, selection.missing);
+  counters.ops = request.ops;
+  counters.ranges = request.plan.ops;
+  counters.kernels = request.plan.kernels;
+  counters.launch_skip = request.plan.launch_skip;
+  counters.max_kernels = request.plan.max_kernels;
+  counters.left_out = request.left_out;
+  counters.replays = request.replays;
   write_file(request.folder / journal::counter_request_file, journal::bytes_of(counters));
 }
 
 // --- The journals ---
+
+/// Where a kernel's counts are.
+struct Counts {
+  const std::string* image = nullptr;
+  std::size_t range = 0;
+  std::uint64_t passes = 0;
+};
 
 /// A kernel of one process.
 struct Found {
@@ -84,9 +68,9 @@ struct Found {
   std::string symbol{};
   journal::Kernel entry{};
   journal::Launches launches{};
-  std::vector<std::optional<std::string>> counter_data{};  ///< by group
-  std::vector<std::string> reasons{};                      ///< by group: why there is none
-  bool is_chosen = true;                                   ///< by --kernels and --max-kernels
+  Counts counts{};
+  std::string reason{};   ///< why nothing of it is counted; empty: nobody said
+  bool is_chosen = true;  ///< by --kernels and --max-kernels
   [[nodiscard]] auto identity() const {
     return std::tuple(op, symbol, std::to_array(entry.grid), std::to_array(entry.block));
   }
@@ -97,55 +81,49 @@ std::string text_of(const journal::Journal& journal, std::uint64_t number) {
   return found == journal.texts.end() ? std::string() : found->second;
 }
 
-/// Whether it was launched too seldom, or beside too many others, for groups that nothing else speaks
-/// against.
-bool lacks_launches(const Found& kernel) {
-  bool lacks = false;
-  for (std::size_t group = 0; group < kernel.counter_data.size(); ++group)
-    lacks = lacks || (!kernel.counter_data[group] && kernel.reasons[group].empty());
-  return lacks && kernel.is_chosen && kernel.launches.launches > 0;
+/// Whether it was launched too seldom, where nothing else speaks against it.
+bool lacks_launches(const Found& kernel, const journal::CounterRequest& request) {
+  return kernel.counts.passes < request.passes && kernel.reason.empty() && kernel.is_chosen &&
+         kernel.launches.launches > 0;
 }
 
-/// Why a group has no values, where the process did not say.
-std::string why_missing(const Found& kernel, const journal::CounterRequest& request, std::size_t group) {
-  std::uint32_t needed = 0;
-  for (const journal::MetricGroup& one : request.groups) needed += one.passes;
+/// Why a metric has no value, where the process did not say.
+std::string why_missing(const Found& kernel, const journal::CounterRequest& request) {
   const std::uint64_t launches = kernel.launches.launches;
   if (launches == 0 && kernel.launches.in_graphs > 0)
     return "it is launched by CUDA graphs, whose kernels run as one piece";
-  if (launches < needed)
-    return fmt::format("it was launched {} time{}, and all metrics need {} launches, a pass at each",
-                       launches, launches == 1 ? "" : "s", needed);
-  if (request.groups[group].passes > 1)
-    return fmt::format("it needs {} passes, a launch for each, and other kernels were counted at those",
-                       request.groups[group].passes);
-  return "other kernels were counted at its launches";
+  return fmt::format(
+      "it was launched {} time{}, too seldom or too irregularly for {}{} passes, each of which takes another "
+      "launch",
+      launches, launches == 1 ? "" : "s", kernel.counts.passes > 0 ? "all " : "", request.passes);
 }
 
-std::vector<Found> kernels_of(const journal::Journal& journal, const journal::CounterRequest& request) {
+void add_counts(const journal::Journal& journal, std::map<std::uint64_t, Found>& by_number) {
+  for (const journal::Counted& counted : journal.counted) {
+    const auto found = by_number.find(counted.kernel);
+    const auto image = journal.counts.find(counted.counts);
+    if (found == by_number.end() || image == journal.counts.end()) continue;
+    Counts& best = found->second.counts;
+    if (counted.passes >= best.passes) best = {&image->second, counted.range, counted.passes};
+  }
+}
+
+std::vector<Found> kernels_of(const journal::Journal& journal) {
   std::map<std::uint64_t, Found> by_number;
   for (const journal::Kernel& entry : journal.kernels) {
     Found& found = by_number[entry.number];
     found.entry = entry;
     found.symbol = text_of(journal, entry.symbol);
     found.op = text_of(journal, entry.op);
-    found.counter_data.resize(request.groups.size());
-    found.reasons.resize(request.groups.size());
   }
   for (const auto& [number, launches] : journal.launches) {
     if (by_number.contains(number)) by_number[number].launches = launches;
   }
-  for (const auto& [counted, data] : journal.counted) {
-    const auto found = by_number.find(counted.kernel);
-    if (found != by_number.end() && counted.group < request.groups.size())
-      found->second.counter_data[counted.group] = data;
-  }
+  add_counts(journal, by_number);
   for (const auto& [uncounted, reason] : journal.uncounted) {
     const auto found = by_number.find(uncounted.kernel);
     if (found == by_number.end()) continue;
-    if (uncounted.group < request.groups.size()) found->second.reasons[uncounted.group] = reason;
-    if (uncounted.group != journal::Uncounted::all) continue;
-    std::ranges::replace(found->second.reasons, std::string(), reason);
+    if (found->second.reason.empty()) found->second.reason = reason;
     if (reason.starts_with("--kernels") || reason.find("--max-kernels") != std::string::npos)
       found->second.is_chosen = false;
   }
@@ -154,13 +132,29 @@ std::vector<Found> kernels_of(const journal::Journal& journal, const journal::Co
   return all;
 }
 
-/// What the second one has and the first one lacks.
-void merge(Found& into, Found& from) {
-  for (std::size_t group = 0; group < into.counter_data.size(); ++group) {
-    if (!into.counter_data[group]) into.counter_data[group] = std::move(from.counter_data[group]);
-  }
+/// What the second one has more of.
+void merge(Found& into, const Found& from) {
+  if (from.counts.passes > into.counts.passes) into.counts = from.counts;
   into.launches.launches += from.launches.launches;
   into.launches.in_graphs += from.launches.in_graphs;
+}
+
+cuda::KernelAttributes attributes_of(const journal::Kernel& entry) {
+  return {.registers = entry.registers,
+          .static_shared_memory = entry.static_shared_memory,
+          .max_dynamic_shared_memory = entry.max_dynamic_shared_memory,
+          .max_threads_per_block = entry.max_threads_per_block,
+          .shared_memory_carveout = entry.shared_memory_carveout};
+}
+
+/// What does not count as a metric's value, and why not; "" where it does.
+std::string why_uncounted(const Found& found, const journal::CounterRequest& request,
+                          const std::string& metric, double value) {
+  const bool has_several = std::ranges::count(request.several, metric) > 0;
+  if (has_several && !request.replays && journal::is_of_communication(found.symbol))
+    return "it takes several passes, and a kernel that waits for other processes takes another time in each";
+  if (std::isnan(value) && found.counts.passes < request.passes) return why_missing(found, request);
+  return "";
 }
 
 CountedKernel counted(const Found& found, const journal::CounterRequest& request,
@@ -171,31 +165,22 @@ CountedKernel counted(const Found& found, const journal::CounterRequest& request
                                   .grid = extent(found.entry.grid),
                                   .block = extent(found.entry.block),
                                   .dynamic_shared_memory = found.entry.dynamic_shared_memory}};
-  if (found.entry.registers >= 0) {
-    kernel.attributes =
-        cuda::KernelAttributes{.registers = found.entry.registers,
-                               .static_shared_memory = found.entry.static_shared_memory,
-                               .max_dynamic_shared_memory = found.entry.max_dynamic_shared_memory,
-                               .max_threads_per_block = found.entry.max_threads_per_block,
-                               .shared_memory_carveout = found.entry.shared_memory_carveout};
-  } else {
+  if (found.entry.registers >= 0)
+    kernel.attributes = attributes_of(found.entry);
+  else
     kernel.unknown_attributes = "the driver does not say what the kernel needs";
+  if (found.counts.image == nullptr) {
+    kernel.uncounted = found.reason.empty() ? why_missing(found, request) : found.reason;
+    return kernel;
   }
   kernel.counts.assign(selection.counted.size(), std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t group = 0; group < request.groups.size(); ++group) {
-    const std::vector<std::string>& metrics = request.groups[group].metrics;
-    if (!found.counter_data[group]) {
-      const std::string& said = found.reasons[group];
-      for (const std::string& metric : metrics)
-        kernel.uncounted_metrics[metric] = said.empty() ? why_missing(found, request, group) : said;
-      continue;
-    }
-    const std::vector<double> values = evaluate(request.groups[group], *found.counter_data[group]);
-    for (std::size_t i = 0; i < metrics.size(); ++i) {
-      const auto at = std::ranges::find(selection.counted, metrics[i]);
-      if (at != selection.counted.end())
-        kernel.counts[static_cast<std::size_t>(at - selection.counted.begin())] = values[i];
-    }
+  const std::vector<double> values = evaluate(*found.counts.image, found.counts.range);
+  for (std::size_t i = 0; i < request.metrics.size(); ++i) {
+    const auto at = std::ranges::find(selection.counted, request.metrics[i]);
+    if (at == selection.counted.end()) continue;
+    const std::string why = why_uncounted(found, request, request.metrics[i], values[i]);
+    if (!why.empty()) kernel.uncounted_metrics[request.metrics[i]] = why;
+    kernel.counts[static_cast<std::size_t>(at - selection.counted.begin())] = values[i];
   }
   return kernel;
 }
@@ -232,7 +217,7 @@ std::vector<Found> all_kernels(std::span<const journal::Journal> journals,
                                const journal::CounterRequest& request) {
   std::vector<Found> all;
   for (const journal::Journal& journal : journals) {
-    for (Found& found : kernels_of(journal, request)) {
+    for (Found& found : kernels_of(journal)) {
       const auto same =
           std::ranges::find_if(all, [&](const Found& other) { return other.identity() == found.identity(); });
       if (same == all.end())
@@ -285,15 +270,15 @@ InjectedPass read(const InjectionRequest& asked) {
     throw Error(ExitCode::environment, "The request to count kernels was changed by the program.");
   CounterSelection selection = selection_of(asked.plan);
   for (const std::string& metric : selection.counted) {
-    const bool is_asked = std::ranges::any_of(request->groups, [&](const journal::MetricGroup& group) {
-      return std::ranges::count(group.metrics, metric) > 0;
-    });
-    if (!is_asked) selection.missing.push_back(metric);
+    if (std::ranges::count(request->metrics, metric) == 0) selection.missing.push_back(metric);
   }
-  const auto evaluate = [&](const journal::MetricGroup& group, std::string_view data) {
-    cuda::ProfilerHost host(request->chip);
-    if (!host.add(group.metrics)) return std::vector<double>(group.metrics.size());
-    return host.evaluate({reinterpret_cast<const std::uint8_t*>(data.data()), data.size()}, 0, group.metrics);
+  cuda::ProfilerHost host(request->chip);
+  const bool is_known = request->metrics.empty() || host.add(request->metrics);
+  const auto evaluate = [&](std::string_view image, std::size_t range) {
+    if (!is_known)
+      return std::vector<double>(request->metrics.size(), std::numeric_limits<double>::quiet_NaN());
+    return host.evaluate({reinterpret_cast<const std::uint8_t*>(image.data()), image.size()}, range,
+                         request->metrics);
   };
   return read_injected_counters(journal::read_journals(asked.folder), *request, selection, evaluate,
                                 cuda::gpu());
@@ -311,29 +296,26 @@ const bool registered = (InjectionKinds::instance().add({
 
 }  // namespace
 
-std::vector<journal::MetricGroup> metric_groups(const std::string& chip, std::span<const std::string> metrics,
-                                                std::vector<std::string>& unknown) {
-  std::vector<std::vector<std::string>> single;
-  std::vector<std::string> several;
+journal::CounterRequest request_for(const std::string& chip, std::span<const std::string> metrics,
+                                    std::vector<std::string>& unknown) {
+  journal::CounterRequest request{.chip = chip};
   for (const std::string& metric : metrics) {
     const std::size_t passes = passes_of(chip, std::span(&metric, 1));
-    if (passes == 0) unknown.push_back(metric);
-    if (passes > 1) several.push_back(metric);
-    if (passes != 1) continue;
-    const auto fits = std::ranges::find_if(single, [&](std::vector<std::string> group) {
-      group.push_back(metric);
-      return passes_of(chip, group) == 1;
-    });
-    if (fits == single.end())
-      single.push_back({metric});
-    else
-      fits->push_back(metric);
+    if (passes == 0) {
+      unknown.push_back(metric);
+      continue;
+    }
+    request.metrics.push_back(metric);
+    if (passes > 1) request.several.push_back(metric);
   }
-  std::vector<journal::MetricGroup> groups;
-  for (std::vector<std::string>& metrics_of_group : single)
-    groups.push_back(group_of(chip, std::move(metrics_of_group)));
-  if (!several.empty()) groups.push_back(group_of(chip, std::move(several)));
-  return groups;
+  if (request.metrics.empty()) return request;
+  cuda::ProfilerHost host(chip);
+  if (!host.add(request.metrics))
+    throw Error(ExitCode::environment, "CUPTI does not take these metrics together: give --metrics fewer.");
+  const std::vector<std::uint8_t> config = host.config_image();
+  request.passes = static_cast<std::uint32_t>(cuda::number_of_passes(config));
+  request.config.assign(config.begin(), config.end());
+  return request;
 }
 
 InjectedPass read_injected_counters(std::span<const journal::Journal> journals,
@@ -342,7 +324,8 @@ InjectedPass read_injected_counters(std::span<const journal::Journal> journals,
   InjectedPass pass;
   for (const journal::Journal& journal : journals) add_notes(journal, pass);
   const std::vector<Found> all = all_kernels(journals, request);
-  pass.lacks_launches = std::ranges::any_of(all, lacks_launches);
+  pass.lacks_launches =
+      std::ranges::any_of(all, [&](const Found& found) { return lacks_launches(found, request); });
   std::vector<std::string> ops;
   for (const Found& found : all) {
     if (std::ranges::count(ops, found.op) == 0) ops.push_back(found.op);

@@ -13,16 +13,14 @@
 
 namespace mprof {
 
-/// Metrics of a chip in groups: as few as it takes of one pass each, in the metrics' order, and then one of
-/// those that need several passes by themselves. `unknown` gets those that the chip does not have. Needs no
-/// GPU.
-[[nodiscard]] std::vector<journal::MetricGroup> metric_groups(const std::string& chip,
-                                                              std::span<const std::string> metrics,
-                                                              std::vector<std::string>& unknown);
+/// The metrics of a chip that are counted together, and how: `metrics`, `several`, `passes` and `config` of a
+/// request. `unknown` gets those that the chip does not have. Needs no GPU.
+[[nodiscard]] journal::CounterRequest request_for(const std::string& chip,
+                                                  std::span<const std::string> metrics,
+                                                  std::vector<std::string>& unknown);
 
-/// The values of a group's metrics in SI base units from a counter data.
-using EvaluateCounters =
-    std::function<std::vector<double>(const journal::MetricGroup& group, std::string_view data)>;
+/// The values of a request's metrics in SI base units, from a range of a counter data image.
+using EvaluateCounters = std::function<std::vector<double>(std::string_view image, std::size_t range)>;
 
 /// What the journals of a program's processes hold of its kernels: rows of each kernel that was chosen, of
 /// its op. Kernels that several processes launch are one: what the first one lacks is the next one's.

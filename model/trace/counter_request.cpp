@@ -12,7 +12,10 @@ constexpr std::uint64_t mark = 0x3174736575716572;  // "request1"
 template <class Archive, class Request>
 void visit(Archive& archive, Request& request) {
   archive(request.chip);
-  archive(request.groups);
+  archive(request.metrics);
+  archive(request.several);
+  archive(request.passes);
+  archive(request.config);
   archive(request.ops);
   archive(request.ranges);
   archive(request.kernels);
@@ -20,13 +23,6 @@ void visit(Archive& archive, Request& request) {
   archive(request.max_kernels);
   archive(request.left_out);
   archive(request.replays);
-}
-
-template <class Archive, class Group>
-void visit_group(Archive& archive, Group& group) {
-  archive(group.passes);
-  archive(group.metrics);
-  archive(group.config);
 }
 
 class Writer {
@@ -40,7 +36,6 @@ class Writer {
     (*this)(text.size());
     bytes_.append(text);
   }
-  void operator()(const MetricGroup& group) { visit_group(*this, group); }
   template <class Value>
   void operator()(const std::vector<Value>& values) {
     (*this)(values.size());
@@ -68,7 +63,6 @@ class Reader {
     text = bytes_.substr(0, size);
     bytes_.remove_prefix(size);
   }
-  void operator()(MetricGroup& group) { visit_group(*this, group); }
   template <class Value>
   void operator()(std::vector<Value>& values) {
     for (std::uint64_t left = length(); left > 0 && !has_failed_; --left) (*this)(values.emplace_back());
@@ -94,6 +88,10 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_of_communication(std::string_view symbol) {
+  return symbol.find("nccl") != std::string_view::npos || symbol.find("nvshmem") != std::string_view::npos;
+}
 
 std::string bytes_of(const CounterRequest& request) {
   Writer writer;

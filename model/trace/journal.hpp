@@ -33,7 +33,8 @@ enum class Kind : std::uint32_t {
   range,      ///< a Range that has ended
   end,        ///< nothing: the process ended by exit() or a return from main()
   kernel,     ///< a Kernel, a distinct one of the counters pass
-  counted,    ///< a Counted, and CUPTI's counter data
+  counts,     ///< a std::uint64_t from 0 on, by which Counted names it, and CUPTI's counter data image
+  counted,    ///< a Counted
   launches,   ///< a Launches; the last one of a kernel counts
   uncounted,  ///< an Uncounted, and the reason
   stopped,    ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
@@ -75,10 +76,12 @@ struct Kernel {
   std::int32_t shared_memory_carveout = -1;  ///< %; -1: the driver's choice
 };
 
-/// All passes of a group of metrics (counter_request.hpp), of one kernel.
+/// Where the counts of a kernel are.
 struct Counted {
   std::uint64_t kernel = 0;
-  std::uint64_t group = 0;
+  std::uint64_t counts = 0;  ///< the number of the image, which stands before
+  std::uint64_t range = 0;   ///< of the image
+  std::uint64_t passes = 0;  ///< of those of a CounterRequest, that it was launched in
 };
 
 struct Launches {
@@ -88,9 +91,7 @@ struct Launches {
 };
 
 struct Uncounted {
-  static constexpr std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t kernel = 0;
-  std::uint64_t group = all;
 };
 
 }  // namespace mprof::journal

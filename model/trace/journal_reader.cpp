@@ -25,8 +25,10 @@ std::optional<Value> take_value(std::string_view& bytes) {
 void add_counters(Journal& journal, Kind kind, std::string_view bytes) {
   if (kind == Kind::kernel) {
     if (const auto kernel = take_value<Kernel>(bytes)) journal.kernels.push_back(*kernel);
+  } else if (kind == Kind::counts) {
+    if (const auto number = take_value<std::uint64_t>(bytes)) journal.counts[*number] = bytes;
   } else if (kind == Kind::counted) {
-    if (const auto counted = take_value<Counted>(bytes)) journal.counted.emplace_back(*counted, bytes);
+    if (const auto counted = take_value<Counted>(bytes)) journal.counted.push_back(*counted);
   } else if (kind == Kind::launches) {
     if (const auto launches = take_value<Launches>(bytes)) journal.launches[launches->kernel] = *launches;
   } else if (kind == Kind::uncounted) {

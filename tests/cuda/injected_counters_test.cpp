@@ -1,5 +1,8 @@
 #include "collectors/cuda/injected_counters.hpp"
 
+#include <limits>
+#include <sstream>
+
 #include <driver_types.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,29 +12,28 @@
 namespace mprof {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-TEST(MetricGroups, TheDefaultMetricsAreInGroupsOfOnePassAndOneOfSeveral) {
+TEST(CounterRequest, TheDefaultMetricsAreCountedTogetherAndThoseOfSeveralPassesAreNamed) {
   std::vector<std::string> metrics;
   for (const std::string& id : preset_metrics("default")) {
     if (!is_launch_metric(id)) metrics.push_back(id);
   }
+  const std::size_t known = metrics.size();
   metrics.emplace_back("no__such_metric.sum");
   std::vector<std::string> unknown;
-  const std::vector<journal::MetricGroup> groups = metric_groups("GH100", metrics, unknown);
+  const journal::CounterRequest request = request_for("GH100", metrics, unknown);
   EXPECT_THAT(unknown, ElementsAre("no__such_metric.sum"));
-  std::size_t counted = 0;
-  std::uint32_t passes = 0;
-  for (const journal::MetricGroup& group : groups) {
-    EXPECT_EQ(group.passes == 1, &group != &groups.back());
-    EXPECT_FALSE(group.config.empty());
-    counted += group.metrics.size();
-    passes += group.passes;
-  }
-  EXPECT_EQ(counted + 1, metrics.size());
-  EXPECT_LE(passes, 30U);
-  RecordProperty("launches", static_cast<int>(passes));
+  EXPECT_EQ(request.metrics.size(), known);
+  EXPECT_THAT(request.several, Contains("sm__throughput.avg.pct_of_peak_sustained_elapsed"));
+  EXPECT_THAT(request.several, Not(Contains("gpu__time_duration.sum")));
+  EXPECT_FALSE(request.config.empty());
+  EXPECT_GT(request.passes, 8U);
+  EXPECT_LE(request.passes, 30U);
+  RecordProperty("passes", static_cast<int>(request.passes));
 }
 
 constexpr const char* single_pass = "sm__cycles_active.avg";
@@ -42,7 +44,9 @@ class InjectedCounters : public testing::Test {
   InjectedCounters() {
     selection.chip = request.chip = "GH100";
     selection.metrics = selection.counted = {single_pass, several_passes};
-    request.groups = {{1, {single_pass}, ""}, {8, {several_passes}, ""}};
+    request.metrics = selection.counted;
+    request.several = {several_passes};
+    request.passes = 9;
   }
 
   journal::Journal& process(std::uint32_t id) {
@@ -60,9 +64,21 @@ class InjectedCounters : public testing::Test {
     journal.launches[number] = {.kernel = number, .launches = launches};
   }
 
+  /// `values`: of the single-pass metric and the other one, in range 1 of an image.
+  static void counted(journal::Journal& journal, std::uint64_t kernel, std::uint64_t passes,
+                      const std::string& values) {
+    const std::uint64_t number = journal.counts.size();
+    journal.counts[number] = values;
+    journal.counted.push_back({.kernel = kernel, .counts = number, .range = 1, .passes = passes});
+  }
+
   InjectedPass read() const {
-    const auto evaluate = [](const journal::MetricGroup& group, std::string_view image) {
-      return std::vector<double>(group.metrics.size(), std::stod(std::string(image)));
+    const auto evaluate = [](std::string_view image, std::size_t range) {
+      EXPECT_EQ(range, 1U);
+      double single = 0, several = 0;
+      std::istringstream(std::string(image)) >> single >> several;
+      if (several == 0) several = std::numeric_limits<double>::quiet_NaN();
+      return std::vector{single, several};
     };
     return read_injected_counters(journals, request, selection, evaluate, cudaDeviceProp{});
   }
@@ -83,31 +99,62 @@ class InjectedCounters : public testing::Test {
 TEST_F(InjectedCounters, WhatWasGatheredIsThereAndTheRestSaysHowOftenTheKernelWasLaunched) {
   journal::Journal& journal = process(7);
   launch(journal, 0, 4, 3);
-  journal.counted.push_back({{.kernel = 0, .group = 0}, "12.5"});
+  counted(journal, 0, 2, "12.5 0");
   const InjectedPass pass = read();
   EXPECT_THAT(row(pass, single_pass, "triad").samples, ElementsAre(12.5));
   EXPECT_EQ(row(pass, single_pass, "triad").op, "step");
   EXPECT_THAT(row(pass, several_passes, "triad").absent,
-              HasSubstr("launched 3 times, and all metrics need 9 launches"));
+              HasSubstr("launched 3 times, too seldom or too irregularly for all 9 passes"));
+  EXPECT_TRUE(pass.lacks_launches);
+}
+
+TEST_F(InjectedCounters, WhatTheHardwareHasNoNumberForIsNoMatterOfLaunches) {
+  journal::Journal& journal = process(7);
+  launch(journal, 0, 4, 30);
+  counted(journal, 0, 9, "12.5 0");
+  const InjectedPass pass = read();
+  EXPECT_THAT(row(pass, several_passes, "triad").absent, HasSubstr("the hardware gave no number"));
+  EXPECT_FALSE(pass.lacks_launches);
+}
+
+TEST_F(InjectedCounters, OfSeveralSessionsTheOneWithTheMostPassesCounts) {
+  journal::Journal& journal = process(7);
+  launch(journal, 0, 4, 30);
+  counted(journal, 0, 2, "1 0");
+  counted(journal, 0, 9, "2 50");
+  counted(journal, 0, 1, "3 0");
+  const InjectedPass pass = read();
+  EXPECT_THAT(row(pass, single_pass, "triad").samples, ElementsAre(2));
+  EXPECT_THAT(row(pass, several_passes, "triad").samples, ElementsAre(50));
 }
 
 TEST_F(InjectedCounters, AnotherProcessFillsWhatTheFirstOneLacks) {
   launch(process(7), 0, 4, 20);
-  journals[0].counted.push_back({{.kernel = 0, .group = 0}, "1"});
+  counted(journals[0], 0, 1, "1 0");
   launch(process(8), 5, 4, 20);
-  journals[1].counted.push_back({{.kernel = 5, .group = 0}, "2"});
-  journals[1].counted.push_back({{.kernel = 5, .group = 1}, "60"});
+  counted(journals[1], 5, 9, "2 60");
   const InjectedPass pass = read();
-  EXPECT_THAT(row(pass, single_pass, "triad").samples, ElementsAre(1));
+  EXPECT_THAT(row(pass, single_pass, "triad").samples, ElementsAre(2));
   EXPECT_THAT(row(pass, several_passes, "triad").samples, ElementsAre(60));
+}
+
+TEST_F(InjectedCounters, OfAKernelThatWaitsForOtherProcessesSinglePassesCount) {
+  journal::Journal& journal = process(7);
+  journal.texts[1] = "_Z27ncclDevKernel_AllReduce_SumPf";
+  launch(journal, 0, 4, 20);
+  counted(journal, 0, 9, "7 60");
+  const InjectedPass pass = read();
+  ASSERT_EQ(pass.measurements.size(), 2U);
+  EXPECT_THAT(pass.measurements[0].samples, ElementsAre(7));
+  EXPECT_THAT(pass.measurements[1].absent, HasSubstr("waits for other processes"));
 }
 
 TEST_F(InjectedCounters, TheShapeThatIsLaunchedMostHasTheNameAlone) {
   journal::Journal& journal = process(7);
   launch(journal, 0, 4, 3);
   launch(journal, 1, 8, 30);
-  journal.counted.push_back({{.kernel = 1, .group = 0}, "8"});
-  journal.counted.push_back({{.kernel = 0, .group = 0}, "4"});
+  counted(journal, 1, 9, "8 1");
+  counted(journal, 0, 9, "4 1");
   const InjectedPass pass = read();
   EXPECT_THAT(row(pass, single_pass, "triad").samples, ElementsAre(8));
   EXPECT_THAT(row(pass, single_pass, "triad, grid 4 x 1 x 1, block 256 x 1 x 1").samples, ElementsAre(4));
@@ -118,8 +165,8 @@ TEST_F(InjectedCounters, ReasonsAreTheProcessesOwnAndNumbersOfNothingAreLeftOut)
   launch(journal, 0, 4, 20, 0);
   journal.uncounted.push_back({{.kernel = 0}, "it waits for the host"});
   journal.uncounted.push_back({{.kernel = 99}, "nobody"});
-  journal.counted.push_back({{.kernel = 99, .group = 0}, "1"});
-  journal.counted.push_back({{.kernel = 0, .group = 77}, "1"});
+  counted(journal, 99, 9, "1 1");
+  journal.counted.push_back({.kernel = 0, .counts = 77, .range = 1, .passes = 9});
   journal.stopped = {0, 99};
   journal.has_ended = false;
   const InjectedPass pass = read();

@@ -7,7 +7,10 @@ namespace {
 
 CounterRequest request() {
   return {.chip = "GH100",
-          .groups = {{1, {"a.sum", "b.avg"}, std::string("\0x\1", 3)}, {10, {"c.sum"}, "y"}},
+          .metrics = {"a.sum", "b.avg", "c.sum"},
+          .several = {"c.sum"},
+          .passes = 10,
+          .config = std::string("\0x\1", 3),
           .ops = {"step", "outside"},
           .ranges = "st*",
           .kernels = "gemm|conv",
@@ -28,6 +31,11 @@ TEST(CounterRequest, WhatWasCutOrIsNoneIsRefused) {
     EXPECT_EQ(read_counter_request(bytes.substr(0, size)), std::nullopt) << size;
   EXPECT_EQ(read_counter_request(bytes + "x"), std::nullopt);
   EXPECT_EQ(read_counter_request(std::string(bytes.size(), '\xff')), std::nullopt);
+}
+
+TEST(CounterRequest, KernelsOfCommunicationAreKnownByTheirNames) {
+  EXPECT_TRUE(is_of_communication("_Z41ncclDevKernel_AllReduce_Sum_f32_RING_LLP"));
+  EXPECT_FALSE(is_of_communication("_Z5triadPf"));
 }
 
 }  // namespace
