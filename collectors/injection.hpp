@@ -19,6 +19,7 @@ struct InjectionRequest {
   std::vector<std::string> ops{};       ///< that earlier passes have found; empty: none looked
   std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
   bool replays = false;                 ///< kernels are replayed, so that one launch suffices for all metrics
+  std::vector<std::string> wanted{};    ///< symbols of the kernels that are counted; empty: all
 };
 
 /// What they wrote, read.
@@ -28,7 +29,7 @@ struct InjectedPass {
   std::vector<std::string> notes{};         ///< sentences: what is missing, and why
   std::vector<Measurement> measurements{};  ///< of a counters pass
   std::vector<std::string> stopped_by{};    ///< likewise: symbols of kernels that did not end when counted
-  bool lacks_launches = false;  ///< likewise: some kernel was launched too seldom for all that is counted
+  std::vector<std::string> lacking{};  ///< likewise: of kernels that were launched too seldom for all metrics
 };
 
 /// A way to watch a program from inside in one pass: a library that its processes load, because of variables

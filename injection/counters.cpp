@@ -48,7 +48,7 @@ constexpr std::int64_t second = 1'000'000'000;      // ns
 constexpr std::int64_t longest_wait = 5 * second;   // for the GPU to have done all that it was given
 constexpr std::int64_t longest_stop = 15 * second;  // of a program by a launch that is counted
 constexpr unsigned glance = 250'000;                // us, of the thread that watches
-constexpr std::size_t most_kernels = 32;            // of a session: CUPTI keeps 1.8 MB for each
+constexpr std::size_t most_launches = 64;           // of a pass: CUPTI keeps 1.8 MB for each
 constexpr std::uint64_t launches_before = 2;  // of a kernel that is counted: one that comes time and again
 
 std::optional<journal::CounterRequest> read_request(const std::string& folder) {
@@ -76,8 +76,8 @@ struct KernelKey {
 
 struct CountedKernel {
   std::string symbol;
-  bool is_chosen = false;  ///< by --kernels and --max-kernels
-  std::size_t number = 0;  ///< in the plan, where it is chosen
+  bool is_chosen = false;  ///< by --kernels and --max-kernels, and for a replay
+  std::size_t number = 0;  ///< in the plan
   journal::Launches launches{};
   bool has_changed = false;  ///< since its launches were written
 };
@@ -97,8 +97,9 @@ class Counter final : public NvtxObserver {
         request_(std::move(request)),
         journal_(folder_.c_str(), CUPTI_API_VERSION),
         ranges_(request_.ops, request_.ranges),
-        plan_(most_ranges(), request_.replays ? 0 : launches_before),
-        left_out_(request_.left_out.begin(), request_.left_out.end()) {
+        plan_(most_in_pass(), request_.replays ? 0 : launches_before),
+        left_out_(request_.left_out.begin(), request_.left_out.end()),
+        wanted_(request_.wanted.begin(), request_.wanted.end()) {
     if (!request_.kernels.empty()) kernels_.emplace(request_.kernels, std::regex::optimize);
   }
 
@@ -146,7 +147,7 @@ class Counter final : public NvtxObserver {
     cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call);
   }
 
-  [[nodiscard]] std::size_t most_ranges() const { return request_.replays ? 1 : most_kernels; }
+  [[nodiscard]] std::size_t most_in_pass() const { return request_.replays ? 1 : most_launches; }
 
   // --- kernels ---
 
@@ -198,20 +199,20 @@ class Counter final : public NvtxObserver {
 
   /// Whether it is one of those that are counted.
   void choose(CountedKernel& kernel, CUcontext context) {
-    if (kernels_ && !std::regex_search(demangled(kernel.symbol.c_str()), *kernels_))
-      return say(kernel, "--kernels leaves it out");
-    kernel.is_chosen = true;
-    kernel.number = plan_.add_kernel(reinterpret_cast<std::uintptr_t>(context));
-    chosen_kernels_.push_back(&kernel);
+    const bool fits = !kernels_ || std::regex_search(demangled(kernel.symbol.c_str()), *kernels_);
+    const bool is_asked = wanted_.empty() || wanted_.contains(kernel.symbol);
+    const bool has_room = request_.max_kernels == 0 || chosen_ < request_.max_kernels;
+    kernel.is_chosen = fits && is_asked && has_room;
+    kernel.number = plan_.add_kernel(reinterpret_cast<std::uintptr_t>(context), kernel.is_chosen);
+    by_number_.push_back(&kernel);
     if (left_out_.contains(kernel.symbol)) {
       plan_.leave_out(kernel.number);
       say(kernel, "it does not end while it is counted: it waits for the host, or for a kernel beside it");
+    } else if (!kernel.is_chosen) {
+      say(kernel, "--kernels or --max-kernels leaves it out");
     } else if (request_.replays && journal::is_of_communication(kernel.symbol)) {
       plan_.leave_out(kernel.number);
       say(kernel, "it waits for kernels of other processes, so it cannot be replayed");
-    } else if (request_.max_kernels > 0 && chosen_ == request_.max_kernels) {
-      plan_.leave_out(kernel.number);
-      say(kernel, "as many kernels as --max-kernels says were counted before it");
     } else {
       ++chosen_;
     }
@@ -219,7 +220,8 @@ class Counter final : public NvtxObserver {
 
   void say(const CountedKernel& kernel, const std::string& reason) {
     Chunk chunk;
-    chunk.add_value(journal::Kind::uncounted, journal::Uncounted{kernel.launches.kernel}, reason);
+    const journal::Uncounted entry{kernel.launches.kernel, kernel.is_chosen ? 1U : 0U};
+    chunk.add_value(journal::Kind::uncounted, entry, reason);
     journal_.write(chunk);
   }
 
@@ -251,7 +253,8 @@ class Counter final : public NvtxObserver {
     if (functions_->chip_name(&chip) != CUPTI_SUCCESS || chip.pChipName != request_.chip)
       return "its GPU is of another kind than the first one (" + request_.chip +
              "), whose counters mprof has chosen";
-    context.profiler.emplace(cupti_, *functions_, request_, most_ranges());
+    // One more, to see that CUPTI counts no launch that the plan does not know of.
+    context.profiler.emplace(cupti_, *functions_, request_, most_in_pass() + 1);
     return context.profiler->open(handle);
   }
 
@@ -288,7 +291,6 @@ class Counter final : public NvtxObserver {
   /// Whether this launch is counted: the lock is then kept until it is over.
   bool counts(const CUpti_CallbackData& call, const Launch& launch) {
     CountedKernel& kernel = kernel_of(call, launch);
-    if (!kernel.is_chosen) return false;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     const bool asked = driver_.is_capturing(launch.stream, &status) == CUDA_SUCCESS;
     kernel.has_changed = true;
@@ -296,16 +298,12 @@ class Counter final : public NvtxObserver {
       ++kernel.launches.in_graphs;
       return false;
     }
-    if (skipped_ < request_.launch_skip) return ++skipped_, false;
+    if (kernel.is_chosen && skipped_ < request_.launch_skip) return ++skipped_, false;
     ++kernel.launches.launches;
     if (captures_ > 0 || is_dead_ || is_stopped()) return false;
     const SessionPlan::Choice choice = plan_.at_launch(kernel.number);
-    if (choice.ends_pass) {
-      stopped_by_ = kernel.launches.kernel;
-      begun_ = now();
-      end_pass();
-      begun_ = 0;
-    }
+    if (choice.ends_pass) end_pass();
+    if (choice.ends_session) end_session();
     return choice.counts && begins_counting(kernel, choice.begins_session, call.context);
   }
 
@@ -313,22 +311,19 @@ class Counter final : public NvtxObserver {
     stopped_by_ = kernel.launches.kernel;
     begun_ = now();
     Context& context = context_of(handle);
-    if (context.obstacle.empty() && !is_idle(handle, context, longest_wait)) {
-      begun_ = 0;
-      leave_out(kernel, "what runs on the GPU when it is launched does not end before it");
-      if (plan_.members().empty()) give_up();
-      return false;
-    }
-    if (context.obstacle.empty() && !context.profiler) context.obstacle = open(handle, context).value_or("");
+    const bool is_ready = !context.obstacle.empty() || is_idle(handle, context, longest_wait);
+    if (is_ready && context.obstacle.empty() && !context.profiler)
+      context.obstacle = open(handle, context).value_or("");
     RangeProfiler::Obstacle obstacle;
     if (!context.obstacle.empty()) obstacle = context.obstacle;
+    if (!is_ready) obstacle = "what runs on the GPU when it is launched does not end before it";
     if (!obstacle && begins_session) obstacle = context.profiler->begin();
     if (!obstacle && !context.profiler->is_started()) obstacle = context.profiler->start();
-    if (!obstacle) obstacle = context.profiler->push(kernel.launches.kernel);
     if (obstacle) {
       begun_ = 0;
-      note_once(*obstacle);
-      refuse(*obstacle);
+      if (is_ready) note_once(*obstacle);
+      leave_out(kernel, *obstacle);
+      give_up();
       return false;
     }
     current_ = {&kernel, handle};
@@ -338,13 +333,9 @@ class Counter final : public NvtxObserver {
   void launched() {
     is_launching = false;
     const auto [kernel, handle] = current_;
-    Context& context = context_of(handle);
-    if (is_idle(handle, context, longest_wait)) {
+    if (is_idle(handle, context_of(handle), longest_wait)) {
       begun_ = 0;
-      if (const auto obstacle = context.profiler->pop())
-        refuse(*obstacle);
-      else if (plan_.counted(kernel->number))
-        end_pass();
+      if (plan_.counted()) end_pass();
     } else {  // it goes on, with the profiler in it, and is looked at again at later launches
       stopped_in_ = handle;
       leave_out(*kernel,
@@ -362,19 +353,10 @@ class Counter final : public NvtxObserver {
                : nullptr;
   }
 
-  /// CUPTI waits without end for what runs in the session's context.
-  [[nodiscard]] bool may_stop(std::int64_t wait) {
-    auto* const handle = reinterpret_cast<CUcontext>(plan_.context());
-    return is_idle(handle, context_of(handle), wait);
-  }
-
+  /// While nothing runs in its context: of a pass each launch has been waited for.
   void end_pass() {
     RangeProfiler* const profiler = this->profiler();
     if (profiler == nullptr) return give_up();
-    if (!may_stop(longest_wait)) {
-      is_dead_ = true;
-      return note_once("what ran on the GPU did not end, so that its counters could not be read");
-    }
     if (const auto obstacle = profiler->stop()) return refuse(*obstacle);
     if (plan_.passed(profiler->is_complete())) end_session();
   }
@@ -382,20 +364,18 @@ class Counter final : public NvtxObserver {
   /// Writes what it has counted, be it of all passes or not.
   void end_session() {
     RangeProfiler* const profiler = this->profiler();
-    const std::vector<SessionPlan::Counted> counted = plan_.finish();
-    if (profiler == nullptr || counted.empty()) return;
-    if (const auto obstacle = profiler->decode()) return note_once(*obstacle);
+    if (profiler == nullptr) return give_up();
+    const std::size_t launches = plan_.launches();
+    const RangeProfiler::Obstacle obstacle = profiler->decode();
+    if (obstacle) note_once(*obstacle);
+    const auto counted = plan_.finish(!obstacle && profiler->ranges() == launches);
+    if (counted.empty()) return;
     Chunk chunk;
     chunk.add_value(journal::Kind::counts, sessions_, profiler->data());
-    const std::vector<std::uint64_t> kernels = profiler->kernels();
     for (const SessionPlan::Counted& one : counted) {
-      CountedKernel& kernel = *chosen_kernels_[one.kernel];
-      const auto range =
-          request_.replays ? kernels.begin() : std::ranges::find(kernels, kernel.launches.kernel);
-      if (range == kernels.end()) continue;
-      const auto index = static_cast<std::uint64_t>(range - kernels.begin());
+      CountedKernel& kernel = *by_number_[one.kernel];
       chunk.add_value(journal::Kind::counted,
-                      journal::Counted{kernel.launches.kernel, sessions_, index, one.passes});
+                      journal::Counted{kernel.launches.kernel, sessions_, one.range, one.passes});
       add_launches(kernel, chunk);
     }
     ++sessions_;
@@ -404,17 +384,21 @@ class Counter final : public NvtxObserver {
 
   /// Leaves a session that cannot go on.
   void give_up() {
-    if (RangeProfiler* const profiler = this->profiler(); profiler != nullptr && profiler->is_started()) {
-      if (profiler->stop()) is_dead_ = true;
-    }
-    static_cast<void>(plan_.finish());
+    RangeProfiler* const profiler = this->profiler();
+    if (profiler != nullptr && profiler->is_started() && profiler->stop()) is_dead_ = true;
+    plan_.finish(false);
   }
 
   /// Its kernels are not counted, and why.
   void refuse(const std::string& obstacle) {
-    const std::set<std::size_t> members = plan_.members();
-    for (const std::size_t member : members) leave_out(*chosen_kernels_[member], obstacle);
+    note_once(obstacle);
+    for (const std::size_t member : plan_.members()) leave_out(*by_number_[member], obstacle);
     give_up();
+  }
+
+  /// Before something is launched that is no kernel of the plan's.
+  void interrupt_pass() {
+    if (plan_.is_in_pass() && !is_stopped()) end_pass();
   }
 
   /// Whether the launch that was counted last has not ended yet.
@@ -424,7 +408,6 @@ class Counter final : public NvtxObserver {
     if (!has_happened(context.event, 0)) return true;
     begun_ = 0;
     stopped_in_ = nullptr;
-    if (context.profiler->pop()) is_dead_ = true;
     give_up();
     return is_dead_;
   }
@@ -451,9 +434,9 @@ class Counter final : public NvtxObserver {
 
   /// Keeps what the passes of a session have counted until now.
   void end_early() {
-    RangeProfiler* const profiler = this->profiler();
-    if (is_dead_ || stopped_in_ != nullptr || profiler == nullptr) return;
-    if (!profiler->is_started() || (may_stop(second) && !profiler->stop())) end_session();
+    if (is_dead_ || stopped_in_ != nullptr || !plan_.is_in_session()) return;
+    interrupt_pass();
+    if (plan_.is_in_session()) end_session();
   }
 
   void finish() {
@@ -538,7 +521,10 @@ class Counter final : public NvtxObserver {
       if (enters && !is_launching) launching(id, call);
       if (!enters && is_launching && call.correlationId == correlation_) launched();
     } else if (enters) {  // nothing of these while a launch is counted
-      if (!is_launching) mutex_.lock();
+      if (!is_launching) {
+        mutex_.lock();
+        interrupt_pass();
+      }
     } else if (!is_launching) {
       const bool succeeded = call.functionReturnValue != nullptr &&
                              *static_cast<const CUresult*>(call.functionReturnValue) == CUDA_SUCCESS;
@@ -575,9 +561,10 @@ class Counter final : public NvtxObserver {
 
   std::mutex mutex_;  ///< of what follows; held from before a launch that is counted until after it
   SessionPlan plan_;
-  std::vector<CountedKernel*> chosen_kernels_{};  ///< by their numbers in the plan
-  std::uint64_t sessions_ = 0;                    ///< that were written
+  std::vector<CountedKernel*> by_number_{};  ///< in the plan
+  std::uint64_t sessions_ = 0;               ///< that were written
   std::set<std::string> left_out_;
+  std::set<std::string> wanted_;  ///< empty: all
   std::vector<std::unique_ptr<CountedKernel>> all_{};
   std::map<KernelKey, CountedKernel*> by_key_{};
   std::map<CUcontext, Context> contexts_{};

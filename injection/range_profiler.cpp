@@ -1,6 +1,5 @@
 #include "injection/range_profiler.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -43,11 +42,8 @@ ProfilerFunctions::ProfilerFunctions(const CuptiFunctions& cupti) {
   take(configure, "cuptiRangeProfilerSetConfig");
   take(start, "cuptiRangeProfilerStart");
   take(stop, "cuptiRangeProfilerStop");
-  take(push, "cuptiRangeProfilerPushRange");
-  take(pop, "cuptiRangeProfilerPopRange");
   take(decode, "cuptiRangeProfilerDecodeData");
   take(info, "cuptiRangeProfilerGetCounterDataInfo");
-  take(range, "cuptiRangeProfilerCounterDataGetRangeInfo");
   if (!obstacle.empty()) return;
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
   const CUptiResult result = initialize(&params);
@@ -119,7 +115,7 @@ RangeProfiler::Obstacle RangeProfiler::begin() {
   params.pConfig = reinterpret_cast<const std::uint8_t*>(request_.config.data());
   params.counterDataImageSize = data_.size();
   params.pCounterDataImage = data_.data();
-  params.range = request_.replays ? CUPTI_AutoRange : CUPTI_UserRange;
+  params.range = CUPTI_AutoRange;
   params.replayMode = request_.replays ? CUPTI_KernelReplay : CUPTI_UserReplay;
   params.maxRangesPerPass = most_ranges_;
   params.numNestingLevels = 1;
@@ -146,22 +142,6 @@ RangeProfiler::Obstacle RangeProfiler::stop() {
   return tried("end counting", result);
 }
 
-RangeProfiler::Obstacle RangeProfiler::push(std::uint64_t kernel) {
-  if (request_.replays) return std::nullopt;
-  const std::string name = std::to_string(kernel);
-  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
-  params.pRangeProfilerObject = object_;
-  params.pRangeName = name.c_str();
-  return tried("begin a range", functions_.push(&params));
-}
-
-RangeProfiler::Obstacle RangeProfiler::pop() {
-  if (request_.replays) return std::nullopt;
-  MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
-  params.pRangeProfilerObject = object_;
-  return tried("end a range", functions_.pop(&params));
-}
-
 RangeProfiler::Obstacle RangeProfiler::decode() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
   params.pRangeProfilerObject = object_;
@@ -175,21 +155,6 @@ std::size_t RangeProfiler::ranges() const {
   params.pCounterDataImage = data_.data();
   params.counterDataImageSize = data_.size();
   return functions_.info(&params) == CUPTI_SUCCESS ? params.numTotalRanges : 0;
-}
-
-std::vector<std::uint64_t> RangeProfiler::kernels() const {
-  std::vector<std::uint64_t> kernels;
-  const std::size_t count = ranges();
-  for (std::size_t i = 0; i < count; ++i) {
-    MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, params);
-    params.pCounterDataImage = data_.data();
-    params.counterDataImageSize = data_.size();
-    params.rangeIndex = i;
-    params.rangeDelimiter = "/";
-    const bool is_known = functions_.range(&params) == CUPTI_SUCCESS && params.rangeName != nullptr;
-    kernels.push_back(is_known ? std::strtoull(params.rangeName, nullptr, 10) : 0);
-  }
-  return kernels;
 }
 
 }  // namespace mprof::injection

@@ -31,23 +31,20 @@ struct ProfilerFunctions {
   decltype(::cuptiRangeProfilerSetConfig)* configure = nullptr;
   decltype(::cuptiRangeProfilerStart)* start = nullptr;
   decltype(::cuptiRangeProfilerStop)* stop = nullptr;
-  decltype(::cuptiRangeProfilerPushRange)* push = nullptr;
-  decltype(::cuptiRangeProfilerPopRange)* pop = nullptr;
   decltype(::cuptiRangeProfilerDecodeData)* decode = nullptr;
   decltype(::cuptiRangeProfilerGetCounterDataInfo)* info = nullptr;
-  decltype(::cuptiRangeProfilerCounterDataGetRangeInfo)* range = nullptr;
 };
 
-/// Counts kernels of one context. A session counts several of them in as many passes as the metrics need:
-/// each launch that is counted is run once, as it is, in a range that is named by the number of its kernel,
-/// by which CUPTI finds together what its passes have counted (user range and user replay). Where launches
-/// are replayed, a session counts one, and CUPTI runs it again for each pass (auto range and kernel replay).
-/// What goes wrong is told as a sentence without its full stop; nullopt: nothing.
+/// Counts launches of one context, each in a range of its own ("auto range"): a pass is what is launched
+/// between start() and stop(), and CUPTI puts the first launches of all passes of a session together, the
+/// second ones, and so on. Each is run once, as it is ("user replay"), or where launches are replayed again
+/// for each pass, of which a session then takes one alone ("kernel replay"). What goes wrong is told as a
+/// sentence without its full stop; nullopt: nothing.
 class RangeProfiler {
  public:
   using Obstacle = std::optional<std::string>;
 
-  /// A session has at most `most_ranges`.
+  /// A pass has at most `most_ranges`.
   RangeProfiler(const CuptiFunctions& cupti, const ProfilerFunctions& functions,
                 const journal::CounterRequest& request, std::size_t most_ranges)
       : cupti_(cupti), functions_(functions), request_(request), most_ranges_(most_ranges) {}
@@ -62,24 +59,19 @@ class RangeProfiler {
   [[nodiscard]] bool is_started() const { return is_started_; }
   /// All passes are through.
   [[nodiscard]] bool is_complete() const { return is_complete_; }
-  /// Stand around the launch of a kernel, in a pass.
-  [[nodiscard]] Obstacle push(std::uint64_t kernel);
-  [[nodiscard]] Obstacle pop();
-
   /// Makes data() of what was counted.
   [[nodiscard]] Obstacle decode();
   [[nodiscard]] std::string_view data() const {
     return {reinterpret_cast<const char*>(data_.data()), data_.size()};
   }
-  /// The kernels of its ranges, in their order; of a replayed one 0.
-  [[nodiscard]] std::vector<std::uint64_t> kernels() const;
+  /// That data() has.
+  [[nodiscard]] std::size_t ranges() const;
 
  private:
   [[nodiscard]] Obstacle tried(const char* what, CUptiResult result) const;
   [[nodiscard]] Obstacle enable();
   [[nodiscard]] Obstacle enable_anew();
   [[nodiscard]] Obstacle make_room();
-  [[nodiscard]] std::size_t ranges() const;
 
   const CuptiFunctions& cupti_;
   const ProfilerFunctions& functions_;

@@ -2,28 +2,32 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <vector>
 
 namespace mprof::injection {
 
 /// Chooses what is counted at a launch of a kernel, so that no launch is ever run twice. A session counts
-/// several kernels of one context side by side: its first pass takes in those that are launched time and
-/// again, until each of them has come back with no new one beside; every pass counts one launch of each, a
-/// range each, and lets all others go by. What does not come back is left out of the session, and tried once
-/// more in a later one.
+/// successive launches of a context, each in a range of its own, and does so again in each of its passes: the
+/// first pass takes in what is launched, and each later one waits until the program comes to the same place
+/// again, by the launches that came before it, and counts the same kernels. Where the program goes another
+/// way, a pass ends, and what comes behind has the passes until then. What a session could not count, another
+/// one tries; in the end a kernel by itself, wherever it is launched.
 class SessionPlan {
  public:
-  /// A session has at most `most_kernels`, each of which has been launched `launches_before` times before.
-  SessionPlan(std::size_t most_kernels, std::uint64_t launches_before)
-      : most_kernels_(most_kernels), launches_before_(launches_before) {}
+  /// A session has at most `most_launches` in a pass, and begins with a kernel that has been launched
+  /// `launches_before` times before.
+  SessionPlan(std::size_t most_launches, std::uint64_t launches_before)
+      : most_launches_(most_launches), launches_before_(launches_before) {}
 
   /// A kernel more, whose number it returns: from 0. `context`: any name of the CUDA context it runs in.
-  std::size_t add_kernel(std::uintptr_t context);
+  /// `is_wanted`: it is counted for its own sake, and not where it comes between others alone.
+  std::size_t add_kernel(std::uintptr_t context, bool is_wanted);
 
   /// What to do at the launch of a kernel that is about to begin, in this order.
   struct Choice {
-    bool ends_pass = false;       ///< the one that goes on: passed() is to be called
+    bool ends_pass = false;       ///< passed() is to be called
+    bool ends_session = false;    ///< finish() is to be called
     bool begins_session = false;  ///< with the pass that begins
     bool counts = false;          ///< this launch
     bool operator==(const Choice&) const = default;
@@ -31,7 +35,7 @@ class SessionPlan {
   [[nodiscard]] Choice at_launch(std::size_t kernel);
 
   /// The launch that was chosen last was counted. Whether the pass is over with it: passed() is to be called.
-  [[nodiscard]] bool counted(std::size_t kernel);
+  [[nodiscard]] bool counted();
   /// The pass is over. `was_last`: all passes are through. Whether the session is over: finish() is to be
   /// called.
   [[nodiscard]] bool passed(bool was_last);
@@ -39,52 +43,63 @@ class SessionPlan {
   /// A kernel that was counted in a session.
   struct Counted {
     std::size_t kernel = 0;
-    std::uint64_t passes = 0;  ///< in the first ones, or in all but those in which it was not launched
+    std::size_t range = 0;
+    std::uint64_t passes = 0;  ///< the first ones
+    bool operator==(const Counted&) const = default;
   };
-  /// Ends the session, if one goes on, wherever it is: what it has counted.
-  std::vector<Counted> finish();
+  /// Ends the session, if one goes on, wherever it is: the kernels that it was for, each once. `is_valid`:
+  /// CUPTI has counted what the plan chose; otherwise there are none, and they are tried again.
+  std::vector<Counted> finish(bool is_valid);
 
-  /// Nothing more of this kernel is counted.
+  /// It must not be counted any more, nor be launched in a pass.
   void leave_out(std::size_t kernel);
 
   [[nodiscard]] bool is_in_session() const { return is_on_; }
-  [[nodiscard]] const std::set<std::size_t>& members() const { return members_; }
-  /// Of the session.
+  /// Whether a pass has begun, so that whatever is launched now is counted.
+  [[nodiscard]] bool is_in_pass() const { return is_on_ && position_ > 0; }
+  /// Of the session: its context, and the launches that its first pass had.
   [[nodiscard]] std::uintptr_t context() const { return context_; }
+  [[nodiscard]] std::size_t launches() const { return passes_.size(); }
+  /// The kernels that it is for.
+  [[nodiscard]] std::vector<std::size_t> members() const;
 
  private:
-  enum class State : std::uint8_t { waiting, counted, left_out };
+  enum class State : std::uint8_t { wanted, unwanted, left_out };
   struct Kernel {
     std::uintptr_t context = 0;
-    State state = State::waiting;
+    State state = State::wanted;
     std::uint64_t launches = 0;
+    std::uint64_t last_launch = 0;  ///< by the count of those of all kernels
+    std::uint64_t gap = 0;          ///< launches of all kernels between its last two
     std::uint32_t attempts = 0;
-    std::uint64_t passes = 0;      ///< of the session
-    bool is_of_this_pass = false;  ///< has been counted in it
-    bool came_back = false;        ///< since the first pass last took one in
   };
 
-  [[nodiscard]] bool is_wanted(const Kernel& kernel) const;
+  [[nodiscard]] bool may_begin(const Kernel& kernel) const;
+  void begin(std::size_t kernel, const std::vector<std::size_t>& before);
+  [[nodiscard]] bool is_at_begin(std::size_t kernel, const std::vector<std::size_t>& before) const;
+  void choose_in_pass(std::size_t kernel, const std::vector<std::size_t>& before, Choice& choice);
   void take_in(std::size_t kernel);
-  void came_back(Kernel& kernel);
-  /// Whether the pass that goes on has seen, or waited for, enough.
-  [[nodiscard]] bool is_enough() const;
-  void drop(std::size_t kernel);
+  [[nodiscard]] bool is_by_itself() const { return kernels_[sequence_.front()].attempts >= together_; }
 
-  std::size_t most_kernels_;
+  static constexpr std::uint32_t together_ = 2;  ///< attempts at a kernel beside others
+
+  std::size_t most_launches_;
   std::uint64_t launches_before_;
   std::vector<Kernel> kernels_;
+  std::uint64_t launches_ = 0;
+  std::map<std::uintptr_t, std::vector<std::size_t>> history_;  ///< the last kernels of each context
 
   bool is_on_ = false;
   std::uintptr_t context_ = 0;
-  std::set<std::size_t> members_;       ///< that no pass has missed
-  std::vector<std::size_t> took_part_;  ///< members, and those that were dropped
-  std::size_t back_ = 0;                ///< members that came back
-  std::size_t seen_ = 0;                ///< members that have been counted in the pass
-  bool is_first_pass_ = false;
-  std::uint64_t launches_ = 0;       ///< of all kernels, in the pass
-  std::uint64_t last_taken_in_ = 0;  ///< by that count
-  std::uint64_t length_ = 0;         ///< of the first pass, in launches
+  std::vector<std::size_t> lead_;      ///< what was launched before its first launch
+  std::vector<std::size_t> sequence_;  ///< what a pass counts; becomes shorter where the program differs
+  std::vector<std::uint64_t> passes_;  ///< of each launch of the first pass
+  std::vector<std::size_t> taken_;     ///< the first pass's launches
+  std::uint64_t done_ = 0;             ///< passes
+  bool is_through_ = false;            ///< all passes are
+  std::size_t position_ = 0;           ///< in the pass; 0: it has not begun
+  std::size_t nothing_new_ = 0;        ///< launches in the first pass since one that is wanted came up
+  std::uint64_t waited_ = 0;           ///< launches, for the place where the next pass begins
 };
 
 }  // namespace mprof::injection

@@ -50,6 +50,7 @@ void prepare(const InjectionRequest& request) {
   counters.max_kernels = request.plan.max_kernels;
   counters.left_out = request.left_out;
   counters.replays = request.replays;
+  counters.wanted = request.wanted;
   write_file(request.folder / journal::counter_request_file, journal::bytes_of(counters));
 }
 
@@ -124,8 +125,7 @@ std::vector<Found> kernels_of(const journal::Journal& journal) {
     const auto found = by_number.find(uncounted.kernel);
     if (found == by_number.end()) continue;
     if (found->second.reason.empty()) found->second.reason = reason;
-    if (reason.starts_with("--kernels") || reason.find("--max-kernels") != std::string::npos)
-      found->second.is_chosen = false;
+    if (uncounted.is_chosen == 0) found->second.is_chosen = false;
   }
   std::vector<Found> all;
   for (auto& [number, found] : by_number) all.push_back(std::move(found));
@@ -324,8 +324,9 @@ InjectedPass read_injected_counters(std::span<const journal::Journal> journals,
   InjectedPass pass;
   for (const journal::Journal& journal : journals) add_notes(journal, pass);
   const std::vector<Found> all = all_kernels(journals, request);
-  pass.lacks_launches =
-      std::ranges::any_of(all, [&](const Found& found) { return lacks_launches(found, request); });
+  for (const Found& found : all) {
+    if (lacks_launches(found, request)) pass.lacking.push_back(found.symbol);
+  }
   std::vector<std::string> ops;
   for (const Found& found : all) {
     if (std::ranges::count(ops, found.op) == 0) ops.push_back(found.op);

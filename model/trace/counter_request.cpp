@@ -22,6 +22,7 @@ void visit(Archive& archive, Request& request) {
   archive(request.launch_skip);
   archive(request.max_kernels);
   archive(request.left_out);
+  archive(request.wanted);
   archive(request.replays);
 }
 

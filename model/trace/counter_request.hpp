@@ -26,6 +26,7 @@ struct CounterRequest {
   std::uint64_t launch_skip = 0;        ///< launches of these kernels that go by before counting begins
   std::uint64_t max_kernels = 0;        ///< so many distinct ones are counted; 0: all
   std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
+  std::vector<std::string> wanted{};    ///< symbols of those that are counted; empty: all
   bool replays = false;                 ///< CUPTI runs a launch that is counted again for each further pass
   bool operator==(const CounterRequest&) const = default;
 };

@@ -92,6 +92,7 @@ struct Launches {
 
 struct Uncounted {
   std::uint64_t kernel = 0;
+  std::uint64_t is_chosen = 1;  ///< 0: nobody asked for it
 };
 
 }  // namespace mprof::journal

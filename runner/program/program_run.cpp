@@ -143,7 +143,7 @@ class ProgramRunner {
   void watch_with(const InjectionKind& kind, PassResult& pass) {
     auto [result, seen] = watched(kind, pass.pass, false);
     const bool is_short = result.status == Status::ok && result.seconds <= run_.plan.replay_limit;
-    if (seen.lacks_launches && is_short) replay(kind, result, seen);
+    if (!seen.lacking.empty() && is_short) replay(kind, result, seen);
     if (pass.pass == Pass::counters)
       add_counters(std::move(seen), result);
     else
@@ -154,7 +154,7 @@ class ProgramRunner {
   /// Runs it again and lets CUPTI replay kernels: of those that lack something all is of that one launch
   /// then.
   void replay(const InjectionKind& kind, PassResult& result, InjectedPass& seen) {
-    auto [again, replayed] = watched(kind, result.pass, true);
+    auto [again, replayed] = watched(kind, result.pass, true, seen.lacking);
     result.seconds += again.seconds;
     if (again.status == Status::interrupted) {
       result.status = again.status;
@@ -178,14 +178,16 @@ class ProgramRunner {
   };
 
   /// Once more without the kernels that stop the program when they are counted, as often as there is another.
-  Watched watched(const InjectionKind& kind, Pass which, bool replays) {
+  Watched watched(const InjectionKind& kind, Pass which, bool replays = false,
+                  const std::vector<std::string>& wanted = {}) {
     while (true) {
       const TemporaryFolder folder("mprof-journals");
       const InjectionRequest request{.folder = folder.path(),
                                      .plan = run_.plan,
                                      .ops = range_ops(),
                                      .left_out = left_out_,
-                                     .replays = replays};
+                                     .replays = replays,
+                                     .wanted = wanted};
       if (kind.prepare) kind.prepare(request);
       const NamedPipe stopped(folder.path() / journal::stopped_pipe);
       std::map<std::string, std::string> variables = kind.variables(*find_injection(kind.library));

@@ -19,6 +19,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/run_file.hpp"
+#include "model/statistics/median.hpp"
 #include "model/trace/reader.hpp"
 #include "tests/gpu/ncu.hpp"
 #include "tests/gpu/paths.hpp"
@@ -30,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* instructions = "smsp__inst_executed.sum";
+constexpr const char* blocks = "launch__grid_size";
 
 /// A program's run, with its passes.
 class ProgramRun {
@@ -105,8 +107,18 @@ TEST(Programs, CountsWhatIsLaunchedOftenWithoutRunningItTwice) {
   // What takes several passes, each at a launch of its own: how busy the multiprocessors were.
   const auto [busy, absent] = run.counted("scale", "sm__throughput.avg.pct_of_peak_sustained_elapsed");
   ASSERT_TRUE(busy) << absent;
-  EXPECT_GT(*busy, 0.1);
+  EXPECT_GT(*busy, 1);
   EXPECT_LE(*busy, 101);
+  // A launch is counted by itself: the time of nothing else is in it.
+  const auto [time, no_time] = run.counted("scale", "gpu__time_duration.sum");
+  ASSERT_TRUE(time) << no_time;
+  std::vector<double> traced;
+  const trace::Trace all = run.trace();
+  for (const trace::Kernel& kernel : all.kernels) {
+    if (all.names[kernel.short_name] == "scale")
+      traced.push_back(1e-9 * static_cast<double>(kernel.time.end - kernel.time.start));
+  }
+  EXPECT_NEAR(*time, median(traced), 2e-6 + 0.05 * median(traced));
 }
 
 TEST(Programs, KernelsOfGraphsAreTracedAndTheReasonSaysWhyTheyAreNotCounted) {
@@ -205,14 +217,24 @@ class Training : public testing::Test {
 
 const std::string small = " --steps 150 --batch 64 --size 32 --width 32 --deterministic";
 
+/// Blocks of the kernel that a row is of.
+double blocks_of(const ProgramRun& run, const Measurement& row) {
+  for (const Measurement& other : run.pass(Pass::counters).measurements) {
+    if (other.metric == blocks && other.op == row.op && other.kernel == row.kernel && !other.samples.empty())
+      return other.samples.front();
+  }
+  return -1;
+}
+
 /// Instructions that a kernel executes depend on its inputs alone, so two tools see the same. `command`: a
 /// training in one process, of whose second or third step on more than a whole one is counted.
 void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::string& command) {
-  constexpr std::array metrics{instructions};
-  std::map<std::string, std::vector<double>> ncu;
+  constexpr std::array metrics{instructions, blocks};
+  std::map<std::pair<std::string, double>, std::vector<double>> ncu;  // by name and blocks
   for (const test::NcuLaunch& launch :
        test::counted_by_ncu(metrics, "--launch-skip 400 --launch-count 400", command)) {
-    ncu[kernel_name_of_demangled(launch.kernel).brief].push_back(launch.metrics.at(instructions));
+    const std::string name = kernel_name_of_demangled(launch.kernel).brief;
+    ncu[{name, launch.metrics.at(blocks)}].push_back(launch.metrics.at(instructions));
   }
   ASSERT_FALSE(ncu.empty());
   int compared = 0;
@@ -220,7 +242,7 @@ void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::strin
     if (row.metric != instructions || row.samples.empty() || row.kernel.find("nccl") != std::string::npos) {
       continue;
     }
-    const auto counts = ncu.find(kernel_name_of_demangled(row.kernel).brief);
+    const auto counts = ncu.find({kernel_name_of_demangled(row.kernel).brief, blocks_of(run, row)});
     if (counts == ncu.end()) continue;
     ++compared;
     const double own = row.samples.front();

@@ -146,7 +146,7 @@ std::vector<double> samples_of(const PassResult& pass, const std::string& kernel
 TEST_F(ProgramRunTest, KernelsThatAreLaunchedTooSeldomAreReplayedInARunOfTheirOwn) {
   count_as({.measurements = {counted("rare", "cycles", 10), counted("rare", "bytes", {}),
                              counted("often", "cycles", 20), counted("often", "bytes", 30)},
-            .lacks_launches = true},
+            .lacking = {"rare"}},
            {.measurements = {counted("rare", "cycles", 11), counted("rare", "bytes", 12),
                              counted("often", "cycles", 21), counted("often", "bytes", 31)}});
   const Record record = run("exit 0", {Pass::timing, Pass::counters});
@@ -160,7 +160,7 @@ TEST_F(ProgramRunTest, KernelsThatAreLaunchedTooSeldomAreReplayedInARunOfTheirOw
 
 TEST_F(ProgramRunTest, WhatWasCountedStaysWhereTheProgramDoesNotStandBeingReplayed) {
   count_as(
-      {.measurements = {counted("rare", "cycles", 10), counted("rare", "bytes", {})}, .lacks_launches = true},
+      {.measurements = {counted("rare", "cycles", 10), counted("rare", "bytes", {})}, .lacking = {"rare"}},
       {.measurements = {counted("rare", "bytes", 12)}});
   const Record record = run("test -z \"$REPLAYS\"", {Pass::timing, Pass::counters});
   const PassResult& counters = pass(record, Pass::counters);

@@ -17,6 +17,7 @@ CounterRequest request() {
           .launch_skip = 3,
           .max_kernels = 7,
           .left_out = {"_Z4spinPVi"},
+          .wanted = {"_Z5triadPf", "_Z4copyPf"},
           .replays = true};
 }
 
