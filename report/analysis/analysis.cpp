@@ -474,6 +474,10 @@ const CaseResult* FamilyResult::find(std::string_view case_id) const {
   return found == cases_by_id.end() ? nullptr : found->second;
 }
 
+bool FamilyResult::has_one_configuration() const {
+  return measured <= 1 && variants.size() == 1 && variants.front().cases.size() == problems.size();
+}
+
 bool FamilyResult::all_are(bool (VariantInfo::*is)() const) const {
   return !variants.empty() &&
          std::ranges::all_of(variants, [is](const VariantResult& variant) { return (variant.info.*is)(); });

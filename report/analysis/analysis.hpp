@@ -193,6 +193,8 @@ struct FamilyResult {
   [[nodiscard]] const CaseResult* find(std::string_view case_id) const;
   /// By id; nullptr when the family has none.
   [[nodiscard]] const VariantResult* find_variant(std::string_view variant_id) const;
+  /// Whether nothing else was measured at its problems, so that there is no fastest.
+  [[nodiscard]] bool has_one_configuration() const;
   /// Whether there are variants, and each is what is asked for: all_are(&VariantInfo::is_program).
   [[nodiscard]] bool all_are(bool (VariantInfo::*is)() const) const;
 };

@@ -70,10 +70,18 @@ std::string fastest_words(const FamilyResult& family) {
              : fmt::format(" is fastest of {} shown, {} measured,", shown, family.measured);
 }
 
+/// What the only one that was measured takes at the largest problem.
+std::string alone_on(const FamilyResult& family, const std::string& op, const Best& best) {
+  return fmt::format("{}: {} takes {} {}; nothing else was measured.", timed_name(family, op),
+                     format::short_id(best.fastest->configuration),
+                     format::quantity(best.time()->median, Unit::second), family.words.at(best.problem));
+}
+
 /// Who wins where, and by how much at the largest problem.
 std::string sentence_on(const FamilyResult& family, const std::string& op) {
   const Answers answers = answers_for(family, op);
   if (answers.best.empty()) return {};
+  if (family.has_one_configuration()) return alone_on(family, op, *answers.best.back());
   const std::size_t all = answers.best.size();
   std::vector<std::string> who;
   for (const Winner& winner : answers.winners) {

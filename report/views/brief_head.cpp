@@ -221,6 +221,8 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
       std::ranges::any_of(best.level, [&](const CaseResult* other) { return other->key.variant == common; });
   if (leader.over && !is_level) {
     parts.push_back(over_text(leader.over, format::short_id(common)));
+  } else if (family.has_one_configuration()) {
+    parts.emplace_back("the only one measured");
   } else if (fastest.key.variant == common) {
     parts.emplace_back("the common baseline itself");
   }

@@ -167,8 +167,9 @@ class ProgramRunner {
     } else if (const std::size_t kernels = complete(seen.measurements, replayed.measurements); kernels > 0) {
       seen.notes.push_back(
           fmt::format("{} launched too seldom for all metrics: the program was run again, and "
-                      "CUPTI replayed each of them for its passes.",
-                      kernels == 1 ? "One kernel is" : fmt::format("{} kernels are", kernels)));
+                      "CUPTI replayed {} for the passes.",
+                      kernels == 1 ? "One kernel is" : fmt::format("{} kernels are", kernels),
+                      kernels == 1 ? "it" : "each of them"));
     }
   }
 

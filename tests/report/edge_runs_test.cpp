@@ -56,7 +56,7 @@ TEST(EdgeRuns, ASingleCase) {
   run.variants.resize(1);
   run.plan.problems = {{"conv", {run.cases.front().key.problem}}};
   const std::string text = markdown_of(run);
-  EXPECT_TRUE(has(text, "the baseline itself"));
+  EXPECT_TRUE(has(text, "; nothing else was measured."));
   EXPECT_EQ(count(text, "#### How it works"), 1U);
   EXPECT_FALSE(has(text, "#### Was it successful?")) << "a baseline has nothing to be compared with";
   EXPECT_TRUE(has(text, "#### What limits it"));
