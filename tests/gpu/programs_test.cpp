@@ -189,19 +189,25 @@ class Training : public testing::Test {
                                : MPROF_SOURCE_DIR "/examples/pytorch/train.py";
   }
 
-  static std::string loss(const ProgramRun& run, Pass pass) {
+  /// Of each process, in no order of theirs.
+  static std::multiset<std::string> losses(const ProgramRun& run, Pass pass) {
     const std::string output = run.outcome(pass).output;
-    std::smatch found;
-    return std::regex_search(output, found, std::regex("Loss: [0-9.]+")) ? found.str() : output;
+    const std::regex line("Loss: [0-9.]+");
+    std::multiset<std::string> all;
+    for (auto found = std::sregex_iterator(output.begin(), output.end(), line);
+         found != std::sregex_iterator{}; ++found) {
+      all.insert(found->str());
+    }
+    return all;
   }
 
-  /// All passes end, and leave the loss as it is without them, to the bit.
-  static void expect_the_same_loss(const ProgramRun& run) {
+  /// All passes end, and leave the losses as they are without them, to the bit.
+  static void expect_the_same_loss(const ProgramRun& run, std::size_t processes) {
     EXPECT_TRUE(run.succeeded());
-    const std::string plain = loss(run, Pass::timing);
-    EXPECT_TRUE(plain.starts_with("Loss: ")) << plain;
-    EXPECT_EQ(loss(run, Pass::trace), plain);
-    EXPECT_EQ(loss(run, Pass::counters), plain);
+    const std::multiset<std::string> plain = losses(run, Pass::timing);
+    EXPECT_EQ(plain.size(), processes) << run.outcome(Pass::timing).output;
+    EXPECT_EQ(losses(run, Pass::trace), plain);
+    EXPECT_EQ(losses(run, Pass::counters), plain);
   }
 
   /// Of the ranges.
@@ -257,7 +263,7 @@ void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::strin
 TEST_F(Training, IsCountedByStepsAndItsLossStays) {
   const std::string command = "python3 " + script() + small;
   const ProgramRun run("--replay-limit 0", command);
-  expect_the_same_loss(run);
+  expect_the_same_loss(run, 1);
   EXPECT_EQ(ops_with_kernels(run), (std::set<std::string>{"load", "forward", "backward", "update"}));
   if (test::has_ncu()) expect_instructions_as_ncu_has_them(run, command);
 }
@@ -266,7 +272,7 @@ TEST_F(Training, InParallelItEndsAndItsLossStays) {
   if (std::system("test $(nvidia-smi --list-gpus | wc -l) -ge 2") != 0) GTEST_SKIP() << "there is one GPU";
   const std::string command = "torchrun --nproc-per-node 2 " + script() + small;
   const ProgramRun run("--replay-limit 0", command);
-  expect_the_same_loss(run);
+  expect_the_same_loss(run, 2);
   const trace::Trace all = run.trace();
   std::set<std::int64_t> processes;
   for (const trace::Kernel& kernel : all.kernels) processes.insert(kernel.process);
