@@ -282,7 +282,7 @@ function mprof_longest_stack(view) {
 }
 
 // Names of parts are worth more than room: the legend takes as many lines as it needs, and no second page.
-var mprof_legend_line = 22;
+var mprof_legend_line = 12 + mprof_legend_gap;  // ECharts keeps lines as far apart as names
 
 function mprof_legend_lines(view, width, symbol_width, gap) {
   var lines = 1, used = 0;

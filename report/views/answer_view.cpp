@@ -231,7 +231,9 @@ json highlights(const FamilyResult& family) {
                                       ? fmt::format("{} as fast as its baseline {}",
                                                     format::times(*best.speed_up().factor), baseline)
                                       : ""},
-                     {"is_baseline", best.fastest->is_baseline},
+                     {"standing", family.has_one_configuration() ? "nothing else was measured"
+                                  : best.fastest->is_baseline    ? "the baseline itself"
+                                                                 : ""},
                      {"everywhere", !best.level.empty() ? level_words(best)
                                     : everywhere        ? "and at every other " + family.words.one()
                                                         : ""}});

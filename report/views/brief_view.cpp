@@ -198,6 +198,7 @@ json brief_view(const FamilyResult& family, const PageContext& page) {
   json chart = brief.common == nullptr ? json{{"rows", json::array()}}
                                        : ladder_chart(family, brief, page.plan->anchors);
   return {{"about", format::one_line(family.info.title)},
+          {"has_winners", !family.has_one_configuration()},
           {"at", family.words.at(*brief.problem)},
           {"best", brief_best(family, brief)},
           {"outlook", brief_outlook(family, page)},
