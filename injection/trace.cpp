@@ -119,7 +119,8 @@ class Recorder {
   void keep_all() {
     if (journal_.is_of_another_process() || is_ending_) return;
     {
-      const std::lock_guard lock(waking_);
+      // In a handler of a signal this thread may have the lock; the other one then wakes up by itself.
+      const std::unique_lock lock(waking_, std::try_to_lock);
       is_hurried_ = true;
     }
     wake_.notify_all();
