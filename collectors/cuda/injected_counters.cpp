@@ -58,7 +58,7 @@ void prepare(const InjectionRequest& request) {
 
 /// Where a kernel's counts are.
 struct Counts {
-  const std::string* image = nullptr;
+  const std::string* data = nullptr;
   std::size_t range = 0;
   std::uint64_t passes = 0;
 };
@@ -102,10 +102,10 @@ std::string why_missing(const Found& kernel, const journal::CounterRequest& requ
 void add_counts(const journal::Journal& journal, std::map<std::uint64_t, Found>& by_number) {
   for (const journal::Counted& counted : journal.counted) {
     const auto found = by_number.find(counted.kernel);
-    const auto image = journal.counts.find(counted.counts);
-    if (found == by_number.end() || image == journal.counts.end()) continue;
+    const auto data = journal.counts.find(counted.counts);
+    if (found == by_number.end() || data == journal.counts.end()) continue;
     Counts& best = found->second.counts;
-    if (counted.passes >= best.passes) best = {&image->second, counted.range, counted.passes};
+    if (counted.passes >= best.passes) best = {&data->second, counted.range, counted.passes};
   }
 }
 
@@ -169,12 +169,12 @@ CountedKernel counted(const Found& found, const journal::CounterRequest& request
     kernel.attributes = attributes_of(found.entry);
   else
     kernel.unknown_attributes = "the driver does not say what the kernel needs";
-  if (found.counts.image == nullptr) {
+  if (found.counts.data == nullptr) {
     kernel.uncounted = found.reason.empty() ? why_missing(found, request) : found.reason;
     return kernel;
   }
   kernel.counts.assign(selection.counted.size(), std::numeric_limits<double>::quiet_NaN());
-  const std::vector<double> values = evaluate(*found.counts.image, found.counts.range);
+  const std::vector<double> values = evaluate(*found.counts.data, found.counts.range);
   for (std::size_t i = 0; i < request.metrics.size(); ++i) {
     const auto at = std::ranges::find(selection.counted, request.metrics[i]);
     if (at == selection.counted.end()) continue;
@@ -274,10 +274,10 @@ InjectedPass read(const InjectionRequest& asked) {
   }
   cuda::ProfilerHost host(request->chip);
   const bool is_known = request->metrics.empty() || host.add(request->metrics);
-  const auto evaluate = [&](std::string_view image, std::size_t range) {
+  const auto evaluate = [&](std::string_view data, std::size_t range) {
     if (!is_known)
       return std::vector<double>(request->metrics.size(), std::numeric_limits<double>::quiet_NaN());
-    return host.evaluate({reinterpret_cast<const std::uint8_t*>(image.data()), image.size()}, range,
+    return host.evaluate({reinterpret_cast<const std::uint8_t*>(data.data()), data.size()}, range,
                          request->metrics);
   };
   return read_injected_counters(journal::read_journals(asked.folder), *request, selection, evaluate,

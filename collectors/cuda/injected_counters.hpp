@@ -19,8 +19,8 @@ namespace mprof {
                                                   std::span<const std::string> metrics,
                                                   std::vector<std::string>& unknown);
 
-/// The values of a request's metrics in SI base units, from a range of a counter data image.
-using EvaluateCounters = std::function<std::vector<double>(std::string_view image, std::size_t range)>;
+/// The values of a request's metrics in SI base units, from a range of counter data.
+using EvaluateCounters = std::function<std::vector<double>(std::string_view data, std::size_t range)>;
 
 /// What the journals of a program's processes hold of its kernels: rows of each kernel that was chosen, of
 /// its op. Kernels that several processes launch are one: what the first one lacks is the next one's.

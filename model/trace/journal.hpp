@@ -33,7 +33,7 @@ enum class Kind : std::uint32_t {
   range,      ///< a Range that has ended
   end,        ///< nothing: the process ended by exit() or a return from main()
   kernel,     ///< a Kernel, a distinct one of the counters pass
-  counts,     ///< a std::uint64_t from 0 on, by which Counted names it, and CUPTI's counter data image
+  counts,     ///< a std::uint64_t from 0 on, by which Counted names it, and CUPTI's counter data
   counted,    ///< a Counted
   launches,   ///< a Launches; the last one of a kernel counts
   uncounted,  ///< an Uncounted, and the reason
@@ -79,8 +79,8 @@ struct Kernel {
 /// Where the counts of a kernel are.
 struct Counted {
   std::uint64_t kernel = 0;
-  std::uint64_t counts = 0;  ///< the number of the image, which stands before
-  std::uint64_t range = 0;   ///< of the image
+  std::uint64_t counts = 0;  ///< the number of the counter data, which stand before
+  std::uint64_t range = 0;   ///< of these
   std::uint64_t passes = 0;  ///< of those of a CounterRequest, that it was launched in
 };
 

@@ -21,7 +21,7 @@ struct Journal {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> calls{};  ///< names by is_driver and id
   std::vector<Range> ranges{};
   std::vector<Kernel> kernels{};
-  std::map<std::uint64_t, std::string> counts{};  ///< counter data images by their numbers
+  std::map<std::uint64_t, std::string> counts{};  ///< counter data by their numbers
   std::vector<Counted> counted{};
   std::map<std::uint64_t, Launches> launches{};                ///< by kernel
   std::vector<std::pair<Uncounted, std::string>> uncounted{};  ///< with the reason
