@@ -203,7 +203,7 @@ class Counter final : public NvtxObserver {
     const bool is_asked = wanted_.empty() || wanted_.contains(kernel.symbol);
     const bool has_room = request_.max_kernels == 0 || chosen_ < request_.max_kernels;
     kernel.is_chosen = fits && is_asked && has_room;
-    kernel.number = plan_.add_kernel(reinterpret_cast<std::uintptr_t>(context), kernel.is_chosen);
+    kernel.number = plan_.add_kernel(context, kernel.is_chosen);
     by_number_.push_back(&kernel);
     if (left_out_.contains(kernel.symbol)) {
       plan_.leave_out(kernel.number);
@@ -347,7 +347,7 @@ class Counter final : public NvtxObserver {
 
   /// Of the session that goes on.
   [[nodiscard]] RangeProfiler* profiler() {
-    const auto found = contexts_.find(reinterpret_cast<CUcontext>(plan_.context()));
+    const auto found = contexts_.find(static_cast<CUcontext>(plan_.context()));
     return plan_.is_in_session() && found != contexts_.end() && found->second.profiler
                ? &*found->second.profiler
                : nullptr;
@@ -538,7 +538,7 @@ class Counter final : public NvtxObserver {
   void forget(CUcontext handle) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || stopped_in_ == handle) return;
-    if (plan_.is_in_session() && plan_.context() == reinterpret_cast<std::uintptr_t>(handle)) end_early();
+    if (plan_.is_in_session() && plan_.context() == handle) end_early();
     // CUPTI may look once more at what it was given while it takes the context down.
     if (auto context = contexts_.extract(handle)) gone_.push_back(std::move(context));
   }

@@ -16,7 +16,7 @@ constexpr std::uint32_t most_attempts = 4;
 
 }  // namespace
 
-std::size_t SessionPlan::add_kernel(std::uintptr_t context, bool is_wanted) {
+std::size_t SessionPlan::add_kernel(void* context, bool is_wanted) {
   kernels_.push_back({.context = context, .state = is_wanted ? State::wanted : State::unwanted});
   return kernels_.size() - 1;
 }

@@ -20,9 +20,9 @@ class SessionPlan {
   SessionPlan(std::size_t most_launches, std::uint64_t launches_before)
       : most_launches_(most_launches), launches_before_(launches_before) {}
 
-  /// A kernel more, whose number it returns: from 0. `context`: any name of the CUDA context it runs in.
+  /// A kernel more, whose number it returns: from 0. `context`: the CUDA context it runs in, by its handle.
   /// `is_wanted`: it is counted for its own sake, and not where it comes between others alone.
-  std::size_t add_kernel(std::uintptr_t context, bool is_wanted);
+  std::size_t add_kernel(void* context, bool is_wanted);
 
   /// What to do at the launch of a kernel that is about to begin, in this order.
   struct Choice {
@@ -58,7 +58,7 @@ class SessionPlan {
   /// Whether a pass has begun, so that whatever is launched now is counted.
   [[nodiscard]] bool is_in_pass() const { return is_on_ && position_ > 0; }
   /// Of the session: its context, and the launches that its first pass had.
-  [[nodiscard]] std::uintptr_t context() const { return context_; }
+  [[nodiscard]] void* context() const { return context_; }
   [[nodiscard]] std::size_t launches() const { return passes_.size(); }
   /// The kernels that it is for.
   [[nodiscard]] std::vector<std::size_t> members() const;
@@ -66,7 +66,7 @@ class SessionPlan {
  private:
   enum class State : std::uint8_t { wanted, unwanted, left_out };
   struct Kernel {
-    std::uintptr_t context = 0;
+    void* context = nullptr;
     State state = State::wanted;
     std::uint64_t launches = 0;
     std::uint64_t last_launch = 0;  ///< by the count of those of all kernels
@@ -87,10 +87,10 @@ class SessionPlan {
   std::uint64_t launches_before_;
   std::vector<Kernel> kernels_;
   std::uint64_t launches_ = 0;
-  std::map<std::uintptr_t, std::vector<std::size_t>> history_;  ///< the last kernels of each context
+  std::map<void*, std::vector<std::size_t>> history_;  ///< the last kernels of each context
 
   bool is_on_ = false;
-  std::uintptr_t context_ = 0;
+  void* context_ = nullptr;
   std::vector<std::size_t> lead_;      ///< what was launched before its first launch
   std::vector<std::size_t> sequence_;  ///< what a pass counts; becomes shorter where the program differs
   std::vector<std::uint64_t> passes_;  ///< of each launch of the first pass

@@ -20,7 +20,7 @@ class Profiler {
   explicit Profiler(std::uint64_t passes, std::size_t most_launches = 64, std::uint64_t launches_before = 2)
       : plan(most_launches, launches_before), passes_(passes) {}
 
-  std::size_t kernel(std::uintptr_t context = 1, bool is_wanted = true) {
+  std::size_t kernel(void* context = nullptr, bool is_wanted = true) {
     counted.push_back(0);
     return plan.add_kernel(context, is_wanted);
   }
@@ -140,9 +140,10 @@ TEST(SessionPlan, AKernelThatDoesNotComeBackHoldsNobodyUp) {
 
 TEST(SessionPlan, KernelsOfAnotherContextWaitForTheirOwnSession) {
   Profiler profiler(2);
-  const std::size_t here = profiler.kernel(1), there = profiler.kernel(2);
+  int one = 0, two = 0;
+  const std::size_t here = profiler.kernel(&one), there = profiler.kernel(&two);
   profiler.loop({here, there}, 3);
-  EXPECT_EQ(profiler.plan.context(), 1U);
+  EXPECT_EQ(profiler.plan.context(), &one);
   profiler.loop({here, there}, 12);
   EXPECT_EQ(profiler.sessions, 2);
   EXPECT_THAT(profiler.counted, Each(2));
@@ -151,7 +152,7 @@ TEST(SessionPlan, KernelsOfAnotherContextWaitForTheirOwnSession) {
 TEST(SessionPlan, APassIsOverBeforeWhatMustNotBeCountedAndTakesInWhatNobodyAskedFor) {
   Profiler profiler(3);
   const std::size_t a = profiler.kernel(), waits = profiler.kernel(), b = profiler.kernel();
-  const std::size_t other = profiler.kernel(1, false), c = profiler.kernel();
+  const std::size_t other = profiler.kernel(nullptr, false), c = profiler.kernel();
   profiler.plan.leave_out(waits);
   for (int i = 0; i < 20; ++i) {
     profiler.launch(a);
