@@ -93,7 +93,8 @@ function(mprof_cuda_plugins)
 
   mprof_injection(counters injection/counters.cpp injection/cupti_functions.cpp injection/driver_functions.cpp
     injection/journal_writer.cpp injection/nvtx_calls.cpp injection/open_ranges.cpp
-    injection/range_profiler.cpp injection/session_plan.cpp model/trace/counter_request.cpp model/trace/op_name.cpp system/glob.cpp)
+    injection/range_profiler.cpp injection/session_plan.cpp model/trace/counter_request.cpp model/trace/op_name.cpp
+    system/glob.cpp)
 
   target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
   target_link_libraries(mprof_kernels_plugins PUBLIC mprof_cuda)
