@@ -24,6 +24,8 @@ const Driver& driver() {
     library.import(d.function_attribute, "cuFuncGetAttribute");
     library.import(d.kernel_attribute, "cuKernelGetAttribute");
     library.import(d.kernel_name, "cuKernelGetName");
+    library.import(d.allocate, "cuMemAlloc_v2");
+    library.import(d.free, "cuMemFree_v2");
     library.import(d.launch_kernel, "cuLaunchKernel");
     library.import(d.synchronize_context, "cuCtxSynchronize");
     library.import(d.create_event, "cuEventCreate");

@@ -13,6 +13,8 @@ struct Driver {
   decltype(::cuFuncGetAttribute)* function_attribute = nullptr;
   decltype(::cuKernelGetAttribute)* kernel_attribute = nullptr;
   decltype(::cuKernelGetName)* kernel_name = nullptr;
+  decltype(::cuMemAlloc)* allocate = nullptr;
+  decltype(::cuMemFree)* free = nullptr;
   decltype(::cuLaunchKernel)* launch_kernel = nullptr;
   decltype(::cuCtxSynchronize)* synchronize_context = nullptr;
   decltype(::cuEventCreate)* create_event = nullptr;

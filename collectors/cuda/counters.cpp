@@ -115,8 +115,8 @@ class Profiling {
 /// Hardware counters of each distinct kernel of each op, at its largest launch in a stage, of several the
 /// first, whichever stage and stream that is; and what follows from the launch itself. Which launch that is
 /// the first run of a stage tells. The counters take more passes than one, and so the stage is run again and
-/// again, or the whole execution where the kernel is in no forward stage: the cache is cleaned before each
-/// counted launch, and everything else is as the program has it. One kernel at a time.
+/// again, or the whole execution where the kernel is in no forward stage: the caches are made cold before
+/// each counted launch, and everything else is as the program has it. One kernel at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context)
@@ -181,7 +181,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     kernel.uncounted = refusal_of([&] {
       if (!current_) profiler()->begin_kernel();
       current_ = index;
-      cuda::clean_cache_in_callback();
+      cuda::start_cold_in_callback();
       profiler()->start();
     });
     is_counting_ = kernel.uncounted.empty();

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda/check.hpp"
+#include "cuda/cold_cache.hpp"
 #include "cuda/handles.hpp"
 #include "device/device.hpp"
 
@@ -81,6 +83,16 @@ double time_of_many(DeviceTimer& timer, bool hold) {
     EXPECT_EQ(timer.was_held(), hold);
   }
   return median(times);
+}
+
+TEST(Instrument, CachesAreMadeColdAndNothingElse) {
+  const cuda::DeviceBuffer<float> values(1 << 20);
+  cuda::check(cudaMemset(values.data(), 0x55, values.bytes()));
+  cuda::clean_cache();
+  cuda::start_cold_in_callback();
+  std::vector<unsigned> after(values.size());
+  cuda::check(cudaMemcpy(after.data(), values.data(), values.bytes(), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(std::count(after.begin(), after.end(), 0x55555555U), static_cast<std::ptrdiff_t>(after.size()));
 }
 
 TEST(Instrument, HeldWorkHasNoGapsOfLaunching) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "collectors/collector.hpp"
+#include "cuda/gpu.hpp"
 #include "cuda/handles.hpp"
 #include "device/device.hpp"
 #include "tests/support/measurements.hpp"
@@ -125,6 +126,15 @@ TEST_F(KnownKernel, OneThatOnlyReadsWritesNothingToDram) {
   constexpr double hardly_any = 256 << 10U;
   EXPECT_LE(first, hardly_any);
   EXPECT_LE(second, hardly_any);
+}
+
+/// It was launched just before, as it is for each of its passes, and in a program other kernels come between.
+TEST_F(KnownKernel, ItsInstructionsAreNoLongerInTheCachesThatItIsCountedWith) {
+  const cuda::DeviceBuffer<float> values(std::size_t{blocks} * threads);
+  cuda::check(cudaMemset(values.data(), 0, values.bytes()));
+  const double missed = count("sm__icc_requests_lookup_miss.sum",
+                              [&] { known_ffma<<<blocks, threads>>>(values.data(), 0.5F, 1.0F); });
+  EXPECT_GE(missed, cuda::gpu().multiProcessorCount) << "once on each multiprocessor at the least";
 }
 
 }  // namespace
