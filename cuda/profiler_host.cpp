@@ -1,5 +1,6 @@
 #include "cuda/profiler_host.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -110,7 +111,10 @@ ProfilerHost::~ProfilerHost() {
 }
 
 bool ProfilerHost::add(std::span<const std::string> metrics) {
+  // CUPTI deals counters to passes as they come. Ours begin with throughputs, which take several passes each:
+  // where they come last they fill what the others have left (20 passes in place of 22, GH100).
   std::vector<const char*> names = pointers_to(metrics);
+  std::ranges::reverse(names);
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, params);
   params.pHostObject = object_;
   params.ppMetricNames = names.data();

@@ -69,15 +69,15 @@ TEST_F(ProfilerHostTest, NeedsAsManyPassesAsMeasured) {
   EXPECT_EQ(passes_of(counted(preset_metrics("occupancy"))), 1U);
   EXPECT_EQ(passes_of(preset_metrics("memory")), 9U);
   EXPECT_EQ(passes_of(preset_metrics("stalls")), 7U);
-  EXPECT_EQ(passes_of(reasons(preset_metrics("stalls"))), 6U);
+  EXPECT_EQ(passes_of(reasons(preset_metrics("stalls"))), 5U);
   EXPECT_EQ(passes_of(preset_metrics("roofline")), 2U);
   EXPECT_EQ(passes_of(preset_metrics("scheduler")), 1U);
   Names four = preset_metrics("sol");
   for (const char* preset : {"occupancy", "stalls", "roofline"}) {
     std::ranges::copy(counted(preset_metrics(preset)), std::back_inserter(four));
   }
-  EXPECT_EQ(passes_of(four), 17U);
-  EXPECT_EQ(passes_of(counted(preset_metrics("default"))), 22U);
+  EXPECT_EQ(passes_of(four), 16U);
+  EXPECT_EQ(passes_of(counted(preset_metrics("default"))), 20U);
 }
 
 TEST_F(ProfilerHostTest, NeedsOnePassForARangeWithoutReplay) {
