@@ -26,7 +26,7 @@ struct QualityValue {
 /// What an execution is to show of its ops' outputs.
 enum class Proof {
   none,
-  all_items,   ///< each item is compared with the double-precision reference, which is kept
+  all_items,   ///< each item is compared with the double-precision reference; what is right is kept
   as_before,   ///< each item is compared with what was kept then: as sure, and as fast as memory
   some_items,  ///< some items, drawn at random, are compared with the double-precision reference
 };

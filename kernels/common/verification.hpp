@@ -39,22 +39,20 @@ class OutputProof {
   /// `turning` is that of the op's blocks.
   explicit OutputProof(const Turning& turning) : turning_(turning) {}
 
-  /// As trial.proof asks. An output that is compared as before may be twice as far from the reference: its op
-  /// may have read an input that is within its own tolerance. From an output that was kept it may be as far
-  /// as that may be from the reference.
+  /// As trial.proof asks. An output that was right is kept; one that is compared as before may be as far from
+  /// it as it may be from the reference: its op may have read an input that is within its own tolerance.
   [[nodiscard]] Verification operator()(const OutputToVerify& output, const Trial& trial);
 
  private:
   [[nodiscard]] Verification verify_and_keep(const OutputToVerify& output, std::size_t first);
-  /// Where the output has the bits of one that was verified: keeps it in the reference's stead, and compares
-  /// some items. nullopt where it has others.
+  /// Where the output has the bits of one that was verified in another process: keeps it, and compares some
+  /// items. nullopt where it has others.
   [[nodiscard]] std::optional<Verification> verify_same_bits(const OutputToVerify& output,
                                                              const Trial& trial);
   [[nodiscard]] Verification verify_as_before(const OutputToVerify& output, std::size_t first) const;
 
   Turning turning_;
-  std::unique_ptr<float[]> reference_;  ///< of all blocks, in the order of turn 0; null: none was kept
-  bool is_output_ = false;              ///< it is an output that was right
+  std::unique_ptr<float[]> kept_;  ///< all blocks of it, in the order of turn 0; null: none was right
 };
 
 }  // namespace mprof
