@@ -24,6 +24,10 @@ constexpr int most_unheld = 3;
 /// libraries make what they keep.
 constexpr double first_factor = 1.25;
 constexpr double first_allowance = 1e-6;  // s
+/// Of an op that takes so long, s, neither the clock nor the launch is a part to speak of, so that few
+/// forwards tell as much as many: a first one and another behind held work, and one that nothing holds.
+constexpr double long_op = 2e-3;
+constexpr int forwards_of_long_op = 3;
 
 struct OpTimes {
   std::string name{};
@@ -76,7 +80,7 @@ class Times final : public Collector {
     if (stage != Stage::forward) return;
     total_.begin_forward(op, stage_start_);
     OpTimes& times = times_of(op);
-    is_holding_ = timer_->can_hold() && times.can_be_held() && times.forwards + 1 < forwards_;
+    is_holding_ = timer_->can_hold() && times.can_be_held() && times.forwards + 1 < forwards_of(times);
     timer_->start(is_holding_);
   }
 
@@ -90,7 +94,10 @@ class Times final : public Collector {
     timed_ = &times;
   }
 
-  [[nodiscard]] bool again(std::string_view op) override { return times_of(op).forwards < forwards_; }
+  [[nodiscard]] bool again(std::string_view op) override {
+    const OpTimes& times = times_of(op);
+    return times.forwards < forwards_of(times);
+  }
 
   void pause() override { total_.pause(clock_.now()); }
   void resume() override { total_.resume(clock_.now()); }
@@ -132,6 +139,15 @@ class Times final : public Collector {
     const auto found = std::ranges::find(ops_, op, &OpTimes::name);
     if (found != ops_.end()) return *found;
     return ops_.emplace_back(OpTimes{.name = std::string(op)});
+  }
+
+  /// How often it is run in a sample: less often where it takes long, which is known from the second sample
+  /// on.
+  [[nodiscard]] int forwards_of(const OpTimes& op) const {
+    const std::vector<double>& times = op_time(op);
+    return op.group_time.empty() || times.empty() || times.back() < long_op
+               ? forwards_
+               : std::min(forwards_, forwards_of_long_op);
   }
 
   /// Takes the last forward's time. That may wait for the device, and waiting is part of finish() (where the

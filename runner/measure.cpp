@@ -17,9 +17,11 @@
 namespace mprof {
 namespace {
 
-/// Warm-up takes at most this share of the time that sampling may take, and so does what is tried besides:
-/// slow cases are not run twice for it.
-constexpr double warmup_share = 0.1;
+/// Warm-up takes at most this share of the time that sampling may take: slow cases are not run twice for it.
+constexpr double warmup_share = 0.04;
+/// So does an execution on inputs drawn at random; in the rounds after the first, which run the same code on
+/// others, the smaller share.
+constexpr double unseen_share = 0.1, unseen_share_later = 0.02;
 /// An execution that takes so long, and longer than sampling may, is not repeated after the verified one:
 /// what a first execution pays once (pages that are touched first, threads, code) is less than a percent of
 /// it, s.
@@ -334,9 +336,11 @@ double upper_quartile(std::vector<double> samples) {
 
 /// Whether another execution is cheap. What is slow has gained nothing from what it may have learnt.
 bool is_quick(const MeasureContext& context, const PassResult& result) {
+  const bool is_first_round = context.verified.empty();
+  const double share = is_first_round ? unseen_share : unseen_share_later;
   const auto total = std::ranges::find(result.measurements, "total_time", &Measurement::metric);
   return total == result.measurements.end() || total->samples.empty() ||
-         median(total->samples) <= warmup_share * context.plan.stopping.max_seconds;
+         median(total->samples) <= share * context.plan.stopping.max_seconds;
 }
 
 /// One execution more, whose output must be right as well, and its times.

@@ -238,7 +238,7 @@ void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::strin
   constexpr std::array metrics{instructions, blocks};
   std::map<std::pair<std::string, double>, std::vector<double>> ncu;  // by name and blocks
   for (const test::NcuLaunch& launch :
-       test::counted_by_ncu(metrics, "--launch-skip 400 --launch-count 400", command)) {
+       test::counted_by_ncu(metrics, "--launch-skip 400 --launch-count 250", command)) {
     const std::string name = kernel_name_of_demangled(launch.kernel).brief;
     ncu[{name, launch.metrics.at(blocks)}].push_back(launch.metrics.at(instructions));
   }

@@ -101,6 +101,13 @@ TEST_F(Measure, RepeatsForwardWhereTheDeviceAsksForIt) {
             1 + 7 * 3 + 2);  // the verified execution runs it once, that on unseen inputs twice
 }
 
+TEST_F(Measure, AnOpThatTakesLongIsRunLessOftenFromTheSecondSampleOn) {
+  device.forwards = 5;
+  EXPECT_EQ(samples(timing(steady()), "op_time", "op1"), std::vector<double>(5 + 6 * 3, 2.0));
+  const PassResult result = timing({.on_stage = [&](Stage) { clock.advance(0.001); }});
+  EXPECT_EQ(samples(result, "op_time", "op1").size(), 7U * 5);
+}
+
 /// The inputs are the same each time that forward() is called: an output that was kept is right.
 TEST_F(Measure, AnOpThatComputesForTheFirstCallOnlyIsSuspect) {
   device.forwards = 5;
@@ -393,6 +400,19 @@ TEST_F(Measure, WhatAnEarlierRoundVerifiedIsForTheVerifiedExecutionAlone) {
   ASSERT_GT(execution.trials.size(), 2U);
   for (const Trial& trial : execution.trials)
     EXPECT_EQ(trial.verified.size(), trial.proof == Proof::all_items ? 1U : 0U);
+}
+
+/// A later one runs the same code on the same inputs.
+TEST_F(Measure, InALaterRoundOnlyWhatIsQuickIsRunOnUnseenInputs) {
+  plan.stopping.max_seconds = 200;
+  const std::vector<Verification> verified = test::right_result().verification;
+  for (const auto& [seconds, unseen] : {std::pair{2.0, 0U}, {0.1, 1U}}) {
+    ScriptedExecution execution({.on_stage = [&, s = seconds](Stage) { clock.advance(s); }});
+    MeasureContext later = context();
+    EXPECT_EQ(measure_timing(later, execution).scrutiny->unseen, 1U) << seconds;
+    later.verified = verified;
+    EXPECT_EQ(measure_timing(later, execution).scrutiny->unseen, unseen) << seconds;
+  }
 }
 
 TEST_F(Measure, AFastCaseIsWarmedUpBeyondTheVerification) {
