@@ -185,7 +185,7 @@ class Coordinator {
             .plan = run_.plan,
             .seed = run_.plan.seed + assignment.round,
             .token = assignment.token,
-            .takes_busy_host = !host_retries_.are_worth_it()};
+            .takes_busy_host = !context_.host_disturbance.empty() || !host_retries_.are_worth_it()};
     for (const std::size_t index : assignment.cases) {
       job.cases.push_back(run_.cases[index].key);
       if (assignment.round > 0)

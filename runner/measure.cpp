@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -207,6 +208,16 @@ std::vector<DecisiveSeries> decisive_series(const Collectors& collectors) {
   return all;
 }
 
+/// Those that say when there are enough samples. On a host that is busy anyway its times never get steady,
+/// and those of a device's own clock do.
+std::vector<DecisiveSeries> deciding(const MeasureContext& context, const Collectors& collectors) {
+  std::vector<DecisiveSeries> all = decisive_series(collectors);
+  const auto is_of_device = [](const DecisiveSeries& one) { return one.clock == ClockSource::device; };
+  if (context.takes_busy_host && std::ranges::any_of(all, is_of_device))
+    std::erase_if(all, std::not_fn(is_of_device));
+  return all;
+}
+
 /// What one attempt at sampling gave.
 struct Samples {
   Sampling sampling;
@@ -290,7 +301,7 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
     samples.push_back(std::move(result.qualities));
     taken.wrong = findings(result.verification);
     if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(samples.size()));
-    ending = rule.ending(decisive_series(collectors), samples.size(), context.clock.now() - start);
+    ending = rule.ending(deciding(context, collectors), samples.size(), context.clock.now() - start);
   } while (!ending && taken.wrong.empty());
 
   taken.sampling.ended_by = ending.value_or(Ending::samples);

@@ -35,7 +35,9 @@ struct Job {
   std::string token{};       ///< what each answer must name: the worker keeps it from what it runs
   /// Started through another program, such as compute-sanitizer: the worker's parent is not the coordinator.
   bool through_tool = false;
-  bool takes_busy_host = false;  ///< samples that the host alone disturbed are not taken again (HostRetries)
+  /// Samples that the host alone disturbed are not taken again (HostRetries), and where a device's own clock
+  /// times the ops the host's times do not ask for more of them.
+  bool takes_busy_host = false;
 };
 
 /// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`

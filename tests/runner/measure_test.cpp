@@ -320,6 +320,21 @@ TEST_F(Measure, ABusyHostThatIsTakenAsItIsIsStillSaid) {
   EXPECT_EQ(sampling.host_disturbance, "others used the CPUs");
 }
 
+/// Its times never get steady, and more samples would cost time for nothing.
+TEST_F(Measure, OfABusyHostThatIsTakenAsItIsTheDevicesTimesAloneSayWhenItIsEnough) {
+  device.forwards = 3;
+  device.can_hold = true;
+  for (const auto& [takes, most] : {std::pair{false, 9U}, {true, 7U}}) {
+    int call = 0;
+    ScriptedExecution execution({.on_stage = [&](Stage stage) {
+      clock.advance(stage == Stage::forward ? 2 : call++ % 4 < 2 ? 1 : 30);
+    }});
+    MeasureContext context = this->context();
+    context.takes_busy_host = takes;
+    EXPECT_EQ(measure_timing(context, execution).sampling->samples, most) << takes;
+  }
+}
+
 TEST(HostRetries, AreGivenUpAfterThreeInVainUntilACaseIsUndisturbed) {
   HostRetries retries;
   const Sampling in_vain{.retries = 1, .host_disturbance = "others used the CPUs"};
