@@ -61,7 +61,8 @@ struct Reader {
   }
 };
 
-/// Lets the driver take memory away again, upon which it empties the TLBs.
+/// Lets the driver take memory away again, upon which it empties the TLBs. Where none is left to give they
+/// stay as they are: a count with warm TLBs is better than none.
 void renew_mappings(const Driver& d) {
   constexpr std::size_t enough_for_its_own_mapping = std::size_t{64} << 20;
   CUdeviceptr memory = 0;

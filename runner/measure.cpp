@@ -20,8 +20,8 @@ namespace {
 
 /// Warm-up takes at most this share of the time that sampling may take: slow cases are not run twice for it.
 constexpr double warmup_share = 0.04;
-/// So does an execution on inputs drawn at random; in the rounds after the first, which run the same code on
-/// others, the smaller share.
+/// An execution on inputs drawn at random may take this share of it; the smaller one in the rounds after the
+/// first, which run the same code once more.
 constexpr double unseen_share = 0.1, unseen_share_later = 0.02;
 /// An execution that takes so long, and longer than sampling may, is not repeated after the verified one:
 /// what a first execution pays once (pages that are touched first, threads, code) is less than a percent of

@@ -152,6 +152,12 @@ std::string checksum_of(const Findings& found, const OutputToVerify& comparison)
   return fmt::format("{:016x}", found.fingerprint + comparison.output.size());
 }
 
+/// Copies a block's values to their place in turn 0, and adds their terms to the fingerprint.
+void keep(std::span<const float> values, std::size_t at, float* kept, Findings& findings) {
+  std::ranges::copy(values, kept + at);
+  for (std::size_t i = 0; i < values.size(); ++i) findings.fingerprint += fingerprint_term(at + i, values[i]);
+}
+
 Verification judge(const Findings& found, const OutputToVerify& comparison, std::uint64_t elements) {
   const std::string finding = describe(found, comparison);
   return {.op = std::string(comparison.op),
@@ -204,10 +210,8 @@ std::optional<Verification> OutputProof::verify_same_bits(const OutputToVerify& 
   const std::size_t size = block_size(output);
   const std::size_t first = turning_.first(trial.turn);
   const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
-    const std::size_t at = turning_.item(first, block) * size;
-    const std::span<const float> values = output.output.subspan(block * size, size);
-    std::ranges::copy(values, kept_.get() + at);
-    for (std::size_t i = 0; i < size; ++i) findings.fingerprint += fingerprint_term(at + i, values[i]);
+    keep(output.output.subspan(block * size, size), turning_.item(first, block) * size, kept_.get(),
+         findings);
   });
   if (checksum_of(found, output) != before->checksum) {
     kept_.reset();
@@ -215,7 +219,9 @@ std::optional<Verification> OutputProof::verify_same_bits(const OutputToVerify& 
   }
   // A checksum can be contrived; items that nobody knows beforehand cannot.
   const Verification some = verify_some(output, trial.seed);
-  return some.passed ? *before : some;
+  if (some.passed) return *before;
+  kept_.reset();
+  return some;
 }
 
 Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::size_t first) {
@@ -223,10 +229,8 @@ Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::siz
   const std::size_t size = block_size(output);
   const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
     compare_block<double>(output, block, output.reference(block), findings);
-    const std::size_t at = turning_.item(first, block) * size;
-    const std::span<const float> values = output.output.subspan(block * size, size);
-    std::ranges::copy(values, kept_.get() + at);
-    for (std::size_t i = 0; i < size; ++i) findings.fingerprint += fingerprint_term(at + i, values[i]);
+    keep(output.output.subspan(block * size, size), turning_.item(first, block) * size, kept_.get(),
+         findings);
   });
   Verification verified = judge(found, output, output.output.size());
   verified.checksum = checksum_of(found, output);
@@ -238,7 +242,7 @@ Verification OutputProof::verify_as_before(const OutputToVerify& output, std::si
   const std::size_t size = block_size(output);
   const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
     const std::span<const float> before(kept_.get() + turning_.item(first, block) * size, size);
-    // Of most ops, and as fast as memory.
+    // Most ops give the same bits again, which are compared as fast as memory is read.
     if (std::memcmp(output.output.data() + block * size, before.data(), before.size_bytes()) == 0) return;
     compare_block<float>(output, block, before, findings);
   });

@@ -236,11 +236,7 @@ double blocks_of(const ProgramRun& run, const Measurement& row) {
 /// A kernel and its blocks in an op.
 using Launch = std::tuple<std::string, std::string, double>;
 
-/// Those of a training in one process.
-std::set<Launch> launches_of(const std::string& command) {
-  const ProgramRun alone("--passes trace", command);
-  EXPECT_TRUE(alone.succeeded());
-  const trace::Trace all = alone.trace();
+std::set<Launch> launches_of(const trace::Trace& all) {
   std::set<Launch> launches;
   for (const trace::Kernel& kernel : all.kernels) {
     const trace::Size grid = kernel.grid.value();
@@ -251,19 +247,19 @@ std::set<Launch> launches_of(const std::string& command) {
 }
 
 /// Instructions that a kernel executes depend on its inputs alone, so two tools see the same. `command`: a
-/// training in one process, of whose second or third step on more than a whole one is counted. What it does
-/// not launch in an op is nothing to compare there: training in parallel has kernels of its own, of the same
-/// names, which average gradients.
-void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::string& command) {
+/// training in one process, of whose second or third step on more than a whole one is counted; `launches`:
+/// its kernels. What it does not launch in an op is nothing to compare there: training in parallel has
+/// kernels of its own, of the same names, which average gradients.
+void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::string& command,
+                                         const std::set<Launch>& launches) {
   constexpr std::array metrics{instructions, blocks};
   std::map<std::pair<std::string, double>, std::vector<double>> ncu;  // by name and blocks
   for (const test::NcuLaunch& launch :
-       test::counted_by_ncu(metrics, "--launch-skip 400 --launch-count 250", command)) {
+       test::counted_by_ncu(metrics, "--launch-skip 400 --launch-count 400", command)) {
     const std::string name = kernel_name_of_demangled(launch.kernel).brief;
     ncu[{name, launch.metrics.at(blocks)}].push_back(launch.metrics.at(instructions));
   }
   ASSERT_FALSE(ncu.empty());
-  const std::set<Launch> launches = launches_of(command);
   int compared = 0;
   for (const Measurement& row : run.pass(Pass::counters).measurements) {
     if (row.metric != instructions || row.samples.empty()) continue;
@@ -286,7 +282,7 @@ TEST_F(Training, IsCountedByStepsAndItsLossStays) {
   const ProgramRun run("--replay-limit 0", command);
   expect_the_same_loss(run, 1);
   EXPECT_EQ(ops_with_kernels(run), (std::set<std::string>{"load", "forward", "backward", "update"}));
-  if (test::has_ncu()) expect_instructions_as_ncu_has_them(run, command);
+  if (test::has_ncu()) expect_instructions_as_ncu_has_them(run, command, launches_of(run.trace()));
 }
 
 TEST_F(Training, InParallelItEndsAndItsLossStays) {
@@ -300,8 +296,11 @@ TEST_F(Training, InParallelItEndsAndItsLossStays) {
   EXPECT_EQ(processes.size(), 2U);
   // Under ncu one of the processes would wait in NCCL for the other, which ncu holds back meanwhile. Alone on
   // its part of each batch, one launches the same kernels.
-  if (test::has_ncu())
-    expect_instructions_as_ncu_has_them(run, "python3 " + script() + small + " --batch 32");
+  if (!test::has_ncu()) return;
+  const std::string one = "python3 " + script() + small + " --batch 32";
+  const ProgramRun alone("--passes trace", one);
+  EXPECT_TRUE(alone.succeeded());
+  expect_instructions_as_ncu_has_them(run, one, launches_of(alone.trace()));
 }
 
 }  // namespace
