@@ -35,13 +35,14 @@ class Profiling {
  public:
   /// For these metrics; opened when it is not, or was for others.
   static Profiling& of(const std::vector<std::string>& metrics) {
-    static Profiling* open = nullptr;
+    Profiling*& open = opened();
     if (open == nullptr || open->selection_.metrics != metrics) {
       delete open;
       open = new Profiling(metrics);
     }
     return *open;
   }
+  static bool is_open() { return opened() != nullptr; }
 
   [[nodiscard]] const CounterSelection& selection() const { return selection_; }
   /// nullptr: there is nothing to count, or selection().refusal says why it cannot be counted.
@@ -58,6 +59,11 @@ class Profiling {
   }
 
  private:
+  static Profiling*& opened() {
+    static Profiling* open = nullptr;
+    return open;
+  }
+
   explicit Profiling(const std::vector<std::string>& metrics) {
     selection_.metrics = metrics;
     try {
@@ -128,6 +134,9 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   ~KernelCounters() override { profiling_.tell(nullptr); }
   KernelCounters(const KernelCounters&) = delete;
   KernelCounters& operator=(const KernelCounters&) = delete;
+
+  /// For what happens once in a process. What happens once in a case does so while its stages are looked at.
+  static bool needs_warm_up() { return !Profiling::is_open(); }
 
   void begin_sample() override {
     passes_before_ = passes_;
@@ -334,6 +343,7 @@ const bool registered =
          .order = 50,
          .unavailable = unavailable,
          .make = [](const CaseContext& context) { return std::make_unique<KernelCounters>(context); },
+         .needs_warm_up = KernelCounters::needs_warm_up,
          .unknown_metrics = unknown_metrics,
      }),
      add_probe(probe_cupti), true);
