@@ -1,30 +1,27 @@
 #pragma once
 
-#include <cstdint>
-
 #include "model/run.hpp"
 
 namespace mprof {
 
-/// Whether samples that something on the host disturbed are worth taking again. They are, once, while that
-/// helps: what a neighbour on the host or its hypervisor does for minutes disturbs the second ones as well,
-/// and each case would take twice as long for nothing.
+/// Whether samples that something on the host disturbed are worth taking again. They are, once, where that
+/// may be over: what a neighbour on the host or its hypervisor does for minutes disturbs the second ones as
+/// well, and each case would take twice as long for nothing.
 class HostRetries {
  public:
   /// What the next case in the order of the run went through.
   void add(const Sampling& sampling) {
     if (sampling.host_disturbance.empty())
-      vain_ = 0;
+      was_in_vain_ = false;
     else if (sampling.retries > 0)
-      ++vain_;
+      was_in_vain_ = true;
   }
 
-  /// Until a case is undisturbed, where the last ones were tried again in vain.
-  [[nodiscard]] bool are_worth_it() const { return vain_ < most_vain; }
+  /// Until a case is undisturbed, where the last one was tried again in vain.
+  [[nodiscard]] bool are_worth_it() const { return !was_in_vain_; }
 
  private:
-  static constexpr std::uint32_t most_vain = 3;
-  std::uint32_t vain_ = 0;
+  bool was_in_vain_ = false;
 };
 
 }  // namespace mprof

@@ -17,6 +17,15 @@ constexpr std::size_t fewest_long_samples = 2;
 /// What a process and its inputs take at the least before a case can begin, s.
 constexpr double process_seconds = 0.25;
 
+/// How much processes are taken to differ in a time, over it. What moves samples of the host's clock in one
+/// process moves those of the next one too: on a host that others use both differ by more than on a quiet
+/// one.
+double deviation_between_processes(const DecisiveSeries& one) {
+  const double assumed = assumed_deviation(one.clock);
+  return one.clock == ClockSource::device ? assumed
+                                          : std::max(assumed, relative_deviation(one.samples).value_or(0));
+}
+
 }  // namespace
 
 std::optional<double> widest_half_width(const std::vector<DecisiveSeries>& series) {
@@ -55,7 +64,7 @@ bool StoppingRule::are_rounds_worth_more(const std::vector<DecisiveSeries>& seri
   const double share = std::sqrt(elapsed / (process_seconds + others_.seconds_before));
   return std::ranges::all_of(series, [&](const DecisiveSeries& one) {
     const std::optional<double> error = relative_standard_error(one.samples);
-    return error && *error <= share * assumed_deviation(one.clock);
+    return error && *error <= share * deviation_between_processes(one);
   });
 }
 

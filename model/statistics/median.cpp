@@ -13,6 +13,8 @@ namespace {
 
 constexpr double tail = 0.025;  // on each side: 95 % in all
 constexpr std::size_t fewest_samples_with_an_interval = 6;
+constexpr double half_pi =
+    std::numbers::pi / 2;  ///< of a normal distribution's mean distance, and its median's variance
 
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> copy(samples.begin(), samples.end());
@@ -65,16 +67,19 @@ std::optional<double> relative_half_width(std::span<const double> samples) {
   return (interval->high - interval->low) / 2 / std::abs(middle);
 }
 
-std::optional<double> relative_standard_error(std::span<const double> samples) {
-  constexpr double half_pi = std::numbers::pi / 2;  // both of a normal distribution
+std::optional<double> relative_deviation(std::span<const double> samples) {
   if (samples.size() < 2) return std::nullopt;
   const double middle = median(samples);
   if (!(middle > 0)) return std::nullopt;
   double distances = 0;
   for (const double sample : samples) distances += std::abs(sample - middle);
-  const auto count = static_cast<double>(samples.size());
-  const double deviation = std::sqrt(half_pi) * distances / (count - 1);
-  return std::sqrt(half_pi / count) * deviation / middle;
+  return std::sqrt(half_pi) * distances / static_cast<double>(samples.size() - 1) / middle;
+}
+
+std::optional<double> relative_standard_error(std::span<const double> samples) {
+  const std::optional<double> deviation = relative_deviation(samples);
+  if (!deviation) return std::nullopt;
+  return std::sqrt(half_pi / static_cast<double>(samples.size())) * *deviation;
 }
 
 }  // namespace mprof

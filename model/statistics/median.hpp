@@ -22,9 +22,12 @@ struct Interval {
 /// 0.
 [[nodiscard]] std::optional<double> relative_half_width(std::span<const double> samples);
 
-/// How far the median of so many samples lies from that of many more, typically, over the median: the
-/// standard error of a normal distribution's, whose deviation is reckoned from the mean distance to the
+/// The standard deviation over the median, of a normal distribution with the samples' mean distance to the
 /// median, which an outlier moves little. nullopt below two samples, and where the median is not positive.
+[[nodiscard]] std::optional<double> relative_deviation(std::span<const double> samples);
+
+/// How far the median of so many samples lies from that of many more, typically, over the median: the
+/// standard error of a normal distribution's, with relative_deviation(), and nullopt where that is.
 [[nodiscard]] std::optional<double> relative_standard_error(std::span<const double> samples);
 
 }  // namespace mprof

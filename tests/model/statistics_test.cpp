@@ -63,6 +63,18 @@ TEST(RelativeHalfWidth, IsHalfTheIntervalOverTheMedian) {
   EXPECT_DOUBLE_EQ(*relative_half_width(std::vector<double>(9, 4.0)), 0.0);
 }
 
+TEST(RelativeDeviation, IsThatOfNormalSamplesAndOneThatIsFarOutMovesItLittle) {
+  EXPECT_FALSE(relative_deviation(one_to(1)).has_value());
+  EXPECT_FALSE(relative_deviation(std::vector<double>(9, 0.0)).has_value());
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal(100, 2);
+  std::vector<double> samples(10'000);
+  for (double& sample : samples) sample = normal(random);
+  EXPECT_NEAR(*relative_deviation(samples), 0.02, 0.0005);
+  samples.front() = 1000;  // a standard deviation would be more than four times as large
+  EXPECT_NEAR(*relative_deviation(samples), 0.02, 0.002);
+}
+
 TEST(RelativeStandardError, IsThatOfTheMedianOfNormalSamples) {
   EXPECT_FALSE(relative_standard_error(one_to(1)).has_value());
   EXPECT_FALSE(relative_standard_error(std::vector<double>(9, 0.0)).has_value());

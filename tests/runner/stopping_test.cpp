@@ -99,7 +99,16 @@ TEST(StoppingRule, TwoLongSamplesAreEnoughForARoundAndOneIsNot) {
   EXPECT_EQ(ending_in_round(steady(2), ClockSource::host, 2, others), Ending::confidence);
   EXPECT_EQ(ending_in_round(steady(2), ClockSource::host, 0.01, others), std::nullopt);
   EXPECT_EQ(ending_in_round(steady(2), ClockSource::host, 2, {}), std::nullopt);
-  EXPECT_EQ(ending_in_round({1, 2}, ClockSource::host, 2, others), std::nullopt) << "they disagree";
+}
+
+TEST(StoppingRule, OnAHostThatOthersUseSamplesThatDisagreeTellLessThanTheNextRound) {
+  const std::vector<double> apart{1, 1.6, 1.2}, further{1, 1.6, 1.2, 1.4, 1.1, 1.3};
+  const OtherRounds dear{.rounds = 3, .seconds_before = 4};
+  EXPECT_EQ(ending_in_round({1, 1.6}, ClockSource::host, 0.4, dear), std::nullopt);
+  EXPECT_EQ(ending_in_round(apart, ClockSource::host, 0.6, dear), std::nullopt);
+  EXPECT_EQ(ending_in_round(further, ClockSource::host, 1.2, dear), Ending::confidence);
+  EXPECT_EQ(ending_in_round(further, ClockSource::device, 1.2, dear), std::nullopt)
+      << "what is read from a device's clock does not differ so between processes";
 }
 
 TEST(StoppingRule, ATimeWithoutSamplesKeepsARoundGoing) {
