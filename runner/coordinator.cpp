@@ -206,6 +206,7 @@ class Coordinator {
   /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
   Outcome measure(Assignment& assignment) {
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
+    const std::unique_lock<std::mutex> counting = turn_to_count(assignment.pass);
     if (is_out_of_time()) return Outcome::out_of_time;
     started_ = context_.clock.now();
     const Outcome outcome = run_worker(assignment);
@@ -213,6 +214,11 @@ class Coordinator {
     ++spent.workers;
     spent.seconds += context_.clock.now() - started_;
     return outcome;
+  }
+
+  [[nodiscard]] std::unique_lock<std::mutex> turn_to_count(Pass pass) const {
+    return context_.host != nullptr && pass == Pass::counters ? std::unique_lock(context_.host->counting)
+                                                              : std::unique_lock<std::mutex>();
   }
 
   [[nodiscard]] PassTime& spent_on(Pass pass) {

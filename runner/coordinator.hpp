@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <latch>
 #include <limits>
+#include <mutex>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -35,11 +36,13 @@ class Progress {
 
 /// A host that several coordinators share, each with a device of its own. What takes host times, or loads the
 /// host with ops, comes first and holds it alone; all else begins when every coordinator is through with
-/// that, and holds it with others.
+/// that, and holds it with others. Counters are read on one device at a time: to begin a pass of them takes
+/// the driver several times as long while another device is counted, so that all end later side by side.
 struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
   std::latch all_timed;
+  std::mutex counting{};
   /// What its survey found of the host itself, before the coordinators begin; each surveys its device.
   Environment environment{};
   std::vector<Ceiling> ceilings{};

@@ -60,6 +60,7 @@ class Watcher final : public Progress {
   void begin(std::size_t steps, double /*work*/) override { announced = steps; }
   void case_begins(const Case& c, Pass pass) override {
     ++running_[pass];
+    most_counting = std::max(most_counting, running_[Pass::counters]);
     if (pass != Pass::timing && c.key.variant == test::elsewhere && timed_before_elsewhere == 0)
       timed_before_elsewhere = timed_;
     for (const auto& [other, count] : running_) {
@@ -81,6 +82,7 @@ class Watcher final : public Progress {
   std::size_t ended = 0;
   std::size_t timed_before_elsewhere = 0;
   bool timing_had_company = false;
+  int most_counting = 0;
 
  private:
   std::map<Pass, int> running_;
@@ -233,6 +235,7 @@ TEST_F(DevicesTest, OtherPassesBeginWhenAllAreTimed) {
   EXPECT_EQ(watcher.ended, 16U);
   EXPECT_FALSE(watcher.timing_had_company);
   EXPECT_EQ(watcher.timed_before_elsewhere, 8U) << "of the two variants, on both devices";
+  EXPECT_EQ(watcher.most_counting, 1) << "at a time";
 }
 
 TEST_F(DevicesTest, WhatIsComparedRunsOnOneDevice) {
