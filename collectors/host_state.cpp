@@ -11,11 +11,12 @@ namespace mprof {
 namespace {
 
 /// Reads around samples, never within one. Samples are often shorter than the kernel's steps of CPU time, so
-/// a value spans as many of them as take a quarter of a second; whether anything disturbed them is decided
-/// over all.
+/// a value spans as many of them as take a quarter of a second, or where all of them take less, also what
+/// went before them; whether anything disturbed them is decided over all.
 class HostState final : public Collector {
  public:
-  HostState(std::function<HostReading()> read, unsigned cpus) : read_(std::move(read)), cpus_(cpus) {}
+  HostState(std::function<HostReading()> read, unsigned cpus, std::optional<HostReading> earlier)
+      : read_(std::move(read)), cpus_(cpus), earlier_(std::move(earlier)) {}
 
   void begin_sample() override {
     if (!start_) start_ = read_();
@@ -23,15 +24,16 @@ class HostState final : public Collector {
   }
 
   void end_sample() override {
-    const HostReading now = read_();
-    if (now.at - start_->at < shortest_host_load) return;
-    loads_.push_back(load_between(*start_, now));
-    last_ = now;
+    now_ = read_();
+    if (now_.at - start_->at < shortest_host_load) return;
+    loads_.push_back(load_between(*start_, now_));
+    last_ = now_;
     start_.reset();
   }
 
   [[nodiscard]] std::optional<std::string> host_disturbance() const override {
-    std::string text = last_ ? what_disturbs(load_between(*first_, *last_), cpus_) : "";
+    const std::optional<HostLoad> load = last_ ? load_between(*first_, *last_) : load_since_earlier();
+    std::string text = load ? what_disturbs(*load, cpus_) : "";
     return text.empty() ? std::nullopt : std::optional(std::move(text));
   }
 
@@ -43,13 +45,20 @@ class HostState final : public Collector {
   }
 
  private:
+  [[nodiscard]] std::optional<HostLoad> load_since_earlier() const {
+    if (!earlier_ || now_.at - earlier_->at < shortest_host_load) return std::nullopt;
+    return load_between(*earlier_, now_);
+  }
+
   void add(std::vector<Measurement>& measurements, const char* metric, std::optional<double> HostLoad::*value,
            double unit, const char* silent) const {
     Measurement row{metric, "", "", Source::measured, {}, ""};
-    for (const HostLoad& load : loads_) {
+    std::vector<HostLoad> loads = loads_;
+    if (const auto load = loads.empty() ? load_since_earlier() : std::nullopt) loads.push_back(*load);
+    for (const HostLoad& load : loads) {
       if (load.*value) row.samples.push_back(unit * *(load.*value));
     }
-    if (loads_.empty())
+    if (loads.empty())
       row.absent =
           "the samples took less than 0.25 s together, and the kernel counts CPU time in steps of 10 ms";
     else if (row.samples.empty())
@@ -59,9 +68,11 @@ class HostState final : public Collector {
 
   std::function<HostReading()> read_;
   unsigned cpus_;
+  std::optional<HostReading> earlier_;
   std::optional<HostReading> first_;  ///< before the first sample
   std::optional<HostReading> start_;  ///< of the samples that have not taken long enough yet
   std::optional<HostReading> last_;   ///< after the last sample that a load holds
+  HostReading now_;                   ///< after the last sample
   std::vector<HostLoad> loads_;
 };
 
@@ -73,15 +84,19 @@ const bool registered =
          5,
          [] { return std::nullopt; },
          [](const CaseContext& context) {
-           return make_host_state([&clock = context.clock] { return read_host(clock.now()); }, usable_cpus());
+           // Of a process: when the verified execution of its first case began.
+           static const HostReading earlier = read_host(context.clock.now());
+           return make_host_state([&clock = context.clock] { return read_host(clock.now()); }, usable_cpus(),
+                                  earlier);
          },
      }),
      true);
 
 }  // namespace
 
-std::unique_ptr<Collector> make_host_state(std::function<HostReading()> read, unsigned cpus) {
-  return std::make_unique<HostState>(std::move(read), cpus);
+std::unique_ptr<Collector> make_host_state(std::function<HostReading()> read, unsigned cpus,
+                                           std::optional<HostReading> earlier) {
+  return std::make_unique<HostState>(std::move(read), cpus, std::move(earlier));
 }
 
 }  // namespace mprof

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "collectors/collector.hpp"
 #include "device/host_load.hpp"
@@ -9,7 +10,9 @@
 namespace mprof {
 
 /// Watches what others do on the host's CPUs while a case is sampled: `read` gives what has been counted up
-/// to now, for the `cpus` CPUs that the case may use.
-[[nodiscard]] std::unique_ptr<Collector> make_host_state(std::function<HostReading()> read, unsigned cpus);
+/// to now, for the `cpus` CPUs that the case may use. Samples that are too short to say anything of are
+/// judged by all the time since `earlier`, where that is given.
+[[nodiscard]] std::unique_ptr<Collector> make_host_state(std::function<HostReading()> read, unsigned cpus,
+                                                         std::optional<HostReading> earlier = std::nullopt);
 
 }  // namespace mprof

@@ -67,6 +67,26 @@ TEST_F(HostState, IsAbsentOfWhatTheKernelCannotTell) {
   EXPECT_EQ(collector->host_disturbance(), std::nullopt);
 }
 
+TEST_F(HostState, OfTooShortSamplesIsThatSinceTheProcessBegan) {
+  const HostReading earlier = now;
+  const auto idle = [&](double seconds, double others) {
+    now.at += seconds;
+    now.cpus->busy += seconds * others;
+    now.cpus->idle += seconds * (4 - others);
+  };
+  idle(0.1, 2);
+  collector = make_host_state([this] { return now; }, 4, earlier);
+  sample(0.1, 2);
+  EXPECT_EQ(collector->host_disturbance(), std::nullopt) << "0.2 s are too short as well";
+  EXPECT_FALSE(finished("other_cpu_load").absent.empty());
+  sample(0.1, 2);
+  ASSERT_TRUE(collector->host_disturbance());
+  EXPECT_NEAR(finished("other_cpu_load").samples.at(0), 2, 1e-9);
+  for (int i = 0; i < 4; ++i) sample(0.1, 0);
+  EXPECT_NEAR(finished("other_cpu_load").samples.at(0), 4.0 / 3, 1e-9)
+      << "they are long enough themselves now";
+}
+
 TEST_F(HostState, OthersDisturbTheHostByWhatTheyDidOverAllSamples) {
   sample(1, 0.6);
   EXPECT_TRUE(collector->host_disturbance());

@@ -99,15 +99,26 @@ TEST(StoppingRule, TwoLongSamplesAreEnoughForARoundAndOneIsNot) {
   EXPECT_EQ(ending_in_round(steady(2), ClockSource::host, 2, others), Ending::confidence);
   EXPECT_EQ(ending_in_round(steady(2), ClockSource::host, 0.01, others), std::nullopt);
   EXPECT_EQ(ending_in_round(steady(2), ClockSource::host, 2, {}), std::nullopt);
+  EXPECT_EQ(ending_in_round({1, 2}, ClockSource::host, 2, others), std::nullopt) << "they disagree";
+}
+
+/// With a deviation of so much over the median, about.
+std::vector<double> scattered(std::size_t count, double deviation) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i)
+    values.push_back(1 + deviation * 1.2 * (static_cast<double>(i % 3) - 1));
+  return values;
 }
 
 TEST(StoppingRule, OnAHostThatOthersUseSamplesThatDisagreeTellLessThanTheNextRound) {
-  const std::vector<double> apart{1, 1.6, 1.2}, further{1, 1.6, 1.2, 1.4, 1.1, 1.3};
-  const OtherRounds dear{.rounds = 3, .seconds_before = 4};
-  EXPECT_EQ(ending_in_round({1, 1.6}, ClockSource::host, 0.4, dear), std::nullopt);
-  EXPECT_EQ(ending_in_round(apart, ClockSource::host, 0.6, dear), std::nullopt);
-  EXPECT_EQ(ending_in_round(further, ClockSource::host, 1.2, dear), Ending::confidence);
-  EXPECT_EQ(ending_in_round(further, ClockSource::device, 1.2, dear), std::nullopt)
+  const OtherRounds others{.rounds = 3, .seconds_before = 1};
+  const double long_enough = 1.2;
+  EXPECT_EQ(ending_in_round(scattered(3, 0.09), ClockSource::host, long_enough, others), Ending::confidence);
+  EXPECT_EQ(ending_in_round(scattered(3, 0.09), ClockSource::host, 0.1, others), std::nullopt)
+      << "cheap samples beside a round that is dear";
+  EXPECT_EQ(ending_in_round(scattered(3, 0.3), ClockSource::host, long_enough, others), std::nullopt)
+      << "processes do not differ that much";
+  EXPECT_EQ(ending_in_round(scattered(3, 0.09), ClockSource::device, long_enough, others), std::nullopt)
       << "what is read from a device's clock does not differ so between processes";
 }
 
