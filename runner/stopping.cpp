@@ -17,11 +17,13 @@ constexpr std::size_t fewest_long_samples = 2;
 /// What a process and its inputs take at the least before a case can begin, s.
 constexpr double process_seconds = 0.25;
 
-/// How much processes are taken to differ in a time, over it. What moves samples of the host's clock in one
-/// process moves those of the next one too, up to so many times what is assumed: on a host whose hypervisor
-/// took 4 to 11 % of its time samples deviated by 3 to 19 %, and processes by 3 to 17 % (quartiles).
+/// Processes are taken to differ by so many times what is assumed at the most: on an H100's host whose
+/// hypervisor took 4 to 11 % of its time their standard deviation was 3 to 17 %, and that of the samples of
+/// one process 1 to 19 % (quartiles of total times and of ops with their copies, by problem).
 constexpr double most_disturbed = 2;
 
+/// How much processes are taken to differ in a time, over it. What moves samples of the host's clock in one
+/// process moves those of the next one too.
 double deviation_between_processes(const DecisiveSeries& one) {
   const double assumed = assumed_deviation(one.clock);
   if (one.clock == ClockSource::device) return assumed;

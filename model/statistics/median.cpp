@@ -13,8 +13,8 @@ namespace {
 
 constexpr double tail = 0.025;  // on each side: 95 % in all
 constexpr std::size_t fewest_samples_with_an_interval = 6;
-constexpr double half_pi =
-    std::numbers::pi / 2;  ///< of a normal distribution's mean distance, and its median's variance
+/// Of a normal distribution: its mean distance to the median and the median's variance have it.
+constexpr double half_pi = std::numbers::pi / 2;
 
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> copy(samples.begin(), samples.end());

@@ -146,8 +146,10 @@ TEST_F(OsRuntimeProgram, ShortCallsAreLeftOut) {
   }
   EXPECT_GE(noted_reads, 1U);
   EXPECT_LE(noted_reads, told_reads);
-  if (told_reads > 100'000U) GTEST_SKIP() << "none was short: on this machine each took 1 us or longer";
-  EXPECT_LT(noted_reads, 100'000U);
+  constexpr std::size_t all_reads =
+      100'001;  // a long one, and the others, which are told where they are long
+  if (told_reads == all_reads) GTEST_SKIP() << "none was short: on this machine each took 1 us or longer";
+  EXPECT_LT(noted_reads, all_reads);
 }
 
 TEST_F(OsRuntimeProgram, WhateverEndsAProcessLeavesItsCalls) {
