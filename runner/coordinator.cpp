@@ -384,8 +384,10 @@ class Coordinator {
     ++assignment.done;
     assignment.begun = false;
     if (result.sampling && assignment.pass == Pass::timing) host_retries_.add(*result.sampling);
-    if (result.sampling && result.sampling->host_disturbance.empty())
-      result.sampling->host_disturbance = context_.host_disturbance;
+    if (result.sampling && !context_.host_disturbance.empty()) {
+      std::string& said = result.sampling->host_disturbance;
+      said = context_.host_disturbance + (said.empty() ? "" : "; " + said);
+    }
     PassResult& stored = *find_pass(c, assignment.pass);
     if (assignment.round == 0)
       stored = result;

@@ -41,15 +41,17 @@ TEST(ClockCheck, TheProductsClocksAgree) {
   EXPECT_EQ(check->suspicion(), std::nullopt);
 }
 
-/// Ten samples of an op whose stages take this CPU time, s.
-std::optional<std::string> suspicion_of_stages(double prepare, double forward, double finish) {
+/// Ten samples of an op whose stages take this CPU time, s; of which so many spend nothing outside forward().
+std::optional<std::string> suspicion_of_stages(double prepare, double forward, double finish,
+                                               int honest = 0) {
   double now = 0;
   const auto work = make_stage_work([&] { return now; });
   for (int i = 0; i < 10; ++i) {
+    const double elsewhere = i < honest ? 0 : 1;
     work->begin_sample();
     for (const auto& [stage, seconds] :
-         {std::pair(Stage::prepare, prepare), std::pair(Stage::forward, forward),
-          std::pair(Stage::finish, finish)}) {
+         {std::pair(Stage::prepare, elsewhere * prepare), std::pair(Stage::forward, forward),
+          std::pair(Stage::finish, elsewhere * finish)}) {
       work->begin_stage("op1", stage);
       now += seconds;
       work->end_stage("op1", stage);
@@ -66,6 +68,12 @@ TEST(StageWork, FindsWorkOutsideForward) {
   EXPECT_THAT(suspicion_of_stages(0.09, 0.01, 0).value(),
               HasSubstr("90 % of the CPU time of op1 is spent outside forward()"));
   EXPECT_TRUE(suspicion_of_stages(0, 0.01, 0.09).has_value());
+}
+
+TEST(StageWork, IsDecidedByMostOfTheSamples) {
+  EXPECT_TRUE(suspicion_of_stages(0.09, 0.01, 0, 4).has_value());
+  EXPECT_EQ(suspicion_of_stages(0.09, 0.01, 0, 5), std::nullopt);
+  EXPECT_EQ(suspicion_of_stages(0.5, 0, 0, 9), std::nullopt) << "a busy machine, once";
 }
 
 }  // namespace

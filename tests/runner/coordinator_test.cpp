@@ -415,7 +415,7 @@ TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
   go(resumed);
   EXPECT_EQ(resumed.state, RunState::complete);
   for (std::size_t i = 0; i < before.cases.size(); ++i) {
-    EXPECT_EQ(case_status(resumed.cases[i]), Status::ok);
+    EXPECT_EQ(case_status(resumed.cases[i]), Status::ok) << resumed.cases[i].passes[0].reason;
     const bool run_again = to_do.contains(before.cases[i].id);
     EXPECT_TRUE(run_again || resumed.cases[i] == before.cases[i]) << before.cases[i].id << " was run again";
   }

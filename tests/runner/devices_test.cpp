@@ -93,6 +93,13 @@ class Watcher final : public Progress {
 
 class DevicesTest : public ::testing::Test {
  protected:
+  /// First of what disturbed it. Others may have kept this machine busy as well.
+  static bool is_said_to_have_run_beside(const Case& c) {
+    const auto& sampling = c.passes.at(0).sampling;
+    return sampling &&
+           sampling->host_disturbance.starts_with("2 devices of the host were measured side by side");
+  }
+
   static mprof::Run planned(const std::vector<std::string>& variants) {
     mprof::Run run;
     run.started = "2026-11-21T02:51:07Z";
@@ -135,7 +142,7 @@ TEST_F(DevicesTest, ShareTheCasesAndEachPartNamesItsDevice) {
   for (const Case& c : run.cases) {
     const bool crashes = c.key.variant == "fake/crash" && c.key.problem == test::size_of(2);
     EXPECT_EQ(c.passes.at(0).status, crashes ? Status::crashed : Status::ok) << c.id << c.passes[0].reason;
-    EXPECT_TRUE(!c.passes[0].sampling || c.passes[0].sampling->host_disturbance.empty());
+    EXPECT_FALSE(is_said_to_have_run_beside(c));
   }
   ASSERT_EQ(run.parts.size(), 2U);
   std::set<std::string> cases;
@@ -218,7 +225,7 @@ TEST_F(DevicesTest, SideBySideSayThatHostTimesAreDisturbed) {
   Watcher watcher;
   go(run, directory, watcher, true);
   for (const Case& c : run.cases)
-    EXPECT_EQ(c.passes.at(0).sampling->host_disturbance, "2 devices of the host were measured side by side");
+    EXPECT_TRUE(is_said_to_have_run_beside(c)) << c.passes.at(0).sampling->host_disturbance;
 }
 
 TEST_F(DevicesTest, OtherPassesBeginWhenAllAreTimed) {
