@@ -127,12 +127,12 @@ export class Cluster {
   /** slurmd starts a slurmstepd for each job, with its node's name in the command line or the environment. */
   #of_node(node) {
     const jobs = processes_with(`SLURM_CONF=${this.conf}`, `SLURMD_NODENAME=${node}`);
-    const parents = jobs.map((pid) => Number(readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1].split(" ")[1]));
-    const steps = parents.filter((pid) => {
+    const steps = jobs.flatMap((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("slurmstepd");
+        const parent = Number(readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1].split(" ")[1]);
+        return readFileSync(`/proc/${parent}/comm`, "utf8").startsWith("slurmstepd") ? [parent] : [];
       } catch {
-        return false;
+        return []; // one of the two has ended meanwhile
       }
     });
     return [...new Set([...steps, ...jobs])];
