@@ -180,6 +180,7 @@ Verb compare_verb() {
                   {"junit", "FILE", "", "Also write JUnit XML: a suite a variant, a test a case."},
                   {"step-summary", "FILE", "",
                    "Also append Markdown of at most 64 KB, for $GITHUB_STEP_SUMMARY."},
+                  {"all", "", "", "Show the times that did not change as well."},
                   {"map", "OLD=NEW", "", "A variant of A that has another id in B; may be repeated.", true},
                   {"of", "POINT", "", "Of A only the cases of this variant, as ids of cases name it."},
                   {"with", "POINT", "", "Of B only the cases of this one, at the same problems."},

@@ -32,6 +32,15 @@ test("a run against itself is no regression", () => {
   assert.ok(verdicts(same).every((verdict) => verdict === "same" || verdict === "inconclusive"));
 });
 
+test("what did not change is left out, and shown with --all as the sentence says", () => {
+  const command = ["compare", a, a, "--threshold", "60"];
+  const short = mprof(command).out, all = mprof([...command, "--all"]).out;
+  assert.match(short, /cases without a change are left out: --all shows them/);
+  assert.ok(!short.includes("conv/cpu_naive@100"), short);
+  assert.match(all, /conv\/cpu_naive@100\n +layer1 .* same\n/);
+  assert.ok(!all.includes("left out"), all);
+});
+
 test("a renamed variant is found again with --map", (t) => {
   const b2 = changed(t, a, (text) => text.replaceAll("conv/cpu_threads", "conv/cpu_lanes"));
   assert.ok(compared([a, b2]).only_in_a.every((id) => id.startsWith("conv/cpu_threads@")));
