@@ -16,10 +16,12 @@ import sys
 
 
 def record(mprof, folder, plan):
-    """One run, unless it is there."""
-    if (folder / "run.json").exists():
+    """One run, unless it is there; one that was interrupted goes on."""
+    file = folder / "run.json"
+    if file.exists() and json.loads(file.read_text())["state"] == "complete":
         return
-    command = [mprof, "run", *plan, "--out", str(folder), "--quiet"]
+    options = ["--resume"] if file.exists() else plan
+    command = [mprof, "run", *options, "--out", str(folder), "--quiet"]
     if subprocess.run(command).returncode != 0:
         sys.exit(f"calibrate: {' '.join(command)} failed")
 
@@ -88,4 +90,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("calibrate: interrupted; the same command goes on")
