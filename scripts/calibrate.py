@@ -63,6 +63,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("plan", nargs="+", help="options of mprof run, behind --")
     arguments = parser.parse_args()
+    if arguments.runs < 2:
+        parser.error(f"--runs {arguments.runs}: a pair takes two")
     folders = [arguments.out / f"run-{i + 1:02}" for i in range(arguments.runs)]
     for folder in folders:
         record(arguments.mprof, folder, arguments.plan)
