@@ -56,11 +56,15 @@ Cell status_cell(Status status, const std::string& reason) {
 }
 
 /// Cases without times, for they were not ok on both sides.
+bool is_ok_in_both(const CaseComparison& c) {
+  return c.status_a == Status::ok && c.status_b == Status::ok;
+}
+
 Table status_table(const Comparison& comparison) {
   Table table("status", "Cases that were not ok in both runs");
   table.text("Case").text("A").text("B");
   for (const CaseComparison* c : comparison.by_importance()) {
-    if (c->status_a == Status::ok && c->status_b == Status::ok) continue;
+    if (is_ok_in_both(*c)) continue;
     table.row({Cell::words(compared_name(*c)), status_cell(c->status_a, c->reason_a),
                status_cell(c->status_b, c->reason_b)});
   }
@@ -234,8 +238,11 @@ std::string compared_name(const CaseComparison& c) {
 
 json comparison_view(const Comparison& comparison, const ComparisonScope& scope) {
   Cases shown = comparison.by_importance();
-  const std::size_t of_all = shown.size();
-  std::erase_if(shown, [&](const CaseComparison* c) { return c->importance > scope.least; });
+  const auto is_left_out = [&](const CaseComparison* c) { return c->importance > scope.least; };
+  const std::ptrdiff_t left_out = std::ranges::count_if(shown, [&](const CaseComparison* c) {
+    return is_left_out(c) && is_ok_in_both(*c);  // the others are in the table of what was not ok
+  });
+  std::erase_if(shown, is_left_out);
   const std::size_t wanted = shown.size();
   if (shown.size() > scope.most_cases) shown.resize(scope.most_cases);
   const auto changed = static_cast<std::size_t>(
@@ -261,7 +268,7 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
       {"regressions", regressions_view(comparison, scope.most_cases)},
       {"has_regressions", comparison.regression()},
       {"tables", tables_view(comparison, shown)},
-      {"left_out", left_out_sentence(of_all - wanted, scope.least)},
+      {"left_out", left_out_sentence(static_cast<std::size_t>(left_out), scope.least)},
       {"more", more_sentence(wanted - shown.size())},
       {"changes", changes},
       {"has_changes", !changes.empty()},

@@ -488,6 +488,18 @@ TEST(RenderComparison, UnchangedCasesAreLeftOutAndCounted) {
   EXPECT_NE(render_comparison(comparison, "html").find(a.cases[5].id), std::string::npos);
 }
 
+TEST(RenderComparison, CasesThatWereNotOkAreShownAndNotCountedAsLeftOut) {
+  const mprof::Run a = samples::healthy();
+  mprof::Run b = a;
+  samples::set_samples(b.cases[0], "op_time", "layer1", samples::around(100));
+  samples::timing(b.cases[5]).status = Status::pending;
+  for (const char* format : {"text", "md"}) {
+    const std::string text = render_comparison(compare(a, b, {}), format);
+    EXPECT_NE(text.find(a.cases[5].id), std::string::npos) << text;
+    EXPECT_NE(text.find("10 cases without a change are left out"), std::string::npos) << text;
+  }
+}
+
 TEST(RenderComparison, TextFitsATerminal) {
   const std::string text =
       render_comparison(compare(samples::healthy(), samples::later(), {}), "text", {80, {}});
