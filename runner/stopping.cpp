@@ -10,7 +10,7 @@ namespace mprof {
 namespace {
 
 /// From so many on rounds say how much processes differ.
-constexpr std::uint32_t telling_rounds = 3;
+constexpr std::uint32_t telling_rounds = 2;
 /// Samples that take longer than this, s, are worth waiting for two of, not more, where rounds follow.
 constexpr double long_sampling = 0.3;
 constexpr std::size_t fewest_long_samples = 2;
