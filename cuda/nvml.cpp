@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -31,6 +33,7 @@ constexpr double milliwatt = 1e-3;
 using Get = Result(Device, unsigned*);
 using GetOf = Result(Device, unsigned, unsigned*);
 using GetTwo = Result(Device, unsigned*, unsigned*);
+using GetList = Result(Device, unsigned, unsigned*, unsigned*);
 
 }  // namespace
 
@@ -76,6 +79,7 @@ struct Nvml::Functions {
   Result (*driver_version)(char*, unsigned) = nullptr;
   GetOf* clock = nullptr;
   GetOf* max_clock = nullptr;
+  GetList* supported_sm_clocks = nullptr;  ///< at a memory clock; may stay so
   GetOf* temperature = nullptr;
   Get* power = nullptr;
   Get* power_limit = nullptr;
@@ -96,6 +100,7 @@ struct Nvml::Functions {
     library.import(driver_version, "nvmlSystemGetDriverVersion");
     library.import(clock, "nvmlDeviceGetClockInfo");
     library.import(max_clock, "nvmlDeviceGetMaxClockInfo");
+    library.import_any(supported_sm_clocks, {"nvmlDeviceGetSupportedGraphicsClocks"});
     library.import(temperature, "nvmlDeviceGetTemperature");
     library.import(power, "nvmlDeviceGetPowerUsage");
     library.import(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
@@ -129,6 +134,22 @@ struct Nvml::Functions {
     unsigned value = 0;
     const Result result = get(device, which, &value);
     return result == success ? Fact(value * unit) : absent(result);
+  }
+  /// Between the highest clock that can be set and the next one, at the highest memory clock.
+  [[nodiscard]] Fact sm_clock_step(Device device) const {
+    unsigned memory = 0;
+    if (supported_sm_clocks == nullptr) return Absent{"NVML has no list of clocks"};
+    if (const Result result = max_clock(device, memory_clock, &memory); result != success)
+      return absent(result);
+    std::array<unsigned, 512> clocks{};
+    auto count = static_cast<unsigned>(clocks.size());
+    const Result result = supported_sm_clocks(device, memory, &count, clocks.data());
+    if (result != success) return absent(result);
+    const auto listed = std::span(clocks).first(std::min<std::size_t>(count, clocks.size()));
+    std::ranges::sort(listed, std::greater());
+    const auto next = std::ranges::find_if(listed, [&](unsigned clock) { return clock < listed.front(); });
+    if (next == listed.end()) return Absent{"NVML lists one SM clock only"};
+    return (listed.front() - *next) * megahertz;
   }
   [[nodiscard]] Fact on_or_off(GetTwo* get, Device device) const {
     unsigned current = 0;
@@ -244,10 +265,12 @@ GpuState Nvml::state(const std::string& uuid) const {
 }
 
 std::map<std::string, Fact> Nvml::facts(const std::string& uuid) const {
-  static constexpr std::array names{
-      "driver",         "SM clock", "SM clock maximum", "memory clock", "memory clock maximum",
-      "power limit",    "ECC",      fact::gpu_mig.name, "persistence",  "PCIe generation",
-      "PCIe link width"};
+  static constexpr std::array names{"driver",           "SM clock",
+                                    "SM clock maximum", fact::gpu_sm_clock_step.name,
+                                    "memory clock",     "memory clock maximum",
+                                    "power limit",      "ECC",
+                                    fact::gpu_mig.name, "persistence",
+                                    "PCIe generation",  "PCIe link width"};
   std::map<std::string, Fact> facts;
   const Device device = functions_ == nullptr ? nullptr : functions_->device(uuid);
   if (device == nullptr) {
@@ -260,6 +283,7 @@ std::map<std::string, Fact> Nvml::facts(const std::string& uuid) const {
   facts["driver"] = result == success ? Fact(std::string(version.data())) : f.absent(result);
   facts["SM clock"] = f.number_of(f.clock, device, sm_clock, megahertz);
   facts["SM clock maximum"] = f.number_of(f.max_clock, device, sm_clock, megahertz);
+  facts[fact::gpu_sm_clock_step.name] = f.sm_clock_step(device);
   facts["memory clock"] = f.number_of(f.clock, device, memory_clock, megahertz);
   facts["memory clock maximum"] = f.number_of(f.max_clock, device, memory_clock, megahertz);
   facts["power limit"] = f.number(f.power_limit, device, milliwatt);

@@ -25,6 +25,7 @@ inline constexpr FactName gpu_mig{gpu, "MIG"};
 inline constexpr FactName gpu_driver{gpu, "driver"};
 inline constexpr FactName gpu_power_limit{gpu, "power limit"};                    ///< W
 inline constexpr FactName gpu_sm_clock_maximum{gpu, "SM clock maximum"};          ///< Hz
+inline constexpr FactName gpu_sm_clock_step{gpu, "SM clock step"};                ///< Hz, below the maximum
 inline constexpr FactName gpu_memory_clock_maximum{gpu, "memory clock maximum"};  ///< Hz
 inline constexpr FactName gpu_ecc{gpu, "ECC"};
 inline constexpr FactName gpu_sm_clock{gpu, "SM clock"};                ///< Hz, as it was at the start

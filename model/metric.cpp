@@ -79,6 +79,10 @@ constexpr std::array catalogue{
            "Last-level cache misses of forward(), all threads (perf_event_open)."},
     Metric{"gpu_sm_clock", "SM clock", Unit::hertz, Better::neither, Combine::never,
            "SM clock of the GPU before and after each sample (NVML)."},
+    Metric{"gpu_measured_sm_clock", "SM clock by its cycles", Unit::hertz, Better::neither, Combine::never,
+           "Cycles of one multiprocessor over the GPU's own time, in a spin of a millisecond behind each "
+           "sample. Where it "
+           "differs from the SM clock, that one is what was set, and this what it was."},
     Metric{"gpu_memory_clock", "Memory clock", Unit::hertz, Better::neither, Combine::never,
            "Memory clock of the GPU before and after each sample (NVML)."},
     Metric{"gpu_temperature", "GPU temperature", Unit::celsius, Better::neither, Combine::never,

@@ -66,14 +66,18 @@ const RunPart* PartIndex::part_of(std::string_view case_id) const {
   return found == parts_.end() ? nullptr : found->second;
 }
 
+const Environment& PartIndex::environment(std::string_view case_id) const {
+  const RunPart* const part = part_of(case_id);
+  return part == nullptr ? run_.environment : part->environment;
+}
+
 std::span<const Ceiling> PartIndex::ceilings(std::string_view case_id) const {
   const RunPart* const part = part_of(case_id);
   return part == nullptr || part->ceilings.empty() ? run_.ceilings : part->ceilings;
 }
 
 std::string PartIndex::gpu_model(std::string_view case_id) const {
-  const RunPart* const part = part_of(case_id);
-  return gpu_in(part == nullptr ? run_.environment : part->environment);
+  return gpu_in(environment(case_id));
 }
 
 void visit_machines(Run run, const std::function<void(const Run&)>& visit) {

@@ -18,7 +18,9 @@ class PartIndex {
  public:
   explicit PartIndex(const Run& run);
 
-  /// What the machine could do that measured the case; the run's own of a case that no part has.
+  /// The facts of the machine that measured the case; the run's own of a case that no part has.
+  [[nodiscard]] const Environment& environment(std::string_view case_id) const;
+  /// What that machine could do, likewise.
   [[nodiscard]] std::span<const Ceiling> ceilings(std::string_view case_id) const;
   /// The name of the GPU that measured it; empty when the record does not say.
   [[nodiscard]] std::string gpu_model(std::string_view case_id) const;

@@ -101,6 +101,14 @@ struct VariantInfo {
 /// By what clock a time of the timing pass was taken, the steadier one first.
 enum class ClockSource { none, device, host };
 
+/// The clock of a GPU's multiprocessors while its times were taken. It moves in steps, and NVML tells which
+/// was set, not which it was: an H100 ran a step above what was told for a whole run.
+struct SmClock {
+  double step = 0;      ///< over the clock; 0: not known
+  double measured = 0;  ///< Hz, by its own cycles; 0: not known
+  bool operator==(const SmClock&) const = default;
+};
+
 /// A change of level within the samples of one round.
 struct SeriesStep {
   std::size_t round = 0;  ///< from 0
@@ -131,6 +139,7 @@ struct Measurement {
   Variance between{};  ///< of a time from one process to the next; derive()'s, and in no file
   Variance common{};   ///< of what all times of its clock share in a round; derive()'s, and in no file
   ClockSource clock = ClockSource::none;  ///< of a time; derive()'s, and in no file
+  SmClock sm_clock{};                     ///< of a time of a GPU's clock; derive()'s, and in no file
   std::string
       disturbed{};       ///< of a time: what disturbed the samples that were kept; derive()'s, and in no file
   SeriesNotes series{};  ///< of a time; derive()'s, and in no file

@@ -15,7 +15,9 @@
 #include "collectors/collector.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/nvml.hpp"
+#include "cuda/sm_clock.hpp"
 #include "device/probe.hpp"
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
@@ -32,8 +34,9 @@ std::uint64_t shortly_before_now() {
   return static_cast<std::uint64_t>((now - seconds(1)).count());
 }
 
-/// Asks NVML around each sample what the GPU was doing: never within one, since the question takes the
-/// driver's locks. The outermost collector of its pass, so that no other one's times hold its work.
+/// Asks NVML around each sample what the GPU was doing, and counts the SM clock's cycles behind it: never
+/// within one, since the question takes the driver's locks. The outermost collector of its pass, so that no
+/// other one's times hold its work.
 class GpuState final : public Collector {
  public:
   explicit GpuState(std::string uuid) : uuid_(std::move(uuid)) {}
@@ -45,6 +48,7 @@ class GpuState final : public Collector {
   }
   void end_sample() override {
     read();
+    count_cycles();
     if (!cuda::throttle_reasons(reasons_of_sample_).empty()) ++throttled_;
     reasons_ |= reasons_of_sample_;
     ++samples_;
@@ -65,6 +69,7 @@ class GpuState final : public Collector {
 
   void finish(std::vector<Measurement>& measurements) override {
     add(measurements, "gpu_sm_clock", std::move(sm_clock_));
+    add(measurements, "gpu_measured_sm_clock", std::move(measured_sm_clock_), why_not_counted_);
     add(measurements, "gpu_memory_clock", std::move(memory_clock_));
     add(measurements, "gpu_temperature", std::move(temperature_));
     add(measurements, "gpu_power", std::move(power_));
@@ -82,6 +87,15 @@ class GpuState final : public Collector {
     reasons_of_sample_ |= now.clock_event_reasons.value_or(0);
   }
 
+  void count_cycles() {
+    if (!why_not_counted_.empty()) return;
+    try {
+      measured_sm_clock_.push_back(cuda::measured_sm_clock());
+    } catch (const Error& error) {
+      why_not_counted_ = error.what();
+    }
+  }
+
   void add_others(std::vector<Measurement>& measurements) const {
     std::vector<double> count, share;
     if (const auto processes = cuda::Nvml::instance().processes(uuid_, since_)) {
@@ -92,15 +106,18 @@ class GpuState final : public Collector {
     add(measurements, "other_gpu_share", std::move(share));
   }
 
-  static void add(std::vector<Measurement>& measurements, const char* metric, std::vector<double> samples) {
+  static void add(std::vector<Measurement>& measurements, const char* metric, std::vector<double> samples,
+                  const std::string& why_none = "NVML does not tell it of this GPU") {
     Measurement row{metric, "", "", Source::measured, std::move(samples), ""};
-    if (row.samples.empty()) row.absent = "NVML does not tell it of this GPU";
+    if (row.samples.empty()) row.absent = why_none;
     measurements.push_back(std::move(row));
   }
 
   std::string uuid_;
   std::uint64_t since_ = 0;  ///< microseconds of the system's clock: from when on others are looked for
   std::vector<double> sm_clock_;
+  std::vector<double> measured_sm_clock_;
+  std::string why_not_counted_;
   std::vector<double> memory_clock_;
   std::vector<double> temperature_;
   std::vector<double> power_;

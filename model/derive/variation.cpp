@@ -6,12 +6,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "model/derive/derive.hpp"
 #include "model/derive/subjects.hpp"
+#include "model/facts.hpp"
+#include "model/parts.hpp"
 #include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
 
@@ -35,6 +38,22 @@ ClockSource clock_of(std::string_view metric, std::string_view device) {
     if (metric == of_host) return ClockSource::host;
   }
   return ClockSource::none;
+}
+
+double number_fact(const Environment& environment, const FactName& name) {
+  const Fact* const fact = find_fact(environment, name.group, name.name);
+  const double* const number = fact == nullptr ? nullptr : std::get_if<double>(fact);
+  return number == nullptr ? 0 : *number;
+}
+
+SmClock sm_clock_of(const PassResult& pass, const Environment& environment) {
+  SmClock clock;
+  const double maximum = number_fact(environment, fact::gpu_sm_clock_maximum);
+  if (maximum > 0) clock.step = number_fact(environment, fact::gpu_sm_clock_step) / maximum;
+  const auto measured = std::ranges::find(pass.measurements, "gpu_measured_sm_clock", &Measurement::metric);
+  if (measured != pass.measurements.end() && !measured->samples.empty())
+    clock.measured = median(measured->samples);
+  return clock;
 }
 
 /// Those from which the others learn how processes differ.
@@ -62,6 +81,7 @@ std::string disturbance_of(const PassResult& pass, ClockSource clock) {
 struct Timed {
   Measurement* row = nullptr;
   const PassResult* pass = nullptr;
+  SmClock sm_clock{};
   std::vector<double> logs{};  ///< of the rounds' medians
   Variance own{};
 };
@@ -82,18 +102,21 @@ std::vector<double> logs_of(const std::vector<double>& values) {
 /// The times of all cases by the clock that took them, each with the variance of its own rounds.
 std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
   std::map<ClockSource, std::vector<Timed>> times;
+  const PartIndex parts(run);
   for (Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (variant == nullptr) continue;
     for (PassResult& pass : subject.passes) {
       if (pass.pass != Pass::timing) continue;
+      const SmClock sm_clock = sm_clock_of(pass, parts.environment(subject.id));
       for (Measurement& row : pass.measurements) {
         ClockSource clock = clock_of(row.metric, variant->device);
         // By which one a program took its times is not known: the less steady one.
         if (clock != ClockSource::none && row.source == Source::printed) clock = ClockSource::host;
         const std::vector<double> medians = round_medians(row);
         if (clock == ClockSource::none || medians.empty() || !all_positive(medians)) continue;
-        times[clock].push_back({&row, &pass, logs_of(medians), variance_of_logs(medians)});
+        times[clock].push_back({&row, &pass, clock == ClockSource::device ? sm_clock : SmClock{},
+                                logs_of(medians), variance_of_logs(medians)});
       }
     }
   }
@@ -179,6 +202,7 @@ void derive_variation(Run& run) {
     const VariancePrior prior = variance_prior(own, assumed(clock));
     for (const Timed& time : times) {
       time.row->clock = clock;
+      time.row->sm_clock = time.sm_clock;
       time.row->common = common;
       time.row->disturbed = disturbance_of(*time.pass, clock);
       if (is_telling(time.row->metric)) time.row->series = series_notes(*time.row);

@@ -78,24 +78,26 @@ std::optional<Interval> next_run_interval(const Rounds& rounds) {
   Sum error;
   error.add(rounds.between, 2 / rounds.count);
   error.add(rounds.common, 2);
-  const double factor = std::exp(reach(error, rounds.between.dof));
+  const double factor = std::exp(reach(error, rounds.between.dof) + std::log1p(rounds.step));
   if (!(factor < interval_of_no_use)) return std::nullopt;
   return Interval{rounds.center / factor, rounds.center * factor};
 }
 
-std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, Apart apart) {
+std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, Apart apart, double step) {
   if (!is_known(before) || !is_known(after)) return std::nullopt;
   const Sum error = error_of_difference(before, before.count, after, after.count, apart);
-  const double least = least_dof(before, after), factor = std::exp(reach(error, least));
+  const double shift = std::log1p(step);
+  const double least = least_dof(before, after), factor = std::exp(reach(error, least) + shift);
   if (!(factor < interval_of_no_use)) return std::nullopt;
   const double dof = error.dof(least), deviation = std::sqrt(error.value());
   const double difference = std::log(after.center / before.center);
-  RatioTest test{std::exp(difference), 1, {}};
+  const double beyond = std::max(0.0, std::abs(difference) - shift);
+  RatioTest test{std::exp(difference), 1, {}, shift};
   test.interval = {test.ratio / factor, test.ratio * factor};
   if (deviation > 0) {
-    test.p = 2 * boost::math::cdf(boost::math::complement(student(dof), std::abs(difference) / deviation));
+    test.p = 2 * boost::math::cdf(boost::math::complement(student(dof), beyond / deviation));
   } else {
-    test.p = difference == 0 ? 1 : 0;
+    test.p = beyond == 0 ? 1 : 0;
   }
   return test;
 }

@@ -28,11 +28,15 @@ struct Rounds {
   double count = 0;    ///< rounds
   Variance between{};  ///< of the logarithms from one process to the next, moderated
   Variance common{};   ///< of what all times of the run share in a round: the state that the machine is in
+  /// Share of the time by which a state that lasts a whole run may shift it, which no round of one run shows:
+  /// a step of a clock.
+  double step = 0;
 };
 
-/// Where the center of a next run of as many rounds lies, 95 times in 100: center * exp(+-t * sqrt(2 *
-/// (between / rounds + common))). More rounds do not average out what is common to them, since a machine's
-/// state outlasts a round. nullopt where nothing of use is known of the variance.
+/// Where the center of a next run of as many rounds lies, 95 times in 100: center * exp(+-(t * sqrt(2 *
+/// (between / rounds + common)) + step)). More rounds do not average out what is common to them, since a
+/// machine's state outlasts a round; the step adds as it is, since it is there in full or not at all. nullopt
+/// where nothing of use is known of the variance.
 [[nodiscard]] std::optional<Interval> next_run_interval(const Rounds& rounds);
 
 /// Whether two times were measured in turns, so that the machine was in the same state for both.
@@ -41,14 +45,16 @@ enum class Apart { in_one_run, in_two_runs };
 /// Two times against each other: `after` over `before`.
 struct RatioTest {
   double ratio = 1;
-  double p = 1;         ///< two-sided, of a ratio so far from 1 where there is no difference
+  double p = 1;         ///< two-sided, of a ratio so far from 1 where there is no difference but `step`
   Interval interval{};  ///< 95 %, of the ratio
+  double step = 0;      ///< on the logarithmic scale: of the difference, so much may be the machine's
 };
 
 /// A t-test on the logarithms in Welch's form, with the moderated variances in place of each sample's own.
+/// The machine's state may have shifted one side by `step`, a share of the time: what exceeds it is tested.
 /// nullopt where nothing of use is known of a variance.
 [[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
-                                                  Apart apart = Apart::in_two_runs);
+                                                  Apart apart = Apart::in_two_runs, double step = 0);
 
 /// Rounds on each side with which the interval of the ratio reaches no further than `relative` to either
 /// side, as far as the variances known now tell; at most 1000.

@@ -60,13 +60,14 @@ Value value_of(const Measurement& measurement) {
   estimate.between = measurement.between;
   estimate.common = measurement.common;
   estimate.clock = measurement.clock;
+  estimate.sm_clock = measurement.sm_clock;
   estimate.disturbed = measurement.disturbed;
   estimate.interval = next_run_interval(rounds_of(estimate));
   return {estimate, {}};
 }
 
 Rounds rounds_of(const Estimate& time) {
-  return {time.median, static_cast<double>(time.rounds), time.between, time.common};
+  return {time.median, static_cast<double>(time.rounds), time.between, time.common, time.sm_clock.step};
 }
 
 std::optional<double> relative_half_width(const Estimate& estimate) {
@@ -122,6 +123,10 @@ std::string_view comparable_time(const Case& c, std::string_view op) {
 std::string_view comparable_time(const Case& a, const Case& b, std::string_view op) {
   const std::string_view of_a = comparable_time(a, op);
   return of_a == "group_time" ? of_a : comparable_time(b, op);
+}
+
+std::string_view sm_clock_metric(const Case& c) {
+  return value_of(c, "gpu_measured_sm_clock") ? "gpu_measured_sm_clock" : "gpu_sm_clock";
 }
 
 bool holds_copies(const Case& c, std::string_view op) {

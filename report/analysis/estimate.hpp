@@ -23,6 +23,7 @@ struct Estimate {
   Variance between{};  ///< of a time, from one process to the next
   Variance common{};   ///< of a time, of what all times of the run share in a round
   ClockSource clock = ClockSource::none;
+  SmClock sm_clock{};  ///< of a time of a GPU's clock
   std::string
       disturbed{};  ///< of a time: what disturbed its samples, so that no verdict hangs on it; empty: nothing
 };
@@ -77,6 +78,10 @@ struct Value {
 
 /// Of two cases: "group_time" as soon as one of them is compared so.
 [[nodiscard]] std::string_view comparable_time(const Case& a, const Case& b, std::string_view op);
+
+/// The metric that says at which clock a GPU's multiprocessors ran while a case was timed: by their own
+/// cycles where these were counted, otherwise what NVML told.
+[[nodiscard]] std::string_view sm_clock_metric(const Case& c);
 
 /// Whether an op's time with its copies is noticeably longer than without them.
 [[nodiscard]] bool holds_copies(const Case& c, std::string_view op);

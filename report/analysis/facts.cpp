@@ -53,19 +53,21 @@ std::string fact_text(std::string_view group, std::string_view name, const Fact&
 }
 
 Environment shown_environment(const Run& run) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> clocks{
-      {{"SM clock", "gpu_sm_clock"}, {"memory clock", "gpu_memory_clock"}}};
+  using MetricOf = std::string_view (*)(const Case&);
+  constexpr std::array<std::pair<std::string_view, MetricOf>, 2> clocks{
+      {{"SM clock", sm_clock_metric},
+       {"memory clock", [](const Case&) { return std::string_view("gpu_memory_clock"); }}}};
   Environment shown = run.environment;
   const auto gpu = shown.find(std::string(fact::gpu));
   if (gpu == shown.end()) return shown;
-  for (const auto& [name, metric] : clocks) {
+  for (const auto& [name, metric_of] : clocks) {
     if (auto idle = gpu->second.extract(std::string(name)); !idle.empty()) {
       idle.key() = fmt::format("{} before the run, idle", name);
       gpu->second.insert(std::move(idle));
     }
     std::vector<double> medians;
     for (const Case& c : run.cases) {
-      if (const Value clock = value_of(c, std::string(metric), "")) medians.push_back(clock->median);
+      if (const Value clock = value_of(c, metric_of(c))) medians.push_back(clock->median);
     }
     if (!medians.empty()) gpu->second[fmt::format("{} between timed executions", name)] = median(medians);
   }

@@ -48,9 +48,8 @@ struct FactSource {
   const char* name;
 };
 constexpr std::array sampled_facts{
-    FactSource{"gpu_sm_clock", sm_clock}, FactSource{"gpu_memory_clock", memory_clock},
-    FactSource{"gpu_temperature", "temperature"}, FactSource{"gpu_power", "power"},
-    FactSource{"other_gpu_share", neighbours}};
+    FactSource{"gpu_memory_clock", memory_clock}, FactSource{"gpu_temperature", "temperature"},
+    FactSource{"gpu_power", "power"}, FactSource{"other_gpu_share", neighbours}};
 constexpr std::array ceiling_facts{FactSource{"memory_bandwidth", memory_bandwidth},
                                    FactSource{"pinned_host_to_device_bandwidth", link_bandwidth}};
 /// Of the GPU's multiprocessors, beyond what the fleet gives to others, must be another process's to make a
@@ -366,10 +365,12 @@ FleetMember fleet_member(const Run& run, const std::string& name) {
   std::map<std::string, std::vector<double>> samples;
   for (const Case& c : run.cases) {
     add_case(member, c);
-    for (const FactSource& fact : sampled_facts) {
-      const Measurement* row = find_measurement(c, fact.id);
-      if (row != nullptr && !row->samples.empty()) samples[fact.name].push_back(median(row->samples));
-    }
+    const auto add_median = [&](std::string_view metric, const char* name) {
+      const Measurement* row = find_measurement(c, metric);
+      if (row != nullptr && !row->samples.empty()) samples[name].push_back(median(row->samples));
+    };
+    add_median(sm_clock_metric(c), sm_clock);
+    for (const FactSource& fact : sampled_facts) add_median(fact.id, fact.name);
   }
   for (const auto& [fact, values] : samples) member.facts[fact] = median(values);
   const Fact* width = find_fact(run.environment, fact::gpu, link_width);

@@ -21,11 +21,41 @@ double rounded_up(double rounds) {
   return rounds_that_nobody_makes;
 }
 
+/// By how much of a time two runs may differ for no other reason than that the SM clock stood a step higher
+/// in one of them. Nothing, where its own cycles say that it did not; more than a step is no chance of the
+/// clock.
+double step_between(const Estimate& before, const Estimate& after, Apart apart) {
+  constexpr double of_a_step = 0.5;  // what was measured is sure to a hundredth of one
+  const double step = std::max(before.sm_clock.step, after.sm_clock.step);
+  const double in_a = before.sm_clock.measured, in_b = after.sm_clock.measured;
+  if (apart == Apart::in_one_run) return 0;
+  return in_a > 0 && in_b > 0 && std::abs(std::log(in_b / in_a)) < of_a_step * step ? 0 : step;
+}
+
+std::string told_of_the_clock(const Estimate& before, const Estimate& after) {
+  const double in_a = before.sm_clock.measured, in_b = after.sm_clock.measured;
+  if (!(in_a > 0 && in_b > 0)) return "its own cycles were not counted beside both times";
+  return fmt::format("by its own cycles it ran at {} before and at {} after",
+                     format::quantity(in_a, Unit::hertz), format::quantity(in_b, Unit::hertz));
+}
+
+/// The change without what the machine may have moved the time by.
+double change_beyond_step(const RatioTest& test) {
+  const double difference = std::log(test.ratio);
+  return std::expm1(std::copysign(std::max(0.0, std::abs(difference) - test.step), difference));
+}
+
 /// What is missing for a verdict: the interval of the change must become so narrow that it no longer holds
 /// both a change worth telling and none.
-void say_too_few_rounds(SpeedUp& result, const Estimate& before, const Estimate& after, double change,
-                        double threshold, Apart apart) {
-  const double narrow = std::abs(change) > threshold ? std::abs(change) : threshold - std::abs(change) / 2;
+void say_what_is_missing(SpeedUp& result, const Estimate& before, const Estimate& after,
+                         const RatioTest& test, double threshold, Apart apart) {
+  const double change = std::abs(test.ratio - 1), step = std::expm1(test.step);
+  const double narrow = (change > threshold ? change : threshold - change / 2) - step;
+  if (step > 0 && (narrow <= 0 || (change > threshold && std::abs(change_beyond_step(test)) <= threshold))) {
+    result.reason = fmt::format("a step of the SM clock ({}) may have made it: {}", format::percent(step),
+                                told_of_the_clock(before, after));
+    return;
+  }
   const auto more = [&](Apart of) {
     const auto wanted = static_cast<double>(rounds_for(rounds_of(before), rounds_of(after), narrow, of));
     return rounded_up(wanted - static_cast<double>(std::min(before.rounds, after.rounds)));
@@ -49,14 +79,14 @@ void say_too_few_rounds(SpeedUp& result, const Estimate& before, const Estimate&
 /// Sets the verdict and its reason on a ratio that was tested; `p` as adjusted.
 void decide(SpeedUp& result, const Estimate& before, const Estimate& after, const RatioTest& test, double p,
             double threshold, Apart apart) {
-  const double change = test.ratio - 1;
+  const double change = change_beyond_step(test);
   result.p = p;
   if (p <= significance && std::abs(change) > threshold) {
     result.verdict = change < 0 ? Verdict::faster : Verdict::slower;
   } else if (is_within(test.interval, threshold)) {
     result.verdict = Verdict::same;
   } else {
-    say_too_few_rounds(result, before, after, change, threshold, apart);
+    say_what_is_missing(result, before, after, test, threshold, apart);
   }
 }
 
@@ -74,7 +104,7 @@ Tested tested(const TimePair& pair, Apart apart) {
     return {no_speed_up("a time of 0 has no ratio to another")};
   Tested one;
   one.result.factor = before->median / after->median;
-  one.test = test_ratio(rounds_of(*before), rounds_of(*after), apart);
+  one.test = test_ratio(rounds_of(*before), rounds_of(*after), apart, step_between(*before, *after, apart));
   if (one.test)
     one.result.interval = Interval{1 / one.test->interval.high, 1 / one.test->interval.low};
   else

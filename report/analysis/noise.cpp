@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "model/statistics/median.hpp"
+#include "report/analysis/estimate.hpp"
 
 namespace mprof {
 namespace {
@@ -34,7 +35,7 @@ std::optional<Spreading> spreading_of(const CaseResult& result, std::string_view
 }
 
 std::optional<ClockReadings> sm_clock_of(const CaseResult& result, std::string& absent) {
-  const Measurement* row = measurement_of(result, "gpu_sm_clock", "");
+  const Measurement* row = measurement_of(result, sm_clock_metric(*result.source), "");
   if (row == nullptr || row->samples.empty()) {
     absent = row == nullptr || row->absent.empty() ? "not recorded" : row->absent;
     return std::nullopt;

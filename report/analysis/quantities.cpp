@@ -250,7 +250,7 @@ Reading of_case(const OpReadings& op, std::string_view metric) {
 
 Reading sm_clock(const OpReadings& op) {
   const Value counted_clock = op.of("gpc__cycles_elapsed.avg.per_second").value;
-  return counted_clock ? derived(counted_clock->median) : of_case(op, "gpu_sm_clock");
+  return counted_clock ? derived(counted_clock->median) : of_case(op, sm_clock_metric(*op.result().source));
 }
 
 Reading cores_busy(const OpReadings& op) {
@@ -365,8 +365,8 @@ constexpr std::array all_quantities{
              "waiting and allocating.",
              false, host_time},
     Quantity{"sm_clock", "SM clock", Unit::hertz,
-             "SM clock under the longest kernel as it was counted; without that the median of what NVML said "
-             "between timed executions.",
+             "SM clock under the longest kernel as it was counted; without that between timed "
+             "executions, by its own cycles or, where these were not counted, by NVML.",
              false, sm_clock},
     Quantity{"cores_busy", "Cores busy", Unit::ratio, "CPU time over host time of one execution.", false,
              cores_busy},

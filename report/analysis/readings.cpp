@@ -26,6 +26,7 @@ void add_variation(Estimate& sum, const std::vector<Estimate>& times) {
     sum.between.dof = std::min(sum.between.dof, time.between.dof);
     sum.rounds = std::min(sum.rounds, time.rounds);
     sum.clock = std::max(sum.clock, time.clock);
+    sum.sm_clock.step = std::max(sum.sm_clock.step, time.sm_clock.step);
   }
   sum.between.value = deviation * deviation;
   sum.interval = next_run_interval(rounds_of(sum));

@@ -119,6 +119,25 @@ TEST(Variation, IsDrawnTowardsWhatTheOthersShow) {
   EXPECT_GT(steady.between.dof, 4) << "the others tell of it too";
 }
 
+TEST(Variation, TimesOfAGpuKnowItsClock) {
+  mprof::Run run = with_rounds();
+  run.environment["gpu"] = {{"SM clock maximum", 1.98e9}, {"SM clock step", 15e6}};
+  PassResult& timing = run.cases.front().passes[0];
+  timing.measurements.push_back(
+      {"gpu_measured_sm_clock", "", "", Source::measured, {1.995e9, 1.994e9, 1.996e9}, ""});
+  RunPart& other = run.parts.emplace_back();
+  other.environment["gpu"] = {{"SM clock maximum", 1.5e9}, {"SM clock step", 30e6}};
+  other.cases = {run.cases.back().id};
+  derive(run, {});
+  const auto clock_of = [](const Case& c, const char* metric, const char* op) {
+    return find_measurement(c, metric, op)->sm_clock;
+  };
+  EXPECT_EQ(clock_of(run.cases.front(), "op_time", "map"), (SmClock{15.0 / 1980, 1.995e9}));
+  EXPECT_EQ(clock_of(run.cases[1], "op_time", "map"), (SmClock{15.0 / 1980, 0}));
+  EXPECT_EQ(clock_of(run.cases.back(), "op_time", "map"), (SmClock{0.02, 0})) << "measured by another GPU";
+  EXPECT_EQ(clock_of(run.cases.front(), "total_time", ""), SmClock{}) << "of the host's clock";
+}
+
 TEST(Variation, OfOneRoundIsAssumedAndLargerForTheHost) {
   mprof::Run run = with_rounds();
   for (Case& c : run.cases) {

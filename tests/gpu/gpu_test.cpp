@@ -1,9 +1,14 @@
+#include <algorithm>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "cuda/sm_clock.hpp"
 #include "device/device.hpp"
 #include "model/facts.hpp"
+#include "model/statistics/median.hpp"
 
 namespace mprof {
 namespace {
@@ -24,9 +29,9 @@ TEST(CudaDevice, IsPreferredAndKnown) {
   EXPECT_EQ(device.id(), "cuda");
   EXPECT_FALSE(device.name().empty());
   const Environment facts = device.fingerprint();
-  for (const char* name :
-       {"name", "UUID", "compute capability", "multiprocessors", "driver", "CUDA runtime", "CUPTI",
-        "SM clock", "SM clock maximum", "memory clock", "power limit", "ECC", "MIG", "PCIe generation"}) {
+  for (const char* name : {"name", "UUID", "compute capability", "multiprocessors", "driver", "CUDA runtime",
+                           "CUPTI", "SM clock", "SM clock maximum", "SM clock step", "memory clock",
+                           "power limit", "ECC", "MIG", "PCIe generation"}) {
     ASSERT_NE(find_fact(facts, "gpu", name), nullptr) << name;
   }
   for (const FactName& asked : identifying_facts) {
@@ -34,6 +39,30 @@ TEST(CudaDevice, IsPreferredAndKnown) {
     EXPECT_NE(find_fact(facts, asked.group, asked.name), nullptr) << asked.name;
   }
   EXPECT_GT(std::get<double>(*find_fact(facts, "gpu", "multiprocessors")), 0);
+}
+
+TEST(CudaDevice, KnowsTheStepOfItsClock) {
+  const Environment facts = Devices::instance().find("cuda")->fingerprint();
+  const Fact& step = *find_fact(facts, "gpu", fact::gpu_sm_clock_step.name);
+  ASSERT_TRUE(std::holds_alternative<double>(step));
+  EXPECT_GE(std::get<double>(step), 1e6);
+  EXPECT_LE(std::get<double>(step), 100e6);
+}
+
+/// A GPU that was woken runs near the highest clock that NVML lists, or below it where it throttles.
+TEST(MeasuredSmClock, IsOneThatTheGpuCanHave) {
+  const Environment facts = Devices::instance().find("cuda")->fingerprint();
+  const auto of = [&](const FactName& name) {
+    return std::get<double>(*find_fact(facts, name.group, name.name));
+  };
+  const double highest = of(fact::gpu_sm_clock_maximum), step = of(fact::gpu_sm_clock_step);
+  for (int warming = 0; warming < 500; ++warming) static_cast<void>(cuda::measured_sm_clock());
+  std::vector<double> clocks(21);
+  for (double& clock : clocks) clock = cuda::measured_sm_clock();
+  EXPECT_LE(median(clocks), highest + 2 * step);
+  EXPECT_GE(median(clocks), highest / 4);
+  const auto [least, most] = std::ranges::minmax(clocks);
+  EXPECT_LE(most - least, 3 * step) << "a spin is long enough to tell a step";
 }
 
 TEST(CudaDevice, MeasuresAllItsCeilings) {

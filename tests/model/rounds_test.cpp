@@ -115,6 +115,27 @@ TEST(RatioOfRounds, WithoutAnyVarianceIsSure) {
   EXPECT_DOUBLE_EQ(test_ratio(same, other)->interval.low, 1.5);
 }
 
+TEST(NextRun, AStepOfTheClockAddsInFull) {
+  const Rounds steady{1.0, 5, {1e-6, 40}};
+  Rounds stepping = steady;
+  stepping.step = 0.0076;
+  const Interval without = next_run_interval(steady).value(), with = next_run_interval(stepping).value();
+  EXPECT_NEAR(with.high, without.high * 1.0076, 1e-12);
+  EXPECT_NEAR(with.low, without.low / 1.0076, 1e-12);
+}
+
+TEST(RatioOfRounds, WhatExceedsAStepIsTested) {
+  const Rounds before{1.0, 5, {1e-6, 40}}, step_on{1.0076, 5, {1e-6, 40}}, beyond{1.02, 5, {1e-6, 40}};
+  EXPECT_LT(test_ratio(before, step_on)->p, 1e-6);
+  EXPECT_DOUBLE_EQ(test_ratio(before, step_on, Apart::in_two_runs, 0.0076)->p, 1);
+  const RatioTest test = test_ratio(before, beyond, Apart::in_two_runs, 0.0076).value();
+  const Rounds rest{1.02 / 1.0076, 5, {1e-6, 40}};
+  EXPECT_NEAR(test.p, test_ratio(before, rest)->p, 1e-12);
+  EXPECT_DOUBLE_EQ(test.ratio, 1.02);
+  EXPECT_NEAR(test.interval.low, test_ratio(before, rest)->interval.low, 1e-12);
+  EXPECT_NEAR(test.interval.high, test_ratio(before, beyond)->interval.high * 1.0076, 1e-12);
+}
+
 TEST(RoundsFor, AreEnoughAndNoMoreThanThat) {
   const Rounds now{1.0, 3, {1e-4, 60}};
   for (const double relative : {0.03, 0.01, 0.003}) {

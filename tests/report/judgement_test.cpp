@@ -117,6 +117,49 @@ TEST(JudgeTogether, ADisturbedTimeMakesTheOthersNoLessSure) {
   EXPECT_EQ(judged.back().verdict, Verdict::slower);
 }
 
+constexpr double step_of_the_clock = 15.0 / 1980;
+
+Value at_clock(double time, double measured_clock) {
+  Estimate made = estimate(time, 0.0005);
+  made.sm_clock = {step_of_the_clock, measured_clock};
+  return {made, {}};
+}
+
+Verdict of_two_runs(const Value& before, const Value& after) {
+  const TimePair pair{before, after};
+  return judge_together(std::span(&pair, 1)).front().verdict;
+}
+
+TEST(StepOfTheClock, IsNoVerdictWhereItMayHaveMadeTheChange) {
+  const Value before = at_clock(1, 1.98e9);
+  EXPECT_EQ(of_two_runs(before, at_clock(1.015, 1.98e9)), Verdict::slower) << "its cycles say it stood still";
+  const TimePair stepped{before, at_clock(1.015, 1.9649e9)}, unknown{before, at_clock(1.015, 0)};
+  const SpeedUp judged = judge_together(std::span(&stepped, 1)).front();
+  EXPECT_EQ(judged.verdict, Verdict::inconclusive);
+  EXPECT_EQ(
+      judged.reason,
+      "a step of the SM clock (0.8 %) may have made it: by its own cycles it ran at 1.98 GHz before and "
+      "at 1.965 GHz after");
+  EXPECT_FALSE(judged.more_rounds) << "of which each would have the same clock";
+  EXPECT_NE(judge_together(std::span(&unknown, 1)).front().reason.find("were not counted"),
+            std::string::npos);
+  EXPECT_EQ(judge(stepped.before, stepped.after).verdict, Verdict::slower) << "in one run it hits both";
+}
+
+TEST(StepOfTheClock, HidesNoLargerChange) {
+  const Value before = at_clock(1, 1.98e9);
+  for (const double clock : {1.9649e9, 1.98e9, 1.5e9, 0.0}) {
+    EXPECT_EQ(of_two_runs(before, at_clock(1.02, clock)), Verdict::slower) << clock;
+    EXPECT_EQ(of_two_runs(at_clock(1.02, clock), before), Verdict::faster) << clock;
+  }
+}
+
+TEST(StepOfTheClock, LeavesTheSameTheSame) {
+  EXPECT_EQ(of_two_runs(at_clock(1, 1.98e9), at_clock(1.001, 1.9795e9)), Verdict::same);
+  EXPECT_EQ(of_two_runs(at_clock(1, 1.98e9), at_clock(1 / 1.0076, 1.995e9)), Verdict::inconclusive)
+      << "a change of up to 1.5 % could hide behind it";
+}
+
 /// What is sure alone need not be among many.
 TEST(JudgeTogether, AdjustsForThemAll) {
   const TimePair close{{estimate(1, 0.01), {}}, {estimate(1.0145, 0.01), {}}},
