@@ -147,7 +147,7 @@ struct Nvml::Functions {
     if (result != success) return absent(result);
     const auto listed = std::span(clocks).first(std::min<std::size_t>(count, clocks.size()));
     std::ranges::sort(listed, std::greater());
-    const auto next = std::ranges::find_if(listed, [&](unsigned clock) { return clock < listed.front(); });
+    const auto next = std::ranges::find_if(listed, [&](unsigned each) { return each < listed.front(); });
     if (next == listed.end()) return Absent{"NVML lists one SM clock only"};
     return (listed.front() - *next) * megahertz;
   }

@@ -365,9 +365,9 @@ FleetMember fleet_member(const Run& run, const std::string& name) {
   std::map<std::string, std::vector<double>> samples;
   for (const Case& c : run.cases) {
     add_case(member, c);
-    const auto add_median = [&](std::string_view metric, const char* name) {
+    const auto add_median = [&](std::string_view metric, const char* fact) {
       const Measurement* row = find_measurement(c, metric);
-      if (row != nullptr && !row->samples.empty()) samples[name].push_back(median(row->samples));
+      if (row != nullptr && !row->samples.empty()) samples[fact].push_back(median(row->samples));
     };
     add_median(sm_clock_metric(c), sm_clock);
     for (const FactSource& fact : sampled_facts) add_median(fact.id, fact.name);

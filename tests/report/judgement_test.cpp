@@ -138,8 +138,8 @@ TEST(StepOfTheClock, IsNoVerdictWhereItMayHaveMadeTheChange) {
   EXPECT_EQ(judged.verdict, Verdict::inconclusive);
   EXPECT_EQ(
       judged.reason,
-      "a step of the SM clock (0.8 %) may have made it: by its own cycles it ran at 1.98 GHz before and "
-      "at 1.965 GHz after");
+      "a step of the SM clock (0.8\u00a0%) may have made it: by its own cycles it ran at 1.980\u00a0GHz "
+      "before and at 1.965\u00a0GHz after");
   EXPECT_FALSE(judged.more_rounds) << "of which each would have the same clock";
   EXPECT_NE(judge_together(std::span(&unknown, 1)).front().reason.find("were not counted"),
             std::string::npos);
