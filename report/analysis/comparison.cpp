@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -118,6 +119,24 @@ CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) 
     }
   }
   return result;
+}
+
+/// Samples of the timing pass; none where there are none.
+std::span<const double> samples_of(const Case& c, const TimeComparison& time) {
+  const Measurement* const row = find_measurement(c, time.metric, time.op);
+  return row == nullptr ? std::span<const double>() : row->samples;
+}
+
+/// A quick run's times, by what the full run beside it knows of the machine.
+void borrow_variations(std::vector<CaseComparison>& cases, const std::vector<CasePair>& pairs) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (TimeComparison& time : cases[i].times) {
+      if (!time.a || !time.b) continue;
+      const Estimate before = *time.a;
+      borrow_variation(*time.a.estimate, samples_of(*pairs[i].a, time), *time.b);
+      borrow_variation(*time.b.estimate, samples_of(*pairs[i].b, time), before);
+    }
+  }
 }
 
 /// All times of all cases, together.
@@ -340,8 +359,10 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
   }
   comparison.only_in_a = ids_of(paired.only_in_a);
   comparison.only_in_b = ids_of(paired.only_in_b);
-  judge_times(comparison.cases, options.thresholds,
-              run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs);
+  const Apart apart = run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs;
+  if (apart == Apart::in_two_runs && comparison.unlike.empty())
+    borrow_variations(comparison.cases, paired.pairs);
+  judge_times(comparison.cases, options.thresholds, apart);
   for (CaseComparison& c : comparison.cases) {
     c.regressions = regressions_of(c);
     c.importance = importance_of(c);

@@ -66,6 +66,17 @@ Value value_of(const Measurement& measurement) {
   return {estimate, {}};
 }
 
+void borrow_variation(Estimate& time, std::span<const double> samples, const Estimate& other) {
+  if (time.rounds != 1 || other.rounds < 2 || time.clock == ClockSource::none || time.clock != other.clock)
+    return;
+  constexpr double of_normal = 1.96;  // deviations in half of a 95 % interval
+  const double within = relative_half_width(samples).value_or(0) / of_normal;
+  time.between = {other.between.value + within * within, other.between.dof / 2};
+  time.common = {other.common.value, other.common.dof / 2};
+  time.borrowed = true;
+  time.interval = next_run_interval(rounds_of(time));
+}
+
 Rounds rounds_of(const Estimate& time) {
   return {time.median, static_cast<double>(time.rounds), time.between, time.common, time.sm_clock.step};
 }
@@ -79,7 +90,8 @@ std::string no_interval(std::size_t samples) {
   return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(samples, "sample"));
 }
 
-std::string_view one_round() {
+std::string_view one_round(bool borrowed) {
+  if (borrowed) return "one round: by how much the next process will differ is as the other run's rounds say";
   return "one round: by how much the next process will differ is assumed, not measured (--rounds)";
 }
 

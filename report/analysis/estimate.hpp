@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,9 @@ struct Estimate {
   std::size_t samples = 0;
   Source source = Source::measured;
   std::size_t rounds = 1;
-  Variance between{};  ///< of a time, from one process to the next
-  Variance common{};   ///< of a time, of what all times of the run share in a round
+  Variance between{};     ///< of a time, from one process to the next
+  Variance common{};      ///< of a time, of what all times of the run share in a round
+  bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variation()
   ClockSource clock = ClockSource::none;
   SmClock sm_clock{};  ///< of a time of a GPU's clock
   std::string
@@ -30,6 +32,12 @@ struct Estimate {
 
 /// The time as its rounds know it.
 [[nodiscard]] Rounds rounds_of(const Estimate& time);
+
+/// A time of one round, of which nothing but what is assumed is known from one process to the next, takes
+/// what the rounds of `other` say, the same time of another run of the machine. What the samples of its one
+/// process leave open is added. Both are known with half the degrees of freedom, since the other side of a
+/// comparison uses them too. Of any other time nothing changes.
+void borrow_variation(Estimate& time, std::span<const double> samples, const Estimate& other);
 
 /// An estimate, or the reason why there is none.
 struct Value {
@@ -63,8 +71,8 @@ struct Value {
 /// Why so many samples have no interval, as a note says it.
 [[nodiscard]] std::string no_interval(std::size_t samples);
 
-/// What must be said beside a host time of one round.
-[[nodiscard]] std::string_view one_round();
+/// What must be said beside a host time of one round; `borrowed`: as borrow_variation() does.
+[[nodiscard]] std::string_view one_round(bool borrowed = false);
 
 /// Why an op's op_time is no measure of its kernels, as a predicate; empty when it is one. "works outside
 /// forward()": its kernels, by the trace, ran at least twice as long; or, without a trace, its bytes would

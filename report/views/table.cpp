@@ -85,7 +85,7 @@ Cell Cell::value(const Value& value) {
   if (!value) return cell;
   if (const auto width = relative_half_width(*value)) {
     cell.detail = format::plus_minus(*width);
-    if (value->clock == ClockSource::host && value->rounds == 1) cell.note = one_round();
+    if (value->clock == ClockSource::host && value->rounds == 1) cell.note = one_round(value->borrowed);
   } else if (!value->interval && value->source == Source::measured) {
     cell.note = no_interval(value->samples);
   }
