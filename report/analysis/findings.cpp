@@ -271,6 +271,7 @@ void add_flawed_op_times(const std::vector<FamilyResult>& families, std::vector<
 struct ClockNoise {
   std::vector<double> widths{};
   double widest = 0;
+  double step = 0;  ///< of a GPU's clock, which they hold
   std::string where{};
   std::vector<std::string> times{};  ///< what they are called
 
@@ -278,6 +279,7 @@ struct ClockNoise {
     const auto width = time ? relative_half_width(*time) : std::nullopt;
     if (!width) return;
     widths.push_back(*width);
+    step = std::max(step, time->sm_clock.step);
     if (std::ranges::find(times, name) == times.end()) times.push_back(name);
     if (*width <= widest) return;
     widest = *width;
@@ -286,8 +288,10 @@ struct ClockNoise {
 
   /// "±0.60 % by the GPU's clock (op time; the most: ±2.1 %, map/tiled@100)"
   [[nodiscard]] std::string text(std::string_view clock) const {
-    return fmt::format("{} by the {}'s clock ({}; the most: {}, {})", format::plus_minus(median(widths)),
-                       clock, format::list(times), format::plus_minus(widest), where);
+    const std::string of_step =
+        step > 0 ? fmt::format(", of which {} are for a step of the SM clock", format::percent(step)) : "";
+    return fmt::format("{} by the {}'s clock{} ({}; the most: {}, {})", format::plus_minus(median(widths)),
+                       clock, of_step, format::list(times), format::plus_minus(widest), where);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "model/derive/derive.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/analysis/standings.hpp"
 #include "report/views/views.hpp"
@@ -287,6 +288,18 @@ TEST(Analysis, FindingsSayWhatWentWrongTheGravestFirst) {
   EXPECT_TRUE(says(analysis, Severity::caution, "uncommitted changes"));
   EXPECT_TRUE(std::is_sorted(analysis.findings.begin(), analysis.findings.end(),
                              [](const Finding& a, const Finding& b) { return a.severity < b.severity; }));
+}
+
+TEST(Analysis, AStepOfTheClockIsNamedWhereIntervalsHoldIt) {
+  mprof::Run run = samples::troubled();
+  for (VariantInfo& info : run.variants) info.device = "cuda";
+  const std::string named = " by the GPU's clock, of which 0.8\u00a0% are for a step of the SM clock (";
+  derive_variation(run);
+  EXPECT_FALSE(says(analyse(run), Severity::caution, named));
+  run.environment["gpu"]["SM clock maximum"] = 1.98e9;
+  run.environment["gpu"]["SM clock step"] = 15e6;
+  derive_variation(run);
+  EXPECT_TRUE(says(analyse(run), Severity::caution, named));
 }
 
 TEST(Analysis, OneRoundIsSaidOnce) {
