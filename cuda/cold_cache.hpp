@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 /// Caches that hold nothing of use and nothing dirty, so that what runs next neither finds its data there nor
 /// pays for writing back another's.
 namespace mprof::cuda {
@@ -11,7 +13,8 @@ void clean_cache();
 /// For a kernel that is launched again and again, and each time is to find what it finds in a program: the
 /// instruction caches hold nothing of it either, and the TLBs none of its pages. Called from within a
 /// callback of the driver, where the runtime is in the middle of a call; waits until it is done.
-/// clean_cache() must have been called before.
+/// clean_cache() must have been called before. Launches so many kernels:
+inline constexpr std::size_t cold_start_launches = 2;
 void start_cold_in_callback();
 
 }  // namespace mprof::cuda

@@ -101,8 +101,8 @@ std::vector<std::uint8_t> counter_availability(CUctx_st* context) {
 }
 
 RangeProfiler::RangeProfiler(CUctx_st* context, std::vector<std::uint8_t> config_image,
-                             std::span<const std::string> metrics)
-    : config_(std::move(config_image)) {
+                             std::span<const std::string> metrics, std::size_t most_launches)
+    : most_launches_(most_launches), config_(std::move(config_image)) {
   enable(context);
   try {
     make_room(metrics);
@@ -141,13 +141,13 @@ void RangeProfiler::make_room(std::span<const std::string> metrics) {
   params.pRangeProfilerObject = object_;
   params.pMetricNames = names.data();
   params.numMetrics = names.size();
-  params.maxNumOfRanges = 1;
-  params.maxNumRangeTreeNodes = 1;
+  params.maxNumOfRanges = most_launches_;
+  params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_launches_);
   check(range_functions().data_size(&params));
   data_.resize(params.counterDataSize);
 }
 
-void RangeProfiler::begin_kernel() {
+void RangeProfiler::begin() {
   is_complete_ = false;
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
   image.pRangeProfilerObject = object_;
@@ -162,7 +162,7 @@ void RangeProfiler::begin_kernel() {
   params.pCounterDataImage = data_.data();
   params.range = CUPTI_AutoRange;
   params.replayMode = CUPTI_UserReplay;
-  params.maxRangesPerPass = 1;
+  params.maxRangesPerPass = most_launches_;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
   params.passIndex = 0;
@@ -185,18 +185,27 @@ void RangeProfiler::stop() {
   is_complete_ = params.isAllPassSubmitted != 0;
 }
 
+void RangeProfiler::leave_passes(const std::function<void()>& launch) {
+  while (!is_complete_) {
+    if (!started_) start();
+    launch();
+    stop();
+  }
+  decode();
+}
+
 void RangeProfiler::decode() {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
   params.pRangeProfilerObject = object_;
   check(range_functions().decode(&params));
 }
 
-bool RangeProfiler::has_counted() const {
+std::size_t RangeProfiler::counted_launches() const {
   MPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, params);
   params.pCounterDataImage = data_.data();
   params.counterDataImageSize = data_.size();
   check(range_functions().info(&params));
-  return params.numTotalRanges > 0;
+  return params.numTotalRanges;
 }
 
 }  // namespace mprof::cuda

@@ -2,10 +2,12 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 
 #include "collectors/collector.hpp"
 #include "collectors/cuda/counted_kernel.hpp"
+#include "collectors/cuda/counted_together.hpp"
 #include "collectors/cuda/quotients.hpp"
 #include "cuda/check.hpp"
 #include "cuda/cold_cache.hpp"
@@ -28,6 +31,9 @@
 
 namespace mprof {
 namespace {
+
+/// In one pass: enough for six kernels of a stage, with what makes the caches cold.
+constexpr std::size_t most_launches = 16;
 
 /// CUPTI's profiler for a selection of metrics. To open it takes a third of a second (H200), so that it stays
 /// open for all cases of a process, and is not closed: at the end of the process CUDA may be gone before it.
@@ -51,11 +57,16 @@ class Profiling {
     if (callbacks_) callbacks_->tell(observer);
   }
 
-  /// What was counted, in the order of selection().counted. Throws when it was nothing.
-  [[nodiscard]] std::vector<double> counts() const {
-    if (!profiler_->has_counted())
-      throw Error(ExitCode::environment, "CUPTI counted nothing at its launches");
-    return quotients_->values(host_->evaluate(profiler_->counter_data(), 0, quotients_->parts()));
+  /// What was counted at one of the launches in a pass, in the order of selection().counted.
+  [[nodiscard]] std::vector<double> counts(std::size_t launch) const {
+    return quotients_->values(host_->evaluate(profiler_->counter_data(), launch, quotients_->parts()));
+  }
+  /// Ends passes that were begun, with launches that nobody asked to be counted.
+  void leave_passes() {
+    profiler_->leave_passes([] {
+      cuda::clean_cache();
+      cuda::driver().check(cuda::driver().synchronize_context());
+    });
   }
 
  private:
@@ -90,7 +101,7 @@ class Profiling {
     host_.emplace(selection_.chip, availability);
     if (host_->add(quotients_->parts())) {
       cuda::clean_cache();  // makes what it needs
-      profiler_.emplace(context, host_->config_image(), quotients_->parts());
+      profiler_.emplace(context, host_->config_image(), quotients_->parts(), most_launches);
       count_nothing();
     } else {
       selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
@@ -98,17 +109,10 @@ class Profiling {
   }
 
   /// When CUPTI starts counting for the first time in a process it writes some 3 MB of its own, behind
-  /// whatever was done to clean the cache, and they would be charged to the launch that is counted then. All
-  /// passes: the next kernel gets no numbers where they were begun and not ended.
+  /// whatever was done to clean the cache, and they would be charged to the launch that is counted then.
   void count_nothing() {
-    profiler_->begin_kernel();
-    do {
-      profiler_->start();
-      cuda::clean_cache();
-      cuda::driver().check(cuda::driver().synchronize_context());
-      profiler_->stop();
-    } while (!profiler_->is_complete());
-    profiler_->decode();
+    profiler_->begin();
+    leave_passes();
   }
 
   CounterSelection selection_;
@@ -122,7 +126,8 @@ class Profiling {
 /// first, whichever stage and stream that is; and what follows from the launch itself. Which launch that is
 /// the first run of a stage tells. The counters take more passes than one, and so the stage is run again and
 /// again, or the whole execution where the kernel is in no forward stage: the caches are made cold before
-/// each counted launch, and everything else is as the program has it. One kernel at a time.
+/// each counted launch, and everything else is as the program has it. Kernels of a stage are counted in the
+/// same passes where the stage launches the same from one thread each time, and else one at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context)
@@ -149,7 +154,9 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   void begin_stage(std::string_view op, Stage stage) override {
     op_ = op;
-    is_first_run_ = seen_.emplace(op, stage).second;
+    const auto [seen, is_new] = stages_.try_emplace({op_, stage});
+    stage_ = &seen->second;
+    is_first_run_ = is_new;
     has_looked_ |= is_first_run_;
     launched_.clear();
     has_counted_ = false;
@@ -157,6 +164,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   void end_stage(std::string_view /*op*/, Stage /*stage*/) override {
     op_.clear();
+    if (is_in_pass_) disband();  // the last one was not launched
     for (CountedKernel& kernel : kernels_) {
       if (kernel.attributes || !kernel.unknown_attributes.empty()) continue;
       kernel.unknown_attributes = refusal_of([&] { kernel.attributes = cuda::attributes_of(kernel.launch); });
@@ -182,34 +190,81 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     if (op_.empty()) return;  // between two stages: the runner's own
     const std::size_t index = index_of(launch);
     CountedKernel& kernel = kernels_[index];
-    if (is_first_run_ && threads_of(launch) > threads_of(kernel.launch)) kernel.launch = launch;
-    if (threads_of(launch) != threads_of(kernel.launch) || std::ranges::count(launched_, index) > 0) return;
-    launched_.push_back(index);
-    if (is_first_run_) return;  // a larger launch may come, and passes that were begun must be ended
-    if (profiler() == nullptr || !is_open(kernel) || (current_ && *current_ != index)) return;
-    kernel.uncounted = refusal_of([&] {
-      if (!current_) profiler()->begin_kernel();
-      current_ = index;
+    if (is_first_run_) {
+      stage_->add(index, threads_of(launch));
+      if (threads_of(launch) > threads_of(kernel.launch)) kernel.launch = launch;
+    }
+    if (threads_of(launch) == threads_of(kernel.launch) && std::ranges::count(launched_, index) == 0) {
+      launched_.push_back(index);
+      // In the first run a larger launch may come, and passes that were begun must be ended.
+      if (!is_first_run_ && profiler() != nullptr && is_open(kernel)) count(index);
+    }
+    if (is_in_pass_) ++place_;
+  }
+
+  /// Before the launch at which a kernel is counted.
+  void count(std::size_t index) {
+    if (!together_) {
+      together_ = counted_with(index);
+      is_as_seen_ = true;
+      refuse_where_failing([&] { profiler()->begin(); });
+    }
+    const std::optional<std::size_t> place = together_ ? together_->place_of(index) : std::nullopt;
+    if (!place) return;
+    counting_ = index;
+    refuse_where_failing([&] {
       cuda::start_cold_in_callback();
-      profiler()->start();
+      if (is_in_pass_) {
+        place_ += cuda::cold_start_launches;
+      } else {
+        profiler()->start();
+        is_in_pass_ = true;
+        place_ = 0;
+      }
+      is_as_seen_ &= place_ == *place;
     });
-    is_counting_ = kernel.uncounted.empty();
-    if (!is_counting_) current_.reset();
   }
 
   void launched() override {
-    if (!std::exchange(is_counting_, false)) return;
-    ++passes_;
-    has_counted_ = true;
-    CountedKernel& kernel = kernels_[*current_];
-    kernel.uncounted = refusal_of([&] {
+    const std::optional<std::size_t> counted = std::exchange(counting_, std::nullopt);
+    if (!counted) return;
+    refuse_where_failing([&] {
       cuda::driver().check(cuda::driver().synchronize_context());
+      if (*counted != together_->kernels.back()) return;
+      is_in_pass_ = false;
+      ++passes_;
+      has_counted_ = true;
       profiler()->stop();
       if (!profiler()->is_complete()) return;
       profiler()->decode();
-      kernel.counts = profiling_.counts();
+      take_counts();
     });
-    if (profiler()->is_complete() || !kernel.uncounted.empty()) current_.reset();
+  }
+
+  /// Once all passes are through.
+  void take_counts() {
+    const CountedTogether counted = *std::exchange(together_, std::nullopt);
+    if (is_as_seen_ && profiler()->counted_launches() == counted.launches) {
+      for (std::size_t i = 0; i < counted.kernels.size(); ++i)
+        kernels_[counted.kernels[i]].counts = profiling_.counts(counted.at[i]);
+    } else if (counted.kernels.size() > 1) {
+      stage_->is_the_same_each_time = false;
+    } else {
+      kernels_[counted.kernels.front()].uncounted = "CUPTI counted nothing at its launches";
+    }
+  }
+
+  /// What cannot be counted stays without, with the reason.
+  template <class Action>
+  void refuse_where_failing(const Action& action) {
+    if (!together_) return;
+    const CountedTogether counted = *together_;
+    const std::string reason = refusal_of(action);
+    if (reason.empty()) return;
+    for (const std::size_t kernel : counted.kernels) kernels_[kernel].uncounted = reason;
+    together_.reset();
+    counting_.reset();
+    is_in_pass_ = false;
   }
 
   [[nodiscard]] cuda::RangeProfiler* profiler() { return profiling_.profiler(); }
@@ -219,6 +274,47 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   }
 
   // --- everywhere else ---
+
+  /// What a stage launched when it ran for the first time.
+  struct SeenStage {
+    struct Launch {
+      std::size_t kernel = 0;  ///< of kernels_
+      std::uint64_t threads = 0;
+    };
+    std::vector<Launch> launches{};
+    std::thread::id thread{};
+    bool is_the_same_each_time = true;  ///< as far as one knows
+
+    void add(std::size_t kernel, std::uint64_t threads) {
+      const std::thread::id self = std::this_thread::get_id();
+      if (launches.empty()) thread = self;
+      is_the_same_each_time &= thread == self;  // else the order is anybody's
+      launches.push_back({kernel, threads});
+    }
+  };
+
+  /// The kernel and those that are counted in the same passes.
+  [[nodiscard]] CountedTogether counted_with(std::size_t index) const {
+    if (!stage_->is_the_same_each_time) return counted_alone(index);
+    std::vector<StageLaunch> stage;
+    std::set<std::size_t> met;
+    for (const auto& [kernel, threads] : stage_->launches) {
+      const bool is_the_one = threads == threads_of(kernels_[kernel].launch) && met.insert(kernel).second;
+      stage.push_back({kernel, is_the_one && is_open(kernels_[kernel])});
+    }
+    return counted_together(index, stage, cuda::cold_start_launches, most_launches);
+  }
+
+  /// Kernels that were to be counted together were not launched so: from now on they are counted one by one.
+  void disband() {
+    together_.reset();
+    counting_.reset();
+    is_in_pass_ = false;
+    has_counted_ = true;  // with what was left of the passes
+    ++passes_;
+    stage_->is_the_same_each_time = false;
+    (void)refusal_of([&] { profiling_.leave_passes(); });
+  }
 
   /// Whether there is something left to count of it.
   static bool is_open(const CountedKernel& kernel) {
@@ -240,6 +336,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   /// A whole execution has counted nothing: what is open stays so.
   void give_up() {
+    if (together_) disband();
     for (CountedKernel& kernel : kernels_) {
       if (is_open(kernel))
         kernel.uncounted = "it was not launched again when the op was run for its other counters";
@@ -259,17 +356,21 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   Profiling& profiling_;
   std::vector<OpInfo> ops_;
-  std::string op_;                                  ///< of the stage that runs; "" between stages
-  std::set<std::pair<std::string, Stage>> seen_{};  ///< stages that have run
-  bool is_first_run_ = false;                       ///< of the stage: how large its launches get is not known
-  bool has_looked_ = false;                         ///< a stage of this sample ran for the first time
-  std::vector<CountedKernel> kernels_;              ///< in the order of their first launches
-  std::vector<std::size_t> launched_;               ///< of kernels_, in the stage that runs or ran last
-  std::optional<std::size_t> current_;              ///< of kernels_: whose passes are being counted
-  bool is_counting_ = false;                        ///< it is being launched, and counted
-  bool has_counted_ = false;                        ///< a launch of the stage that runs or ran last
-  std::uint64_t passes_ = 0;                        ///< counted launches
-  std::uint64_t passes_before_ = 0;                 ///< as they were when the sample began
+  std::string op_;                                             ///< of the stage that runs; "" between stages
+  std::map<std::pair<std::string, Stage>, SeenStage> stages_;  ///< that have run
+  SeenStage* stage_ = nullptr;                                 ///< that runs or ran last
+  bool is_first_run_ = false;                ///< of the stage: how large its launches get is not known
+  bool has_looked_ = false;                  ///< a stage of this sample ran for the first time
+  std::vector<CountedKernel> kernels_;       ///< in the order of their first launches
+  std::vector<std::size_t> launched_;        ///< of kernels_, in the stage that runs or ran last
+  std::optional<CountedTogether> together_;  ///< whose passes are being counted, of kernels_
+  bool is_as_seen_ = false;                  ///< each was launched at its place so far
+  bool is_in_pass_ = false;                  ///< from the first one's launch to the last one's
+  std::size_t place_ = 0;                    ///< in the pass: launches so far
+  std::optional<std::size_t> counting_;      ///< the one that is being launched, of kernels_
+  bool has_counted_ = false;                 ///< a pass in the stage that runs or ran last
+  std::uint64_t passes_ = 0;                 ///< that were counted
+  std::uint64_t passes_before_ = 0;          ///< as they were when the sample began
 };
 
 /// Tries all that the pass needs, with one counter and no kernel: CUPTI refuses for lack of permission only
@@ -281,8 +382,8 @@ void try_counters() {
   const std::vector<std::string> metric{"sm__cycles_active.avg"};
   cuda::ProfilerHost host(cuda::chip_name(), cuda::counter_availability(context));
   if (!host.add(metric)) throw Error(ExitCode::environment, "This GPU lets no counter be read.");
-  cuda::RangeProfiler profiler(context, host.config_image(), metric);
-  profiler.begin_kernel();
+  cuda::RangeProfiler profiler(context, host.config_image(), metric, 1);
+  profiler.begin();
   profiler.start();
 }
 

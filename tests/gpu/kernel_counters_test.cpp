@@ -1,11 +1,16 @@
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "collectors/collector.hpp"
+#include "cuda/cold_cache.hpp"
 #include "cuda/fill.hpp"
+#include "cuda/gpu.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/kernel_launch.hpp"
 #include "system/error.hpp"
@@ -110,6 +115,111 @@ TEST_F(KernelCountersTest, ReadAllOfTheDefaultInManyPasses) {
   collector->finish(measurements);
   const auto is_there = [](const Measurement& row) { return row.op == "layer1" && !row.samples.empty(); };
   EXPECT_GT(std::ranges::count_if(measurements, is_there), 60);
+}
+
+class TwoKernels : public KernelCountersTest {
+ protected:
+  void SetUp() override {
+    KernelCountersTest::SetUp();
+    if (IsSkipped()) return;
+    plan.metrics = {"dram__bytes_write.sum",
+                    "dram__bytes_read.sum",
+                    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                    "sm__warps_active.avg.pct_of_peak_sustained_active",
+                    "l1tex__throughput.avg.pct_of_peak_sustained_active",
+                    "launch__grid_size"};
+    words.emplace(std::size_t{1} << 26);
+    cuda::clean_cache();
+    fill();
+  }
+
+  void fill() { cuda::fill(words->data(), words->size(), 7); }
+
+  /// How often a forward stage with this work runs until all of it is counted.
+  int runs_of(const std::function<void()>& work) {
+    const auto collector = kind().make({subject, device, clock, plan});
+    int runs = 0;
+    collector->begin_sample();
+    do {
+      collector->begin_stage("layer1", Stage::forward);
+      work();
+      collector->end_stage("layer1", Stage::forward);
+      ++runs;
+    } while (collector->again("layer1"));
+    collector->end_sample();
+    EXPECT_FALSE(collector->wants_more());
+    collector->finish(measurements);
+    return runs;
+  }
+
+  double of(std::string_view metric, std::string_view kernel) {
+    for (const Measurement& row : measurements) {
+      if (row.metric != metric || row.kernel != kernel) continue;
+      EXPECT_FALSE(row.samples.empty()) << metric << " of " << kernel << ": " << row.absent;
+      return row.samples.empty() ? -1 : row.samples.front();
+    }
+    ADD_FAILURE() << "no " << metric << " of " << kernel;
+    return -1;
+  }
+
+  /// What each of the two does to the byte.
+  void expect_right() {
+    const auto bytes = static_cast<double>(words->bytes());
+    EXPECT_GT(of("dram__bytes_write.sum", "fill_words"), 0.5 * bytes);
+    EXPECT_LT(of("dram__bytes_write.sum", "fill_words"), 1.001 * bytes);
+    EXPECT_LT(of("dram__bytes_read.sum", "fill_words"), 0.001 * bytes);
+    const double read = 2.0 * cuda::gpu().l2CacheSize;
+    EXPECT_NEAR(of("dram__bytes_read.sum", "read_beyond_cache"), read, 0.01 * read);
+    EXPECT_LT(of("dram__bytes_write.sum", "read_beyond_cache"), 0.01 * read);
+    EXPECT_GT(of("sm__warps_active.avg.pct_of_peak_sustained_active", "read_beyond_cache"), 10);
+  }
+
+  std::optional<cuda::DeviceBuffer<float>> words;
+};
+
+TEST_F(TwoKernels, OfAStageAreCountedInTheSamePasses) {
+  const int of_one = runs_of([&] { fill(); });
+  measurements.clear();
+  const int of_both = runs_of([&] {
+    fill();
+    fill();
+    cuda::clean_cache();
+    fill();
+  });
+  EXPECT_EQ(of_both, of_one);
+  expect_right();
+}
+
+TEST_F(TwoKernels, AreCountedOneByOneWhereTheirOrderChanges) {
+  bool is_first = false;
+  runs_of([&] {
+    is_first = !is_first;
+    if (is_first) fill();
+    cuda::clean_cache();
+    if (!is_first) fill();
+  });
+  expect_right();
+}
+
+TEST_F(TwoKernels, AreCountedOneByOneWhereOneIsNotAlwaysLaunched) {
+  int runs = 0;
+  runs_of([&] {
+    cuda::clean_cache();
+    if (++runs != 4) fill();
+  });
+  expect_right();
+}
+
+TEST_F(TwoKernels, AreCountedOneByOneWhereTwoThreadsLaunchThem) {
+  const int of_one = runs_of([&] { fill(); });
+  measurements.clear();
+  const int of_both = runs_of([&] {
+    fill();
+    std::thread(cuda::clean_cache).join();
+  });
+  // One is a look, and the last pass of the one is in the same run as the first pass of the other.
+  EXPECT_EQ(of_both, 2 * of_one - 2);
+  expect_right();
 }
 
 /// As work that takes another way each time.
