@@ -61,6 +61,7 @@ std::vector<NcuLaunch> counted_by_ncu(std::span<const char* const> metrics, cons
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (head[i] == "Kernel Name") launch.kernel = row[i];
       if (head[i] == "Grid Size") launch.grid = row[i];
+      if (head[i] == "Block Size") launch.block = row[i];
       if (std::ranges::find(metrics, head[i]) == metrics.end()) continue;
       std::string number = row[i];
       std::erase(number, ',');

@@ -14,6 +14,7 @@ namespace mprof::test {
 struct NcuLaunch {
   std::string kernel;                     ///< as it writes it: with template arguments and parameters
   std::string grid;                       ///< likewise: "(500, 1, 1)"
+  std::string block;                      ///< likewise
   std::map<std::string, double> metrics;  ///< in their base units: B, ns, percent
 };
 

@@ -11,16 +11,21 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "kernels/registry.hpp"
 #include "model/derive/derive.hpp"
+#include "model/kernel_name.hpp"
 #include "model/run_file.hpp"
 #include "model/statistics/median.hpp"
 #include "tests/gpu/paths.hpp"
@@ -206,6 +211,188 @@ TEST(Ncu, AgreesOnSpeedOfLightTrafficAndDurations) {
       beside.expect_bytes();
       beside.expect_time();
     }
+  }
+}
+
+// --- every kernel of every variant ---
+
+/// Of each kernel and launch configuration of a process ncu counts so many launches.
+constexpr int launches_of_traffic = 1, launches_of_times = 5;
+/// As many bytes may come from elsewhere: a row of the page table, the arguments of the launch.
+constexpr double few_bytes = 64e3;
+
+/// A kernel at the launch that mprof counted.
+struct OwnKernel {
+  std::string where;  ///< variant, op and kernel
+  std::string name;
+  double grid = 0;
+  double block = 0;
+  std::map<std::string, double> metrics{};
+};
+
+/// Of the sizes of a grid or a block, "(500, 1, 1)".
+double product(std::string extent) {
+  std::ranges::replace_if(
+      extent, [](char c) { return c < '0' || c > '9'; }, ' ');
+  std::istringstream numbers(extent);
+  double of_all = 1;
+  for (double size = 0; numbers >> size;) of_all *= size;
+  return of_all;
+}
+
+/// All that were counted, and of those that an op launches once the time in the trace.
+std::vector<OwnKernel> kernels_of(const Case& c) {
+  std::map<std::pair<std::string, std::string>, OwnKernel> all;
+  std::map<std::pair<std::string, std::string>, double> instances;
+  for (const PassResult& pass : c.passes) {
+    for (const Measurement& m : pass.measurements) {
+      if (m.kernel.empty() || m.samples.empty()) continue;
+      if (m.metric == "kernel_instances") instances[{m.op, m.kernel}] = m.samples.front();
+      OwnKernel& kernel = all[{m.op, m.kernel}];
+      kernel.metrics[m.metric] = m.samples.front();
+    }
+  }
+  std::vector<OwnKernel> counted;
+  for (auto& [key, kernel] : all) {
+    if (!kernel.metrics.contains("launch__grid_size") || !kernel.metrics.contains("dram__bytes_read.sum"))
+      continue;
+    kernel.where = fmt::format("{} {} {}", c.id, key.first, key.second);
+    kernel.name = key.second;
+    kernel.grid = kernel.metrics.at("launch__grid_size");
+    kernel.block = kernel.metrics.at("launch__block_size");
+    if (instances[key] != 1) kernel.metrics.erase("kernel_time");
+    counted.push_back(kernel);
+  }
+  return counted;
+}
+
+std::string brief_name(const OwnKernel& kernel) {
+  return kernel.name.substr(0, kernel.name.find_first_of("< "));
+}
+
+/// Those of ncu's launches that are launches of the same kernel, in the same configuration.
+std::vector<const test::NcuLaunch*> like(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& all) {
+  std::vector<const test::NcuLaunch*> same;
+  for (const test::NcuLaunch& launch : all) {
+    // ncu writes template arguments in another way.
+    if (kernel_name_of_demangled(launch.kernel).brief == brief_name(kernel) &&
+        product(launch.grid) == kernel.grid && product(launch.block) == kernel.block)
+      same.push_back(&launch);
+  }
+  return same;
+}
+
+/// The value between `low` and `high`, of any launch, that is next to `own`.
+template <class Range>
+double nearest_of(const std::vector<const test::NcuLaunch*>& launches, double own, const Range& range) {
+  double nearest = std::numeric_limits<double>::quiet_NaN();
+  for (const test::NcuLaunch* launch : launches) {
+    const auto& [low, high] = range(*launch);
+    const double value = std::clamp(own, low, high);
+    if (!(std::abs(value - own) >= std::abs(nearest - own))) nearest = value;
+  }
+  return nearest;
+}
+
+void expect_bytes(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu, double written_by_ncu) {
+  const double own = kernel.metrics.at("dram__bytes_read.sum") + kernel.metrics.at("dram__bytes_write.sum");
+  const auto launches = like(kernel, ncu);
+  ASSERT_FALSE(launches.empty()) << "ncu saw no " << kernel.where;
+  // A kernel that does not drive everything out of the L2 writes back less of what ncu has left there.
+  const double nearest = nearest_of(launches, own, [&](const test::NcuLaunch& launch) {
+    const double all = launch.metrics.at("dram__bytes_read.sum") + launch.metrics.at("dram__bytes_write.sum");
+    return std::pair(std::max(all - written_by_ncu, 0.0), all);
+  });
+  const double raw = launches.front()->metrics.at("dram__bytes_read.sum") +
+                     launches.front()->metrics.at("dram__bytes_write.sum");
+  std::printf("%-70s bytes   %12.6g %12.6g %+7.2f %% (raw %+.2f %%)\n", kernel.where.c_str(), own, nearest,
+              100 * (own / nearest - 1), 100 * (own / raw - 1));
+  EXPECT_NEAR(own, nearest, std::max(allowed_bytes * nearest, few_bytes)) << kernel.where;
+}
+
+void expect_times(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu) {
+  const auto launches = like(kernel, ncu);
+  ASSERT_FALSE(launches.empty()) << "ncu timed no " << kernel.where;
+  Times times{std::numeric_limits<double>::infinity(), 0};
+  for (const test::NcuLaunch* launch : launches) {
+    const double seconds = launch->metrics.at("gpu__time_duration.sum") * 1e-9;
+    times = {std::min(times.first, seconds), std::max(times.second, seconds)};
+  }
+  for (const char* metric : {"kernel_time", "gpu__time_duration.sum"}) {
+    if (!kernel.metrics.contains(metric)) continue;  // launched several times: the trace has their sum
+    const double own = kernel.metrics.at(metric);
+    const double nearest = std::clamp(own, times.first, times.second);
+    std::printf("%-70s %s %.2f us, ncu %.2f to %.2f us, %+.2f %%\n", kernel.where.c_str(), metric, own * 1e6,
+                times.first * 1e6, times.second * 1e6, 100 * (own / nearest - 1));
+    if (nearest >= long_enough) {
+      EXPECT_NEAR(own / nearest, 1, allowed_time) << kernel.where << ' ' << metric;
+    }
+  }
+}
+
+void expect_throughputs(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu) {
+  const auto launches = like(kernel, ncu);
+  ASSERT_FALSE(launches.empty()) << "ncu counted no " << kernel.where;
+  for (const char* metric : throughputs) {
+    const double own = kernel.metrics.at(metric);
+    const double nearest = nearest_of(launches, own, [&](const test::NcuLaunch& launch) {
+      return std::pair(launch.metrics.at(metric), launch.metrics.at(metric));
+    });
+    std::printf("%-70s %.12s %.2f, ncu %.2f, %+.2f points\n", kernel.where.c_str(), metric, own, nearest,
+                own - nearest);
+    EXPECT_NEAR(own, nearest, allowed_points) << kernel.where << ' ' << metric;
+  }
+}
+
+/// At the batch at which what the caches hold matters most.
+TEST(Ncu, AgreesOnEachKernelOfEachVariant) {
+  MPROF_NEED_IMAGES();
+  if (!test::has_ncu()) GTEST_SKIP() << "ncu is not on PATH";
+  const InputPaths inputs = conv::test::input_paths();
+  const std::string problem =
+      fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
+  std::string options = problem;
+  for (const RegisteredVariant* variant : Registry::instance().variants()) {
+    if (variant->info.family == "conv" && variant->info.device == "cuda")
+      options += " --variant " + variant->info.id;
+  }
+  const test::TemporaryDirectory temporary;
+  const fs::path own = temporary.path() / "own";
+  const std::string command = fmt::format("{} run --passes trace,counters {} --out {} --quiet >&2",
+                                          test::program("mprof"), options, own.string());
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  mprof::Run run = read_run(own);
+  derive(run, own);
+
+  std::vector<OwnKernel> counted;
+  std::set<std::string> names;
+  for (const Case& c : run.cases) {
+    const std::vector<OwnKernel> of_case = kernels_of(c);
+    EXPECT_FALSE(of_case.empty()) << c.id;
+    counted.insert(counted.end(), of_case.begin(), of_case.end());
+    for (const OwnKernel& kernel : of_case) names.insert(brief_name(kernel));
+  }
+  std::printf("%zu kernels of %zu variants\n", counted.size(), run.cases.size());
+  // What mprof itself launches is left out: kernels that wait for the host would do so under ncu.
+  const auto of_all = [&](std::span<const char* const> metrics, int launches) {
+    return test::counted_by_ncu(
+        metrics,
+        fmt::format("-k 'regex:^({})$' --filter-mode per-launch-config --launch-count {}",
+                    fmt::join(names, "|"), launches),
+        fmt::format("{} run --passes timing --quick --sampling-time 0.01 {} --out {}", test::program("mprof"),
+                    options, (temporary.path() / metrics.front()).string()));
+  };
+  const double written_by_ncu = bytes_written_by_ncu(problem, temporary.path() / "written");
+  ASSERT_GE(written_by_ncu, 0) << "ncu counted no kernel that only reads";
+  const std::vector<test::NcuLaunch> of_traffic = of_all(traffic, launches_of_traffic);
+  for (const OwnKernel& kernel : counted) expect_bytes(kernel, of_traffic, written_by_ncu);
+  std::fflush(stdout);
+  std::vector<const char*> times_and_throughputs(durations.begin(), durations.end());
+  times_and_throughputs.insert(times_and_throughputs.end(), throughputs.begin(), throughputs.end());
+  const std::vector<test::NcuLaunch> of_times = of_all(times_and_throughputs, launches_of_times);
+  for (const OwnKernel& kernel : counted) {
+    expect_times(kernel, of_times);
+    expect_throughputs(kernel, of_times);
   }
 }
 
