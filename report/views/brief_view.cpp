@@ -1,3 +1,11 @@
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "report/analysis/brief.hpp"
@@ -7,7 +15,7 @@
 #include "report/views/chart_parts.hpp"
 #include "report/views/variant_parts.hpp"
 
-/// The brief of a family: one table, one chart, a line a variant.
+/// The brief of a family: one table, one chart, a line for each of the variants or of the fastest.
 namespace mprof {
 namespace {
 
@@ -178,16 +186,45 @@ std::string causes_text(const FamilyResult& family, const BriefRow& row) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-json lines_of(const FamilyResult& family, const Brief& brief, const PageContext& page) {
-  json lines = json::array();
+/// Of many variants a line each is no brief: those with the fastest ops have one, and the fastest wholes.
+constexpr std::size_t most_lines = 16, lines_of_wholes = 4;
+
+/// The rows that have a line in text, where the page has one of each.
+std::set<const BriefRow*> leading_rows(const Brief& brief) {
+  std::vector<const BriefRow*> rows;
+  for (const BriefRow& row : brief.rows) rows.push_back(&row);
+  if (rows.size() <= most_lines) return {rows.begin(), rows.end()};
+  std::set<const BriefRow*> leading(rows.begin(), rows.begin() + (most_lines - lines_of_wholes));
+  const auto total = [](const BriefRow* row) {
+    const Value& time = row->result->total_time;
+    return time.estimate ? time.estimate->median : std::numeric_limits<double>::infinity();
+  };
+  std::ranges::stable_sort(rows, {}, total);
+  leading.insert(rows.begin(), rows.begin() + lines_of_wholes);
+  return leading;
+}
+
+/// Of all rows, and of those that have one in text.
+std::pair<json, json> lines_of(const FamilyResult& family, const Brief& brief, const PageContext& page) {
+  const std::set<const BriefRow*> leading = leading_rows(brief);
+  json all = json::array(), lead = json::array();
   for (const BriefRow& row : brief.rows) {
     const auto anchor = page.variants.find(row.variant->info.id);
-    lines.push_back({{"id", short_name(*row.result)},
-                     {"anchor", anchor == page.variants.end() ? "" : anchor->second},
-                     {"text", standing_text(*row.result, row.variant->info.baseline, family.words)},
-                     {"cause", causes_text(family, row)}});
+    all.push_back({{"id", short_name(*row.result)},
+                   {"anchor", anchor == page.variants.end() ? "" : anchor->second},
+                   {"text", standing_text(*row.result, row.variant->info.baseline, family.words)},
+                   {"cause", causes_text(family, row)}});
+    if (leading.contains(&row)) lead.push_back(all.back());
   }
-  return lines;
+  return {all, lead};
+}
+
+/// What stands for so many lines that the text leaves out; false where there are none.
+json other_lines(std::size_t others) {
+  if (others == 0) return false;
+  return fmt::format("Why {} so fast, or so slow, is on {} in [milestone.md](milestone.md).",
+                     others == 1 ? "another one is" : fmt::format("{} others are", others),
+                     others == 1 ? "its page" : "their pages");
 }
 
 }  // namespace
@@ -195,6 +232,8 @@ json lines_of(const FamilyResult& family, const Brief& brief, const PageContext&
 json brief_view(const FamilyResult& family, const PageContext& page) {
   const Brief brief = brief_of(family);
   if (brief.rows.empty()) return false;
+  auto [lines, lead_lines] = lines_of(family, brief, page);
+  const std::size_t others = lines.size() - lead_lines.size();
   json chart = brief.common == nullptr ? json{{"rows", json::array()}}
                                        : ladder_chart(family, brief, page.plan->anchors);
   return {{"about", format::one_line(family.info.title)},
@@ -207,7 +246,9 @@ json brief_view(const FamilyResult& family, const PageContext& page) {
           {"notes", brief_notes(family, brief)},
           {"table", standing_table(family, brief, page).view()},
           {"chart", chart["rows"].size() > 1 ? page.plan->place(std::move(chart)) : json(false)},
-          {"lines", lines_of(family, brief, page)}};
+          {"lines", std::move(lines)},
+          {"lead_lines", std::move(lead_lines)},
+          {"other_lines", other_lines(others)}};
 }
 
 }  // namespace mprof

@@ -1,5 +1,6 @@
 #include "report/analysis/brief.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "report/page/report.hpp"
@@ -354,6 +355,36 @@ TEST(BriefView, SaysWhatIsTimedOfVariantsAndWhichOpsOfPrograms) {
   const std::string of_programs = view_of(run)["table"]["caption"];
   EXPECT_NE(of_programs.find("first. Op 1 is layer1, op 2 is layer2. Over baseline"), std::string::npos)
       << of_programs;
+}
+
+TEST(BriefView, OfManyVariantsTheFastestOpsAndWholesHaveALine) {
+  mprof::Run run = ladder();
+  const auto ids = [](const nlohmann::json& lines) {
+    std::vector<std::string> all;
+    for (const nlohmann::json& line : lines) all.push_back(line["id"]);
+    return all;
+  };
+  nlohmann::json view = view_of(run);
+  EXPECT_EQ(ids(view["lead_lines"]), ids(view["lines"]));
+  EXPECT_EQ(view["other_lines"], false);
+
+  run.cases.clear();
+  run.variants.clear();
+  for (int i = 0; i < 20; ++i) {
+    run.variants.push_back(samples::variant(fmt::format("conv/v{}", i), i == 0 ? "" : "conv/v0"));
+    run.cases.push_back(samples::timed_case(run.variants.back(), 100, 1 + i, 1 + i));
+    for (PassResult& pass : run.cases.back().passes) {
+      for (Measurement& m : pass.measurements) {
+        if (m.metric == "total_time") m.samples.assign(m.samples.size(), i == 19 ? 1.0 : 100.0 + i);
+      }
+    }
+  }
+  view = view_of(run);
+  EXPECT_EQ(view["lines"].size(), 20U) << "the page has all of them";
+  EXPECT_EQ(ids(view["lead_lines"]), (std::vector<std::string>{"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7",
+                                                               "v8", "v9", "v10", "v11", "v19"}));
+  EXPECT_EQ(view["other_lines"],
+            "Why 7 others are so fast, or so slow, is on their pages in [milestone.md](milestone.md).");
 }
 
 TEST(BriefView, WhatIsLevelIsSaidAsLevel) {
