@@ -192,8 +192,7 @@ const std::vector<Rule> table{
      faster,
      op_time,
      {least("work_share", difference, 5), least("work_share", ratio, 1.25)},
-     "More of the instructions are multiply-adds (padding included), not loads and index arithmetic: {} of "
-     "them.",
+     "More of the instructions are multiply-adds (padding included): {}.",
      {pair("work_share")},
      of_count(by_ratio("work_share", 0.5)),
      literature::tiling},

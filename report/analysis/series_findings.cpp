@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -107,44 +108,51 @@ std::string step_text(const Measurement& row) {
                      row.rounds.empty() ? "" : fmt::format(" (round {})", step->round + 1));
 }
 
-void add_steps(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+/// What is told of the samples, in a few words and in a sentence.
+struct Trait {
+  std::string brief;
+  std::string sentence;
+};
+
+std::optional<Trait> steps_of(const std::vector<SampledTime>& times) {
   const Found found = find(times, fewest_for_a_step, largest_step);
-  if (found.count == 0) return;
+  if (found.count == 0) return std::nullopt;
   const std::string head = found.count == 1
                                ? "A step within a round: "
                                : fmt::format("{} have a step within a round, the largest: ", of_able(found));
-  findings.push_back({Severity::caution, fmt::format("{}{} {}. Such a median depends on when the step came.",
-                                                     head, found.where.name(), step_text(*found.where.row))});
+  return Trait{fmt::format("{} of {} have a step", found.count, format::plural(found.able, "time")),
+               fmt::format("{}{} {}. Such a median depends on when the step came.", head, found.where.name(),
+                           step_text(*found.where.row))};
 }
 
-void add_alike(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+std::optional<Trait> likeness_of(const std::vector<SampledTime>& times) {
   const Found found =
       find(times, fewest_for_likeness, [](const Measurement& row) { return row.series.autocorrelation; });
-  if (found.count == 0) return;
-  findings.push_back(
-      {Severity::caution,
-       fmt::format("In {} a sample is much like the one before (the most: {}, correlation {}): something "
-                   "drifts or swings, and more samples do not average it out.",
-                   of_able(found), found.where.name(), format::fixed(found.most, 2))});
+  if (found.count == 0) return std::nullopt;
+  return Trait{
+      fmt::format("{} of {} drift or swing", found.count, found.able),
+      fmt::format("In {} a sample is much like the one before (the most: {}, correlation {}): something "
+                  "drifts or swings, and more samples do not average it out.",
+                  of_able(found), found.where.name(), format::fixed(found.most, 2))};
 }
 
-void add_far_out(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+std::optional<Trait> far_out_of(const std::vector<SampledTime>& times) {
   const Found found = find(times, fewest_for_far_out, [](const Measurement& row) {
     const double share =
         static_cast<double>(row.series.far_out.size()) / static_cast<double>(row.samples.size());
     return share > many_far_out ? share : 0;
   });
-  if (found.count == 0) return;
-  findings.push_back(
-      {Severity::caution,
-       fmt::format("In {} more than {} of the samples lie beyond Tukey's outer fences (the most: {}, {}). "
-                   "None was dropped.",
-                   of_able(found), format::whole_percent(100 * many_far_out), found.where.name(),
-                   format::whole_percent(100 * found.most))});
+  if (found.count == 0) return std::nullopt;
+  const std::string many = format::whole_percent(100 * many_far_out);
+  return Trait{
+      fmt::format("{} of {} have more than {} of their samples far out", found.count, found.able, many),
+      fmt::format("In {} more than {} of the samples lie beyond Tukey's outer fences (the most: {}, {}). "
+                  "None was dropped.",
+                  of_able(found), many, found.where.name(), format::whole_percent(100 * found.most))};
 }
 
 /// A round of one or two samples has no median to speak of.
-void add_short_rounds(const std::vector<SampledTime>& times, std::vector<Finding>& findings) {
+std::optional<Trait> short_rounds_of(const std::vector<SampledTime>& times) {
   const auto is_few = [](std::size_t samples) { return samples > 0 && samples < fewest_for_a_median; };
   std::size_t in_rounds = 0, few = 0;
   for (const SampledTime& time : times) {
@@ -153,21 +161,31 @@ void add_short_rounds(const std::vector<SampledTime>& times, std::vector<Finding
     ++in_rounds;
     if (std::ranges::any_of(time.row->rounds, is_few)) ++few;
   }
-  if (few == 0) return;
-  findings.push_back(
-      {Severity::caution,
-       fmt::format("{} of {} have rounds of fewer than {} samples: the median of such a round is their mean.",
-                   few, format::plural(in_rounds, "time"), fewest_for_a_median)});
+  if (few == 0) return std::nullopt;
+  const std::string have = fmt::format("{} of {} have rounds of fewer than {} samples", few,
+                                       format::plural(in_rounds, "time"), fewest_for_a_median);
+  return Trait{have, have + ": the median of such a round is their mean."};
 }
 
 }  // namespace
 
 void add_series_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
+  constexpr std::size_t most_sentences = 2;
   const std::vector<SampledTime> times = sampled_times(families);
-  add_short_rounds(times, findings);
-  add_steps(times, findings);
-  add_alike(times, findings);
-  add_far_out(times, findings);
+  std::vector<std::string> briefs, sentences;
+  for (const auto& trait : {short_rounds_of(times), steps_of(times), likeness_of(times), far_out_of(times)}) {
+    if (!trait) continue;
+    briefs.push_back(trait->brief);
+    sentences.push_back(trait->sentence);
+  }
+  if (sentences.size() > most_sentences) {
+    findings.push_back({Severity::caution,
+                        fmt::format("Samples of a round are not always alike, and none was dropped: {}.",
+                                    format::list(briefs)),
+                        false, sentences});
+    return;
+  }
+  for (const std::string& text : sentences) findings.push_back({Severity::caution, text});
 }
 
 }  // namespace mprof

@@ -31,7 +31,9 @@ const Best& best_of(const FamilyResult& family, std::string_view op, std::uint64
 
 bool says(const RunAnalysis& analysis, Severity severity, std::string_view part) {
   return std::any_of(analysis.findings.begin(), analysis.findings.end(), [&](const Finding& finding) {
-    return finding.severity == severity && finding.text.find(part) != std::string::npos;
+    const auto says_it = [&](const std::string& text) { return text.find(part) != std::string::npos; };
+    return finding.severity == severity &&
+           (says_it(finding.text) || std::ranges::any_of(finding.details, says_it));
   });
 }
 
@@ -382,6 +384,9 @@ TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
                    "a sample is much like the one before (the most: " + run.cases[1].id));
   EXPECT_FALSE(says(analysis, Severity::caution, "rounds of fewer than 3 samples"));
   EXPECT_TRUE(says(analysis, Severity::caution, "of the samples lie beyond Tukey's outer fences"));
+  EXPECT_TRUE(says(analysis, Severity::caution,
+                   "Samples of a round are not always alike, and none was dropped: 2 of 2 times have a step, "
+                   "1 of 84 drift or swing and 1 of 84 have more than 5\u00a0% of their samples far out."));
 
   Measurement& long_enough = total_time_of(run.cases[3]);
   long_enough.samples.resize(40, long_enough.samples.front());
