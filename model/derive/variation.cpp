@@ -30,9 +30,19 @@ VariancePrior assumed(ClockSource clock) {
   return {deviation * deviation, 4, infinite};
 }
 
-ClockSource clock_of(std::string_view metric, std::string_view device) {
+/// Whether the work of an op was held back until all of it was queued, as far as the pass tells; else the
+/// host has a part in its times, whichever clock took them.
+bool was_held(const PassResult& pass, std::string_view op) {
+  return std::ranges::none_of(pass.measurements, [&](const Measurement& row) {
+    return row.metric == "launched_op_time" && row.op == op && row.samples.empty();
+  });
+}
+
+ClockSource clock_of(std::string_view metric, std::string_view op, const PassResult& pass,
+                     std::string_view device) {
   for (const std::string_view of_op : {"op_time", "launched_op_time", "first_op_time", "hot_op_time"}) {
-    if (metric == of_op) return device == "cpu" ? ClockSource::host : ClockSource::device;
+    if (metric == of_op)
+      return device == "cpu" || !was_held(pass, op) ? ClockSource::host : ClockSource::device;
   }
   for (const std::string_view of_host : {"group_time", "total_time", "user_time", "system_time"}) {
     if (metric == of_host) return ClockSource::host;
@@ -110,7 +120,7 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
       if (pass.pass != Pass::timing) continue;
       const SmClock sm_clock = sm_clock_of(pass, parts.environment(subject.id));
       for (Measurement& row : pass.measurements) {
-        ClockSource clock = clock_of(row.metric, variant->device);
+        ClockSource clock = clock_of(row.metric, row.op, pass, variant->device);
         // By which one a program took its times is not known: the less steady one.
         if (clock != ClockSource::none && row.source == Source::printed) clock = ClockSource::host;
         const std::vector<double> medians = round_medians(row);

@@ -290,8 +290,10 @@ struct ClockNoise {
   [[nodiscard]] std::string text(std::string_view clock) const {
     const std::string of_step =
         step > 0 ? fmt::format(", of which {} are for a step of the SM clock", format::percent(step)) : "";
-    return fmt::format("{} by the {}'s clock{} ({}; the most: {}, {})", format::plus_minus(median(widths)),
-                       clock, of_step, format::list(times), format::plus_minus(widest), where);
+    const std::string typical = format::plus_minus(median(widths)), most = format::plus_minus(widest);
+    const std::string and_most = most == typical ? "" : fmt::format("; the most: {}, {}", most, where);
+    return fmt::format("{} by the {}'s clock{} ({}{})", typical, clock, of_step, format::list(times),
+                       and_most);
   }
 };
 

@@ -138,6 +138,23 @@ TEST(Variation, TimesOfAGpuKnowItsClock) {
   EXPECT_EQ(clock_of(run.cases.front(), "total_time", ""), SmClock{}) << "of the host's clock";
 }
 
+/// As of a variant that copies in forward() and waits for it: its rounds differ as those of the host do, and
+/// say nothing of how the GPU's times differ.
+TEST(Variation, TheHostHasAPartInTheTimesOfWorkThatCouldNotBeHeld) {
+  mprof::Run run = with_rounds();
+  PassResult& wild = run.cases.back().passes[0];
+  derive(run, {});
+  const double among_the_gpus = find_measurement(run.cases.front(), "op_time", "map")->between.value;
+  EXPECT_EQ(find_measurement(run.cases.back(), "op_time", "map")->clock, ClockSource::device);
+
+  wild.measurements.push_back({"launched_op_time", "map", "", Source::measured, {}, "it waits itself"});
+  derive(run, {});
+  const Measurement& steady = *find_measurement(run.cases.front(), "op_time", "map");
+  EXPECT_EQ(find_measurement(run.cases.back(), "op_time", "map")->clock, ClockSource::host);
+  EXPECT_EQ(steady.clock, ClockSource::device);
+  EXPECT_LT(steady.between.value, among_the_gpus);
+}
+
 TEST(Variation, OfOneRoundIsAssumedAndLargerForTheHost) {
   mprof::Run run = with_rounds();
   for (Case& c : run.cases) {
