@@ -32,8 +32,8 @@
 namespace mprof {
 namespace {
 
-/// In one pass: enough for six kernels of a stage, with what makes the caches cold.
-constexpr std::size_t most_launches = 16;
+/// In one pass: enough for five kernels of a stage, with what makes the caches cold.
+constexpr std::size_t most_launches = 15;
 
 /// CUPTI's profiler for a selection of metrics. To open it takes a third of a second (H200), so that it stays
 /// open for all cases of a process, and is not closed: at the end of the process CUDA may be gone before it.
@@ -101,7 +101,8 @@ class Profiling {
     host_.emplace(selection_.chip, availability);
     if (host_->add(quotients_->parts())) {
       cuda::clean_cache();  // makes what it needs
-      profiler_.emplace(context, host_->config_image(), quotients_->parts(), most_launches);
+      profiler_.emplace(context, host_->config_image(), quotients_->parts(),
+                        most_launches + 1);  // one that nobody was told of shows
       count_nothing();
     } else {
       selection_.refusal = "CUPTI does not take these metrics together on this GPU: give --metrics fewer.";
@@ -126,8 +127,9 @@ class Profiling {
 /// first, whichever stage and stream that is; and what follows from the launch itself. Which launch that is
 /// the first run of a stage tells. The counters take more passes than one, and so the stage is run again and
 /// again, or the whole execution where the kernel is in no forward stage: the caches are made cold before
-/// each counted launch, and everything else is as the program has it. Kernels of a stage are counted in the
-/// same passes where the stage launches the same from one thread each time, and else one at a time.
+/// each counted launch, and everything else is as the program has it. Kernels of a stage, as many as a pass
+/// has room for, are counted in the same passes where the stage launches the same from one thread each time,
+/// and else one at a time.
 class KernelCounters final : public Collector, private cuda::LaunchObserver {
  public:
   explicit KernelCounters(const CaseContext& context)
@@ -136,7 +138,10 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
         ops_(context.subject.ops) {
     profiling_.tell(this);
   }
-  ~KernelCounters() override { profiling_.tell(nullptr); }
+  ~KernelCounters() override {
+    profiling_.tell(nullptr);
+    if (together_ || has_failed_) leave_passes();
+  }
   KernelCounters(const KernelCounters&) = delete;
   KernelCounters& operator=(const KernelCounters&) = delete;
 
@@ -165,6 +170,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   void end_stage(std::string_view /*op*/, Stage /*stage*/) override {
     op_.clear();
     if (is_in_pass_) disband();  // the last one was not launched
+    if (has_failed_) leave_passes();
     for (CountedKernel& kernel : kernels_) {
       if (kernel.attributes || !kernel.unknown_attributes.empty()) continue;
       kernel.unknown_attributes = refusal_of([&] { kernel.attributes = cuda::attributes_of(kernel.launch); });
@@ -206,11 +212,13 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   void count(std::size_t index) {
     if (!together_) {
       together_ = counted_with(index);
+      of_stage_ = stage_;
       is_as_seen_ = true;
       refuse_where_failing([&] { profiler()->begin(); });
     }
     const std::optional<std::size_t> place = together_ ? together_->place_of(index) : std::nullopt;
-    if (!place) return;
+    // Another stage may launch one of several, and not the others.
+    if (!place || (together_->kernels.size() > 1 && stage_ != of_stage_)) return;
     counting_ = index;
     refuse_where_failing([&] {
       cuda::start_cold_in_callback();
@@ -248,7 +256,7 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
       for (std::size_t i = 0; i < counted.kernels.size(); ++i)
         kernels_[counted.kernels[i]].counts = profiling_.counts(counted.at[i]);
     } else if (counted.kernels.size() > 1) {
-      stage_->is_the_same_each_time = false;
+      of_stage_->is_the_same_each_time = false;
     } else {
       kernels_[counted.kernels.front()].uncounted = "CUPTI counted nothing at its launches";
     }
@@ -262,6 +270,11 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     const std::string reason = refusal_of(action);
     if (reason.empty()) return;
     for (const std::size_t kernel : counted.kernels) kernels_[kernel].uncounted = reason;
+    let_go();
+    has_failed_ = true;
+  }
+
+  void let_go() {
     together_.reset();
     counting_.reset();
     is_in_pass_ = false;
@@ -307,12 +320,16 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
 
   /// Kernels that were to be counted together were not launched so: from now on they are counted one by one.
   void disband() {
-    together_.reset();
-    counting_.reset();
-    is_in_pass_ = false;
+    let_go();
     has_counted_ = true;  // with what was left of the passes
     ++passes_;
-    stage_->is_the_same_each_time = false;
+    of_stage_->is_the_same_each_time = false;
+    leave_passes();
+  }
+
+  /// Ends those that were begun, as far as CUPTI lets it.
+  void leave_passes() {
+    has_failed_ = false;
     (void)refusal_of([&] { profiling_.leave_passes(); });
   }
 
@@ -334,12 +351,20 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
     return kernels_.size() - 1;
   }
 
-  /// A whole execution has counted nothing: what is open stays so.
+  /// A whole execution has counted nothing: what was to be counted stays open, and what waited for it has its
+  /// turn; else all that is open stays so.
   void give_up() {
-    if (together_) disband();
+    const auto close = [](CountedKernel& kernel) {
+      kernel.uncounted = "it was not launched again when the op was run for its other counters";
+    };
+    if (together_) {
+      for (const std::size_t kernel : together_->kernels) close(kernels_[kernel]);
+      let_go();
+      leave_passes();
+      return;
+    }
     for (CountedKernel& kernel : kernels_) {
-      if (is_open(kernel))
-        kernel.uncounted = "it was not launched again when the op was run for its other counters";
+      if (is_open(kernel)) close(kernel);
     }
   }
 
@@ -364,6 +389,8 @@ class KernelCounters final : public Collector, private cuda::LaunchObserver {
   std::vector<CountedKernel> kernels_;       ///< in the order of their first launches
   std::vector<std::size_t> launched_;        ///< of kernels_, in the stage that runs or ran last
   std::optional<CountedTogether> together_;  ///< whose passes are being counted, of kernels_
+  SeenStage* of_stage_ = nullptr;            ///< that launches those of together_, of stages_
+  bool has_failed_ = false;                  ///< passes were begun, and were left in the middle of a launch
   bool is_as_seen_ = false;                  ///< each was launched at its place so far
   bool is_in_pass_ = false;                  ///< from the first one's launch to the last one's
   std::size_t place_ = 0;                    ///< in the pass: launches so far

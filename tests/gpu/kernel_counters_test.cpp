@@ -191,23 +191,81 @@ TEST_F(TwoKernels, OfAStageAreCountedInTheSamePasses) {
 }
 
 TEST_F(TwoKernels, AreCountedOneByOneWhereTheirOrderChanges) {
-  bool is_first = false;
-  runs_of([&] {
-    is_first = !is_first;
+  const int of_one = runs_of([&] { fill(); });
+  measurements.clear();
+  int runs = 0;
+  const int of_both = runs_of([&] {
+    const bool is_first = ++runs < 3;
     if (is_first) fill();
     cuda::clean_cache();
     if (!is_first) fill();
   });
+  EXPECT_GT(of_both, of_one) << "the passes of both were of no use";
+  expect_right();
+}
+
+TEST_F(TwoKernels, AreCountedOneByOneWhereAnotherLaunchComesBetween) {
+  const int of_one = runs_of([&] { fill(); });
+  measurements.clear();
+  int runs = 0;
+  const int of_both = runs_of([&] {
+    fill();
+    if (++runs > 2) fill();
+    cuda::clean_cache();
+  });
+  EXPECT_GT(of_both, of_one);
   expect_right();
 }
 
 TEST_F(TwoKernels, AreCountedOneByOneWhereOneIsNotAlwaysLaunched) {
   int runs = 0;
-  runs_of([&] {
+  const int all = runs_of([&] {
     cuda::clean_cache();
     if (++runs != 4) fill();
   });
+  EXPECT_GT(all, 4);
   expect_right();
+}
+
+/// Of which one stage launches both, and a later one the first of them alone.
+TEST_F(TwoKernels, OfAStageAreCountedThoughAnotherOneLaunchesOneOfThem) {
+  const auto collector = kind().make({subject, device, clock, plan});
+  int samples = 0;
+  do {
+    collector->begin_sample();
+    collector->begin_stage("layer1", Stage::prepare);
+    fill();
+    cuda::clean_cache();
+    collector->end_stage("layer1", Stage::prepare);
+    collector->begin_stage("layer1", Stage::finish);
+    fill();
+    collector->end_stage("layer1", Stage::finish);
+    collector->end_sample();
+  } while (collector->wants_more() && ++samples < 100);
+  EXPECT_LT(samples, 100);
+  collector->finish(measurements);
+  expect_right();
+}
+
+TEST_F(TwoKernels, OfWhichOneIsNeverLaunchedAgainLeaveTheOther) {
+  const auto collector = kind().make({subject, device, clock, plan});
+  int samples = 0;
+  do {
+    collector->begin_sample();
+    collector->begin_stage("layer1", Stage::prepare);
+    if (samples < 3) fill();
+    collector->end_stage("layer1", Stage::prepare);
+    collector->begin_stage("layer2", Stage::finish);
+    cuda::clean_cache();
+    collector->end_stage("layer2", Stage::finish);
+    collector->end_sample();
+  } while (collector->wants_more() && ++samples < 100);
+  EXPECT_LT(samples, 100);
+  collector->finish(measurements);
+  const Measurement gone = test::row_of(measurements, "dram__bytes_write.sum", "layer1");
+  EXPECT_NE(gone.absent.find("was not launched again"), std::string::npos) << gone.absent;
+  const double read = 2.0 * cuda::gpu().l2CacheSize;
+  EXPECT_NEAR(of("dram__bytes_read.sum", "read_beyond_cache"), read, 0.01 * read);
 }
 
 TEST_F(TwoKernels, AreCountedOneByOneWhereTwoThreadsLaunchThem) {
