@@ -304,12 +304,17 @@ void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& fam
   ClockNoise device, host;
   bool has_flawed = false;
   std::size_t fewest = std::numeric_limits<std::size_t>::max(), most = 0;
-  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult& variant,
+                              const CaseResult& result) {
     const auto add = [&](const Value& time, std::string_view metric) {
       if (!time || !time->interval) return;
       fewest = std::min(fewest, time->rounds);
       most = std::max(most, time->rounds);
-      (time->clock == ClockSource::device ? device : host).add(result, time, family.words.time(metric));
+      const bool is_of_gpu = time->clock == ClockSource::device;
+      // Of a GPU's op the host may have a part in the time, though it is not its clock that took it.
+      const bool is_shared = !is_of_gpu && metric == "op_time" && variant.info.device != "cpu";
+      (is_of_gpu ? device : host)
+          .add(result, time, family.words.time(metric) + (is_shared ? " that the host has a part in" : ""));
     };
     for (const OpResult& op : result.ops) {
       if (op.flaw.empty()) add(op.op_time, "op_time");  // of others add_flawed_op_times() tells

@@ -108,6 +108,10 @@ std::string step_text(const Measurement& row) {
                      row.rounds.empty() ? "" : fmt::format(" (round {})", step->round + 1));
 }
 
+const char* has(const Found& found) {
+  return found.count == 1 ? "has" : "have";
+}
+
 /// What is told of the samples, in a few words and in a sentence.
 struct Trait {
   std::string brief;
@@ -120,7 +124,7 @@ std::optional<Trait> steps_of(const std::vector<SampledTime>& times) {
   const std::string head = found.count == 1
                                ? "A step within a round: "
                                : fmt::format("{} have a step within a round, the largest: ", of_able(found));
-  return Trait{fmt::format("{} of {} have a step", found.count, format::plural(found.able, "time")),
+  return Trait{fmt::format("{} of {} {} a step", found.count, format::plural(found.able, "time"), has(found)),
                fmt::format("{}{} {}. Such a median depends on when the step came.", head, found.where.name(),
                            step_text(*found.where.row))};
 }
@@ -130,7 +134,8 @@ std::optional<Trait> likeness_of(const std::vector<SampledTime>& times) {
       find(times, fewest_for_likeness, [](const Measurement& row) { return row.series.autocorrelation; });
   if (found.count == 0) return std::nullopt;
   return Trait{
-      fmt::format("{} of {} drift or swing", found.count, found.able),
+      fmt::format("{} of {} {}", found.count, found.able,
+                  found.count == 1 ? "drifts or swings" : "drift or swing"),
       fmt::format("In {} a sample is much like the one before (the most: {}, correlation {}): something "
                   "drifts or swings, and more samples do not average it out.",
                   of_able(found), found.where.name(), format::fixed(found.most, 2))};
@@ -145,14 +150,15 @@ std::optional<Trait> far_out_of(const std::vector<SampledTime>& times) {
   if (found.count == 0) return std::nullopt;
   const std::string many = format::whole_percent(100 * many_far_out);
   return Trait{
-      fmt::format("{} of {} have more than {} of their samples far out", found.count, found.able, many),
+      fmt::format("{} of {} {} more than {} of the samples far out", found.count, found.able, has(found),
+                  many),
       fmt::format("In {} more than {} of the samples lie beyond Tukey's outer fences (the most: {}, {}). "
                   "None was dropped.",
                   of_able(found), many, found.where.name(), format::whole_percent(100 * found.most))};
 }
 
 /// A round of one or two samples has no median to speak of.
-std::optional<Trait> short_rounds_of(const std::vector<SampledTime>& times) {
+std::optional<std::string> short_rounds_of(const std::vector<SampledTime>& times) {
   const auto is_few = [](std::size_t samples) { return samples > 0 && samples < fewest_for_a_median; };
   std::size_t in_rounds = 0, few = 0;
   for (const SampledTime& time : times) {
@@ -162,9 +168,9 @@ std::optional<Trait> short_rounds_of(const std::vector<SampledTime>& times) {
     if (std::ranges::any_of(time.row->rounds, is_few)) ++few;
   }
   if (few == 0) return std::nullopt;
-  const std::string have = fmt::format("{} of {} have rounds of fewer than {} samples", few,
-                                       format::plural(in_rounds, "time"), fewest_for_a_median);
-  return Trait{have, have + ": the median of such a round is their mean."};
+  return fmt::format(
+      "{} of {} have rounds of fewer than {} samples: the median of such a round is their mean.", few,
+      format::plural(in_rounds, "time"), fewest_for_a_median);
 }
 
 }  // namespace
@@ -172,17 +178,18 @@ std::optional<Trait> short_rounds_of(const std::vector<SampledTime>& times) {
 void add_series_findings(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   constexpr std::size_t most_sentences = 2;
   const std::vector<SampledTime> times = sampled_times(families);
+  if (const auto few = short_rounds_of(times)) findings.push_back({Severity::caution, *few});
   std::vector<std::string> briefs, sentences;
-  for (const auto& trait : {short_rounds_of(times), steps_of(times), likeness_of(times), far_out_of(times)}) {
+  for (const auto& trait : {steps_of(times), likeness_of(times), far_out_of(times)}) {
     if (!trait) continue;
     briefs.push_back(trait->brief);
     sentences.push_back(trait->sentence);
   }
   if (sentences.size() > most_sentences) {
-    findings.push_back({Severity::caution,
-                        fmt::format("Samples of a round are not always alike, and none was dropped: {}.",
-                                    format::list(briefs)),
-                        false, sentences});
+    findings.push_back(
+        {Severity::caution,
+         fmt::format("Samples of a round are not always alike; none was dropped: {}.", format::list(briefs)),
+         false, sentences});
     return;
   }
   for (const std::string& text : sentences) findings.push_back({Severity::caution, text});
