@@ -13,8 +13,10 @@ void clean_cache();
 /// For a kernel that is launched again and again, and each time is to find what it finds in a program: the
 /// instruction caches hold nothing of it either, and the TLBs none of its pages. Called from within a
 /// callback of the driver, where the runtime is in the middle of a call; waits until it is done.
-/// clean_cache() must have been called before. Launches so many kernels:
-inline constexpr std::size_t cold_start_launches = 2;
+/// clean_cache() must have been called before.
 void start_cold_in_callback();
+
+/// How many kernels start_cold_in_callback() launches.
+inline constexpr std::size_t cold_start_launches = 2;
 
 }  // namespace mprof::cuda
