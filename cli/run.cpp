@@ -207,8 +207,8 @@ Verb run_verb() {
       {"devices", "LIST", "",
        "The GPUs to run on: all, or numbers (as CUDA counts them) and UUIDs with commas between, of one "
        "model. Several share the cases, all of a problem on the same one; the timing pass, which takes host "
-       "times, has the host for itself, one GPU at a time; counters are read on one GPU at a time too, and "
-       "the other passes run at once. --resume goes on on the same ones."},
+       "times, has the host for itself, one GPU at a time; the other passes run at once. --resume goes on "
+       "on the same ones."},
       {"share-host", "", "",
        "With --devices: take times on all GPUs at once. Shorter, but host times and copies disturb each "
        "other; the record says so, and the times of the GPU's own clock count."},

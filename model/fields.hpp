@@ -287,6 +287,17 @@ void fields(Archive& a, S& s) {
   a.field("count", s.count);
 }
 
+template <class Archive, Fields<PassTime> S>
+void fields(Archive& a, S& s) {
+  a.field("pass", s.pass);
+  a.field("workers", s.workers);
+  a.field("seconds", s.seconds);
+  a.field("starting", s.starting);
+  a.field("loading", s.loading);
+  a.field("measuring", s.measuring);
+  a.optional_field("waiting", s.waiting);
+}
+
 template <class Archive, Fields<RunPart> S>
 void fields(Archive& a, S& s) {
   a.optional_field("shard", s.shard);
@@ -296,17 +307,8 @@ void fields(Archive& a, S& s) {
   a.optional_field("finished", s.finished);
   a.field("environment", s.environment);
   a.field("ceilings", s.ceilings);
+  a.optional_field("spent", s.spent);
   a.field("cases", s.cases);
-}
-
-template <class Archive, Fields<PassTime> S>
-void fields(Archive& a, S& s) {
-  a.field("pass", s.pass);
-  a.field("workers", s.workers);
-  a.field("seconds", s.seconds);
-  a.field("starting", s.starting);
-  a.field("loading", s.loading);
-  a.field("measuring", s.measuring);
 }
 
 /// All but the cases, which stand in files of their own.

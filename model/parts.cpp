@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "model/facts.hpp"
 
 namespace mprof {
@@ -101,6 +103,12 @@ void visit_machines(Run run, const std::function<void(const Run&)>& visit) {
     run.cases = std::move(machine->cases);
     visit(run);
   }
+}
+
+std::string name_of(const RunPart& part) {
+  const std::string gpu = text_in(part.environment, fact::gpu_uuid);
+  if (!gpu.empty()) return gpu;
+  return part.shard ? fmt::format("shard {}", part.shard->index) : fmt::format("run of {}", part.started);
 }
 
 std::string gpu_uuid(const Run& run) {

@@ -329,6 +329,18 @@ struct Tool {
   bool operator==(const Tool&) const = default;
 };
 
+/// What mprof itself spent on a pass, s of the clock, in all of its rounds.
+struct PassTime {
+  Pass pass = Pass::timing;
+  std::uint32_t workers = 0;  ///< processes
+  double seconds = 0;         ///< from the start of each until it was gone; holds the following three
+  double starting = 0;        ///< until its first case began
+  double loading = 0;         ///< of its cases, what is in no PassResult::seconds: inputs, memory, libraries
+  double measuring = 0;       ///< their PassResult::seconds
+  double waiting = 0;         ///< before workers could start: for other devices of the host
+  bool operator==(const PassTime&) const = default;
+};
+
 /// One of the runs that a run was merged from: what it had of its own.
 struct RunPart {
   std::optional<Shard> shard{};
@@ -338,19 +350,9 @@ struct RunPart {
   std::string finished{};
   Environment environment{};
   std::vector<Ceiling> ceilings{};
+  std::vector<PassTime> spent{};
   std::vector<std::string> cases{};  ///< ids of those that it measured
   bool operator==(const RunPart&) const = default;
-};
-
-/// What mprof itself spent on a pass, s of the clock, in all of its rounds.
-struct PassTime {
-  Pass pass = Pass::timing;
-  std::uint32_t workers = 0;  ///< processes
-  double seconds = 0;         ///< from the start of each until it was gone; holds the following
-  double starting = 0;        ///< until its first case began
-  double loading = 0;         ///< of its cases, what is in no PassResult::seconds: inputs, memory, libraries
-  double measuring = 0;       ///< their PassResult::seconds
-  bool operator==(const PassTime&) const = default;
 };
 
 struct Run {
@@ -369,7 +371,7 @@ struct Run {
   std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
   std::optional<Shard> shard{};         ///< the cases are this share of the plan's; not set: they are all
   std::vector<RunPart> parts{};         ///< of a merged run, by shard
-  std::vector<PassTime> spent{};  ///< by the order in which passes began; not of runs on several devices
+  std::vector<PassTime> spent{};        ///< by the order in which passes began; of a merged run, in its parts
   bool operator==(const Run&) const = default;
 };
 

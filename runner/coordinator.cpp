@@ -148,7 +148,9 @@ class Coordinator {
     for (const Task& task : tasks) {
       if (context_.host != nullptr && !needs_host(task)) {
         say_timed();
+        const double asked = context_.clock.now();
         context_.host->all_timed.wait();
+        note_waiting(task.pass, asked);
       }
       if (const Outcome outcome = measure(task); outcome != Outcome::done) return outcome;
     }
@@ -205,8 +207,9 @@ class Coordinator {
 
   /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
   Outcome measure(Assignment& assignment) {
+    const double asked = context_.clock.now();
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
-    const std::unique_lock<std::mutex> counting = turn_to_count(assignment.pass);
+    note_waiting(assignment.pass, asked);
     if (is_out_of_time()) return Outcome::out_of_time;
     started_ = context_.clock.now();
     const Outcome outcome = run_worker(assignment);
@@ -216,9 +219,9 @@ class Coordinator {
     return outcome;
   }
 
-  [[nodiscard]] std::unique_lock<std::mutex> turn_to_count(Pass pass) const {
-    return context_.host != nullptr && pass == Pass::counters ? std::unique_lock(context_.host->counting)
-                                                              : std::unique_lock<std::mutex>();
+  /// For others on the host.
+  void note_waiting(Pass pass, double since) {
+    if (context_.host != nullptr) spent_on(pass).waiting += context_.clock.now() - since;
   }
 
   [[nodiscard]] PassTime& spent_on(Pass pass) {

@@ -36,13 +36,11 @@ class Progress {
 
 /// A host that several coordinators share, each with a device of its own. What takes host times, or loads the
 /// host with ops, comes first and holds it alone; all else begins when every coordinator is through with
-/// that, and holds it with others. Counters are read on one device at a time: a case of one kernel took
-/// 2 s beside another GPU that was counted (two H100), and 0.5 s alone (an H200).
+/// that, and holds it with others.
 struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
   std::latch all_timed;
-  std::mutex counting{};
   /// What its survey found of the host itself, before the coordinators begin; each surveys its device.
   Environment environment{};
   std::vector<Ceiling> ceilings{};

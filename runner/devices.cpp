@@ -58,9 +58,10 @@ const DeviceUnit& named_unit(const std::string& list, const std::string& name,
 class SharedProgress final : public Progress {
  public:
   explicit SharedProgress(Progress& progress) : progress_(progress) {}
+  /// Of the host and of each device.
   void surveying() override {
     const std::scoped_lock lock(mutex_);
-    progress_.surveying();
+    if (!std::exchange(is_surveying_, true)) progress_.surveying();
   }
   void case_begins(const Case& c, Pass pass) override {
     const std::scoped_lock lock(mutex_);
@@ -86,6 +87,7 @@ class SharedProgress final : public Progress {
  private:
   Progress& progress_;
   std::mutex mutex_;
+  bool is_surveying_ = false;
 };
 
 /// A device's share of the run.
@@ -151,11 +153,11 @@ void announce(const std::vector<DeviceShare>& shares, Progress& progress) {
 
 /// Once, not once for each device. Where this is interrupted, so is everyone.
 void survey_host(const std::vector<DeviceShare>& shares, const CoordinatorContext& context,
-                 SharedHost& host) {
+                 Progress& progress, SharedHost& host) {
   const bool is_known =
       std::ranges::none_of(shares, [](const DeviceShare& share) { return share.run.environment.empty(); });
   if (is_known) return;
-  context.progress.surveying();
+  progress.surveying();
   Run surveyed{.variants = shares.front().run.variants};
   if (!survey_machine(surveyed, context.worker_command, context.clock, context.interrupt_fd, Surveyed::host))
     return;
@@ -167,7 +169,7 @@ void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const Coord
   ask_for_huge_pages();
   SharedProgress progress(context.progress);
   SharedHost host(static_cast<std::ptrdiff_t>(shares.size()));
-  survey_host(shares, context, host);
+  survey_host(shares, context, progress, host);
   std::vector<std::thread> threads;
   for (DeviceShare& share : shares) {
     threads.emplace_back([&] {

@@ -200,7 +200,8 @@ RunPart part_of(const Run& run) {
                .started = run.started,
                .finished = run.finished,
                .environment = run.environment,
-               .ceilings = run.ceilings};
+               .ceilings = run.ceilings,
+               .spent = run.spent};
   for (const Case& c : run.cases) part.cases.push_back(c.id);
   return part;
 }
@@ -249,6 +250,7 @@ void add_inputs(std::vector<InputFile>& known, const std::vector<InputFile>& mor
 Run frame_of(const std::vector<MergeSource>& sources) {
   Run run = sources.front().run;
   run.cases.clear();
+  run.spent.clear();
   run.shard.reset();
   run.environment = common_environment(sources);
   run.ceilings = highest_ceilings(sources);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
+#include "model/parts.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
@@ -186,12 +187,8 @@ FactList part_facts(const Run& run) {
   FactList list{"Parts"};
   const std::span<const RunPart> first = std::span(run.parts).first(std::min(shown, run.parts.size()));
   for (const RunPart& part : first) {
-    const Fact* const uuid = find_fact(part.environment, fact::gpu_uuid.group, fact::gpu_uuid.name);
-    const bool is_known = uuid != nullptr && std::holds_alternative<std::string>(*uuid);
-    const std::string name = is_known     ? std::get<std::string>(*uuid)
-                             : part.shard ? fmt::format("Shard {}", part.shard->index)
-                                          : moment(part.started);
-    list.add(format::one_line(name), fmt::format("{} of {} cases", part.cases.size(), run.cases.size()));
+    list.add(format::one_line(format::sentence_case(name_of(part))),
+             fmt::format("{} of {} cases", part.cases.size(), run.cases.size()));
   }
   if (run.parts.size() > shown)
     list.add(fmt::format("{} more", format::count(run.parts.size() - shown)), "parts[] of run.json has them");

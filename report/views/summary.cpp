@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/parts.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
@@ -82,25 +83,51 @@ std::string remarks(const FamilyResult& family) {
   return out;
 }
 
-}  // namespace
+std::string seconds_text(double seconds) {
+  return format::about(seconds, Unit::second);
+}
 
-std::string render_spent(const Run& run) {
-  if (run.spent.empty()) return "";
-  const auto about = [](double seconds) { return format::about(seconds, Unit::second); };
+PassTime sum(const std::vector<PassTime>& passes) {
   PassTime all;
-  std::vector<std::string> passes;
-  for (const PassTime& one : run.spent) {
-    passes.push_back(fmt::format("{} {}", to_string(one.pass), about(one.seconds)));
+  for (const PassTime& one : passes) {
     all.workers += one.workers;
     all.seconds += one.seconds;
     all.starting += one.starting;
     all.loading += one.loading;
     all.measuring += one.measuring;
+    all.waiting += one.waiting;
   }
-  return fmt::format(
-      "Took {} ({}): {} to start {} worker{}, {} to load and free, {} to measure and verify.\n",
-      about(all.seconds), fmt::join(passes, ", "), about(all.starting), all.workers,
-      all.workers == 1 ? "" : "s", about(all.seconds - all.starting - all.measuring), about(all.measuring));
+  return all;
+}
+
+std::string spent_text(const std::vector<PassTime>& spent) {
+  std::vector<std::string> passes;
+  for (const PassTime& one : spent)
+    passes.push_back(fmt::format("{} {}", to_string(one.pass), seconds_text(one.seconds)));
+  const PassTime all = sum(spent);
+  return fmt::format("{} ({}): {} to start {} worker{}, {} to load and free, {} to measure and verify",
+                     seconds_text(all.seconds), fmt::join(passes, ", "), seconds_text(all.starting),
+                     all.workers, all.workers == 1 ? "" : "s",
+                     seconds_text(all.seconds - all.starting - all.measuring), seconds_text(all.measuring));
+}
+
+}  // namespace
+
+std::string render_spent(const Run& run) {
+  if (!run.spent.empty()) return fmt::format("Took {}.\n", spent_text(run.spent));
+  double longest = 0;
+  std::string out;
+  for (const RunPart& part : run.parts) {
+    if (part.spent.empty()) continue;
+    const PassTime all = sum(part.spent);
+    longest = std::max(longest, all.seconds + all.waiting);
+    out += fmt::format("  {}: {}{}.\n", name_of(part), spent_text(part.spent),
+                       all.waiting < 0.01 * all.seconds
+                           ? ""
+                           : fmt::format("; {} of waiting for the others", seconds_text(all.waiting)));
+  }
+  if (out.empty()) return "";
+  return fmt::format("Took {} on {} devices at once:\n{}", seconds_text(longest), run.parts.size(), out);
 }
 
 std::string render_summary(const Run& run, std::size_t width) {

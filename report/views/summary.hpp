@@ -11,7 +11,8 @@ namespace mprof {
 /// text of at most `width` columns.
 [[nodiscard]] std::string render_summary(const Run& run, std::size_t width);
 
-/// What mprof itself spent, in a line: pass by pass, and on what. Empty where it is not known.
+/// What mprof itself spent, pass by pass, and on what: in a line, or of several devices one each. Empty where
+/// it is not known.
 [[nodiscard]] std::string render_spent(const Run& run);
 
 }  // namespace mprof

@@ -106,7 +106,7 @@ inline Run full_run() {
   run.variants = {full_variant()};
   run.cases = {full_case()};
   run.shard = Shard{2, 3};
-  run.spent = {{Pass::timing, 3, 9.5, 1, 2, 6}, {Pass::trace, 1, 2, 0.5, 0.25, 1}};
+  run.spent = {{Pass::timing, 3, 9.5, 1, 2, 6}, {Pass::trace, 1, 2, 0.5, 0.25, 1, 0.125}};
   run.parts = {{.shard = Shard{1, 3},
                 .command_line = {"mprof", "run", "--all", "--shard", "1/3"},
                 .seed = 7,
@@ -114,6 +114,7 @@ inline Run full_run() {
                 .finished = "2026-11-21T02:59:07Z",
                 .environment = {{"gpu", {{"UUID", "GPU-1"}, {"MIG", Absent{"no GPU"}}}}},
                 .ceilings = run.ceilings,
+                .spent = run.spent,
                 .cases = {run.cases[0].id}}};
   return run;
 }

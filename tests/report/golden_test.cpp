@@ -117,6 +117,25 @@ TEST(Summary, SaysWhatTookHowLong) {
             "and free, 210\u00a0s to measure and verify.\n");
 }
 
+TEST(Summary, OfSeveralDevicesTheLongestIsWhatItTook) {
+  mprof::Run run;
+  run.parts.resize(2);
+  run.parts[0].environment["gpu"]["UUID"] = std::string("GPU-a1");
+  run.parts[0].spent = {{Pass::timing, 2, 100, 1, 10, 89, 0.25}};
+  run.parts[1].shard = Shard{2, 2};
+  run.parts[1].spent = {{Pass::timing, 1, 60, 1, 4, 55, 0}, {Pass::trace, 1, 20, 1, 4, 15, 40}};
+  EXPECT_EQ(render_spent(run),
+            "Took 120\u00a0s on 2 devices at once:\n"
+            "  GPU-a1: 100\u00a0s (timing 100\u00a0s): 1\u00a0s to start 2 workers, 10\u00a0s to load and "
+            "free, 89\u00a0s to measure and verify.\n"
+            "  shard 2: 80\u00a0s (timing 60\u00a0s, trace 20\u00a0s): 2\u00a0s to start 2 workers, "
+            "8\u00a0s to load and free, 70\u00a0s to measure and verify; 40\u00a0s of waiting for the "
+            "others.\n");
+  run.parts.front().spent.clear();
+  run.parts.back().spent.clear();
+  EXPECT_EQ(render_spent(run), "") << "merged from runs of an earlier version";
+}
+
 TEST(Summary, SaysWhyCasesWereSkippedOnceAReason) {
   mprof::Run run = samples::healthy();
   std::size_t skipped = 0;
