@@ -1,6 +1,7 @@
 #include "runner/shards.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
+#include "model/run_file.hpp"
 
 namespace mprof {
 namespace {
@@ -78,6 +80,22 @@ TEST(Shards, AreDividedByTheTimesOfAnEarlierRun) {
   EXPECT_EQ(costs, (std::vector<double>{60, without[1], without[2], without[3]}));
   EXPECT_EQ(cases_of_shard(cases, {1, 2}, &earlier).size(), 1U) << "the long one alone";
   EXPECT_EQ(cases_of_shard(cases, {2, 2}, &earlier).size(), 3U);
+}
+
+/// A line through the times of all cases stands for those that nobody has measured yet.
+TEST(Shards, OfAnUnknownRunTakeAboutAsLongAsEachOther) {
+  const mprof::Run run = read_record(std::filesystem::path(MPROF_SOURCE_DIR) / "results/h200-2026-11-26");
+  double between = 0;  // what the cases' own seconds do not hold
+  for (const PassTime& spent : run.spent)
+    between += (spent.seconds - spent.measuring) / static_cast<double>(run.cases.size());
+  const std::vector<std::uint32_t> owners = assign_problems(run, 2, nullptr);
+  std::map<std::uint32_t, double> loads;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    loads[owners[i]] += between;
+    for (const PassResult& pass : run.cases[i].passes) loads[owners[i]] += pass.seconds;
+  }
+  ASSERT_EQ(loads.size(), 2U);
+  EXPECT_LT(std::max(loads[1], loads[2]), 1.1 * std::min(loads[1], loads[2]));
 }
 
 }  // namespace
