@@ -100,6 +100,11 @@ std::vector<std::string> ids_of(const std::vector<DeviceUnit>& units) {
 std::vector<DeviceUnit> resumed_units(const Arguments& arguments, const Run& run, const fs::path& directory) {
   std::vector<DeviceUnit> units = units_of(arguments);
   std::vector<std::string> begun = devices_of(run, directory);
+  if (begun.empty() && !run.parts.empty() && !units.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{} was merged from {} runs: what is left of it goes on on one GPU, without "
+                            "--devices. Or record a new run.",
+                            directory.string(), run.parts.size()));
   if (begun.empty() && !run.environment.empty()) {
     const Fact* const uuid = find_fact(run.environment, fact::gpu, "UUID");
     if (!units.empty() && uuid != nullptr && std::holds_alternative<std::string>(*uuid))
@@ -137,7 +142,8 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
   derive(run, directory.path());
   if (!arguments.flag("quiet")) {
     std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
-    std::fputs(render_spent(run).c_str(), stdout);
+    const std::string spent = units.size() > 1 ? render_spent_on_devices(run) : render_spent(run);
+    std::fputs(spent.c_str(), stdout);
   }
   const ExitCode code = exit_code_of(run);
   const std::string path = directory.path().string();

@@ -15,6 +15,7 @@
 #include "runner/cluster/progress.hpp"
 #include "runner/cluster/slurm.hpp"
 #include "runner/cluster/submission.hpp"
+#include "runner/devices.hpp"
 #include "system/error.hpp"
 #include "system/folder_lock.hpp"
 
@@ -24,11 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The shards of a run, or the run alone where it has none.
+/// The shards of a run, or the shares of its devices, or the run alone where it has neither.
 struct Overview {
   std::vector<ShardProgress> shards{};
   std::optional<Submission> submission{};
   std::optional<RunState> merged{};  ///< of the run that they are merged into
+  bool are_of_devices = false;       ///< which one command measures, and merges
   bool merge_is_queued = false;
   std::string silence{};  ///< why the scheduler did not say what its jobs do
 };
@@ -38,13 +40,30 @@ bool is_run(const fs::path& path) {
   return fs::exists(path / "run.json", error);
 }
 
-std::vector<ShardProgress> read_shards(const fs::path& directory) {
-  std::vector<ShardProgress> shards;
+/// Of a run that is not spread over devices, or that of which the record tells all, none.
+std::vector<ShardProgress> read_shares(const Run& run, const fs::path& directory) {
+  std::vector<ShardProgress> shares;
+  if (run.state == RunState::complete) return shares;
+  for (const std::string& id : devices_of(run, directory)) {
+    const fs::path path = directory / devices_folder / id;
+    shares.push_back(progress_of(read_record(path), path));
+    shares.back().note = id;
+  }
+  return shares;
+}
+
+void read_shards(Overview& overview, const fs::path& directory) {
+  std::vector<ShardProgress>& shards = overview.shards;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(shards_of(directory), error)) {
     if (is_run(entry.path())) shards.push_back(progress_of(read_record(entry.path()), entry.path()));
   }
-  if (shards.empty()) shards.push_back(progress_of(read_record(directory), directory));
+  if (shards.empty()) {
+    const Run run = read_record(directory);
+    shards = read_shares(run, directory);
+    overview.are_of_devices = !shards.empty();
+    if (shards.empty()) shards.push_back(progress_of(run, directory));
+  }
   std::ranges::sort(shards, {}, [](const ShardProgress& shard) {
     return std::pair(shard.shard.index, shard.path.string());
   });
@@ -52,7 +71,6 @@ std::vector<ShardProgress> read_shards(const fs::path& directory) {
     if (shard.state == ShardState::stopped && FolderLock::is_held(shard.path))
       shard.state = ShardState::running;
   }
-  return shards;
 }
 
 /// What Slurm says of shards that are not complete.
@@ -71,7 +89,8 @@ void ask_slurm(Overview& overview) {
 }
 
 Overview overview_of(const fs::path& directory) {
-  Overview overview{.shards = read_shards(directory), .submission = read_submission(directory)};
+  Overview overview{.submission = read_submission(directory)};
+  read_shards(overview, directory);
   const bool has_shards = overview.shards.front().path != directory;
   if (has_shards && is_run(directory)) overview.merged = read_record(directory).state;
   const bool is_done = overview.merged == RunState::complete;
@@ -108,6 +127,7 @@ std::string next_step(const Overview& overview, const std::string& directory) {
                ? ""
                : fmt::format("Complete. Next: mprof report {}", directory);
   if (any_is(overview, ShardState::running) || any_is(overview, ShardState::waiting)) return "";
+  if (overview.are_of_devices) return fmt::format("Go on with it: mprof run --resume --out {}", directory);
   if (overview.merge_is_queued) return "All shards are through; the job that merges them waits or runs.";
   if (all_are(overview, ShardState::complete))
     return fmt::format("Complete, not merged yet: mprof merge {}/shards/[0-9]* --out {} --overwrite",
@@ -184,7 +204,8 @@ Verb status_verb() {
           .positional = "DIR",
           .summary = "how far a run is: done, running, failed, left, and until when",
           .description =
-              "Says of each shard of the run in DIR (of DIR/shards, or of the run itself) whether it is "
+              "Says of each shard of the run in DIR (of DIR/shards, or each GPU's share, or of the run "
+              "itself) whether it is "
               "complete, running, waiting or stopped, how many of its cases are done, failed and left, when "
               "all should be through, and what to do next. Looks at the records alone and, where the run was "
               "submitted, asks Slurm; disturbs nothing.",

@@ -82,6 +82,10 @@ std::string PartIndex::gpu_model(std::string_view case_id) const {
   return gpu_in(environment(case_id));
 }
 
+std::string PartIndex::gpu_uuid(std::string_view case_id) const {
+  return text_in(environment(case_id), fact::gpu_uuid);
+}
+
 void visit_machines(Run run, const std::function<void(const Run&)>& visit) {
   if (run.parts.empty()) {
     visit(run);
@@ -108,7 +112,10 @@ void visit_machines(Run run, const std::function<void(const Run&)>& visit) {
 std::string name_of(const RunPart& part) {
   const std::string gpu = text_in(part.environment, fact::gpu_uuid);
   if (!gpu.empty()) return gpu;
-  return part.shard ? fmt::format("shard {}", part.shard->index) : fmt::format("run of {}", part.started);
+  if (part.shard) return fmt::format("shard {}", part.shard->index);
+  const std::string_view started = part.started;
+  return fmt::format("run of {} {}", started.substr(0, started.find('T')),
+                     started.substr(std::min(started.size(), started.find('T') + 1)));
 }
 
 std::string gpu_uuid(const Run& run) {

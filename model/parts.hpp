@@ -24,6 +24,8 @@ class PartIndex {
   [[nodiscard]] std::span<const Ceiling> ceilings(std::string_view case_id) const;
   /// The name of the GPU that measured it; empty when the record does not say.
   [[nodiscard]] std::string gpu_model(std::string_view case_id) const;
+  /// The UUID of that GPU; likewise.
+  [[nodiscard]] std::string gpu_uuid(std::string_view case_id) const;
 
  private:
   [[nodiscard]] const RunPart* part_of(std::string_view case_id) const;

@@ -129,7 +129,9 @@ class Coordinator {
 
   Outcome survey() {
     context_.progress.surveying();
+    const double asked = context_.clock.now();
     const HostTurn turn(context_.host, true);
+    if (!run_.plan.passes.empty()) note_waiting(run_.plan.passes.front(), asked);
     Run surveyed{.variants = run_.variants};
     if (context_.host != nullptr) {
       surveyed.environment = context_.host->environment;
@@ -219,9 +221,11 @@ class Coordinator {
     return outcome;
   }
 
-  /// For others on the host.
+  /// For others on the host. A lock that is free is no wait.
   void note_waiting(Pass pass, double since) {
-    if (context_.host != nullptr) spent_on(pass).waiting += context_.clock.now() - since;
+    constexpr double shortest_wait = 1e-3;  // s
+    const double waited = context_.clock.now() - since;
+    if (context_.host != nullptr && waited >= shortest_wait) spent_on(pass).waiting += waited;
   }
 
   [[nodiscard]] PassTime& spent_on(Pass pass) {

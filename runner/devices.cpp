@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -170,25 +171,33 @@ void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const Coord
   SharedProgress progress(context.progress);
   SharedHost host(static_cast<std::ptrdiff_t>(shares.size()));
   survey_host(shares, context, progress, host);
+  const auto measure = [&](DeviceShare& share) {
+    try {
+      CoordinatorContext own{worker_on(share.unit, context.worker_command),
+                             *share.directory,
+                             context.clock,
+                             progress,
+                             context.interrupt_fd,
+                             context.adds_rounds};
+      if (shares_host && shares.size() > 1)
+        own.host_disturbance = fmt::format(
+            "{} devices of the host were measured side by side, whose work counts as that of others",
+            shares.size());
+      own.host = &host;
+      coordinate(share.run, own);
+    } catch (...) {
+      share.error = std::current_exception();
+    }
+  };
   std::vector<std::thread> threads;
+  threads.reserve(shares.size());
   for (DeviceShare& share : shares) {
-    threads.emplace_back([&] {
-      try {
-        CoordinatorContext own{worker_on(share.unit, context.worker_command),
-                               *share.directory,
-                               context.clock,
-                               progress,
-                               context.interrupt_fd,
-                               context.adds_rounds};
-        if (shares_host && shares.size() > 1)
-          own.host_disturbance =
-              fmt::format("{} devices of the host were measured side by side", shares.size());
-        own.host = &host;
-        coordinate(share.run, own);
-      } catch (...) {
-        share.error = std::current_exception();
-      }
-    });
+    try {
+      threads.emplace_back([&] { measure(share); });
+    } catch (const std::system_error&) {
+      share.error = std::current_exception();
+      host.all_timed.count_down();  // the others do not wait for it
+    }
   }
   for (std::thread& thread : threads) thread.join();
   for (const DeviceShare& share : shares) {

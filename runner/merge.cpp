@@ -1,9 +1,11 @@
 #include "runner/merge.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -202,8 +204,20 @@ RunPart part_of(const Run& run) {
                .environment = run.environment,
                .ceilings = run.ceilings,
                .spent = run.spent};
-  for (const Case& c : run.cases) part.cases.push_back(c.id);
+  for (const Case& c : run.cases) {
+    if (has_results(c)) part.cases.push_back(c.id);
+  }
   return part;
+}
+
+/// Of a merged run those that it has, and what it measured itself since then.
+void add_parts(const Run& source, std::vector<RunPart>& parts) {
+  std::set<std::string_view> known;
+  for (const RunPart& part : source.parts) known.insert(part.cases.begin(), part.cases.end());
+  RunPart own = part_of(source);
+  std::erase_if(own.cases, [&](const std::string& id) { return known.contains(id); });
+  std::ranges::copy(source.parts, std::back_inserter(parts));
+  if (source.parts.empty() || !own.cases.empty()) parts.push_back(std::move(own));
 }
 
 /// What all of them say; a fact that is not the same everywhere is none of the whole.
@@ -251,6 +265,7 @@ Run frame_of(const std::vector<MergeSource>& sources) {
   Run run = sources.front().run;
   run.cases.clear();
   run.spent.clear();
+  run.parts.clear();
   run.shard.reset();
   run.environment = common_environment(sources);
   run.ceilings = highest_ceilings(sources);
@@ -259,7 +274,7 @@ Run frame_of(const std::vector<MergeSource>& sources) {
     run.started = std::min(run.started, source.run.started);
     run.finished = std::max(run.finished, source.run.finished);
     add_inputs(run.inputs, source.run.inputs);
-    run.parts.push_back(part_of(source.run));
+    add_parts(source.run, run.parts);
   }
   return run;
 }

@@ -12,7 +12,7 @@ namespace mprof {
 namespace {
 
 /// A line through what cases of recorded runs took on an H200 with all passes and repeats, from 3 s at the
-/// smallest batch to 8.5 at the largest. Workers, inputs and kernels are loaded, and a kernel is counted in
+/// smallest problem to 8.5 at the largest. Workers, inputs and kernels are loaded, and a kernel is counted in
 /// many passes, whatever a case computes. Shares hang on the ratio of the two alone.
 constexpr double start_seconds = 2.5;
 constexpr double work_rate = 2e10;  ///< operations and bytes a second

@@ -60,6 +60,7 @@ Environment shown_environment(const Run& run) {
   Environment shown = run.environment;
   const auto gpu = shown.find(std::string(fact::gpu));
   if (gpu == shown.end()) return shown;
+  if (run.parts.size() > 1) gpu->second.erase(std::string(fact::gpu_count.name));  // that each part saw
   for (const auto& [name, metric_of] : clocks) {
     if (auto idle = gpu->second.extract(std::string(name)); !idle.empty()) {
       idle.key() = fmt::format("{} before the run, idle", name);

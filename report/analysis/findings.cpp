@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -381,6 +384,35 @@ void add_pooled_gpus(const Run& run, std::vector<Finding>& findings) {
                    format::count(gpus))});
 }
 
+/// Likewise of cases that several GPUs of one model share: all variants of a problem on one, or not even
+/// that.
+void add_divided_cases(const Run& run, const std::vector<FamilyResult>& families,
+                       std::vector<Finding>& findings) {
+  if (run.parts.size() < 2 || most_gpus_of_a_case(run) > 1 || gpu_models(run).size() > 1) return;
+  const PartIndex parts(run);
+  std::map<std::pair<std::string, Problem>, std::set<std::string>> by_problem;
+  std::set<std::string> all;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    const std::string gpu = parts.gpu_uuid(result.id);
+    if (gpu.empty()) return;
+    by_problem[{family.id, result.key.problem}].insert(gpu);
+    all.insert(gpu);
+  });
+  if (all.size() < 2) return;
+  const bool by_case =
+      std::ranges::any_of(by_problem, [](const auto& problem) { return problem.second.size() > 1; });
+  findings.push_back(
+      {Severity::caution,
+       fmt::format("{}, and healthy ones of one model may differ by several percent.",
+                   by_case
+                       ? fmt::format("Variants of one problem were measured on several of {} GPUs: how "
+                                     "they compare is also how these GPUs do",
+                                     format::count(all.size()))
+                       : fmt::format("The problems were divided among {} GPUs, all variants of one on the "
+                                     "same: what differs from problem to problem is also how these GPUs do",
+                                     format::count(all.size())))});
+}
+
 /// Of many comparisons at 95 %, some tell a difference where there is none. Device times differ by so much
 /// more than they vary that this hardly matters; the host's do not.
 void add_chance(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
@@ -415,7 +447,7 @@ enum class Disturbed { all, host_alone, no_more };
 struct DisturbedCases {
   Grouped one_by_one{};
   std::size_t count = 0;
-  std::string reasons{};
+  std::map<std::string, std::size_t> causes{};  ///< and of how many
 };
 
 /// What the runner knows of samples that were not taken in peace, and of those that it threw away for that.
@@ -438,8 +470,13 @@ std::string disturbances_text(Disturbed how, const DisturbedCases& cases, std::s
   const std::string of_all = fmt::format("{} of {}", cases.count, format::plural(timed, "case"));
   if (how == Disturbed::no_more)
     return fmt::format("The samples of {} were disturbed and taken again; those kept were not.", of_all);
+  std::vector<std::pair<std::string, std::size_t>> causes(cases.causes.begin(), cases.causes.end());
+  std::ranges::stable_sort(causes, std::greater<>(), [](const auto& cause) { return cause.second; });
+  std::vector<std::string> texts;
+  for (const auto& [cause, count] : causes)
+    texts.push_back(count == cases.count ? cause : fmt::format("{} ({} of them)", cause, count));
   return fmt::format("The {} of {} were disturbed: {}. No verdict hangs on them.",
-                     how == Disturbed::all ? "times" : "host times", of_all, format::causes(cases.reasons));
+                     how == Disturbed::all ? "times" : "host times", of_all, format::list(texts));
 }
 
 void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
@@ -457,8 +494,8 @@ void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Fin
                           : !reason.empty()             ? Disturbed::host_alone
                                                         : Disturbed::no_more;
     DisturbedCases& alike = disturbed[how];
-    if (alike.count++ > 0) alike.reasons += "; ";
-    alike.reasons += reason;
+    ++alike.count;
+    for (const std::string& cause : format::cause_list(reason)) ++alike.causes[cause];
     alike.one_by_one.add(family, disturbance_text(format::short_id(result.configuration), sampling, how),
                          result.key.problem);
   });
@@ -629,6 +666,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_missing_ceilings(run, findings);
   add_gpu_models(run, findings);
   add_pooled_gpus(run, findings);
+  add_divided_cases(run, families, findings);
   add_left_out(families, findings);
   add_one_round(run, families, findings);
   add_noise(run, families, findings);

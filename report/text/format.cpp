@@ -366,7 +366,7 @@ std::string words(std::string_view identifier) {
   return text;
 }
 
-std::string causes(std::string_view disturbance) {
+std::vector<std::string> cause_list(std::string_view disturbance) {
   std::vector<std::string> causes;
   for (std::size_t at = 0; at < disturbance.size();) {
     const std::size_t end = std::min(disturbance.find("; ", at), disturbance.size());
@@ -375,7 +375,11 @@ std::string causes(std::string_view disturbance) {
     if (std::ranges::find(causes, cause) == causes.end()) causes.push_back(std::move(cause));
     at = end + 2;
   }
-  return list(causes);
+  return causes;
+}
+
+std::string causes(std::string_view disturbance) {
+  return list(cause_list(disturbance));
 }
 
 std::string one_line(std::string_view text) {

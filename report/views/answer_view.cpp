@@ -32,17 +32,25 @@ std::string first_baseline_text(const FamilyResult& family, const Best& best) {
   return fmt::format("{} as fast as {}", format::times(*gain.factor), format::short_id(first));
 }
 
+/// " (95 %: 14.1–14.5×)", and where that tells nothing, so.
+std::string certainty_text(const SpeedUp& speed_up) {
+  if (!speed_up.interval) return {};
+  const std::string interval =
+      fmt::format("95 %: {}", format::times(speed_up.interval->low, speed_up.interval->high));
+  const bool has_one = speed_up.interval->low <= 1 && speed_up.interval->high >= 1;
+  return fmt::format(" ({}{})", interval, has_one ? ", which tells no difference" : "");
+}
+
 /// "1.23 ms, 14.3× as fast as its baseline map/cpu_naive (95 %: 14.1–14.5×)"
 std::string measured(const FamilyResult& family, const Best& best) {
   std::string text = format::quantity(best.time()->median, Unit::second);
   if (!best.speed_up()) return text + (best.fastest->is_baseline ? ", the baseline itself" : "");
   text += fmt::format(", {} as fast as its baseline {}", format::times(*best.speed_up().factor),
                       without_problem(best.fastest->baseline));
-  if (const auto& interval = best.speed_up().interval) {
-    text += fmt::format(" (95 %: {})", format::times(interval->low, interval->high));
-  }
-  const std::string first = first_baseline_text(family, best);
-  return first.empty() ? text : fmt::format("{} and {}", text, first);
+  const bool disturbed = best.speed_up().disturbed;
+  if (!disturbed) text += certainty_text(best.speed_up());
+  if (const std::string first = first_baseline_text(family, best); !first.empty()) text += " and " + first;
+  return disturbed ? text + " (no verdict: a time was disturbed)" : text;
 }
 
 /// " (level with 3 others)", where the measurement cannot say that nothing else is as fast.
@@ -62,12 +70,15 @@ std::string level_text(const FamilyResult& family, const Answers& answers, const
                            : " (level with others)";
 }
 
-/// " is fastest", and of how many where the report leaves some out.
-std::string fastest_words(const FamilyResult& family) {
+/// " is fastest", and of how many where the report leaves some out. What was disturbed only looks so.
+std::string fastest_words(const FamilyResult& family, const Answers& answers) {
+  const bool is_sure =
+      std::ranges::all_of(answers.best, [](const Best* best) { return best->time()->disturbed.empty(); });
+  const std::string words = is_sure ? " is fastest" : " has the shortest median";
   const std::size_t shown = family.variants.size();
   return family.measured <= shown
-             ? " is fastest"
-             : fmt::format(" is fastest of {} shown, {} measured,", shown, family.measured);
+             ? words
+             : fmt::format("{} of {} shown, {} measured,", words, shown, family.measured);
 }
 
 /// What the only one that was measured takes at the largest problem.
@@ -87,7 +98,7 @@ std::string sentence_on(const FamilyResult& family, const std::string& op) {
   for (const Winner& winner : answers.winners) {
     const bool everywhere = winner.problems.size() == all && all > 1;
     who.push_back(fmt::format("{}{} {}{}", format::short_id(winner.configuration),
-                              who.empty() ? fastest_words(family) : "",
+                              who.empty() ? fastest_words(family, answers) : "",
                               everywhere ? "at " + family.words.every() : family.words.at(winner.problems),
                               level_text(family, answers, winner)));
   }

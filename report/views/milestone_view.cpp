@@ -180,23 +180,46 @@ FactList peak_facts(const Run& run) {
   return list;
 }
 
-/// Which machine or GPU measured how much of a merged run: as many as two hosts have GPUs, a fleet is not
-/// read line by line.
-FactList part_facts(const Run& run) {
+/// "sum at sizes 100 and 1000; map at size 8192", where a part has a family's problems in part.
+std::string problems_of(const RunPart& part, const RunAnalysis& analysis) {
+  const std::set<std::string_view> own(part.cases.begin(), part.cases.end());
+  std::vector<std::string> texts;
+  bool has_all = true;
+  for (const FamilyResult& family : analysis.families) {
+    std::set<Problem> problems;
+    for (const VariantResult& variant : family.variants) {
+      for (const CaseResult& result : variant.cases) {
+        if (own.contains(result.id)) problems.insert(result.key.problem);
+      }
+    }
+    has_all = has_all && problems.size() == family.problems.size();
+    if (problems.empty()) continue;
+    texts.push_back(fmt::format("{} {}", format::short_id(family.id),
+                                family.words.at({problems.begin(), problems.end()})));
+  }
+  return has_all ? "" : fmt::format(", of {}", fmt::join(texts, "; "));
+}
+
+/// Which machine or GPU measured what of a merged run: as many as two hosts have GPUs, a fleet is not read
+/// line by line.
+FactList part_facts(const RunAnalysis& analysis) {
+  const Run& run = *analysis.run;
   constexpr std::size_t shown = 16;
   FactList list{"Parts"};
   const std::span<const RunPart> first = std::span(run.parts).first(std::min(shown, run.parts.size()));
   for (const RunPart& part : first) {
     list.add(format::one_line(format::sentence_case(name_of(part))),
-             fmt::format("{} of {} cases", part.cases.size(), run.cases.size()));
+             fmt::format("{} of {} cases{}", part.cases.size(), run.cases.size(),
+                         format::one_line(problems_of(part, analysis))));
   }
   if (run.parts.size() > shown)
     list.add(fmt::format("{} more", format::count(run.parts.size() - shown)), "parts[] of run.json has them");
   return list;
 }
 
-json setup_views(const Run& run) {
-  std::vector<FactList> lists{run_facts(run), part_facts(run), plan_facts(run), input_facts(run),
+json setup_views(const RunAnalysis& analysis) {
+  const Run& run = *analysis.run;
+  std::vector<FactList> lists{run_facts(run), part_facts(analysis), plan_facts(run), input_facts(run),
                               peak_facts(run)};
   const Environment environment = shown_environment(run);
   for (const std::string& group : ordered_groups(environment)) {
@@ -476,7 +499,7 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
             {"answers", answers},
             {"findings", findings},
             {"has_findings", !findings.empty()},
-            {"setup", setup_views(run)},
+            {"setup", setup_views(analysis)},
             {"families", families},
             {"notes", notes_view(analysis, page)},
             {"timeline", timeline_view(analysis, materials.evidence, plan)},

@@ -83,6 +83,8 @@ std::string remarks(const FamilyResult& family) {
   return out;
 }
 
+constexpr double little = 0.01;  // of a time, that nobody asks for
+
 std::string seconds_text(double seconds) {
   return format::about(seconds, Unit::second);
 }
@@ -105,29 +107,39 @@ std::string spent_text(const std::vector<PassTime>& spent) {
   for (const PassTime& one : spent)
     passes.push_back(fmt::format("{} {}", to_string(one.pass), seconds_text(one.seconds)));
   const PassTime all = sum(spent);
-  return fmt::format("{} ({}): {} to start {} worker{}, {} to load and free, {} to measure and verify",
-                     seconds_text(all.seconds), fmt::join(passes, ", "), seconds_text(all.starting),
-                     all.workers, all.workers == 1 ? "" : "s",
-                     seconds_text(all.seconds - all.starting - all.measuring), seconds_text(all.measuring));
+  std::string text =
+      fmt::format("{} ({}): {} to start {} worker{}, {} to load and free, {} to measure and verify",
+                  seconds_text(all.seconds), fmt::join(passes, ", "), seconds_text(all.starting), all.workers,
+                  all.workers == 1 ? "" : "s", seconds_text(all.loading), seconds_text(all.measuring));
+  const double rest = all.seconds - all.starting - all.loading - all.measuring;
+  if (rest >= little * all.seconds)
+    text += fmt::format(", {} to end workers or in cases without a result", seconds_text(rest));
+  return text;
 }
 
 }  // namespace
 
 std::string render_spent(const Run& run) {
-  if (!run.spent.empty()) return fmt::format("Took {}.\n", spent_text(run.spent));
+  return run.spent.empty() ? "" : fmt::format("Took {}.\n", spent_text(run.spent));
+}
+
+std::string render_spent_on_devices(const Run& run) {
   double longest = 0;
-  std::string out;
+  std::size_t devices = 0;
+  std::string lines;
   for (const RunPart& part : run.parts) {
     if (part.spent.empty()) continue;
     const PassTime all = sum(part.spent);
     longest = std::max(longest, all.seconds + all.waiting);
-    out += fmt::format("  {}: {}{}.\n", name_of(part), spent_text(part.spent),
-                       all.waiting < 0.01 * all.seconds
-                           ? ""
-                           : fmt::format("; {} of waiting for the others", seconds_text(all.waiting)));
+    ++devices;
+    lines += fmt::format("  {}: {}{}.\n", name_of(part), spent_text(part.spent),
+                         all.waiting < little * all.seconds
+                             ? ""
+                             : fmt::format("; {} of waiting for the others", seconds_text(all.waiting)));
   }
-  if (out.empty()) return "";
-  return fmt::format("Took {} on {} devices at once:\n{}", seconds_text(longest), run.parts.size(), out);
+  if (devices == 0) return "";
+  return fmt::format("Took {} on {} device{}:\n{}", seconds_text(longest), devices, devices == 1 ? "" : "s",
+                     lines);
 }
 
 std::string render_summary(const Run& run, std::size_t width) {

@@ -11,8 +11,10 @@ namespace mprof {
 /// text of at most `width` columns.
 [[nodiscard]] std::string render_summary(const Run& run, std::size_t width);
 
-/// What mprof itself spent, pass by pass, and on what: in a line, or of several devices one each. Empty where
-/// it is not known.
+/// What mprof itself spent, pass by pass, and on what, in a line. Empty where it is not known.
 [[nodiscard]] std::string render_spent(const Run& run);
+
+/// The same of each of several devices that a run went over; as a whole it took what the longest one did.
+[[nodiscard]] std::string render_spent_on_devices(const Run& run);
 
 }  // namespace mprof

@@ -145,6 +145,30 @@ test("what is there can be merged, and run on from there", (t) => {
   for (const c of read_run(one).cases) assert.deepEqual(run.cases.find((other) => other.id === c.id), c);
 });
 
+test("status of a run that is spread over GPUs tells the share of each", (t) => {
+  const out = join(temporary(t), "run"), shares = ["GPU-a1", "GPU-b2"].map((id) => join(out, "devices", id));
+  assert.equal(mprof(["run", ...selection, "--out", out, "--quiet"]).code, 0);
+  const edit = (path, change) => {
+    const file = join(path, "run.json"), run = JSON.parse(readFileSync(file, "utf8"));
+    change(run);
+    writeFileSync(file, JSON.stringify(run));
+  };
+  shares.forEach((path, i) => {
+    mkdirSync(path, { recursive: true });
+    for (const name of ["run.json", "cases"]) cpSync(join(out, name), join(path, name), { recursive: true });
+    edit(path, (run) => Object.assign(run, { shard: { index: i + 1, count: 2 }, cases: run.cases.slice(3 * i, 3 * i + 3) }));
+  });
+  edit(shares[1], (run) => { run.state = "running"; });
+  rmSync(join(shares[1], "cases"), { recursive: true });
+  edit(out, (run) => { run.state = "running"; });
+  rmSync(join(out, "cases"), { recursive: true });
+  const text = mprof(["status", out]).out;
+  assert.match(text, /^1\/2 +complete +3 +0 +0 +GPU-a1$/m);
+  assert.match(text, /^2\/2 +stopped +0 +0 +3 +GPU-b2$/m);
+  assert.match(text, new RegExp(`Go on with it: mprof run --resume --out ${out}$`, "m"));
+  assert.deepEqual(JSON.parse(mprof(["status", out, "--json"]).out).shards.map((shard) => shard.path), shares);
+});
+
 test("shards follow the times of an earlier run", (t) => {
   const directory = temporary(t), earlier = join(directory, "earlier");
   assert.equal(mprof(["run", ...selection, "--out", earlier, "--quiet"]).code, 0);

@@ -188,6 +188,27 @@ TEST(Analysis, WhatIsLevelWithTheFastestIsSaidAndMarkedLikeIt) {
   EXPECT_EQ(answer["cards"][0]["everywhere"], "level with 1 other");
 }
 
+TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
+  mprof::Run run = samples::empty_run();
+  run.variants = {samples::variant("conv/a"), samples::variant("conv/b", "conv/a")};
+  for (const double time : {0.2, 0.1})
+    run.cases.push_back(samples::timed_case(run.variants[run.cases.size()], 100, time, time));
+  const auto sentence = [&] {
+    const RunAnalysis analysis = analyse(run);
+    Anchors anchors;
+    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+  };
+  EXPECT_NE(sentence().find("conv/b is fastest"), std::string::npos) << sentence();
+  EXPECT_NE(sentence().find("1.99–2.01×)"), std::string::npos) << sentence();
+  for (Case& c : run.cases) {
+    for (Measurement& m : samples::timing(c).measurements) m.disturbed = "other processes used the CPUs";
+  }
+  EXPECT_NE(sentence().find("conv/b has the shortest median"), std::string::npos) << sentence();
+  EXPECT_NE(sentence().find("2.00× as fast as its baseline conv/a (no verdict: a time was disturbed)"),
+            std::string::npos)
+      << sentence();
+}
+
 TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
@@ -339,6 +360,31 @@ TEST(Analysis, WhatDisturbsTheHostAloneIsSaidOfHostTimes) {
       says(analyse(run), Severity::caution,
            "The host times of conv/cpu_naive at batch 100 were disturbed: other processes used the CPUs: "
            "1.2 of 2 busy. No verdict hangs on them."));
+}
+
+TEST(Analysis, OfSeveralDisturbancesItSaysHowManyHadWhich) {
+  mprof::Run run = samples::healthy();
+  for (Case& c : run.cases)
+    samples::timing(c).sampling->host_disturbance = "2 devices were measured side by side";
+  samples::timing(run.cases[0]).sampling->host_disturbance += "; a hypervisor took CPU time: 4 %";
+  EXPECT_TRUE(
+      says(analyse(run), Severity::caution,
+           "The host times of 12 of 12 cases were disturbed: 2 devices were measured side by side and a "
+           "hypervisor took CPU time (1 of them). No verdict hangs on them."));
+}
+
+TEST(Analysis, CasesThatSeveralGpusShareAreSaidToBe) {
+  mprof::Run run = samples::healthy();
+  run.parts.resize(2);
+  run.parts[0].environment["gpu"]["UUID"] = std::string("GPU-1");
+  run.parts[1].environment["gpu"]["UUID"] = std::string("GPU-2");
+  for (const Case& c : run.cases) run.parts[samples::batch_of(c) == 100 ? 0 : 1].cases.push_back(c.id);
+  EXPECT_TRUE(says(analyse(run), Severity::caution, "The problems were divided among 2 GPUs"));
+  std::swap(run.parts[0].cases.front(), run.parts[1].cases.front());
+  EXPECT_TRUE(
+      says(analyse(run), Severity::caution, "Variants of one problem were measured on several of 2 GPUs"));
+  run.parts[1].environment = run.parts[0].environment;
+  EXPECT_FALSE(says(analyse(run), Severity::caution, "GPUs"));
 }
 
 TEST(Analysis, DisturbancesEverywhereAreOneSentence) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
@@ -206,6 +207,48 @@ TEST(Merge, PoolsWholeRunsOfOnePlan) {
   const mprof::Run run = merged_of({b, a}, {.pool = true});
   EXPECT_EQ(rounds_of(run.cases[0].passes[0]), 2U);
   EXPECT_EQ(run.started, a.run.started);
+}
+
+/// On GPU-1 and GPU-2, or others.
+mprof::Run merged_on(const std::string& started, std::uint32_t first_gpu = 1) {
+  std::vector<MergeSource> shards{shard(1, 2), shard(2, 2)};
+  for (MergeSource& source : shards) {
+    source.run.started = started;
+    source.run.environment["gpu"]["UUID"] = fmt::format("GPU-{}", first_gpu++);
+    source.run.spent = {{.pass = Pass::timing, .workers = 1, .seconds = 2}};
+  }
+  return merged_of(std::move(shards));
+}
+
+TEST(Merge, OfMergedRunsKeepsTheirParts) {
+  const mprof::Run run =
+      merged_of({{"a", merged_on("2026-11-21T02:51:07Z")}, {"b", merged_on("2026-11-22T02:51:07Z", 3)}},
+                {.pool = true});
+  std::vector<std::string> names;
+  for (const RunPart& part : run.parts) {
+    names.push_back(name_of(part));
+    EXPECT_EQ(part.spent.size(), 1U);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"GPU-1", "GPU-2", "GPU-3", "GPU-4"}));
+  EXPECT_EQ(most_gpus_of_a_case(run), 2U);
+  EXPECT_TRUE(run.spent.empty());
+}
+
+/// What was left of the shards is no part's, and what was measured since then is a part of its own.
+TEST(Merge, GoesOnAsAPartOfItsOwn) {
+  std::vector<MergeSource> shards{shard(1, 2), shard(2, 2)};
+  Case& left = shards[1].run.cases.back();
+  const std::string id = left.id;
+  left.passes = {{.pass = Pass::timing}};
+  mprof::Run resumed = merged_of(shards, {.incomplete = true});
+  EXPECT_EQ(std::ranges::count(resumed.parts[1].cases, id), 0);
+  complete(resumed);
+  resumed.spent = {{.pass = Pass::timing, .workers = 1, .seconds = 3}};
+  const mprof::Run again = merged_of({{"resumed", resumed}});
+  ASSERT_EQ(again.parts.size(), 3U);
+  EXPECT_EQ(again.parts[0].cases, resumed.parts[0].cases);
+  EXPECT_EQ(again.parts[2].cases, std::vector<std::string>{id});
+  EXPECT_EQ(again.parts[2].spent, resumed.spent);
 }
 
 TEST(Merge, NamesWhatIsOfAnotherPlanBuildOrDivision) {
