@@ -403,14 +403,13 @@ void add_divided_cases(const Run& run, const std::vector<FamilyResult>& families
       std::ranges::any_of(by_problem, [](const auto& problem) { return problem.second.size() > 1; });
   findings.push_back(
       {Severity::caution,
-       fmt::format("{}, and healthy ones of one model may differ by several percent.",
-                   by_case
-                       ? fmt::format("Variants of one problem were measured on several of {} GPUs: how "
-                                     "they compare is also how these GPUs do",
-                                     format::count(all.size()))
-                       : fmt::format("The problems were divided among {} GPUs, all variants of one on the "
-                                     "same: what differs from problem to problem is also how these GPUs do",
-                                     format::count(all.size())))});
+       fmt::format(
+           "{} also differ as these GPUs do, and healthy ones of one model may by several percent.",
+           by_case ? fmt::format("Variants of one problem were measured on several of {} GPUs: their times",
+                                 format::count(all.size()))
+                   : fmt::format("The problems were divided among {} GPUs, all variants of one on the "
+                                 "same: times of different problems",
+                                 format::count(all.size())))});
 }
 
 /// Of many comparisons at 95 %, some tell a difference where there is none. Device times differ by so much

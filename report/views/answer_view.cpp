@@ -230,13 +230,14 @@ json highlights(const FamilyResult& family) {
     const SpeedUp& over = is_common ? leader->over : best.speed_up();
     const std::string baseline = without_problem(best.fastest->baseline);
     const std::string against = is_common ? format::short_id(brief.common->info.id) : baseline;
-    const auto& interval = over.interval;
+    const bool is_sure = over.interval && !over.disturbed;
     cards.push_back({{"what", timed_name(family, op)},
                      {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", over ? format::times(*over.factor) : ""},
-                     {"interval", interval ? format::times(interval->low, interval->high) : ""},
+                     {"interval", is_sure ? format::times(over.interval->low, over.interval->high) : ""},
+                     {"no_verdict", over.disturbed ? "no verdict: a time was disturbed" : ""},
                      {"baseline", against},
                      {"over_own", best.speed_up() && against != baseline
                                       ? fmt::format("{} as fast as its baseline {}",

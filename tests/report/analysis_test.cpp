@@ -203,6 +203,10 @@ TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
   for (Case& c : run.cases) {
     for (Measurement& m : samples::timing(c).measurements) m.disturbed = "other processes used the CPUs";
   }
+  const RunAnalysis analysis = analyse(run);
+  Anchors anchors;
+  EXPECT_EQ(answer_view(analysis.families.front(), anchors)["cards"][0]["no_verdict"],
+            "no verdict: a time was disturbed");
   EXPECT_NE(sentence().find("conv/b has the shortest median"), std::string::npos) << sentence();
   EXPECT_NE(sentence().find("2.00× as fast as its baseline conv/a (no verdict: a time was disturbed)"),
             std::string::npos)
