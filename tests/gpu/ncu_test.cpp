@@ -363,19 +363,53 @@ std::string options_for(const std::set<std::string>& variants) {
   return options;
 }
 
-/// All kernels of all variants, at the batch at which what the caches hold matters most.
+/// All kernels of all variants, at the batch at which what the caches hold matters most, as mprof counts
+/// them: once for all tests of a process, since it takes a minute.
+class OwnRun {
+ public:
+  static const OwnRun& made() {
+    static const OwnRun run;
+    return run;
+  }
+
+  std::string problem;
+  std::set<std::string> variants;
+  std::vector<OwnKernel> counted;
+  std::set<std::string> names;
+
+ private:
+  OwnRun() {
+    const InputPaths inputs = conv::test::input_paths();
+    problem = fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
+    for (const RegisteredVariant* variant : Registry::instance().variants()) {
+      if (variant->info.family == "conv" && variant->info.device == "cuda") variants.insert(variant->info.id);
+    }
+    const test::TemporaryDirectory temporary;
+    const fs::path path = temporary.path() / "own";
+    const std::string command =
+        fmt::format("{} run --passes trace,counters {} {} --out {} --quiet >&2", test::program("mprof"),
+                    problem, options_for(variants), path.string());
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    mprof::Run run = read_run(path);
+    derive(run, path);
+    for (const Case& c : run.cases) {
+      const std::vector<OwnKernel> of_case = kernels_of(c);
+      EXPECT_FALSE(of_case.empty()) << c.id;
+      counted.insert(counted.end(), of_case.begin(), of_case.end());
+      for (const OwnKernel& kernel : of_case) names.insert(brief_name(kernel));
+    }
+    std::printf("%zu kernels of %zu variants\n", counted.size(), run.cases.size());
+  }
+};
+
 class NcuOfAll : public testing::Test {
  protected:
+  [[nodiscard]] static const OwnRun& own() { return OwnRun::made(); }
+
   void SetUp() override {
     MPROF_NEED_IMAGES();
     if (!test::has_ncu()) GTEST_SKIP() << "ncu is not on PATH";
-    const InputPaths inputs = conv::test::input_paths();
-    problem_ = fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
-    for (const RegisteredVariant* variant : Registry::instance().variants()) {
-      if (variant->info.family == "conv" && variant->info.device == "cuda")
-        variants_.insert(variant->info.id);
-    }
-    run();
+    ASSERT_FALSE(own().counted.empty()) << "mprof counted nothing";
   }
 
   /// Of `variants`. What mprof itself launches is left out: kernels that wait for the host would do so under
@@ -385,54 +419,33 @@ class NcuOfAll : public testing::Test {
     return test::counted_by_ncu(
         metrics,
         fmt::format("-k 'regex:^({})$' --filter-mode per-launch-config --launch-count {}",
-                    fmt::join(names_, "|"), launches),
+                    fmt::join(own().names, "|"), launches),
         fmt::format("{} run --passes timing --quick --sampling-time 0.01 {} {} --out {}",
-                    test::program("mprof"), problem_, options_for(variants), folder("ncu").string()));
+                    test::program("mprof"), own().problem, options_for(variants), folder("ncu").string()));
   }
 
   [[nodiscard]] fs::path folder(const char* name) const { return temporary_.path() / name; }
 
-  std::string problem_;
-  std::set<std::string> variants_;
-  std::vector<OwnKernel> counted_;  ///< by mprof
-
  private:
-  void run() {
-    const std::string command =
-        fmt::format("{} run --passes trace,counters {} {} --out {} --quiet >&2", test::program("mprof"),
-                    problem_, options_for(variants_), folder("own").string());
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-    mprof::Run run = read_run(folder("own"));
-    derive(run, folder("own"));
-    for (const Case& c : run.cases) {
-      const std::vector<OwnKernel> of_case = kernels_of(c);
-      EXPECT_FALSE(of_case.empty()) << c.id;
-      counted_.insert(counted_.end(), of_case.begin(), of_case.end());
-      for (const OwnKernel& kernel : of_case) names_.insert(brief_name(kernel));
-    }
-    std::printf("%zu kernels of %zu variants\n", counted_.size(), run.cases.size());
-  }
-
-  std::set<std::string> names_;
   test::TemporaryDirectory temporary_;
 };
 
 TEST_F(NcuOfAll, AgreesOnTheBytesOfEachKernel) {
-  const double written_by_ncu = bytes_written_by_ncu(problem_, folder("written"));
+  const double written_by_ncu = bytes_written_by_ncu(own().problem, folder("written"));
   ASSERT_GE(written_by_ncu, 0) << "ncu counted no kernel that only reads";
-  const std::vector<test::NcuLaunch> ncu = of_ncu(traffic, launches_of_traffic, variants_);
-  for (const OwnKernel& kernel : counted_) expect_bytes(kernel, ncu, written_by_ncu);
+  const std::vector<test::NcuLaunch> ncu = of_ncu(traffic, launches_of_traffic, own().variants);
+  for (const OwnKernel& kernel : own().counted) expect_bytes(kernel, ncu, written_by_ncu);
 }
 
 TEST_F(NcuOfAll, AgreesOnTheTimesAndThroughputsOfEachKernel) {
-  std::set<std::string> timed = variants_;
-  for (const OwnKernel& kernel : counted_) {
+  std::set<std::string> timed = own().variants;
+  for (const OwnKernel& kernel : own().counted) {
     if (kernel.instances > most_instances) timed.erase(kernel.variant);
   }
   std::vector<const char*> metrics(durations.begin(), durations.end());
   metrics.insert(metrics.end(), throughputs.begin(), throughputs.end());
   const std::vector<test::NcuLaunch> ncu = of_ncu(metrics, launches_of_times, timed);
-  for (const OwnKernel& kernel : counted_) {
+  for (const OwnKernel& kernel : own().counted) {
     if (!timed.contains(kernel.variant)) continue;
     expect_times(kernel, ncu);
     expect_throughputs(kernel, ncu);
