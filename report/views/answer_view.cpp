@@ -32,13 +32,13 @@ std::string first_baseline_text(const FamilyResult& family, const Best& best) {
   return fmt::format("{} as fast as {}", format::times(*gain.factor), format::short_id(first));
 }
 
-/// " (95 %: 14.1–14.5×)", and where that tells nothing, so.
+/// " (95 %: 14.1–14.5×)", or that this tells nothing.
 std::string certainty_text(const SpeedUp& speed_up) {
   if (!speed_up.interval) return {};
   const std::string interval =
       fmt::format("95 %: {}", format::times(speed_up.interval->low, speed_up.interval->high));
   const bool has_one = speed_up.interval->low <= 1 && speed_up.interval->high >= 1;
-  return fmt::format(" ({}{})", interval, has_one ? ", which tells no difference" : "");
+  return fmt::format(" ({}{})", interval, has_one ? ", no verdict" : "");
 }
 
 /// "1.23 ms, 14.3× as fast as its baseline map/cpu_naive (95 %: 14.1–14.5×)"
