@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/analysis/analysis.hpp"
@@ -8,6 +9,9 @@
 
 /// Sentences about a family as a whole, which the brief and the answer share.
 namespace mprof {
+
+/// In the place of a verdict or an interval of what was disturbed.
+inline constexpr std::string_view disturbed_words = "no verdict: a time was disturbed";
 
 /// "map", "whole execution"; without an article, as the beginning of a line has it.
 [[nodiscard]] std::string timed_name(const FamilyResult& family, const std::string& op);

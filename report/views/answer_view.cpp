@@ -22,35 +22,37 @@ std::string without_problem(const std::string& case_id) {
   return format::short_id(case_id.substr(0, case_id.rfind('@')));
 }
 
-/// "26.5× as fast as map/baseline", where that is another one than its own baseline.
-std::string first_baseline_text(const FamilyResult& family, const Best& best) {
+/// Over the first of its baselines, where that is another one than its own.
+SpeedUp over_another(const FamilyResult& family, const Best& best) {
   const std::string first = first_baseline(family, best.fastest->key.variant);
-  const SpeedUp gain = over_first_baseline(family, *best.fastest, best.op);
-  if (best.fastest->is_baseline || without_problem(best.fastest->baseline) == format::short_id(first) ||
-      !gain)
+  if (best.fastest->is_baseline || without_problem(best.fastest->baseline) == format::short_id(first))
     return {};
-  return fmt::format("{} as fast as {}", format::times(*gain.factor), format::short_id(first));
+  return over_first_baseline(family, *best.fastest, best.op);
 }
 
-/// " (95 %: 14.1–14.5×)", or that this tells nothing.
+/// " (95 %: 14.1–14.5×)", and where there is no verdict, so.
 std::string certainty_text(const SpeedUp& speed_up) {
+  if (speed_up.disturbed) return fmt::format(" ({})", disturbed_words);
   if (!speed_up.interval) return {};
-  const std::string interval =
-      fmt::format("95 %: {}", format::times(speed_up.interval->low, speed_up.interval->high));
-  const bool has_one = speed_up.interval->low <= 1 && speed_up.interval->high >= 1;
-  return fmt::format(" ({}{})", interval, has_one ? ", no verdict" : "");
+  const auto& [low, high] = *speed_up.interval;
+  const bool tells_nothing = speed_up.verdict == Verdict::inconclusive && low <= 1 && high >= 1;
+  return fmt::format(" (95 %: {}{})", format::times(low, high), tells_nothing ? ", no verdict" : "");
 }
 
-/// "1.23 ms, 14.3× as fast as its baseline map/cpu_naive (95 %: 14.1–14.5×)"
+/// "1.23 ms, 14.3× as fast as its baseline map/cpu_naive (95 %: 14.1–14.5×) and 26.5× as fast as
+/// map/baseline"
 std::string measured(const FamilyResult& family, const Best& best) {
+  const SpeedUp& own = best.speed_up();
   std::string text = format::quantity(best.time()->median, Unit::second);
-  if (!best.speed_up()) return text + (best.fastest->is_baseline ? ", the baseline itself" : "");
-  text += fmt::format(", {} as fast as its baseline {}", format::times(*best.speed_up().factor),
+  if (!own) return text + (best.fastest->is_baseline ? ", the baseline itself" : "");
+  text += fmt::format(", {} as fast as its baseline {}", format::times(*own.factor),
                       without_problem(best.fastest->baseline));
-  const bool disturbed = best.speed_up().disturbed;
-  if (!disturbed) text += certainty_text(best.speed_up());
-  if (const std::string first = first_baseline_text(family, best); !first.empty()) text += " and " + first;
-  return disturbed ? text + " (no verdict: a time was disturbed)" : text;
+  const SpeedUp first = over_another(family, best);
+  if (!(own.disturbed && first.disturbed)) text += certainty_text(own);
+  if (!first) return text;
+  text += fmt::format(" and {} as fast as {}", format::times(*first.factor),
+                      format::short_id(first_baseline(family, best.fastest->key.variant)));
+  return first.disturbed ? text + certainty_text(first) : text;
 }
 
 /// " (level with 3 others)", where the measurement cannot say that nothing else is as fast.
@@ -237,7 +239,7 @@ json highlights(const FamilyResult& family) {
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", over ? format::times(*over.factor) : ""},
                      {"interval", is_sure ? format::times(over.interval->low, over.interval->high) : ""},
-                     {"no_verdict", over.disturbed ? "no verdict: a time was disturbed" : ""},
+                     {"no_verdict", over.disturbed ? disturbed_words : ""},
                      {"baseline", against},
                      {"over_own", best.speed_up() && against != baseline
                                       ? fmt::format("{} as fast as its baseline {}",

@@ -29,7 +29,7 @@ json head_line(const std::string& lead, const std::string& text) {
 std::string over_text(const SpeedUp& over, const std::string& other) {
   if (over.verdict == Verdict::same) return "level with " + other;
   std::string text = fmt::format("{} as fast as {}", format::times(*over.factor), other);
-  if (over.disturbed) return text + " (no verdict: a time was disturbed)";
+  if (over.disturbed) return fmt::format("{} ({})", text, disturbed_words);
   if (!is_change(over.verdict)) return text + ", not to be told apart from it";
   if (over.interval)
     text += fmt::format(" (95\u00a0%: {})", format::times(over.interval->low, over.interval->high));
@@ -152,14 +152,14 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
     return format::quantity(time_of_step(result, step.op)->median, Unit::second);
   };
   const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
-  return fmt::format("{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
-                     id_of(*step.own), format::one_line(step.library), time(*step.rival), rival_ids(step),
-                     !step.speed_up ? ""
-                     : step.speed_up.disturbed
-                         ? fmt::format(", {} as fast (no verdict: a time was disturbed)",
-                                       format::times(*step.speed_up.factor))
-                     : !told ? ", not to be told apart"
-                             : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
+  return fmt::format(
+             "{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
+             id_of(*step.own), format::one_line(step.library), time(*step.rival), rival_ids(step),
+             !step.speed_up ? ""
+             : step.speed_up.disturbed
+                 ? fmt::format(", {} as fast ({})", format::times(*step.speed_up.factor), disturbed_words)
+             : !told ? ", not to be told apart"
+                     : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
          likeness_words(step) + tolerance_words(step);
 }
 

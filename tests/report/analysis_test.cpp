@@ -213,6 +213,24 @@ TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
       << sentence();
 }
 
+/// No difference is an answer, and an interval that could be either way is none.
+TEST(Analysis, AnIntervalAroundOneIsWithoutAVerdictUnlessItIsNarrow) {
+  const auto sentence = [](double time, double spread) {
+    mprof::Run run = samples::empty_run();
+    run.variants = {samples::variant("conv/a"), samples::variant("conv/b", "conv/a")};
+    for (const double one : {0.1, time}) {
+      run.cases.push_back(samples::timed_case(run.variants[run.cases.size()], 100, one, one));
+      samples::set_samples(run.cases.back(), "op_time", "layer1", samples::around(one, spread));
+    }
+    const RunAnalysis analysis = analyse(run);
+    Anchors anchors;
+    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+  };
+  EXPECT_NE(sentence(0.0999, 0.004).find("(95 %: 0.99"), std::string::npos) << sentence(0.0999, 0.004);
+  EXPECT_EQ(sentence(0.0999, 0.004).find("no verdict"), std::string::npos) << sentence(0.0999, 0.004);
+  EXPECT_NE(sentence(0.099, 0.2).find("×, no verdict)"), std::string::npos) << sentence(0.099, 0.2);
+}
+
 TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
@@ -387,6 +405,8 @@ TEST(Analysis, CasesThatSeveralGpusShareAreSaidToBe) {
   std::swap(run.parts[0].cases.front(), run.parts[1].cases.front());
   EXPECT_TRUE(
       says(analyse(run), Severity::caution, "Variants of one problem were measured on several of 2 GPUs"));
+  run.environment["gpu"]["GPUs"] = 1.0;
+  EXPECT_FALSE(shown_environment(run).at("gpu").contains("GPUs")) << "each saw its own alone";
   run.parts[1].environment = run.parts[0].environment;
   EXPECT_FALSE(says(analyse(run), Severity::caution, "GPUs"));
 }
