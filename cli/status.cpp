@@ -204,11 +204,10 @@ Verb status_verb() {
           .positional = "DIR",
           .summary = "how far a run is: done, running, failed, left, and until when",
           .description =
-              "Says of each shard of the run in DIR (of DIR/shards, or each GPU's share, or of the run "
-              "itself) whether it is "
-              "complete, running, waiting or stopped, how many of its cases are done, failed and left, when "
-              "all should be through, and what to do next. Looks at the records alone and, where the run was "
-              "submitted, asks Slurm; disturbs nothing.",
+              "Says of each shard of the run in DIR (of DIR/shards, of each GPU's share of it, or of the run "
+              "itself) whether it is complete, running, waiting or stopped, how many of its cases are done, "
+              "failed and left, when all should be through, and what to do next. Looks at the records alone "
+              "and, where the run was submitted, asks Slurm; disturbs nothing.",
           .options = {{"json", "", "", "Print JSON instead of text."}},
           .run = status};
 }

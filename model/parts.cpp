@@ -7,8 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 #include "model/facts.hpp"
 
 namespace mprof {
@@ -107,15 +105,6 @@ void visit_machines(Run run, const std::function<void(const Run&)>& visit) {
     run.cases = std::move(machine->cases);
     visit(run);
   }
-}
-
-std::string name_of(const RunPart& part) {
-  const std::string gpu = text_in(part.environment, fact::gpu_uuid);
-  if (!gpu.empty()) return gpu;
-  if (part.shard) return fmt::format("shard {}", part.shard->index);
-  const std::string_view started = part.started;
-  return fmt::format("run of {} {}", started.substr(0, started.find('T')),
-                     started.substr(std::min(started.size(), started.find('T') + 1)));
 }
 
 std::string gpu_uuid(const Run& run) {

@@ -40,9 +40,6 @@ class PartIndex {
 /// machine without cases. A run that was not merged is shown as it is.
 void visit_machines(Run run, const std::function<void(const Run&)>& visit);
 
-/// What tells a part from others: the UUID of its GPU, otherwise which shard it was or when it began.
-[[nodiscard]] std::string name_of(const RunPart& part);
-
 /// The UUID of the GPU that measured a run; empty without one, or when there were several.
 [[nodiscard]] std::string gpu_uuid(const Run& run);
 

@@ -151,4 +151,10 @@ std::string moment(std::string_view iso8601) {
   return text + " UTC";
 }
 
+std::string part_name(const RunPart& part) {
+  const Fact* const uuid = find_fact(part.environment, fact::gpu_uuid.group, fact::gpu_uuid.name);
+  if (uuid != nullptr && std::holds_alternative<std::string>(*uuid)) return std::get<std::string>(*uuid);
+  return part.shard ? fmt::format("Shard {}", part.shard->index) : moment(part.started);
+}
+
 }  // namespace mprof

@@ -52,4 +52,7 @@ using MachineFacts = std::array<std::string, identifying_facts.size()>;
 /// "2025-03-01T12:34:56Z" -> "2025-03-01 12:34:56 UTC".
 [[nodiscard]] std::string moment(std::string_view iso8601);
 
+/// What tells a part of a merged run from others: the UUID of its GPU, "Shard 2", or when it began.
+[[nodiscard]] std::string part_name(const RunPart& part);
+
 }  // namespace mprof

@@ -91,6 +91,7 @@ struct Scale {
 /// What disturbed a time without how much: "another process used the GPU" of "another process used the GPU:
 /// pid 4242 (2.1 GiB)", and of several, which semicolons part, each once.
 [[nodiscard]] std::string causes(std::string_view disturbance);
+/// The same as a list.
 [[nodiscard]] std::vector<std::string> cause_list(std::string_view disturbance);
 
 /// Text from outside made fit for one line: control characters become spaces, and characters that reorder

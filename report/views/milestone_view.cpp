@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
-#include "model/parts.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
@@ -208,7 +207,7 @@ FactList part_facts(const RunAnalysis& analysis) {
   FactList list{"Parts"};
   const std::span<const RunPart> first = std::span(run.parts).first(std::min(shown, run.parts.size()));
   for (const RunPart& part : first) {
-    list.add(format::one_line(format::sentence_case(name_of(part))),
+    list.add(format::one_line(part_name(part)),
              fmt::format("{} of {} cases{}", part.cases.size(), run.cases.size(),
                          format::one_line(problems_of(part, analysis))));
   }

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "model/parts.hpp"
 #include "report/analysis/analysis.hpp"
+#include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
@@ -132,7 +132,7 @@ std::string render_spent_on_devices(const Run& run) {
     const PassTime all = sum(part.spent);
     longest = std::max(longest, all.seconds + all.waiting);
     ++devices;
-    lines += fmt::format("  {}: {}{}.\n", name_of(part), spent_text(part.spent),
+    lines += fmt::format("  {}: {}{}.\n", part_name(part), spent_text(part.spent),
                          all.waiting < little * all.seconds
                              ? ""
                              : fmt::format("; {} of waiting for the others", seconds_text(all.waiting)));

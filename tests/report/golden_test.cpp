@@ -130,9 +130,9 @@ TEST(Summary, OfSeveralDevicesTheLongestIsWhatItTook) {
       "Took 120\u00a0s on 2 devices:\n"
       "  GPU-a1: 100\u00a0s (timing 100\u00a0s): 1\u00a0s to start 2 workers, 10\u00a0s to load and free, "
       "89\u00a0s to measure and verify.\n"
-      "  shard 2: 80\u00a0s (timing 60\u00a0s, trace 20\u00a0s): 2\u00a0s to start 2 workers, 8\u00a0s to "
-      "load "
-      "and free, 50\u00a0s to measure and verify, 20\u00a0s to end workers or in cases without a result; "
+      "  Shard 2: 80\u00a0s (timing 60\u00a0s, trace 20\u00a0s): 2\u00a0s to start 2 workers, 8\u00a0s to "
+      "load and free, 50\u00a0s to measure and verify, 20\u00a0s to end workers or in cases without a "
+      "result; "
       "40\u00a0s of waiting for the others.\n");
   for (RunPart& part : run.parts) part.spent.clear();
   EXPECT_EQ(render_spent_on_devices(run), "") << "merged from runs of an earlier version";
