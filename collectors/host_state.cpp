@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/thread_team.hpp"
+#include "system/cpus.hpp"
 
 namespace mprof {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 class HostState final : public Collector {
  public:
   HostState(std::function<HostReading()> read, unsigned cpus, std::optional<HostReading> earlier)
-      : read_(std::move(read)), cpus_(cpus), earlier_(std::move(earlier)) {}
+      : read_(std::move(read)), cpus_(cpus), earlier_(earlier) {}
 
   void begin_sample() override {
     if (!start_) start_ = read_();
@@ -96,7 +96,7 @@ const bool registered =
 
 std::unique_ptr<Collector> make_host_state(std::function<HostReading()> read, unsigned cpus,
                                            std::optional<HostReading> earlier) {
-  return std::make_unique<HostState>(std::move(read), cpus, std::move(earlier));
+  return std::make_unique<HostState>(std::move(read), cpus, earlier);
 }
 
 }  // namespace mprof

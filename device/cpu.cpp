@@ -6,6 +6,7 @@
 #include "device/cpu_facts.hpp"
 #include "device/device.hpp"
 #include "device/thread_team.hpp"
+#include "system/cpus.hpp"
 
 namespace mprof {
 namespace {

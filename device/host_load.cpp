@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "device/cpu_facts.hpp"
-#include "device/thread_team.hpp"
+#include "system/cpus.hpp"
 
 namespace mprof {
 namespace {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "device/perf_event.hpp"
-#include "device/thread_team.hpp"
 #include "system/clock.hpp"
+#include "system/cpus.hpp"
 #include "system/programs.hpp"
 
 namespace mprof {

@@ -5,38 +5,10 @@
 #include <thread>
 #include <vector>
 
-#include <sched.h>
-
 #include "system/clock.hpp"
+#include "system/cpus.hpp"
 
 namespace mprof {
-namespace {
-
-/// Without effect where the kernel refuses: the thread then runs where it is put.
-void stay_on(int cpu) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(cpu, &only);
-  sched_setaffinity(0, sizeof only, &only);
-}
-
-}  // namespace
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cpus;  // more CPUs than cpu_set_t holds
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-unsigned usable_cpus() {
-  const auto allowed = allowed_cpus().size();
-  return allowed > 0 ? static_cast<unsigned>(allowed) : std::max(1U, std::thread::hardware_concurrency());
-}
 
 double run_together(unsigned members, const std::function<void(unsigned)>& work) {
   struct Span {
@@ -52,7 +24,7 @@ double run_together(unsigned members, const std::function<void(unsigned)>& work)
     threads.reserve(members);
     for (unsigned member = 0; member < members; ++member) {
       threads.emplace_back([&, member] {
-        if (!cpus.empty()) stay_on(cpus[member % cpus.size()]);
+        if (!cpus.empty()) stay_on({&cpus[member % cpus.size()], 1});
         start_line.arrive_and_wait();
         spans[member].start = clock.now();
         work(member);

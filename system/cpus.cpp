@@ -1,0 +1,67 @@
+#include "system/cpus.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include <sched.h>
+
+namespace mprof {
+namespace {
+
+/// Takes a number off the front of `text`; none when it does not begin with one that a cpu_set_t can hold.
+std::optional<int> take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0 || number >= CPU_SETSIZE) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool take(std::string_view& text, char wanted) {
+  if (!text.starts_with(wanted)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cpus;  // more CPUs than cpu_set_t holds
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+unsigned usable_cpus() {
+  const auto allowed = allowed_cpus().size();
+  return allowed > 0 ? static_cast<unsigned>(allowed) : std::max(1U, std::thread::hardware_concurrency());
+}
+
+void stay_on(std::span<const int> cpus) {
+  if (cpus.empty()) return;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  for (const int cpu : cpus) CPU_SET(cpu, &only);
+  sched_setaffinity(0, sizeof only, &only);
+}
+
+std::vector<int> cpus_of_list(std::string_view text) {
+  std::vector<int> cpus;
+  do {
+    const std::optional<int> first = take_number(text);
+    const std::optional<int> last = first && take(text, '-') ? take_number(text) : first;
+    if (!first || !last) return {};
+    for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  } while (take(text, ','));
+  take(text, '\n');
+  return text.empty() ? cpus : std::vector<int>();
+}
+
+}  // namespace mprof

@@ -1,0 +1,31 @@
+#include "system/cpus.hpp"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace mprof {
+namespace {
+
+TEST(CpusOfList, AreThoseOfTheKernelsWayOfWritingThem) {
+  EXPECT_EQ(cpus_of_list("0-3,8,10-11\n"), (std::vector<int>{0, 1, 2, 3, 8, 10, 11}));
+  EXPECT_EQ(cpus_of_list("5"), std::vector<int>{5});
+  for (const char* text : {"", "\n", "x", "1-", "-1", "1,,2", "1,", "3 4", "0-99999", "99999999999999999999"})
+    EXPECT_EQ(cpus_of_list(text), std::vector<int>()) << text;
+}
+
+TEST(StayOn, HoldsForTheCallingThreadAlone) {
+  const std::vector<int> before = allowed_cpus();
+  ASSERT_FALSE(before.empty());
+  std::thread([&] {
+    stay_on(std::vector{before.back()});
+    EXPECT_EQ(allowed_cpus(), std::vector{before.back()});
+    EXPECT_EQ(usable_cpus(), 1U);
+    stay_on({});
+    EXPECT_EQ(usable_cpus(), 1U);
+  }).join();
+  EXPECT_EQ(allowed_cpus(), before);
+}
+
+}  // namespace
+}  // namespace mprof
