@@ -5,17 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <sstream>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,54 +37,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Points of percent by which the two may differ.
-constexpr double allowed_points = 3;
+/// Points of percent by which the two may differ; a few by more, since kernels of some microseconds take 10 %
+/// more or less each time.
+constexpr double allowed_points = 3, most_points = 5, few = 0.01;
 /// By which part bytes may differ, and the times of kernels that are long enough for it to show.
 constexpr double allowed_bytes = 0.03, allowed_time = 0.02, long_enough = 50e-6;
+/// What CUPTI adds to each block of a kernel that it traces, so that others may run beside it, makes kernels
+/// of many short blocks longer: conv/constant_unroll's in layer 1 by 2.2 %, whatever the batch.
+constexpr double most_added_by_tracing = 0.04;
 constexpr std::array throughputs{
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
     "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
 };
 constexpr std::array durations{"gpu__time_duration.sum"};
-constexpr int timed_launches = 30;
 /// Of a pass of their own: what restores memory between two passes leaves its traces.
 constexpr std::array traffic{"dram__bytes_read.sum", "dram__bytes_write.sum"};
-/// Single-kernel variants, so that the first two launches of the kernel are the two layers.
-const std::map<std::string, std::string> kernels{
-    {"conv/baseline", "conv_baseline"},
-    {"conv/constant_mask", "conv_constant_mask"},
-    {"conv/shared_2d", "conv_shared_2d"},
-    {"conv/fused_matmul", "conv_fused_matmul"},
-    {"conv/coarsened", "conv_coarsened"},
-    {"conv/restrict_unroll", "conv_restrict_unroll"},
-    {"conv/register_tiled", "conv_register_tiled"},
-    {"conv/tensor_core", "conv_tensor_core"},
-    {"conv/per_layer", "conv_layer"},
-};
-
-/// What ncu says of the first launches of a kernel, which are those of the two layers in turn.
-std::vector<test::NcuLaunch> counted_by_ncu(std::span<const char* const> metrics, const std::string& variant,
-                                            const std::string& kernel, const std::string& run_options,
-                                            const fs::path& out, int launches) {
-  return test::counted_by_ncu(metrics, fmt::format("-k regex:^{} --launch-count {}", kernel, launches),
-                              fmt::format("{} run --variant {} --passes timing --quick {} --out {}",
-                                          test::program("mprof"), variant, run_options, out.string()));
-}
-
 /// The shortest and the longest of the launches of a kernel, s: of two the one takes some percent longer.
 using Times = std::pair<double, double>;
-
-/// Of those that are like `launch`.
-Times times_like(const test::NcuLaunch& launch, const std::vector<test::NcuLaunch>& all) {
-  Times times{std::numeric_limits<double>::infinity(), 0};
-  for (const test::NcuLaunch& each : all) {
-    if (each.kernel != launch.kernel || each.grid != launch.grid) continue;
-    const double seconds = each.metrics.at("gpu__time_duration.sum") * 1e-9;
-    times = {std::min(times.first, seconds), std::max(times.second, seconds)};
-  }
-  return times;
-}
 
 /// What ncu itself writes to DRAM while a kernel runs that drives everything out of the L2: of such a kernel
 /// that only reads, and writes nothing, the median of several launches.
@@ -99,125 +69,9 @@ double bytes_written_by_ncu(const std::string& run_options, const fs::path& out)
   return written.empty() ? -1 : median(written);
 }
 
-/// What a pass kept of a kernel in an op.
-double seen(const Case& c, const std::string& metric, const std::string& op, const std::string& kernel) {
-  for (const PassResult& pass : c.passes) {
-    for (const Measurement& m : pass.measurements) {
-      if (m.metric != metric || m.op != op || !m.kernel.starts_with(kernel)) continue;
-      EXPECT_FALSE(m.samples.empty()) << m.absent;
-      return m.samples.empty() ? -1 : m.samples.front();
-    }
-  }
-  ADD_FAILURE() << c.id << " has no " << metric << " of " << kernel << " in " << op;
-  return -1;
-}
-
-/// Of one kernel in one op: what mprof says, and what ncu does.
-class Beside {
- public:
-  Beside(std::string where, std::function<double(const std::string&)> own, std::map<std::string, double> ncu,
-         Times times, double written_by_ncu)
-      : where_(std::move(where)),
-        own_(std::move(own)),
-        ncu_(std::move(ncu)),
-        times_(times),
-        written_by_ncu_(written_by_ncu) {}
-
-  void expect_points(const std::string& metric) const {
-    const double own = own_(metric), ncu = ncu_.at(metric);
-    print(metric, own, ncu, own - ncu);
-    EXPECT_NEAR(own, ncu, allowed_points) << where_ << ' ' << metric;
-  }
-
-  void expect_bytes() const {
-    const double own = own_("dram__bytes_read.sum") + own_("dram__bytes_write.sum");
-    const double ncu = ncu_.at("dram__bytes_read.sum") + ncu_.at("dram__bytes_write.sum") - written_by_ncu_;
-    print("bytes from and to DRAM", own, ncu, 100 * (own / ncu - 1));
-    EXPECT_NEAR(own / ncu, 1, allowed_bytes) << where_;
-  }
-
-  void expect_time() const {
-    const auto& [shortest, longest] = times_;
-    for (const char* metric : {"kernel_time", "gpu__time_duration.sum"}) {
-      const double own = own_(metric);
-      const double nearest = std::clamp(own, shortest, longest);
-      print(metric, own * 1e6, nearest * 1e6, 100 * (own / nearest - 1));
-      if (nearest >= long_enough) {
-        EXPECT_NEAR(own / nearest, 1, allowed_time) << where_ << ' ' << metric;
-      }
-    }
-  }
-
- private:
-  void print(const std::string& what, double own, double ncu, double differ) const {
-    std::printf("%-30s %-66s %12.5g %12.5g %+7.2f\n", where_.c_str(), what.c_str(), own, ncu, differ);
-  }
-
-  std::string where_;
-  std::function<double(const std::string&)> own_;
-  std::map<std::string, double> ncu_;
-  Times times_;
-  double written_by_ncu_;
-};
-
-TEST(Ncu, AgreesOnSpeedOfLightTrafficAndDurations) {
-  MPROF_NEED_IMAGES();
-  if (!test::has_ncu()) GTEST_SKIP() << "ncu is not on PATH";
-  const InputPaths inputs = conv::test::input_paths();
-  const std::string options =
-      fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
-  const test::TemporaryDirectory of_ncu;
-  const double written_by_ncu = bytes_written_by_ncu(options, of_ncu.path() / "run");
-  ASSERT_GE(written_by_ncu, 0) << "ncu counted no kernel that only reads";
-  std::printf("bytes written by a kernel that only reads, by ncu: %.0f; taken from its bytes below\n",
-              written_by_ncu);
-  std::printf("%-30s %-66s %12s %12s %7s\n", "variant and op", "points, or times in us with percent", "mprof",
-              "ncu", "differ");
-  for (const auto& entry : kernels) {
-    const std::string& variant = entry.first;
-    const std::string& kernel = entry.second;
-    const test::TemporaryDirectory temporary;
-    const fs::path own = temporary.path() / "own";
-    const std::string command =
-        fmt::format("{} run --variant {} --passes trace,counters {} --out {} --quiet >&2",
-                    test::program("mprof"), variant, options, own.string());
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-    mprof::Run run = read_run(own);
-    derive(run, own);
-    std::array<std::map<std::string, double>, 2> launches;
-    std::array<Times, 2> times;
-    for (const std::span<const char* const> group :
-         {std::span<const char* const>(throughputs), {durations}, {traffic}}) {
-      const bool are_times = group.front() == std::string_view(durations.front());
-      const fs::path out = temporary.path() / group.front();
-      const std::vector<test::NcuLaunch> counted =
-          counted_by_ncu(group, variant, kernel, options, out, are_times ? timed_launches : 2);
-      ASSERT_GE(counted.size(), 2U) << variant << ' ' << group.front();
-      for (std::size_t i = 0; i < launches.size(); ++i) {
-        launches[i].insert(counted[i].metrics.begin(), counted[i].metrics.end());
-        if (are_times) times[i] = times_like(counted[i], counted);
-      }
-    }
-    for (std::size_t layer = 0; layer < 2; ++layer) {
-      const std::string op = run.cases.at(0).ops.at(layer).name;
-      for (const char* metric : throughputs) ASSERT_TRUE(launches[layer].contains(metric)) << metric;
-      for (const char* metric : durations) ASSERT_TRUE(launches[layer].contains(metric)) << metric;
-      for (const char* metric : traffic) ASSERT_TRUE(launches[layer].contains(metric)) << metric;
-      const Beside beside(
-          variant + ' ' + op,
-          [&](const std::string& metric) { return seen(run.cases.at(0), metric, op, kernel); },
-          launches[layer], times[layer], written_by_ncu);
-      for (const char* metric : throughputs) beside.expect_points(metric);
-      beside.expect_bytes();
-      beside.expect_time();
-    }
-  }
-}
-
-// --- every kernel of every variant ---
-
 /// Of each kernel and launch configuration of a process ncu counts so many launches.
 constexpr int launches_of_traffic = 1, launches_of_times = 5;
+constexpr int own_runs = 3;
 /// As many bytes may come from elsewhere: a row of the page table, the arguments of the launch.
 constexpr double few_bytes = 64e3;
 
@@ -331,29 +185,45 @@ void expect_times(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& n
     const double seconds = launch->metrics.at("gpu__time_duration.sum") * 1e-9;
     times = {std::min(times.first, seconds), std::max(times.second, seconds)};
   }
-  for (const char* metric : {"kernel_time", "gpu__time_duration.sum"}) {
+  for (const auto& [metric, longer] :
+       {std::pair("kernel_time", most_added_by_tracing), {"gpu__time_duration.sum", allowed_time}}) {
     if (!kernel.metrics.contains(metric)) continue;  // launched several times: the trace has their sum
     const double own = kernel.metrics.at(metric);
     const double nearest = std::clamp(own, times.first, times.second);
     std::printf("%-70s %s %.2f us, ncu %.2f to %.2f us, %+.2f %%\n", kernel.where.c_str(), metric, own * 1e6,
                 times.first * 1e6, times.second * 1e6, 100 * (own / nearest - 1));
-    if (nearest >= long_enough) {
-      EXPECT_NEAR(own / nearest, 1, allowed_time) << kernel.where << ' ' << metric;
-    }
+    if (nearest < long_enough) continue;
+    EXPECT_GE(own / nearest, 1 - allowed_time) << kernel.where << ' ' << metric;
+    EXPECT_LE(own / nearest, 1 + longer) << kernel.where << ' ' << metric;
   }
 }
 
-void expect_throughputs(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu) {
+/// How many points of the DRAM's throughput `bytes` are in so many seconds, by a kernel's own figures.
+double points_of_dram(double bytes, double seconds, const std::map<std::string, double>& own) {
+  const double own_rate =
+      (own.at("dram__bytes_read.sum") + own.at("dram__bytes_write.sum")) / own.at("gpu__time_duration.sum");
+  return own_rate > 0 ? bytes / seconds / own_rate * own.at(throughputs[2]) : 0;
+}
+
+/// Adds how many points each throughput differs by.
+void compare_throughputs(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu,
+                         double written_by_ncu, std::vector<double>& points) {
   const auto launches = like(kernel, ncu);
   ASSERT_FALSE(launches.empty()) << "ncu counted no " << kernel.where;
   for (const char* metric : throughputs) {
     const double own = kernel.metrics.at(metric);
     const double nearest = nearest_of(launches, own, [&](const test::NcuLaunch& launch) {
-      return std::pair(launch.metrics.at(metric), launch.metrics.at(metric));
+      const double seconds = launch.metrics.at("gpu__time_duration.sum") * 1e-9;
+      const double all = launch.metrics.at(metric);
+      // Memory's is mostly that of the DRAM, where it is the busiest part of it.
+      const double of_ncu =
+          metric == throughputs[0] ? 0 : points_of_dram(written_by_ncu, seconds, kernel.metrics);
+      return std::pair(std::max(all - of_ncu, 0.0), all);
     });
+    points.push_back(own - nearest);
     std::printf("%-70s %.12s %.2f, ncu %.2f, %+.2f points\n", kernel.where.c_str(), metric, own, nearest,
                 own - nearest);
-    EXPECT_NEAR(own, nearest, allowed_points) << kernel.where << ' ' << metric;
+    EXPECT_NEAR(own, nearest, most_points) << kernel.where << ' ' << metric;
   }
 }
 
@@ -364,47 +234,94 @@ std::string options_for(const std::set<std::string>& variants) {
 }
 
 /// All kernels of all variants, at the batch at which what the caches hold matters most, as mprof counts
-/// them: once for all tests of a process, since it takes a minute.
-class OwnRun {
+/// them: the median of several runs, since each has one launch of a kernel, of which some differ by 5 %. Once
+/// for all tests of a process.
+class OwnRuns {
  public:
-  static const OwnRun& made() {
-    static const OwnRun run;
-    return run;
+  static const OwnRuns& made() {
+    static const OwnRuns runs;
+    return runs;
   }
 
   std::string problem;
-  std::set<std::string> variants;
   std::vector<OwnKernel> counted;
-  std::set<std::string> names;
 
  private:
-  OwnRun() {
+  OwnRuns() {
     const InputPaths inputs = conv::test::input_paths();
     problem = fmt::format("--batch 1000 --data {} --weights {}", inputs.at("data"), inputs.at("weights"));
+    std::set<std::string> variants;
     for (const RegisteredVariant* variant : Registry::instance().variants()) {
       if (variant->info.family == "conv" && variant->info.device == "cuda") variants.insert(variant->info.id);
     }
+    std::map<std::string, std::map<std::string, std::vector<double>>> values;
+    for (int i = 0; i < own_runs; ++i) {
+      counted = kernels_of_run(options_for(variants));
+      for (const OwnKernel& kernel : counted) {
+        for (const auto& [metric, value] : kernel.metrics) values[kernel.where][metric].push_back(value);
+      }
+    }
+    for (OwnKernel& kernel : counted) {
+      for (auto& [metric, value] : kernel.metrics) value = median(values.at(kernel.where).at(metric));
+    }
+    std::printf("%zu kernels of %zu variants\n", counted.size(), variants.size());
+  }
+
+  [[nodiscard]] std::vector<OwnKernel> kernels_of_run(const std::string& options) const {
     const test::TemporaryDirectory temporary;
     const fs::path path = temporary.path() / "own";
-    const std::string command =
-        fmt::format("{} run --passes trace,counters {} {} --out {} --quiet >&2", test::program("mprof"),
-                    problem, options_for(variants), path.string());
+    const std::string command = fmt::format("{} run --passes trace,counters {} {} --out {} --quiet >&2",
+                                            test::program("mprof"), problem, options, path.string());
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     mprof::Run run = read_run(path);
     derive(run, path);
+    std::vector<OwnKernel> all;
     for (const Case& c : run.cases) {
       const std::vector<OwnKernel> of_case = kernels_of(c);
       EXPECT_FALSE(of_case.empty()) << c.id;
-      counted.insert(counted.end(), of_case.begin(), of_case.end());
-      for (const OwnKernel& kernel : of_case) names.insert(brief_name(kernel));
+      all.insert(all.end(), of_case.begin(), of_case.end());
     }
-    std::printf("%zu kernels of %zu variants\n", counted.size(), run.cases.size());
+    return all;
   }
 };
 
+/// Variants that ncu can watch together.
+struct Group {
+  std::set<std::string> variants{};
+  std::set<std::string> kernels{};  ///< brief names
+  std::set<std::tuple<std::string, double, double>> configurations{};
+};
+
+/// No two variants of a group have a kernel of the same name and launch configuration: ncu counts the first
+/// launches of each, and does not say of whom they are.
+std::vector<Group> groups_of(const std::vector<OwnKernel>& kernels) {
+  std::map<std::string, Group> alone;
+  for (const OwnKernel& kernel : kernels) {
+    Group& one = alone[kernel.variant];
+    one.variants = {kernel.variant};
+    one.kernels.insert(brief_name(kernel));
+    one.configurations.insert({brief_name(kernel), kernel.grid, kernel.block});
+  }
+  std::vector<Group> groups;
+  for (auto& [variant, one] : alone) {
+    const auto takes = [&one = one](const Group& group) {
+      return std::ranges::none_of(one.configurations,
+                                  [&](const auto& each) { return group.configurations.contains(each); });
+    };
+    const auto at = std::ranges::find_if(groups, takes);
+    Group& group = at == groups.end() ? groups.emplace_back() : *at;
+    group.variants.merge(one.variants);
+    group.kernels.merge(one.kernels);
+    group.configurations.merge(one.configurations);
+  }
+  return groups;
+}
+
 class NcuOfAll : public testing::Test {
  protected:
-  [[nodiscard]] static const OwnRun& own() { return OwnRun::made(); }
+  using Launches = std::vector<test::NcuLaunch>;
+
+  [[nodiscard]] static const OwnRuns& own() { return OwnRuns::made(); }
 
   void SetUp() override {
     MPROF_NEED_IMAGES();
@@ -412,44 +329,62 @@ class NcuOfAll : public testing::Test {
     ASSERT_FALSE(own().counted.empty()) << "mprof counted nothing";
   }
 
-  /// Of `variants`. What mprof itself launches is left out: kernels that wait for the host would do so under
-  /// ncu.
-  [[nodiscard]] std::vector<test::NcuLaunch> of_ncu(std::span<const char* const> metrics, int launches,
-                                                    const std::set<std::string>& variants) const {
-    return test::counted_by_ncu(
-        metrics,
-        fmt::format("-k 'regex:^({})$' --filter-mode per-launch-config --launch-count {}",
-                    fmt::join(own().names, "|"), launches),
-        fmt::format("{} run --passes timing --quick --sampling-time 0.01 {} {} --out {}",
-                    test::program("mprof"), own().problem, options_for(variants), folder("ncu").string()));
+  /// Calls `hold(kernel, launches)` for each of `kernels` with what ncu says of the launches in its group.
+  template <class Hold>
+  void hold_against_ncu(const std::vector<OwnKernel>& kernels, std::span<const char* const> metrics,
+                        int launches, const Hold& hold) const {
+    for (const Group& group : groups_of(kernels)) {
+      const Launches seen = of_ncu(group, metrics, launches);
+      for (const OwnKernel& kernel : kernels) {
+        if (group.variants.contains(kernel.variant)) hold(kernel, seen);
+      }
+    }
   }
 
   [[nodiscard]] fs::path folder(const char* name) const { return temporary_.path() / name; }
 
  private:
+  /// What mprof itself launches is left out: kernels that wait for the host would do so under ncu.
+  [[nodiscard]] Launches of_ncu(const Group& group, std::span<const char* const> metrics,
+                                int launches) const {
+    return test::counted_by_ncu(
+        metrics,
+        fmt::format("-k 'regex:^({})$' --filter-mode per-launch-config --launch-count {}",
+                    fmt::join(group.kernels, "|"), launches),
+        fmt::format("{} run --passes timing --quick --sampling-time 0.01 --overwrite {} {} --out {}",
+                    test::program("mprof"), own().problem, options_for(group.variants),
+                    folder("ncu").string()));
+  }
+
   test::TemporaryDirectory temporary_;
 };
 
 TEST_F(NcuOfAll, AgreesOnTheBytesOfEachKernel) {
   const double written_by_ncu = bytes_written_by_ncu(own().problem, folder("written"));
   ASSERT_GE(written_by_ncu, 0) << "ncu counted no kernel that only reads";
-  const std::vector<test::NcuLaunch> ncu = of_ncu(traffic, launches_of_traffic, own().variants);
-  for (const OwnKernel& kernel : own().counted) expect_bytes(kernel, ncu, written_by_ncu);
+  hold_against_ncu(
+      own().counted, traffic, launches_of_traffic,
+      [&](const OwnKernel& kernel, const Launches& seen) { expect_bytes(kernel, seen, written_by_ncu); });
 }
 
 TEST_F(NcuOfAll, AgreesOnTheTimesAndThroughputsOfEachKernel) {
-  std::set<std::string> timed = own().variants;
+  std::set<std::string> left_out;
   for (const OwnKernel& kernel : own().counted) {
-    if (kernel.instances > most_instances) timed.erase(kernel.variant);
+    if (kernel.instances > most_instances) left_out.insert(kernel.variant);
   }
+  std::vector<OwnKernel> timed = own().counted;
+  std::erase_if(timed, [&](const OwnKernel& kernel) { return left_out.contains(kernel.variant); });
   std::vector<const char*> metrics(durations.begin(), durations.end());
   metrics.insert(metrics.end(), throughputs.begin(), throughputs.end());
-  const std::vector<test::NcuLaunch> ncu = of_ncu(metrics, launches_of_times, timed);
-  for (const OwnKernel& kernel : own().counted) {
-    if (!timed.contains(kernel.variant)) continue;
-    expect_times(kernel, ncu);
-    expect_throughputs(kernel, ncu);
-  }
+  const double written_by_ncu = bytes_written_by_ncu(own().problem, folder("written"));
+  ASSERT_GE(written_by_ncu, 0) << "ncu counted no kernel that only reads";
+  std::vector<double> points;
+  hold_against_ncu(timed, metrics, launches_of_times, [&](const OwnKernel& kernel, const Launches& seen) {
+    expect_times(kernel, seen);
+    compare_throughputs(kernel, seen, written_by_ncu, points);
+  });
+  const auto beyond = std::ranges::count_if(points, [](double p) { return std::abs(p) > allowed_points; });
+  EXPECT_LE(static_cast<double>(beyond), few * static_cast<double>(points.size()));
 }
 
 }  // namespace
