@@ -9,7 +9,9 @@
 #include "cuda/gpu.hpp"
 #include "cuda/nvml.hpp"
 #include "cuda/persisting_cache.hpp"
+#include "device/cpu_facts.hpp"
 #include "model/facts.hpp"
+#include "system/cpus.hpp"
 
 namespace mprof::cuda {
 namespace {
@@ -42,6 +44,13 @@ std::optional<std::string> find_obstacle() {
   return std::nullopt;
 }
 
+/// The CPUs of its NUMA node, as the kernel tells them.
+std::vector<int> near_cpus(const cudaDeviceProp& gpu) {
+  return cpus_of_list(read_text(fmt::format("/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.0/local_cpulist",
+                                            gpu.pciDomainID, gpu.pciBusID, gpu.pciDeviceID))
+                          .value_or(""));
+}
+
 /// The GPU, by CUDA's runtime. Ops run on its default stream unless a variant makes its own.
 class CudaDevice final : public Device {
  public:
@@ -58,7 +67,7 @@ class CudaDevice final : public Device {
     std::vector<DeviceUnit> units;
     for (const cudaDeviceProp& one : visible_gpus()) {
       const std::string uuid = uuid_text(one.uuid);
-      units.push_back({uuid, one.name, "CUDA_VISIBLE_DEVICES=" + uuid});
+      units.push_back({uuid, one.name, "CUDA_VISIBLE_DEVICES=" + uuid, near_cpus(one)});
     }
     return units;
   }

@@ -32,9 +32,10 @@ class DeviceTimer {
 
 /// One of several of a kind, such as a GPU of a host with more.
 struct DeviceUnit {
-  std::string id{};           ///< what no other has, on whatever host: a UUID
-  std::string name{};         ///< of its model
-  std::string environment{};  ///< "NAME=VALUE": what a process is started with to see this one alone
+  std::string id{};              ///< what no other has, on whatever host: a UUID
+  std::string name{};            ///< of its model
+  std::string environment{};     ///< "NAME=VALUE": what a process is started with to see this one alone
+  std::vector<int> near_cpus{};  ///< those of its NUMA node; empty: not known, or any
   bool operator==(const DeviceUnit&) const = default;
 };
 

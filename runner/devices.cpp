@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "runner/merge.hpp"
 #include "runner/shards.hpp"
 #include "runner/survey.hpp"
+#include "system/cpus.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
@@ -96,6 +99,7 @@ struct DeviceShare {
   DeviceUnit unit;
   std::unique_ptr<ResultDirectory> directory;
   Run run;
+  std::vector<int> cpus{};  ///< that its coordinator and workers stay on; empty: any
   std::exception_ptr error{};
 };
 
@@ -166,23 +170,36 @@ void survey_host(const std::vector<DeviceShare>& shares, const CoordinatorContex
   host.ceilings = std::move(surveyed.ceilings);
 }
 
+/// Gives each share CPUs of its own, unless there are too few or cases run on them, and says how host times
+/// are taken then.
+std::string divide_host(std::vector<DeviceShare>& shares) {
+  std::string text = fmt::format("{} devices of the host were measured side by side", shares.size());
+  std::vector<DeviceUnit> units;
+  for (const DeviceShare& share : shares) units.push_back(share.unit);
+  const std::vector<std::vector<int>> cpus = cpus_of_each(units, allowed_cpus());
+  const std::vector<VariantInfo>& variants = shares.front().run.variants;
+  if (cpus.empty() || std::ranges::count(variants, "cpu", &VariantInfo::device) > 0)
+    return text + ", whose work counts as that of others";
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i].cpus = cpus[i];
+  return text + fmt::format(", each with {} of its CPUs", cpus.front().size());
+}
+
 void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const CoordinatorContext& context) {
   ask_for_huge_pages();
   SharedProgress progress(context.progress);
   SharedHost host(static_cast<std::ptrdiff_t>(shares.size()));
   survey_host(shares, context, progress, host);
+  const std::string beside = shares_host && shares.size() > 1 ? divide_host(shares) : "";
   const auto measure = [&](DeviceShare& share) {
     try {
+      stay_on(share.cpus);
       CoordinatorContext own{worker_on(share.unit, context.worker_command),
                              *share.directory,
                              context.clock,
                              progress,
                              context.interrupt_fd,
                              context.adds_rounds};
-      if (shares_host && shares.size() > 1)
-        own.host_disturbance = fmt::format(
-            "{} devices of the host were measured side by side, whose work counts as that of others",
-            shares.size());
+      own.host_disturbance = beside;
       own.host = &host;
       coordinate(share.run, own);
     } catch (...) {
@@ -253,6 +270,37 @@ std::vector<std::string> worker_on(const DeviceUnit& unit, const std::vector<std
   std::vector<std::string> whole{"/usr/bin/env", unit.environment};
   std::ranges::copy(command, std::back_inserter(whole));
   return whole;
+}
+
+std::vector<std::vector<int>> cpus_of_each(std::span<const DeviceUnit> units,
+                                           const std::vector<int>& allowed) {
+  std::map<std::vector<int>, std::vector<std::size_t>> sharers;  // units by the CPUs near them
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    std::vector<int> near;
+    std::ranges::copy_if(units[i].near_cpus, std::back_inserter(near),
+                         [&](int cpu) { return std::ranges::find(allowed, cpu) != allowed.end(); });
+    sharers[near].push_back(i);
+  }
+  std::set<int> distinct;
+  std::size_t count = 0;
+  for (const auto& [cpus, units_near] : sharers) {
+    distinct.insert(cpus.begin(), cpus.end());
+    count += cpus.size();
+  }
+  if (sharers.contains({}) || distinct.size() < count) {  // not known of all, or no nodes
+    sharers.clear();
+    for (std::size_t i = 0; i < units.size(); ++i) sharers[allowed].push_back(i);
+  }
+  std::vector<std::vector<int>> all(units.size());
+  for (const auto& [cpus, units_near] : sharers) {
+    const std::size_t part = cpus.size() / units_near.size();
+    if (part == 0) return {};
+    for (std::size_t i = 0; i < units_near.size(); ++i) {
+      const auto first = cpus.begin() + static_cast<std::ptrdiff_t>(i * part);
+      all[units_near[i]].assign(first, first + static_cast<std::ptrdiff_t>(part));
+    }
+  }
+  return all;
 }
 
 std::vector<std::string> devices_of(const Run& run, const fs::path& directory) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ inline constexpr const char* devices_folder = "devices";
 [[nodiscard]] std::vector<std::string> worker_on(const DeviceUnit& unit,
                                                  const std::vector<std::string>& command);
 
+/// The CPUs of each unit, of `allowed`, where several are measured side by side: an equal part of those near
+/// it to each, no CPU to two. Empty where there are not enough.
+[[nodiscard]] std::vector<std::vector<int>> cpus_of_each(std::span<const DeviceUnit> units,
+                                                         const std::vector<int>& allowed);
+
 /// The ids of the devices that the run in the directory was spread over; none when it was not, or is not
 /// begun.
 [[nodiscard]] std::vector<std::string> devices_of(const Run& run, const std::filesystem::path& directory);
@@ -33,8 +39,9 @@ inline constexpr const char* devices_folder = "devices";
 /// As coordinate(), with a coordinator for each device, in threads. Each has a shard of the run (all cases of
 /// a problem, so that they compare) in a result directory of its own, devices/<id>, which stays, is gone on
 /// with when it is there, and is merged into the run's. `earlier`: see expected_costs(). With `shares_host`
-/// host times are taken side by side too, and the record says that they are disturbed; otherwise one at a
-/// time. Throws what a coordinator throws, when all have ended.
+/// host times are taken side by side too, each coordinator and its workers on CPUs of their own
+/// (cpus_of_each()), and the record says that they are disturbed; otherwise one at a time. Throws what a
+/// coordinator throws, when all have ended.
 void coordinate_devices(Run& run, const std::vector<DeviceUnit>& units, bool shares_host, const Run* earlier,
                         const CoordinatorContext& context);
 

@@ -52,6 +52,24 @@ TEST(ChosenUnits, RefusesWhatNamesNoneSeveralOrOneTwice) {
                   "FAKE-a1 is of the model Fake and FAKE-c3 of Other");
 }
 
+TEST(CpusOfEach, AreAnEqualPartOfThoseNearIt) {
+  const std::vector<int> eight{0, 1, 2, 3, 4, 5, 6, 7};
+  const auto near = [](std::vector<int> cpus) { return DeviceUnit{"", "", "", std::move(cpus)}; };
+  using Each = std::vector<std::vector<int>>;
+  EXPECT_EQ(cpus_of_each(std::vector{near({0, 1, 2, 3}), near({4, 5, 6, 7}), near({0, 1, 2, 3})}, eight),
+            (Each{{0, 1}, {4, 5, 6, 7}, {2, 3}}));
+  EXPECT_EQ(cpus_of_each(two, eight), (Each{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(cpus_of_each(std::vector{near({0, 1}), near({})}, eight), (Each{{0, 1, 2, 3}, {4, 5, 6, 7}}))
+      << "of one it is not known";
+  EXPECT_EQ(cpus_of_each(std::vector{near({0, 1, 2}), near({2, 3})}, eight),
+            (Each{{0, 1, 2, 3}, {4, 5, 6, 7}}))
+      << "those near one are near another";
+  EXPECT_EQ(cpus_of_each(std::vector{near({0, 1}), near({4, 5})}, {1, 4, 5}), (Each{{1}, {4, 5}}))
+      << "what a scheduler has left";
+  EXPECT_EQ(cpus_of_each(std::vector{near({9}), near({9})}, {3, 5, 7}), (Each{{3}, {5}}));
+  EXPECT_EQ(cpus_of_each(two, {3}), Each()) << "not enough";
+}
+
 /// Looks whether cases ran side by side, and interrupts the run when it has seen so many end.
 class Watcher final : public Progress {
  public:
