@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <span>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "model/trace/journal.hpp"
 #include "runner/further_rounds.hpp"
 #include "runner/host_retries.hpp"
+#include "runner/shards.hpp"
 #include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
@@ -55,6 +57,10 @@ struct Assignment {
   std::string token = random_token();
 };
 
+bool collects_counters(Pass pass) {
+  return pass == Pass::counters || pass == Pass::source;
+}
+
 enum class Outcome { done, interrupted, out_of_time };
 
 /// The host, held for as long as it lives: alone, or with others that do not need it alone either.
@@ -88,6 +94,8 @@ class Coordinator {
     if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
     std::vector<Task> tasks = schedule(run_, context_.rounds);
     announce(tasks);
+    costs_ = expected_costs(run_.cases, nullptr);
+    for (const Task& task : tasks) left_ += cost_of(task);
     if (context_.host != nullptr)
       std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) { return needs_host(task); });
     const Outcome outcome = measure(tasks);
@@ -155,8 +163,15 @@ class Coordinator {
         note_waiting(task.pass, asked);
       }
       if (const Outcome outcome = measure(task); outcome != Outcome::done) return outcome;
+      left_ -= cost_of(task);
     }
     return Outcome::done;
+  }
+
+  [[nodiscard]] double cost_of(const Task& task) const {
+    double sum = 0;
+    for (const std::size_t index : task.cases) sum += costs_[index];
+    return sum;
   }
 
   /// With as many workers as it takes.
@@ -210,6 +225,9 @@ class Coordinator {
   /// Until a worker ends, or must be ended. At least one case is done with then, whatever became of it.
   Outcome measure(Assignment& assignment) {
     const double asked = context_.clock.now();
+    std::optional<Seats::Taken> seat;
+    if (context_.host != nullptr && collects_counters(assignment.pass))
+      seat.emplace(context_.host->counting, left_);
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
     note_waiting(assignment.pass, asked);
     if (is_out_of_time()) return Outcome::out_of_time;
@@ -441,6 +459,8 @@ class Coordinator {
   Run& run_;
   const CoordinatorContext& context_;
   HostRetries host_retries_;
+  std::vector<double> costs_{};  ///< expected of each case
+  double left_ = 0;              ///< of them, for the tasks that are not through
   bool said_timed_ = false;
   double started_ = 0;  ///< the worker that runs, by the clock
   double begun_ = 0;    ///< the case that it is at

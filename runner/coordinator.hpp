@@ -13,6 +13,7 @@
 #include "model/run.hpp"
 #include "runner/protocol.hpp"
 #include "runner/result_directory.hpp"
+#include "runner/seats.hpp"
 #include "system/clock.hpp"
 
 namespace mprof {
@@ -41,6 +42,9 @@ struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
   std::latch all_timed;
+  /// For passes that collect counters: the driver serves several GPUs at once hardly faster than in turn (on
+  /// H200, two 1.33 times as fast, four 1.44 times).
+  Seats counting{2};
   /// What its survey found of the host itself, before the coordinators begin; each surveys its device.
   Environment environment{};
   std::vector<Ceiling> ceilings{};

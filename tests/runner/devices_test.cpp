@@ -78,6 +78,7 @@ class Watcher final : public Progress {
   void begin(std::size_t steps, double /*work*/) override { announced = steps; }
   void case_begins(const Case& c, Pass pass) override {
     ++running_[pass];
+    most_counting = std::max(most_counting, running_[Pass::counters]);
     if (pass != Pass::timing && c.key.variant == test::elsewhere && timed_before_elsewhere == 0)
       timed_before_elsewhere = timed_;
     for (const auto& [other, count] : running_) {
@@ -99,6 +100,7 @@ class Watcher final : public Progress {
   std::size_t ended = 0;
   std::size_t timed_before_elsewhere = 0;
   bool timing_had_company = false;
+  int most_counting = 0;
 
  private:
   std::map<Pass, int> running_;
@@ -134,9 +136,10 @@ class DevicesTest : public ::testing::Test {
     return run;
   }
 
-  void go(mprof::Run& run, ResultDirectory& directory, Watcher& watcher, bool shares_host = false) {
+  void go(mprof::Run& run, ResultDirectory& directory, Watcher& watcher, bool shares_host = false,
+          const std::vector<DeviceUnit>& units = two) {
     coordinate_devices(
-        run, two, shares_host, nullptr,
+        run, units, shares_host, nullptr,
         {{MPROF_BINARY_DIR "/tests/mprof_test_worker"}, directory, steady_clock(), watcher, watcher.fd()});
     EXPECT_EQ(directory.load(), run) << "the record on disk is not the one in memory";
   }
@@ -172,6 +175,28 @@ TEST_F(DevicesTest, ShareTheCasesAndEachPartNamesItsDevice) {
   EXPECT_EQ(cases.size(), 8U);
   EXPECT_TRUE(run.spent.empty()) << "each device spent it at the same time";
   EXPECT_TRUE(std::holds_alternative<Absent>(run.environment.at("libraries").at("fake device")));
+}
+
+TEST_F(DevicesTest, CollectCountersOnTwoAtATime) {
+  mprof::Run run = planned({"fake/slow"});
+  run.plan.passes = {Pass::counters};
+  for (std::uint64_t size = 5; size <= 16; ++size) {  // several to each, so that they meet
+    run.plan.problems["fake"].push_back(test::size_of(size));
+    run.families[0].problems.push_back({test::size_of(size), test::FakeFamily().ops(test::size_of(size))});
+  }
+  run.cases = planned_cases(run.plan, run.variants, run.families);
+  ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
+  directory.save(run);
+  std::vector<DeviceUnit> four = two;
+  for (const char* id : {"FAKE-c3", "FAKE-d4"})
+    four.push_back({id, "Fake", std::string("FAKE_DEVICE=") + id});
+  Watcher watcher;
+  go(run, directory, watcher, true, four);
+  EXPECT_EQ(run.state, RunState::complete);
+  EXPECT_EQ(watcher.ended, 16U);
+  EXPECT_EQ(run.parts.size(), 4U);
+  EXPECT_GE(watcher.most_counting, 1);
+  EXPECT_LE(watcher.most_counting, 2);
 }
 
 /// A measured peak is another number each time.
