@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/facts.hpp"
+#include "system/cpus.hpp"
 
 namespace mprof {
 namespace {
@@ -106,6 +107,19 @@ std::string instruction_sets(const CpuInfo& cpu) {
   return found;
 }
 
+/// Those that a scheduler or `taskset` has left this process.
+Fact usable_cpus_fact(const fs::path& root) {
+  constexpr std::string_view key = "\nCpus_allowed_list:";
+  const std::string text = read_text(root / "proc/self/status").value_or("");
+  const auto at = text.find(key);
+  const auto first = at == std::string::npos ? at : text.find_first_not_of(" \t", at + key.size());
+  const auto cpus = first == std::string::npos
+                        ? std::vector<int>()
+                        : cpus_of_list(std::string_view(text).substr(first, text.find('\n', first) - first));
+  if (cpus.empty()) return Absent{"/proc/self/status does not say"};
+  return static_cast<double>(cpus.size());
+}
+
 std::map<std::string, Fact> cpu_facts(const fs::path& root) {
   const auto text = read_text(root / "proc/cpuinfo");
   const CpuInfo cpu = parse_cpuinfo(text.value_or(""));
@@ -116,6 +130,7 @@ std::map<std::string, Fact> cpu_facts(const fs::path& root) {
   std::map<std::string, Fact> facts;
   facts[fact::cpu_model.name] = cpu.model.empty() ? Fact(Absent{silent}) : Fact(cpu.model);
   facts[fact::cpu_logical_cpus.name] = number_or(unless_zero(cpu.logical_cpus), silent);
+  facts["usable_cpus"] = usable_cpus_fact(root);
   facts[fact::cpu_cores.name] = number_or(unless_zero(cpu.cores), silent);
   facts["threads_per_core"] =
       cpu.cores == 0 ? Fact(Absent{silent}) : Fact(double(cpu.logical_cpus) / cpu.cores);

@@ -94,7 +94,7 @@ class Coordinator {
     if (run_.environment.empty() && survey() == Outcome::interrupted) return finish(RunState::interrupted);
     std::vector<Task> tasks = schedule(run_, context_.rounds);
     announce(tasks);
-    costs_ = expected_costs(run_.cases, nullptr);
+    costs_ = expected_costs(run_.cases, context_.host == nullptr ? nullptr : context_.host->earlier);
     for (const Task& task : tasks) left_ += cost_of(task);
     if (context_.host != nullptr)
       std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) { return needs_host(task); });
@@ -226,7 +226,7 @@ class Coordinator {
   Outcome measure(Assignment& assignment) {
     const double asked = context_.clock.now();
     std::optional<Seats::Taken> seat;
-    if (context_.host != nullptr && collects_counters(assignment.pass))
+    if (context_.host != nullptr && collects_counters(assignment.pass) && !is_of_cpu(current(assignment)))
       seat.emplace(context_.host->counting, left_);
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
     note_waiting(assignment.pass, asked);
@@ -308,8 +308,11 @@ class Coordinator {
   /// the CPU keep the host busy in each pass.
   [[nodiscard]] bool needs_host(Pass pass, const Case& c) const {
     if (!context_.host_disturbance.empty()) return false;
+    return pass == Pass::timing || is_of_cpu(c);
+  }
+  [[nodiscard]] bool is_of_cpu(const Case& c) const {
     const VariantInfo* variant = find_variant(run_, c.key.variant);
-    return pass == Pass::timing || variant == nullptr || variant->device == "cpu";
+    return variant == nullptr || variant->device == "cpu";
   }
   [[nodiscard]] bool needs_host(const Task& task) const {
     return needs_host(task.pass, run_.cases[task.cases.front()]);

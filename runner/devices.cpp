@@ -100,6 +100,7 @@ struct DeviceShare {
   std::unique_ptr<ResultDirectory> directory;
   Run run;
   std::vector<int> cpus{};  ///< that its coordinator and workers stay on; empty: any
+  std::string beside{};     ///< what its host times are taken beside
   std::exception_ptr error{};
 };
 
@@ -170,38 +171,55 @@ void survey_host(const std::vector<DeviceShare>& shares, const CoordinatorContex
   host.ceilings = std::move(surveyed.ceilings);
 }
 
-/// Gives each share CPUs of its own, unless there are too few or cases run on them, and says how host times
-/// are taken then.
-std::string divide_host(std::vector<DeviceShare>& shares) {
-  std::string text = fmt::format("{} devices of the host were measured side by side", shares.size());
+/// What is said of host times that are taken beside others, and of CPUs of their own; nothing of a share that
+/// has nothing to do, or is alone in that.
+void divide_host(std::vector<DeviceShare>& shares) {
+  std::vector<DeviceShare*> busy;
   std::vector<DeviceUnit> units;
-  for (const DeviceShare& share : shares) units.push_back(share.unit);
-  const std::vector<std::vector<int>> cpus = cpus_of_each(units, allowed_cpus());
-  const std::vector<VariantInfo>& variants = shares.front().run.variants;
-  if (cpus.empty() || std::ranges::count(variants, "cpu", &VariantInfo::device) > 0)
-    return text + ", whose work counts as that of others";
-  for (std::size_t i = 0; i < shares.size(); ++i) shares[i].cpus = cpus[i];
-  return text + fmt::format(", each with {} of its CPUs", cpus.front().size());
+  bool is_of_cpu = false;
+  for (DeviceShare& share : shares) {
+    if (schedule(share.run).empty()) continue;
+    busy.push_back(&share);
+    units.push_back(share.unit);
+    is_of_cpu |= std::ranges::count(share.run.variants, "cpu", &VariantInfo::device) > 0;
+  }
+  if (busy.size() < 2) return;
+  for (DeviceShare* share : busy)
+    share->beside = fmt::format("{} devices of the host were measured side by side", busy.size());
+  const auto cpus = is_of_cpu ? std::vector<std::vector<int>>() : cpus_of_each(units, allowed_cores());
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    if (!cpus.empty()) busy[i]->cpus = cpus[i];
+  }
 }
 
-void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const CoordinatorContext& context) {
+/// On CPUs of its own, if it has any and the kernel allows it.
+void measure(DeviceShare& share, CoordinatorContext context) {
+  const bool has_own_cpus = stay_on(share.cpus);
+  context.host_disturbance = share.beside;
+  if (!share.beside.empty())
+    context.host_disturbance +=
+        has_own_cpus ? ", each with CPUs of its own" : ", whose work counts as that of others";
+  coordinate(share.run, context);
+}
+
+void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const Run* earlier,
+                 const CoordinatorContext& context) {
   ask_for_huge_pages();
   SharedProgress progress(context.progress);
   SharedHost host(static_cast<std::ptrdiff_t>(shares.size()));
+  host.earlier = earlier;
   survey_host(shares, context, progress, host);
-  const std::string beside = shares_host && shares.size() > 1 ? divide_host(shares) : "";
-  const auto measure = [&](DeviceShare& share) {
+  if (shares_host) divide_host(shares);
+  const auto measure_one = [&](DeviceShare& share) {
     try {
-      stay_on(share.cpus);
       CoordinatorContext own{worker_on(share.unit, context.worker_command),
                              *share.directory,
                              context.clock,
                              progress,
                              context.interrupt_fd,
                              context.adds_rounds};
-      own.host_disturbance = beside;
       own.host = &host;
-      coordinate(share.run, own);
+      measure(share, own);
     } catch (...) {
       share.error = std::current_exception();
     }
@@ -210,7 +228,7 @@ void measure_all(std::vector<DeviceShare>& shares, bool shares_host, const Coord
   threads.reserve(shares.size());
   for (DeviceShare& share : shares) {
     try {
-      threads.emplace_back([&] { measure(share); });
+      threads.emplace_back([&] { measure_one(share); });
     } catch (const std::system_error&) {
       share.error = std::current_exception();
       host.all_timed.count_down();  // the others do not wait for it
@@ -273,31 +291,33 @@ std::vector<std::string> worker_on(const DeviceUnit& unit, const std::vector<std
 }
 
 std::vector<std::vector<int>> cpus_of_each(std::span<const DeviceUnit> units,
-                                           const std::vector<int>& allowed) {
-  std::map<std::vector<int>, std::vector<std::size_t>> sharers;  // units by the CPUs near them
+                                           const std::vector<std::vector<int>>& cores) {
+  using Cores = std::vector<std::vector<int>>;
+  std::map<Cores, std::vector<std::size_t>> sharers;  // units by the cores near them
   for (std::size_t i = 0; i < units.size(); ++i) {
-    std::vector<int> near;
-    std::ranges::copy_if(units[i].near_cpus, std::back_inserter(near),
-                         [&](int cpu) { return std::ranges::find(allowed, cpu) != allowed.end(); });
+    Cores near;
+    std::ranges::copy_if(cores, std::back_inserter(near), [&](const std::vector<int>& core) {
+      return std::ranges::find(units[i].near_cpus, core.front()) != units[i].near_cpus.end();
+    });
     sharers[near].push_back(i);
   }
-  std::set<int> distinct;
+  std::set<std::vector<int>> distinct;
   std::size_t count = 0;
-  for (const auto& [cpus, units_near] : sharers) {
-    distinct.insert(cpus.begin(), cpus.end());
-    count += cpus.size();
+  for (const auto& [near, units_near] : sharers) {
+    distinct.insert(near.begin(), near.end());
+    count += near.size();
   }
   if (sharers.contains({}) || distinct.size() < count) {  // not known of all, or no nodes
     sharers.clear();
-    for (std::size_t i = 0; i < units.size(); ++i) sharers[allowed].push_back(i);
+    for (std::size_t i = 0; i < units.size(); ++i) sharers[cores].push_back(i);
   }
   std::vector<std::vector<int>> all(units.size());
-  for (const auto& [cpus, units_near] : sharers) {
-    const std::size_t part = cpus.size() / units_near.size();
+  for (const auto& [near, units_near] : sharers) {
+    const std::size_t part = near.size() / units_near.size();
     if (part == 0) return {};
-    for (std::size_t i = 0; i < units_near.size(); ++i) {
-      const auto first = cpus.begin() + static_cast<std::ptrdiff_t>(i * part);
-      all[units_near[i]].assign(first, first + static_cast<std::ptrdiff_t>(part));
+    for (std::size_t i = 0; i < units_near.size() * part; ++i) {
+      std::vector<int>& cpus = all[units_near[i / part]];
+      cpus.insert(cpus.end(), near[i].begin(), near[i].end());
     }
   }
   return all;
@@ -323,7 +343,7 @@ void coordinate_devices(Run& run, const std::vector<DeviceUnit>& units, bool sha
                         const CoordinatorContext& context) {
   std::vector<DeviceShare> shares = shares_of(run, units, earlier, context.directory.path());
   announce(shares, context.progress);
-  measure_all(shares, shares_host, context);
+  measure_all(shares, shares_host, earlier, context);
   context.progress.end();
   merge_shares(run, shares, context.directory);
 }

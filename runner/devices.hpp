@@ -27,10 +27,11 @@ inline constexpr const char* devices_folder = "devices";
 [[nodiscard]] std::vector<std::string> worker_on(const DeviceUnit& unit,
                                                  const std::vector<std::string>& command);
 
-/// The CPUs of each unit, of `allowed`, where several are measured side by side: an equal part of those near
-/// it to each, no CPU to two. Empty where there are not enough.
+/// The CPUs of each unit where several are measured side by side, of `cores`, each with its hardware threads:
+/// an equal part of the cores near it to each, no core to two; of all cores where it is not known of each
+/// unit which are near, or these overlap. Empty where there are too few.
 [[nodiscard]] std::vector<std::vector<int>> cpus_of_each(std::span<const DeviceUnit> units,
-                                                         const std::vector<int>& allowed);
+                                                         const std::vector<std::vector<int>>& cores);
 
 /// The ids of the devices that the run in the directory was spread over; none when it was not, or is not
 /// begun.

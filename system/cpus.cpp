@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 namespace mprof {
@@ -44,12 +48,26 @@ unsigned usable_cpus() {
   return allowed > 0 ? static_cast<unsigned>(allowed) : std::max(1U, std::thread::hardware_concurrency());
 }
 
-void stay_on(std::span<const int> cpus) {
-  if (cpus.empty()) return;
+std::vector<std::vector<int>> allowed_cores() {
+  std::map<int, std::vector<int>> by_first;
+  for (const int cpu : allowed_cpus()) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+    std::string line;
+    std::getline(file, line);
+    const std::vector<int> siblings = cpus_of_list(line);
+    by_first[siblings.empty() ? cpu : siblings.front()].push_back(cpu);
+  }
+  std::vector<std::vector<int>> cores;
+  for (auto& [first, cpus] : by_first) cores.push_back(std::move(cpus));
+  return cores;
+}
+
+bool stay_on(std::span<const int> cpus) {
+  if (cpus.empty()) return false;
   cpu_set_t only;
   CPU_ZERO(&only);
   for (const int cpu : cpus) CPU_SET(cpu, &only);
-  sched_setaffinity(0, sizeof only, &only);
+  return sched_setaffinity(0, sizeof only, &only) == 0;
 }
 
 std::vector<int> cpus_of_list(std::string_view text) {

@@ -47,7 +47,7 @@ void parallel_for(std::size_t count, std::size_t threads,
   const struct Return {
     ~Return() { ready_ones_work.clear(); }
   } when_done;
-  static StandingThreads ready(hardware_threads());
+  static StandingThreads& ready = *new StandingThreads(hardware_threads());  // a body may end the process
   share_out(count, ready, threads, body);
 }
 

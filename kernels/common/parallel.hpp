@@ -7,8 +7,8 @@
 
 namespace mprof {
 
-/// Threads that can run at the same time here, of which a scheduler or `taskset` may have left fewer than the
-/// machine has; at least 1.
+/// Threads that can run at the same time here: the CPUs that this process may use, of which a scheduler or
+/// `taskset` may have left it fewer than the machine has; at least 1.
 [[nodiscard]] std::size_t hardware_threads();
 
 /// Splits [0, count) into ranges and calls body(begin, end) for each, on `threads` threads of which the

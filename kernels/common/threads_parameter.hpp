@@ -11,7 +11,7 @@ namespace mprof {
 /// images".
 [[nodiscard]] ParameterInfo threads_parameter(std::string_view shared);
 
-/// Its value; "all" is as many as the machine runs at once.
+/// Its value; "all" is hardware_threads().
 [[nodiscard]] std::size_t threads_of(const Parameters& parameters);
 
 }  // namespace mprof

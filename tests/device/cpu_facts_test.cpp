@@ -157,10 +157,13 @@ TEST_F(FabricatedMachine, FactsOfAServer) {
   root.write("sys/class/dmi/id/product_name", "m6a.xlarge\n");
   root.write("sys/fs/cgroup/memory.max", "524288\n");
   root.write("proc/1/cgroup", "0::/kubepods/pod1\n");
+  root.write("proc/self/status",
+             "Name:\tx\nCpus_allowed:\tb\nCpus_allowed_list:\t0-1,3\nMems_allowed_list:\t0\n");
   root.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
   auto facts = machine_facts(root.path());
   EXPECT_EQ(number_of(facts["cpu"]["cores"]), 2);
   EXPECT_EQ(number_of(facts["cpu"]["threads_per_core"]), 2);
+  EXPECT_EQ(number_of(facts["cpu"]["usable_cpus"]), 3);
   EXPECT_EQ(number_of(facts["cpu"]["max_frequency"]), 3.5e9);
   EXPECT_EQ(text_of(facts["cpu"]["governor"]), "performance");
   EXPECT_EQ(text_of(facts["cpu"]["instruction_sets"]), "sse4_2 avx f16c fma avx2");
@@ -180,6 +183,7 @@ TEST_F(FabricatedMachine, ThatTellsNothingHasReasonsAndNoNumbers) {
   for (const char* name : {"model", "logical_cpus", "cores", "threads_per_core", "instruction_sets"}) {
     EXPECT_EQ(reason_of(facts["cpu"][name]), "/proc/cpuinfo cannot be read") << name;
   }
+  EXPECT_EQ(reason_of(facts["cpu"]["usable_cpus"]), "/proc/self/status does not say");
   EXPECT_EQ(reason_of(facts["cpu"]["governor"]),
             "the kernel shows no cpufreq of CPU 0 (usual in a virtual machine)");
   EXPECT_EQ(reason_of(facts["cpu"]["l3_cache"]), "the kernel lists no such cache of CPU 0");

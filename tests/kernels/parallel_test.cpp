@@ -6,18 +6,20 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace mprof {
 namespace {
 
-/// The threads that each index of [0, count) was called on.
-std::vector<std::thread::id> threads_of_each(std::size_t count, std::size_t threads) {
+/// The threads that each index of [0, count) was called on, by the kernel's numbers, which are not soon used
+/// again.
+std::vector<pid_t> threads_of_each(std::size_t count, std::size_t threads) {
   std::vector<std::atomic<int>> calls(count);
-  std::vector<std::thread::id> ids(count);
+  std::vector<pid_t> ids(count);
   parallel_for(count, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       ++calls[i];
-      ids[i] = std::this_thread::get_id();
+      ids[i] = ::gettid();
     }
   });
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(calls[i], 1) << i << " of " << count;
@@ -34,9 +36,9 @@ TEST(ParallelFor, CallsEachIndexOnceOnSoManyThreadsAtMost) {
 }
 
 TEST(ParallelFor, CallsOnTheSameThreadsAgain) {
-  std::set<std::thread::id> all;
+  std::set<pid_t> all;
   for (int i = 0; i < 50; ++i) {
-    for (const std::thread::id id : threads_of_each(1000, hardware_threads())) all.insert(id);
+    for (const pid_t id : threads_of_each(1000, hardware_threads())) all.insert(id);
   }
   EXPECT_LE(all.size(), hardware_threads());
 }

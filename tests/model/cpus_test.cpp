@@ -1,8 +1,11 @@
 #include "system/cpus.hpp"
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 namespace mprof {
 namespace {
@@ -18,13 +21,25 @@ TEST(StayOn, HoldsForTheCallingThreadAlone) {
   const std::vector<int> before = allowed_cpus();
   ASSERT_FALSE(before.empty());
   std::thread([&] {
-    stay_on(std::vector{before.back()});
+    EXPECT_TRUE(stay_on(std::vector{before.back()}));
     EXPECT_EQ(allowed_cpus(), std::vector{before.back()});
     EXPECT_EQ(usable_cpus(), 1U);
-    stay_on({});
+    EXPECT_EQ(allowed_cores(), (std::vector<std::vector<int>>{{before.back()}}));
+    EXPECT_FALSE(stay_on({}));
+    EXPECT_FALSE(stay_on(std::vector{CPU_SETSIZE - 1})) << "this machine has fewer";
     EXPECT_EQ(usable_cpus(), 1U);
   }).join();
   EXPECT_EQ(allowed_cpus(), before);
+}
+
+TEST(AllowedCores, HaveEachAllowedCpuOnce) {
+  std::vector<int> cpus;
+  for (const std::vector<int>& core : allowed_cores()) {
+    ASSERT_FALSE(core.empty());
+    cpus.insert(cpus.end(), core.begin(), core.end());
+  }
+  std::ranges::sort(cpus);
+  EXPECT_EQ(cpus, allowed_cpus());
 }
 
 }  // namespace

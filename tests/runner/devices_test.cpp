@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include "runner/plan.hpp"
 #include "runner/result_directory.hpp"
 #include "runner/shards.hpp"
+#include "system/cpus.hpp"
 #include "system/error.hpp"
 #include "tests/model/messages.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -53,7 +56,7 @@ TEST(ChosenUnits, RefusesWhatNamesNoneSeveralOrOneTwice) {
 }
 
 TEST(CpusOfEach, AreAnEqualPartOfThoseNearIt) {
-  const std::vector<int> eight{0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<std::vector<int>> eight{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
   const auto near = [](std::vector<int> cpus) { return DeviceUnit{"", "", "", std::move(cpus)}; };
   using Each = std::vector<std::vector<int>>;
   EXPECT_EQ(cpus_of_each(std::vector{near({0, 1, 2, 3}), near({4, 5, 6, 7}), near({0, 1, 2, 3})}, eight),
@@ -64,10 +67,15 @@ TEST(CpusOfEach, AreAnEqualPartOfThoseNearIt) {
   EXPECT_EQ(cpus_of_each(std::vector{near({0, 1, 2}), near({2, 3})}, eight),
             (Each{{0, 1, 2, 3}, {4, 5, 6, 7}}))
       << "those near one are near another";
-  EXPECT_EQ(cpus_of_each(std::vector{near({0, 1}), near({4, 5})}, {1, 4, 5}), (Each{{1}, {4, 5}}))
+  EXPECT_EQ(cpus_of_each(std::vector{near({0, 1}), near({4, 5})}, {{1}, {4}, {5}}), (Each{{1}, {4, 5}}))
       << "what a scheduler has left";
-  EXPECT_EQ(cpus_of_each(std::vector{near({9}), near({9})}, {3, 5, 7}), (Each{{3}, {5}}));
-  EXPECT_EQ(cpus_of_each(two, {3}), Each()) << "not enough";
+  EXPECT_EQ(cpus_of_each(std::vector{near({9}), near({9})}, {{3}, {5}, {7}}), (Each{{3}, {5}}));
+  EXPECT_EQ(cpus_of_each(two, {{0, 4}, {1, 5}, {2, 6}}), (Each{{0, 4}, {1, 5}}))
+      << "hardware threads of one core stay together";
+  EXPECT_EQ(
+      cpus_of_each(std::vector{near({0, 1, 4, 5}), near({2, 3, 6, 7})}, {{0, 4}, {1, 5}, {2, 6}, {3, 7}}),
+      (Each{{0, 4, 1, 5}, {2, 6, 3, 7}}));
+  EXPECT_EQ(cpus_of_each(two, {{3, 4}}), Each()) << "not enough";
 }
 
 /// Looks whether cases ran side by side, and interrupts the run when it has seen so many end.
@@ -178,7 +186,8 @@ TEST_F(DevicesTest, ShareTheCasesAndEachPartNamesItsDevice) {
 }
 
 TEST_F(DevicesTest, CollectCountersOnTwoAtATime) {
-  mprof::Run run = planned({"fake/slow"});
+  mprof::Run run = planned({test::slow_elsewhere, test::elsewhere});
+  run.variants = {test::variant_elsewhere(test::slow_elsewhere).info, test::variant_elsewhere().info};
   run.plan.passes = {Pass::counters};
   for (std::uint64_t size = 5; size <= 16; ++size) {  // several to each, so that they meet
     run.plan.problems["fake"].push_back(test::size_of(size));
@@ -193,10 +202,47 @@ TEST_F(DevicesTest, CollectCountersOnTwoAtATime) {
   Watcher watcher;
   go(run, directory, watcher, true, four);
   EXPECT_EQ(run.state, RunState::complete);
-  EXPECT_EQ(watcher.ended, 16U);
+  EXPECT_EQ(watcher.ended, 32U);
+  for (const Case& c : run.cases) EXPECT_EQ(c.passes.at(0).status, Status::ok) << c.passes[0].reason;
   EXPECT_EQ(run.parts.size(), 4U);
-  EXPECT_GE(watcher.most_counting, 1);
   EXPECT_LE(watcher.most_counting, 2);
+}
+
+TEST_F(DevicesTest, HaveCpusOfTheirOwnWhenTheyAreTimedSideBySide) {
+  mprof::Run run = planned({test::elsewhere});
+  run.variants = {test::variant_elsewhere().info};
+  ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
+  directory.save(run);
+  Watcher watcher;
+  go(run, directory, watcher, true);
+  const auto cpus = cpus_of_each(two, allowed_cores());
+  ASSERT_EQ(run.parts.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::vector<int> own = cpus.empty() ? allowed_cpus() : cpus[i];
+    EXPECT_EQ(std::get<std::string>(run.parts[i].environment.at("libraries").at("fake cpus")),
+              fmt::format("{}", fmt::join(own, ",")));
+  }
+  for (const Case& c : run.cases) {
+    EXPECT_TRUE(is_said_to_have_run_beside(c));
+    const bool says_own =
+        c.passes.at(0).sampling->host_disturbance.find("each with CPUs of its own") != std::string::npos;
+    EXPECT_EQ(says_own, !cpus.empty());
+  }
+}
+
+TEST_F(DevicesTest, HaveTheHostForThemselvesWhereOnlyOneHasSomethingToDo) {
+  mprof::Run run = planned({test::elsewhere});
+  run.variants = {test::variant_elsewhere().info};
+  run.plan.problems["fake"].resize(1);
+  run.families[0].problems.resize(1);
+  run.cases = planned_cases(run.plan, run.variants, run.families);
+  ASSERT_EQ(run.cases.size(), 1U);
+  ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
+  directory.save(run);
+  Watcher watcher;
+  go(run, directory, watcher, true);
+  EXPECT_EQ(run.state, RunState::complete);
+  EXPECT_FALSE(is_said_to_have_run_beside(run.cases[0]));
 }
 
 /// A measured peak is another number each time.

@@ -143,8 +143,9 @@ inline RegisteredVariant fake_variant(const std::string& id, std::vector<Paramet
 
 /// A variant of a device that is not the host.
 inline constexpr const char* elsewhere = "fake/elsewhere";
-inline RegisteredVariant variant_elsewhere() {
-  RegisteredVariant variant = fake_variant(elsewhere);
+inline constexpr const char* slow_elsewhere = "fake/slow_elsewhere";
+inline RegisteredVariant variant_elsewhere(const std::string& id = elsewhere) {
+  RegisteredVariant variant = fake_variant(id);
   variant.info.device = "elsewhere";
   return variant;
 }

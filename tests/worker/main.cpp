@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,6 +17,7 @@
 
 #include "runner/protocol.hpp"
 #include "runner/worker.hpp"
+#include "system/cpus.hpp"
 #include "tests/runner/fake_workload.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
@@ -56,6 +59,10 @@ void forge_result() {
   }
 }
 
+Script slowly(std::uint64_t /*size*/) {
+  return {.on_stage = [](Stage) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }};
+}
+
 Scripts scripts() {
   return {
       {"fake/right", [](std::uint64_t) { return Script{}; }},
@@ -83,10 +90,8 @@ Scripts scripts() {
       {"fake/wrong_at_large",
        [](std::uint64_t size) { return Script{.on_verify = [size] { return wrong_at_large(size); }}; }},
       {"fake/elsewhere", [](std::uint64_t) { return Script{}; }},
-      {"fake/slow",
-       [](std::uint64_t) {
-         return Script{.on_stage = [](Stage) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }};
-       }},
+      {"fake/slow", slowly},
+      {test::slow_elsewhere, slowly},
   };
 }
 
@@ -105,6 +110,18 @@ class Tracer final : public Collector {
   std::filesystem::path file_;
 };
 
+/// Counts the work that an op should do.
+class Counter final : public Collector {
+ public:
+  explicit Counter(const CaseContext& context) : subject_(context.subject) {}
+  void finish(std::vector<Measurement>& measurements) override {
+    measurements.push_back({"work", "", "", Source::measured, {subject_.ops.at(0).flops}, ""});
+  }
+
+ private:
+  const Case& subject_;
+};
+
 }  // namespace
 
 int main() {
@@ -112,9 +129,9 @@ int main() {
   ::setrlimit(RLIMIT_CORE, &no_core);
   Registry registry;
   for (const auto& [id, script] : scripts()) {
-    if (id != test::elsewhere) registry.add(test::fake_variant(id));
+    const bool is_elsewhere = id == test::elsewhere || id == test::slow_elsewhere;
+    registry.add(is_elsewhere ? test::variant_elsewhere(id) : test::fake_variant(id));
   }
-  registry.add(test::variant_elsewhere());
   registry.add(std::make_unique<test::FakeFamily>(scripts()));
   test::FakeClock clock;
   Devices::instance().add(std::make_unique<test::FakeDevice>(clock, "elsewhere"), -1);
@@ -123,6 +140,14 @@ int main() {
                           const char* device = std::getenv("FAKE_DEVICE");
                           return std::string(device == nullptr ? "the only one" : device);
                         }});
+  registry.add_library({"fake cpus", [] { return fmt::format("{}", fmt::join(allowed_cpus(), ",")); }});
+  CollectorKinds::instance().add(
+      {.id = "counter",
+       .pass = Pass::counters,
+       .device = "elsewhere",
+       .order = 0,
+       .unavailable = {},
+       .make = [](const CaseContext& context) { return std::make_unique<Counter>(context); }});
   CollectorKinds::instance().add(
       {.id = "tracer",
        .pass = Pass::trace,

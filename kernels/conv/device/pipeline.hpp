@@ -24,7 +24,7 @@ enum class Wire : std::uint8_t { single, half };
 struct Settings {
   banded::Precision precision = banded::Precision::split_fp16;
   Wire wire = Wire::single;
-  std::size_t lanes = 1;        ///< at most; no more than the host runs threads at once
+  std::size_t lanes = 1;        ///< at most; no more than hardware_threads()
   std::size_t chunk_bytes = 1;  ///< of a chunk's output on the wire, at most
 };
 

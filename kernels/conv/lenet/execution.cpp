@@ -31,7 +31,6 @@ LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declarat
           std::max(layers[0].shape(inputs.batch).output_size(), layers[1].shape(inputs.batch).output_size())),
       pooled_(inputs.batch * layers[0].pooled_size()),
       logits_(inputs.batch * classes),
-      threads_(hardware_threads()),
       proofs_{OutputProof(inputs.turning), OutputProof(inputs.turning)} {}
 
 ExecutionResult LenetExecution::run(StageObserver& observer, const Trial& trial) {
@@ -96,7 +95,7 @@ void LenetExecution::verify_other_shapes(StageObserver& observer, std::uint64_t 
 void LenetExecution::pool_first_layer() {
   constexpr const Layer& layer = layers[0];
   constexpr const Shape& shape = layer.one_image;
-  parallel_for(inputs_.batch, threads_, [&](std::size_t begin, std::size_t end) {
+  parallel_for(inputs_.batch, hardware_threads(), [&](std::size_t begin, std::size_t end) {
     relu_max_pool<layer.pool>(convolved_.data() + begin * shape.out_image_size(), (end - begin) * shape.maps,
                               shape.out_height(), shape.out_width(),
                               pooled_.data() + begin * layer.pooled_size());
@@ -109,7 +108,7 @@ std::vector<QualityValue> LenetExecution::classify(std::size_t first) {
   const std::vector<std::uint8_t>& expected = inputs_.reference_predictions;
   std::atomic<std::size_t> right = 0;
   std::atomic<std::size_t> agreed = 0;
-  parallel_for(inputs_.batch, threads_, [&](std::size_t begin, std::size_t end) {
+  parallel_for(inputs_.batch, hardware_threads(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       std::array<float, features> pooled;
       relu_max_pool<layer.pool>(convolved_.data() + b * shape.out_image_size(), shape.maps,

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/common/buffer.hpp"
-#include "kernels/common/standing_threads.hpp"
 #include "kernels/common/verification.hpp"
 #include "kernels/conv/lenet/inputs.hpp"
 #include "kernels/conv/lenet/network.hpp"
@@ -48,7 +47,6 @@ class LenetExecution final : public Execution {
                       ///< written
   Buffer pooled_;     ///< [batch][4][40][40]: input of the second convolution
   Buffer logits_;
-  StandingThreads threads_;  ///< for what lies between the convolutions and behind them
   std::array<OutputProof, layers.size()> proofs_;
 };
 
