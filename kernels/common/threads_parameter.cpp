@@ -10,7 +10,7 @@ namespace mprof {
 
 ParameterInfo threads_parameter(std::string_view shared) {
   return {.name = "threads",
-          .meaning = fmt::format("threads that share {}; all: as many as CPUs can be used", shared),
+          .meaning = fmt::format("threads that share {}; all: one for each CPU that can be used", shared),
           .default_value = "all",
           .values = {"all", "1", "2", "4", "8", "16", "32", "64"}};
 }
