@@ -99,6 +99,14 @@ Side side_of(const Arguments& arguments, const std::string& name, const std::vec
         ExitCode::usage,
         fmt::format("{} is a program: say with --variant ID what to run with it (`mprof list`).", name));
   }
+  std::error_code error;
+  if (fs::exists(name, error)) {
+    const bool is_folder = fs::is_directory(name, error);
+    throw Error(ExitCode::usage,
+                fmt::format("{} is {}: to measure another build of mprof give the path of its program{}.",
+                            name, is_folder ? "a folder" : "a file that cannot be executed",
+                            is_folder ? "" : ", and let it be executed (`chmod +x`)"));
+  }
   std::vector<std::string> known;
   for (const RegisteredVariant* variant : Registry::instance().variants()) known.push_back(variant->info.id);
   throw Error(ExitCode::usage,

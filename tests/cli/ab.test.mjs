@@ -33,6 +33,8 @@ test("what cannot be put side by side is refused before a directory is made", (t
     assert.ok(!existsSync(out));
   };
   refused(["conv/cpu_threds", "conv/cpu_naive"], 2, /neither a variant nor another build.*cpu_threads/s);
+  refused(["/etc/passwd", "conv/cpu_naive"], 2, /passwd is a file that cannot be executed.*chmod \+x/s);
+  refused(["/etc", "conv/cpu_naive"], 2, /is a folder: .* the path of its program\./s);
   refused(["elementwise/cpu_naive", "conv/cpu_naive"], 4, /different families/);
   refused(["elementwise/cpu_naive[x=1]", "elementwise/cpu_naive"], 2, /x/);
   refused(["elementwise/cpu_naive", "elementwise/cpu_threads", "--size", "256,512"], 2, /one value|whole number/);
