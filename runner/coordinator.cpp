@@ -232,7 +232,9 @@ class Coordinator {
     note_waiting(assignment.pass, asked);
     if (is_out_of_time()) return Outcome::out_of_time;
     started_ = context_.clock.now();
+    if (context_.host != nullptr) ++context_.host->working;
     const Outcome outcome = run_worker(assignment);
+    if (context_.host != nullptr) --context_.host->working;
     PassTime& spent = spent_on(assignment.pass);
     ++spent.workers;
     spent.seconds += context_.clock.now() - started_;
@@ -357,12 +359,14 @@ class Coordinator {
         assignment.begun = true;
         context_.progress.case_begins(current(assignment), assignment.pass);
         begun_ = context_.clock.now();
+        beside_ = work_beside();
         if (assignment.done == 0) spent_on(assignment.pass).starting += begun_ - started_;
         break;
       case MessageKind::sample:
         context_.progress.case_goes_on(message.samples);
         break;
       case MessageKind::end:
+        if (beside_.empty()) beside_ = work_beside();
         note_seconds(assignment.pass, message.result->seconds);
         record(assignment, *message.result);
         break;
@@ -377,6 +381,13 @@ class Coordinator {
     PassTime& spent = spent_on(pass);
     spent.measuring += measuring;
     spent.loading += std::max(0.0, context_.clock.now() - begun_ - measuring);
+  }
+
+  /// What host times are taken beside, those of a trace too, at this moment.
+  [[nodiscard]] std::string work_beside() const {
+    if (!context_.host_disturbance.empty()) return context_.host_disturbance;
+    const bool has_company = context_.host != nullptr && context_.host->working > 1;
+    return has_company ? "other devices of the host were at work" : "";
   }
 
   /// The worker says nothing more.
@@ -412,9 +423,9 @@ class Coordinator {
     ++assignment.done;
     assignment.begun = false;
     if (result.sampling && assignment.pass == Pass::timing) host_retries_.add(*result.sampling);
-    if (result.sampling && !context_.host_disturbance.empty()) {
+    if (result.sampling && !beside_.empty()) {
       std::string& said = result.sampling->host_disturbance;
-      said = context_.host_disturbance + (said.empty() ? "" : "; " + said);
+      said = beside_ + (said.empty() ? "" : "; " + said);
     }
     PassResult& stored = *find_pass(c, assignment.pass);
     if (assignment.round == 0)
@@ -465,8 +476,9 @@ class Coordinator {
   std::vector<double> costs_{};  ///< expected of each case
   double left_ = 0;              ///< of them, for the tasks that are not through
   bool said_timed_ = false;
-  double started_ = 0;  ///< the worker that runs, by the clock
-  double begun_ = 0;    ///< the case that it is at
+  double started_ = 0;    ///< the worker that runs, by the clock
+  double begun_ = 0;      ///< the case that it is at
+  std::string beside_{};  ///< what that case is measured beside
 };
 
 /// Whether this round of a pass is still to be made.

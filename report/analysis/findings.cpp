@@ -508,6 +508,28 @@ void add_disturbances(const std::vector<FamilyResult>& families, std::vector<Fin
   }
 }
 
+bool is_busy(const PassResult* pass) {
+  return pass != nullptr && pass->sampling && !pass->sampling->host_disturbance.empty();
+}
+
+/// Of cases that were timed in peace.
+void add_busy_traces(const Run& run, std::vector<Finding>& findings) {
+  std::size_t traced = 0, busy = 0;
+  for (const Case& c : run.cases) {
+    const PassResult* const trace = find_pass(c, Pass::trace);
+    if (trace == nullptr || trace->status != Status::ok) continue;
+    ++traced;
+    if (is_busy(trace) && !is_busy(find_pass(c, Pass::timing))) ++busy;
+  }
+  if (busy == 0) return;
+  findings.push_back(
+      {Severity::caution,
+       fmt::format(
+           "The traces of {} of {} were taken while other devices of the host were at work: copies, calls "
+           "and waits in them are those of a busy host. Op times and counters are not.",
+           busy, format::plural(traced, "case"))});
+}
+
 /// One process does not tell how the next one will differ.
 void add_one_round(const Run& run, const std::vector<FamilyResult>& families,
                    std::vector<Finding>& findings) {
@@ -670,6 +692,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_one_round(run, families, findings);
   add_noise(run, families, findings);
   add_disturbances(families, findings);
+  add_busy_traces(run, findings);
   add_slow_downs(families, findings);
   add_flawed_op_times(families, findings);
   add_series_findings(families, findings);

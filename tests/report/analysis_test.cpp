@@ -395,6 +395,27 @@ TEST(Analysis, OfSeveralDisturbancesItSaysHowManyHadWhich) {
            "hypervisor took CPU time (1 of them). No verdict hangs on them."));
 }
 
+TEST(Analysis, TracesTakenBesideOtherDevicesAreSaidToBe) {
+  mprof::Run run = samples::healthy();
+  const std::string beside = "other devices of the host were at work";
+  std::size_t traced = 0;
+  for (Case& c : run.cases) {
+    PassResult trace{.pass = Pass::trace};
+    trace.status = Status::ok;
+    trace.sampling.emplace().host_disturbance = traced++ < 2 ? beside : "";
+    c.passes.push_back(trace);
+  }
+  const std::string text = fmt::format("The traces of 2 of {} cases were taken while other devices", traced);
+  const auto is_said = [&](const mprof::Run& of) {
+    return std::ranges::any_of(analyse(of).findings,
+                               [&](const Finding& finding) { return finding.text.starts_with(text); });
+  };
+  EXPECT_TRUE(is_said(run));
+  for (Case& c : run.cases)
+    samples::timing(c).sampling->host_disturbance = "2 devices were measured side by side";
+  EXPECT_FALSE(is_said(run)) << "the times were no better";
+}
+
 TEST(Analysis, CasesThatSeveralGpusShareAreSaidToBe) {
   mprof::Run run = samples::healthy();
   run.parts.resize(2);

@@ -230,6 +230,29 @@ TEST_F(DevicesTest, HaveCpusOfTheirOwnWhenTheyAreTimedSideBySide) {
   }
 }
 
+TEST_F(DevicesTest, SayWhatWasTracedBesideOthers) {
+  mprof::Run run = planned({test::slow_elsewhere});
+  run.variants = {test::variant_elsewhere(test::slow_elsewhere).info};
+  run.plan.passes = {Pass::timing, Pass::trace};
+  run.cases = planned_cases(run.plan, run.variants, run.families);
+  ResultDirectory directory(temporary.path() / "run", ResultDirectory::Mode::create);
+  directory.save(run);
+  Watcher watcher;
+  go(run, directory, watcher);
+  EXPECT_FALSE(watcher.timing_had_company);
+  std::size_t beside = 0;
+  for (const Case& c : run.cases) {
+    ASSERT_EQ(c.passes.size(), 2U);
+    for (const PassResult& pass : c.passes) {
+      ASSERT_TRUE(pass.sampling) << c.id << ' ' << pass.reason;
+      const bool says = pass.sampling->host_disturbance.starts_with("other devices of the host were at work");
+      EXPECT_FALSE(says && pass.pass == Pass::timing);
+      beside += says ? 1 : 0;
+    }
+  }
+  EXPECT_GT(beside, 0U);
+}
+
 TEST_F(DevicesTest, HaveTheHostForThemselvesWhereOnlyOneHasSomethingToDo) {
   mprof::Run run = planned({test::elsewhere});
   run.variants = {test::variant_elsewhere().info};

@@ -141,13 +141,15 @@ int main() {
                           return std::string(device == nullptr ? "the only one" : device);
                         }});
   registry.add_library({"fake cpus", [] { return fmt::format("{}", fmt::join(allowed_cpus(), ",")); }});
-  CollectorKinds::instance().add(
-      {.id = "counter",
-       .pass = Pass::counters,
-       .device = "elsewhere",
-       .order = 0,
-       .unavailable = {},
-       .make = [](const CaseContext& context) { return std::make_unique<Counter>(context); }});
+  for (const Pass pass : {Pass::trace, Pass::counters}) {
+    CollectorKinds::instance().add(
+        {.id = "counter",
+         .pass = pass,
+         .device = "elsewhere",
+         .order = 0,
+         .unavailable = {},
+         .make = [](const CaseContext& context) { return std::make_unique<Counter>(context); }});
+  }
   CollectorKinds::instance().add(
       {.id = "tracer",
        .pass = Pass::trace,
