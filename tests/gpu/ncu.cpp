@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/statistics/median.hpp"
+#include "tests/gpu/paths.hpp"
+
 namespace mprof::test {
 namespace {
 
@@ -69,6 +72,17 @@ std::vector<NcuLaunch> counted_by_ncu(std::span<const char* const> metrics, cons
     }
   }
   return launches;
+}
+
+double bytes_written_by_ncu(const std::string& run_options, const std::filesystem::path& out) {
+  std::vector<double> written;
+  for (const NcuLaunch& launch :
+       counted_by_ncu(traffic, "-k regex:^read_beyond_cache --launch-skip 1 --launch-count 5",
+                      fmt::format("{} run --variant conv/per_layer --passes timing --quick {} --out {}",
+                                  program("mprof"), run_options, out.string()))) {
+    written.push_back(launch.metrics.at("dram__bytes_write.sum"));
+  }
+  return written.empty() ? -1 : median(written);
 }
 
 }  // namespace mprof::test
