@@ -24,7 +24,7 @@ double run_together(unsigned members, const std::function<void(unsigned)>& work)
     threads.reserve(members);
     for (unsigned member = 0; member < members; ++member) {
       threads.emplace_back([&, member] {
-        if (!cpus.empty()) static_cast<void>(stay_on({&cpus[member % cpus.size()], 1}));
+        if (!cpus.empty()) stay_on({&cpus[member % cpus.size()], 1});
         start_line.arrive_and_wait();
         spans[member].start = clock.now();
         work(member);

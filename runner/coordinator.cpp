@@ -66,15 +66,22 @@ enum class Outcome { done, interrupted, out_of_time };
 /// The host, held for as long as it lives: alone, or with others that do not need it alone either.
 class HostTurn {
  public:
-  HostTurn(SharedHost* host, bool alone) {
+  HostTurn(SharedHost* host, bool alone) : host_(host) {
     if (host == nullptr) return;
     if (alone)
       alone_ = std::unique_lock(host->turn);
     else
       with_others_ = std::shared_lock(host->turn);
+    ++host->holders;
   }
+  ~HostTurn() {
+    if (host_ != nullptr) --host_->holders;
+  }
+  HostTurn(const HostTurn&) = delete;
+  HostTurn& operator=(const HostTurn&) = delete;
 
  private:
+  SharedHost* host_;
   std::unique_lock<std::shared_mutex> alone_;
   std::shared_lock<std::shared_mutex> with_others_;
 };
@@ -232,9 +239,7 @@ class Coordinator {
     note_waiting(assignment.pass, asked);
     if (is_out_of_time()) return Outcome::out_of_time;
     started_ = context_.clock.now();
-    if (context_.host != nullptr) ++context_.host->working;
     const Outcome outcome = run_worker(assignment);
-    if (context_.host != nullptr) --context_.host->working;
     PassTime& spent = spent_on(assignment.pass);
     ++spent.workers;
     spent.seconds += context_.clock.now() - started_;
@@ -386,7 +391,7 @@ class Coordinator {
   /// What host times are taken beside, those of a trace too, at this moment.
   [[nodiscard]] std::string work_beside() const {
     if (!context_.host_disturbance.empty()) return context_.host_disturbance;
-    const bool has_company = context_.host != nullptr && context_.host->working > 1;
+    const bool has_company = context_.host != nullptr && context_.host->holders > 1;
     return has_company ? "other devices of the host were at work" : "";
   }
 

@@ -42,12 +42,11 @@ class Progress {
 struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
+  std::atomic<int> holders{};  ///< of `turn`
   std::latch all_timed;
   /// For passes that collect counters: the driver serves several GPUs at once hardly faster than in turn (on
   /// H200, two 1.33 times as fast, four 1.44 times).
   Seats counting{2};
-  /// Workers at work.
-  std::atomic<int> working{};
   /// What shares were divided by; see expected_costs().
   const Run* earlier = nullptr;
   /// What its survey found of the host itself, before the coordinators begin; each surveys its device.
