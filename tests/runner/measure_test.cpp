@@ -48,6 +48,11 @@ class Measure : public ::testing::Test {
     }};
   }
 
+  /// 3 ms each.
+  test::Script brief() {
+    return {.on_stage = [this](Stage) { clock.advance(1e-3); }};
+  }
+
   static std::vector<double> samples(const PassResult& result, const std::string& metric,
                                      const std::string& op = {}) {
     for (const Measurement& m : result.measurements) {
@@ -594,6 +599,84 @@ TEST_F(Measure, CollectorsNestInTheirOrder) {
                                       "inner }forward", "outer }forward", "inner }sample", "outer }sample",
                                       "outer finish", "inner finish"}));
   EXPECT_EQ(execution.executions, 2);  // a warm-up that nobody watches, and the sample
+}
+
+/// Suspects its samples, until there are `from` of them.
+class Doubter final : public Collector {
+ public:
+  Doubter(std::size_t fewest, std::size_t from) : fewest_(fewest), from_(from) {}
+  void begin_sample() override { ++samples_; }
+  [[nodiscard]] std::optional<std::string> suspicion() const override {
+    if (samples_ >= from_) return std::nullopt;
+    return fmt::format("so {} samples say", samples_);
+  }
+  [[nodiscard]] std::size_t fewest_to_suspect() const override { return fewest_; }
+  void finish(std::vector<Measurement>&) override {}
+
+ private:
+  std::size_t fewest_, from_, samples_ = 0;
+};
+
+/// The product's timing collectors, and one that doubts.
+CollectorKinds with_doubter(std::size_t fewest, std::size_t from) {
+  CollectorKinds kinds = CollectorKinds::instance();
+  kinds.add({.id = "doubter",
+             .pass = Pass::timing,
+             .device = "",
+             .order = 90,
+             .unavailable = {},
+             .make = [=](const CaseContext&) { return std::make_unique<Doubter>(fewest, from); }});
+  return kinds;
+}
+
+TEST_F(Measure, ASuspicionOfFewSamplesIsLookedIntoWithMore) {
+  device.flush_seconds = 0;
+  const auto measured = [&](std::size_t fewest, std::size_t from) {
+    const CollectorKinds kinds = with_doubter(fewest, from);
+    ScriptedExecution execution(brief());
+    PassResult result = measure_timing(with(kinds), execution);
+    executions = execution.executions;
+    return result;
+  };
+  constexpr std::size_t never = 1000;
+  PassResult result = measured(20, 15);
+  EXPECT_EQ(result.status, Status::ok) << result.reason;
+  EXPECT_EQ(samples(result, "op_time", "op1").size(), 7U) << "only those are times";
+  EXPECT_EQ(result.sampling->samples, 7U);
+  EXPECT_EQ(executions, 1 + 1 + 7 + 13 + 1) << "verified, warm-up, samples, the second look, unseen inputs";
+
+  result = measured(20, never);
+  EXPECT_EQ(result.status, Status::suspect);
+  EXPECT_EQ(result.reason, "so 20 samples say");
+  EXPECT_EQ(samples(result, "op_time", "op1").size(), 7U);
+
+  result = measured(1, never);
+  EXPECT_EQ(result.reason, "so 7 samples say") << "it was certain";
+  EXPECT_EQ(executions, 1 + 1 + 7);
+}
+
+TEST_F(Measure, ASecondLookEndsWithItsTimeOrWithAWrongOutput) {
+  const CollectorKinds kinds = with_doubter(1000, 1000);
+  ScriptedExecution slow(steady());  // an execution takes longer than the look may
+  PassResult result = measure_timing(with(kinds), slow);
+  EXPECT_EQ(result.status, Status::suspect);
+  EXPECT_EQ(result.reason, "so 8 samples say");
+
+  test::Script script = brief();
+  device.flush_seconds = 0;
+  script.on_sample = [n = 0]() mutable {
+    Verification verification = test::right_result().verification[0];
+    verification.passed = ++n < 10;
+    verification.finding = "it is 7";
+    return verification;
+  };
+  ScriptedExecution fickle(script);
+  result = measure_timing(with(kinds), fickle);
+  EXPECT_EQ(result.status, Status::wrong);
+  EXPECT_EQ(
+      result.reason,
+      "it was right when it was verified, and in an execution after the timed ones, op1: it is 7: it does "
+      "not do the same work each time");
 }
 
 /// Has sampled a line of each forward that it watched.
