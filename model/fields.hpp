@@ -202,6 +202,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("sampling", s.sampling);
   a.optional_field("rounds", s.rounds);
   a.optional_field("verification", s.verification);
+  a.optional_field("choices", s.choices);
   a.optional_field("scrutiny", s.scrutiny);
   a.optional_field("measurements", s.measurements);
   a.optional_field("source_lines", s.source_lines);

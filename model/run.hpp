@@ -226,6 +226,9 @@ struct PassResult {
   std::vector<Sampling>
       rounds{};  ///< of a timing pass of several rounds, each one's; `sampling` sums them up
   std::vector<Verification> verification{};
+  /// What the variant chose among ways to compute the same by running them (an engine of a library, say), by
+  /// what for: the first round's, which later passes and rounds are given.
+  std::map<std::string, std::string> choices{};
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
   std::vector<SourceLine> source_lines{};   ///< of a source pass: of each kernel, the most sampled ones first

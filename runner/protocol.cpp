@@ -42,6 +42,7 @@ void fields(Archive& a, S& s) {
   a.field("plan", s.plan);
   a.optional_field("cases", s.cases);
   a.optional_field("verified", s.verified);
+  a.optional_field("choices", s.choices);
   a.optional_field("trace_file", s.trace_file);
   a.optional_field("seed", s.seed);
   a.optional_field("token", s.token);

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "kernels/choices.hpp"
 #include "kernels/family_library.hpp"
 #include "kernels/plugin.hpp"
 #include "model/version.hpp"
@@ -133,14 +134,17 @@ class Bench {
   Bench(const Job& job, const WorkerContext& context, const Channel& channel)
       : job_(job), context_(context), channel_(channel) {}
 
-  /// `verified`: of the case, in an earlier round. False when what is left of the job needs another process.
-  bool run(const CaseKey& key, std::span<const Verification> verified) {
+  /// `verified` and `chosen`: of the case, in an earlier round or pass. False when what is left of the job
+  /// needs another process.
+  bool run(const CaseKey& key, std::span<const Verification> verified, choices::All chosen) {
     verified_ = verified;
     const RegisteredVariant* variant = context_.registry.variant(key.variant);
     if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
     const Case c{.id = case_id(key, variant->info), .key = key};
     channel_.send({.kind = MessageKind::begin, .case_id = c.id});
-    const PassResult result = result_of(c, *variant);
+    choices::begin(std::move(chosen));
+    PassResult result = result_of(c, *variant);
+    result.choices = choices::end();
     channel_.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
     // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
     return result.status != Status::failed;
@@ -250,8 +254,9 @@ int run_worker(const WorkerContext& context) {
   load_plugins(job, context.registry);
   Bench bench(job, context, channel);
   job.verified.resize(job.cases.size());
+  job.choices.resize(job.cases.size());
   for (std::size_t i = 0; i < job.cases.size(); ++i) {
-    if (!bench.run(job.cases[i], job.verified[i]))
+    if (!bench.run(job.cases[i], job.verified[i], std::move(job.choices[i])))
       break;  // the coordinator gives what is left to a new process
   }
   return 0;

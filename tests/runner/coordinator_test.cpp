@@ -193,6 +193,24 @@ TEST(Jobs, KeepWhatAnEarlierRoundVerified) {
   EXPECT_EQ(parse_job(to_line(job)).verified, job.verified);
 }
 
+TEST_F(CoordinatorTest, WhatAVariantChoseIsKeptForItsOtherPassesAndRounds) {
+  mprof::Run run = run_of({"fake/chooses", "fake/right"});
+  run.plan.passes = {Pass::timing, Pass::trace};
+  run.plan.rounds = 2;
+  for (Case& c : run.cases) c.passes.push_back({.pass = Pass::trace});
+  go(run);
+  for (const std::uint64_t size : {1U, 2U, 3U}) {
+    const Case& c = *find_case(run, {"fake/chooses", {}, test::size_of(size)});
+    const std::string chosen = std::to_string(size);
+    EXPECT_EQ(c.passes[0].choices, (std::map<std::string, std::string>{{"engine", chosen}}));
+    EXPECT_EQ(c.passes[1].choices, (std::map<std::string, std::string>{{"engine", "as before: " + chosen}}));
+    EXPECT_TRUE(find_case(run, {"fake/right", {}, test::size_of(size)})->passes[0].choices.empty());
+  }
+
+  const Job job{.cases = {{"fake/right", {}, test::size_of(1)}}, .choices = {{{"engine", "3"}}}};
+  EXPECT_EQ(parse_job(to_line(job)).choices, job.choices);
+}
+
 TEST_F(CoordinatorTest, WhatFailedInOneRoundIsNotTriedInTheNext) {
   mprof::Run run = run_of({"fake/early_exit", "fake/right"});
   run.plan.rounds = 3;

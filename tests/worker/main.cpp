@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernels/choices.hpp"
 #include "runner/protocol.hpp"
 #include "runner/worker.hpp"
 #include "system/cpus.hpp"
@@ -63,6 +65,15 @@ Script slowly(std::uint64_t /*size*/) {
   return {.on_stage = [](Stage) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }};
 }
 
+/// Once a case: chooses its size, and says so of a choice that it was given.
+Script choosing(std::uint64_t size) {
+  return {.on_stage = [size, chosen = false](Stage) mutable {
+    if (std::exchange(chosen, true)) return;
+    const std::optional<std::string> known = choices::known("engine");
+    choices::keep("engine", known ? "as before: " + *known : std::to_string(size));
+  }};
+}
+
 Scripts scripts() {
   return {
       {"fake/right", [](std::uint64_t) { return Script{}; }},
@@ -91,6 +102,7 @@ Scripts scripts() {
        [](std::uint64_t size) { return Script{.on_verify = [size] { return wrong_at_large(size); }}; }},
       {"fake/elsewhere", [](std::uint64_t) { return Script{}; }},
       {"fake/slow", slowly},
+      {"fake/chooses", choosing},
       {test::slow_elsewhere, slowly},
   };
 }

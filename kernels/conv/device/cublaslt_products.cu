@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "cuda/shared_library.hpp"
+#include "kernels/choices.hpp"
 #include "kernels/conv/device/cublaslt_products.hpp"
 #include "system/error.hpp"
 
@@ -107,6 +108,11 @@ Lent<cublasLtHandle_t> make_handle() {
   return {handle, light().destroy};
 }
 
+std::string name_of(const ProductSizes& s) {
+  return std::to_string(s.images) + " products of " + std::to_string(s.maps) + " x " +
+         std::to_string(s.taps) + " and " + std::to_string(s.taps) + " x " + std::to_string(s.pixels);
+}
+
 /// cuBLAS counts columns first, so that row-major matrices are their own transposes:
 /// product^T [pixels][maps] = unrolled^T x masks^T.
 ImageProducts::ImageProducts(const ProductSizes& sizes, cudaDataType_t type, cublasComputeType_t compute)
@@ -122,7 +128,20 @@ void ImageProducts::choose(cublasLtHandle_t handle, const void* unrolled, const 
                            std::uint32_t output_alignment, const cuda::DeviceBuffer<std::byte>& workspace) {
   Proposals found{};
   const std::size_t count = propose(handle, output_alignment, workspace.bytes(), found);
+  const std::string problem = name_of(sizes_);
+  const auto name = [&](std::size_t i) {
+    return "proposal " + std::to_string(i + 1) + " of " + std::to_string(count);
+  };
+  const std::optional<std::string> known = choices::known(problem);
   double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    const cublasLtMatmulHeuristicResult_t& proposal = found[i];
+    if (proposal.state != CUBLAS_STATUS_SUCCESS) continue;
+    if (known == name(i)) {
+      algorithm_ = proposal.algo;
+      return;
+    }
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const cublasLtMatmulHeuristicResult_t& proposal = found[i];
     if (proposal.state != CUBLAS_STATUS_SUCCESS) continue;
@@ -130,6 +149,7 @@ void ImageProducts::choose(cublasLtHandle_t handle, const void* unrolled, const 
     if (seconds >= least) continue;
     least = seconds;
     algorithm_ = proposal.algo;
+    choices::keep(problem, name(i));
   }
   if (least < std::numeric_limits<double>::infinity()) return;
   throw Error(ExitCode::fault,

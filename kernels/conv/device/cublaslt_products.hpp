@@ -37,6 +37,9 @@ struct ProductSizes {
   bool operator==(const ProductSizes&) const = default;
 };
 
+/// "50 products of 16 x 196 and 196 x 1156".
+[[nodiscard]] std::string name_of(const ProductSizes& sizes);
+
 /// For each image the product of the masks [maps][taps], which are the same for all, and of the image's
 /// unrolled matrix [taps][unrolled_step], both of one type: [maps][pixels] in FP32. All pointers are to
 /// device memory; all is launched on the default stream.
@@ -44,8 +47,9 @@ class ImageProducts {
  public:
   ImageProducts(const ProductSizes& sizes, cudaDataType_t type, cublasComputeType_t compute);
 
-  /// Runs what the heuristic proposes and keeps the fastest. `output_alignment` divides the address of every
-  /// output that run() will be given. Throws Error(fault) where nothing can be run.
+  /// Runs what the heuristic proposes and keeps the fastest, unless it is known which that was before.
+  /// `output_alignment` divides the address of every output that run() will be given. Throws Error(fault)
+  /// where nothing can be run.
   void choose(cublasLtHandle_t handle, const void* unrolled, const void* masks, float* output,
               std::uint32_t output_alignment, const cuda::DeviceBuffer<std::byte>& workspace);
 

@@ -73,21 +73,23 @@ std::vector<cudnnMathType_t> modes(Math math, cudnnDataType_t type) {
 
 }  // namespace
 
-std::vector<EngineMaker> algorithms(cudnnHandle_t handle, const Task& task, Math math) {
+std::vector<Candidate> algorithms(cudnnHandle_t handle, const Task& task, Math math) {
   const bool is_known = task.input.type == task.output.type && task.input.layout == task.output.layout &&
                         task.input.channels == task.shape.channels && task.output.channels == task.shape.maps;
   if (!is_known) return {};
-  std::vector<EngineMaker> makers;
+  std::vector<Candidate> candidates;
   for (const cudnnMathType_t mode : modes(math, task.input.type)) {
     for (int algorithm = 0; algorithm < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++algorithm) {
-      makers.emplace_back([=]() -> std::unique_ptr<Engine> {
+      const auto make = [=]() -> std::unique_ptr<Engine> {
         auto made = std::make_unique<Algorithm>(handle, task, mode,
                                                 static_cast<cudnnConvolutionFwdAlgo_t>(algorithm));
         return made->is_supported() ? std::move(made) : nullptr;
-      });
+      };
+      candidates.push_back(
+          {"algorithm " + std::to_string(algorithm) + " with math type " + std::to_string(mode), make});
     }
   }
-  return makers;
+  return candidates;
 }
 
 }  // namespace mprof::conv::cudnn

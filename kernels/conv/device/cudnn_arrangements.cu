@@ -20,7 +20,17 @@ bool is_own(const Side& side, std::size_t channels) {
          (side.layout == CUDNN_TENSOR_NCHW || channels == 1);
 }
 
+std::string name_of(const Side& side) {
+  return std::string(side.layout == CUDNN_TENSOR_NHWC ? "NHWC" : "NCHW") +
+         (side.type == CUDNN_DATA_HALF ? " FP16" : " FP32") + " of " + std::to_string(side.channels) +
+         " channels";
+}
+
 }  // namespace
+
+std::string name_of(const Arrangement& a) {
+  return name_of(a.input) + " to " + name_of(a.output) + ", " + std::to_string(a.images) + " images a call";
+}
 
 StagedBytes::StagedBytes(const Shape& s, const Arrangement& a)
     : input(is_own(a.input, s.channels) ? 0 : bytes_of(a.input.type) * a.input.channels * s.height * s.width),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernels/conv/device/cudnn_engines.hpp"
@@ -12,6 +13,10 @@ struct Arrangement {
   Side output;
   std::size_t images = 0;  ///< of one call; divides the batch
 };
+
+/// "NHWC FP16 of 8 channels to NCHW FP32 of 16 channels, 50 images a call": tells it from all others for a
+/// shape.
+[[nodiscard]] std::string name_of(const Arrangement& arrangement);
 
 /// Bytes of the tensors that an image needs beside the op's own, which are of FP32 planes.
 struct StagedBytes {

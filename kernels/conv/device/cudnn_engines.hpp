@@ -43,15 +43,19 @@ class Engine {
                                           void* workspace) const = 0;
 };
 
-/// Makes an engine, which may take milliseconds; nullptr where cuDNN cannot do what it was asked for.
-using EngineMaker = std::function<std::unique_ptr<Engine>()>;
+/// An engine that is not made yet.
+struct Candidate {
+  std::string name;  ///< tells it from all others for the same task, in each process
+  /// May take milliseconds; nullptr where cuDNN cannot do what it was asked for.
+  std::function<std::unique_ptr<Engine>()> make;
+};
 
 /// The algorithms of cudnnConvolutionForward, with each math mode that `math` permits. It takes no task
 /// whose sides have different types, layouts or extra channels: none then.
-[[nodiscard]] std::vector<EngineMaker> algorithms(cudnnHandle_t handle, const Task& task, Math math);
+[[nodiscard]] std::vector<Candidate> algorithms(cudnnHandle_t handle, const Task& task, Math math);
 
 /// The engines that cuDNN's heuristics propose for a graph of this one operation, the likeliest first,
 /// without those that round more than `math` permits.
-[[nodiscard]] std::vector<EngineMaker> graph_engines(cudnnHandle_t handle, const Task& task, Math math);
+[[nodiscard]] std::vector<Candidate> graph_engines(cudnnHandle_t handle, const Task& task, Math math);
 
 }  // namespace mprof::conv::cudnn

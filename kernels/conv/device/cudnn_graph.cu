@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "kernels/conv/device/cudnn_engines.hpp"
@@ -234,16 +235,17 @@ bool is_compiled_late(const Descriptor& engine) {
 }
 
 /// An engine's number and its knobs: what tells one configuration from another.
-std::vector<std::int64_t> identity(const Descriptor& configuration, const Descriptor& engine) {
-  std::vector<std::int64_t> numbers{
-      engine.get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64)};
+std::string name_of(const Descriptor& configuration, const Descriptor& engine) {
+  std::string name =
+      "engine " + std::to_string(engine.get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64));
   for (const Descriptor& knob : configuration.get(
            CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
-    numbers.push_back(
-        knob.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE));
-    numbers.push_back(knob.get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64));
+    const auto type =
+        knob.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE);
+    const auto value = knob.get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64);
+    name += ", knob " + std::to_string(type) + " = " + std::to_string(value);
   }
-  return numbers;
+  return name;
 }
 
 /// How many of a heuristic's proposals are tried: beyond the first ones they rarely win.
@@ -256,29 +258,31 @@ constexpr std::array heuristics{Heuristic{CUDNN_HEUR_MODE_A, 6}, Heuristic{CUDNN
 
 }  // namespace
 
-std::vector<EngineMaker> graph_engines(cudnnHandle_t handle, const Task& task, Math math) {
+std::vector<Candidate> graph_engines(cudnnHandle_t handle, const Task& task, Math math) {
   constexpr std::size_t asked = 32;  // of which some are not to be used
   constexpr std::size_t most_compiled_late = 2;
   const auto graph = std::make_shared<const Graph>(handle, task);
-  std::vector<EngineMaker> makers;
-  std::set<std::vector<std::int64_t>> seen;
+  std::vector<Candidate> candidates;
+  std::set<std::string> seen;
   std::size_t compiled_late = 0;
   for (const auto& [mode, most] : heuristics) {
     std::size_t taken = 0;
     for (Descriptor& proposal : graph->proposals(mode, asked)) {
       const auto engines = proposal.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
       if (taken == most || engines.empty() || rounds_too_much(engines.front(), task, math)) continue;
-      if (!seen.insert(identity(proposal, engines.front())).second) continue;
+      const std::string name = name_of(proposal, engines.front());
+      if (!seen.insert(name).second) continue;
       if (is_compiled_late(engines.front()) && ++compiled_late > most_compiled_late) continue;
       ++taken;
-      makers.emplace_back([graph, configuration = std::make_shared<const Descriptor>(
-                                      std::move(proposal))]() -> std::unique_ptr<Engine> {
+      const auto make = [graph, configuration = std::make_shared<const Descriptor>(
+                                    std::move(proposal))]() -> std::unique_ptr<Engine> {
         auto made = std::make_unique<GraphEngine>(graph, configuration);
         return made->is_supported() ? std::move(made) : nullptr;
-      });
+      };
+      candidates.push_back({name, make});
     }
   }
-  return makers;
+  return candidates;
 }
 
 }  // namespace mprof::conv::cudnn

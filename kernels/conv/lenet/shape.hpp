@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace mprof::conv {
 
@@ -42,5 +43,14 @@ struct Shape {
 
   bool operator==(const Shape&) const = default;
 };
+
+/// "100 x 1 x 86 x 86, 4 masks of 7 x 7"; strides other than 1 are named.
+[[nodiscard]] inline std::string name_of(const Shape& s) {
+  std::string name;
+  for (const std::size_t extent : {s.batch, s.channels, s.height}) name += std::to_string(extent) + " x ";
+  const std::string side = std::to_string(s.mask);
+  name += std::to_string(s.width) + ", " + std::to_string(s.maps) + " masks of " + side + " x " + side;
+  return s.stride == 1 ? name : name + ", stride " + std::to_string(s.stride);
+}
 
 }  // namespace mprof::conv
