@@ -35,9 +35,10 @@ inline constexpr FactName build_type{"build", "build type"};
 inline constexpr FactName gpu_empty_op{gpu, "time of an empty op"};  ///< s, as op_time has it
 }  // namespace fact
 
-/// What makes a machine another one: times from both sides of a difference here cannot be compared.
+/// What makes a machine another one: times from both sides of a difference here cannot be compared. How many
+/// GPUs a process sees does not: of a host with four it may be given one.
 inline constexpr std::array identifying_facts{fact::cpu_model, fact::cpu_cores, fact::cpu_logical_cpus,
-                                              fact::gpu_name,  fact::gpu_count, fact::gpu_mig};
+                                              fact::gpu_name, fact::gpu_mig};
 
 /// What changes times on one and the same machine, whatever the code does.
 inline constexpr std::array condition_facts{

@@ -67,6 +67,12 @@ const PassResult* find_pass(const Case& c, Pass pass) {
   return found == c.passes.end() ? nullptr : &*found;
 }
 
+std::map<std::string, std::string> choices_of(const Case& c) {
+  const auto chose =
+      std::ranges::find_if(c.passes, [](const PassResult& pass) { return !pass.choices.empty(); });
+  return chose == c.passes.end() ? std::map<std::string, std::string>() : chose->choices;
+}
+
 const Measurement* find_measurement(const Case& c, std::string_view metric, std::string_view op) {
   for (const PassResult& pass : c.passes) {
     for (const Measurement& m : pass.measurements) {

@@ -418,6 +418,8 @@ struct VariantPoint {
 [[nodiscard]] const FamilyInfo* find_family(const Run& run, std::string_view id);
 [[nodiscard]] const Case* find_case(const Run& run, const CaseKey& key);
 [[nodiscard]] const PassResult* find_pass(const Case& c, Pass pass);
+/// What the first pass that chose something chose: the timing pass, where there is one.
+[[nodiscard]] std::map<std::string, std::string> choices_of(const Case& c);
 /// The measurement of (metric, op) in any pass, absent ones included; nullptr when nothing was recorded.
 [[nodiscard]] const Measurement* find_measurement(const Case& c, std::string_view metric,
                                                   std::string_view op = {});

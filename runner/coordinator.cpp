@@ -47,13 +47,6 @@ void shuffle(std::vector<T>& values, std::mt19937_64& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
-/// By the first pass that chose something, which is the timing pass where there is one.
-std::map<std::string, std::string> chosen_in(const Case& c) {
-  const auto chose =
-      std::ranges::find_if(c.passes, [](const PassResult& pass) { return !pass.choices.empty(); });
-  return chose == c.passes.end() ? std::map<std::string, std::string>() : chose->choices;
-}
-
 /// What one worker is given of a task, and how far it is.
 struct Assignment {
   Pass pass = Pass::timing;
@@ -221,7 +214,7 @@ class Coordinator {
             .takes_busy_host = !context_.host_disturbance.empty() || !host_retries_.are_worth_it()};
     for (const std::size_t index : assignment.cases) {
       job.cases.push_back(run_.cases[index].key);
-      job.choices.push_back(chosen_in(run_.cases[index]));
+      job.choices.push_back(choices_of(run_.cases[index]));
       if (assignment.round > 0)
         job.verified.push_back(mprof::find_pass(run_.cases[index], job.pass)->verification);
     }

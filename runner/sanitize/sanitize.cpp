@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/choices.hpp"
 #include "model/sanitizer_file.hpp"
 #include "model/version.hpp"
 #include "runner/protocol.hpp"
@@ -238,7 +239,7 @@ class Session {
  public:
   Session(const Run& run, SanitizerRecord& record, const std::vector<SanitizeStep>& steps,
           const SanitizeContext& context)
-      : plan_(run.plan), record_(record), steps_(steps), context_(context) {
+      : run_(run), plan_(run.plan), record_(record), steps_(steps), context_(context) {
     for (const std::string& id : variants_in(run)) order_.emplace(id, order_.size());
     plan_.stopping = one_sample;
     plan_.hot = false;
@@ -290,6 +291,16 @@ class Session {
     return words;
   }
 
+  /// With what the run's variants chose: to search once more, as cuDNN's engines are, takes minutes here.
+  [[nodiscard]] Job job_of(const SanitizeStep& step) const {
+    Job job{.plan = plan_, .cases = step.cases, .through_tool = true};
+    for (const CaseKey& key : step.cases) {
+      const Case* measured = find_case(run_, key);
+      job.choices.push_back(measured == nullptr ? choices::All() : choices_of(*measured));
+    }
+    return job;
+  }
+
   /// False when it was interrupted.
   bool execute(const SanitizeStep& step, SanitizerResult& result) const {
     const TemporaryFolder folder("mprof-sanitize");
@@ -298,7 +309,7 @@ class Session {
     result.sanitizer = context_.sanitizer.version;
     result.command = command(step.tool, log);
     const double start = context_.clock.now();
-    Process process(result.command, to_line({.plan = plan_, .cases = step.cases, .through_tool = true}));
+    Process process(result.command, to_line(job_of(step)));
     const Answers answers = listen(process, context_.clock, context_.timeout, context_.interrupt_fd);
     if (answers.ending == Process::Event::Kind::interrupted) return false;
     if (answers.ending != Process::Event::Kind::ended) process.kill();
@@ -328,6 +339,7 @@ class Session {
     results.insert(behind, result);
   }
 
+  const Run& run_;
   Plan plan_;                                              ///< the run's, as far as it holds here
   std::map<std::string, std::size_t, std::less<>> order_;  ///< of the run's variants
   SanitizerRecord& record_;

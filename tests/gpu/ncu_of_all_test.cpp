@@ -44,7 +44,7 @@ using test::bytes_written_by_ncu, test::durations, test::throughputs, test::traf
 using Times = std::pair<double, double>;
 
 /// Of each kernel and launch configuration of a process ncu counts so many launches.
-constexpr int launches_of_traffic = 1, launches_of_times = 5;
+constexpr int launches_of_traffic = 1, launches_of_times = 3;
 constexpr int own_runs = 3;
 /// As many bytes may come from elsewhere: a row of the page table, the arguments of the launch.
 constexpr double few_bytes = 64e3;
@@ -171,18 +171,16 @@ void expect_times(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& n
   }
 }
 
-void expect_throughputs(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu) {
+void expect_throughput(const OwnKernel& kernel, const std::vector<test::NcuLaunch>& ncu, const char* metric) {
   const auto launches = like(kernel, ncu);
   ASSERT_FALSE(launches.empty()) << "ncu counted no " << kernel.where;
-  for (const char* metric : throughputs) {
-    const double own = kernel.metrics.at(metric);
-    const double nearest = nearest_of(launches, own, [&](const test::NcuLaunch& launch) {
-      return std::pair(launch.metrics.at(metric), launch.metrics.at(metric));
-    });
-    std::printf("%-70s %.12s %.2f, ncu %.2f, %+.2f points\n", kernel.where.c_str(), metric, own, nearest,
-                own - nearest);
-    EXPECT_NEAR(own, nearest, allowed_points) << kernel.where << ' ' << metric;
-  }
+  const double own = kernel.metrics.at(metric);
+  const double nearest = nearest_of(launches, own, [&](const test::NcuLaunch& launch) {
+    return std::pair(launch.metrics.at(metric), launch.metrics.at(metric));
+  });
+  std::printf("%-70s %.12s %.2f, ncu %.2f, %+.2f points\n", kernel.where.c_str(), metric, own, nearest,
+              own - nearest);
+  EXPECT_NEAR(own, nearest, allowed_points) << kernel.where << ' ' << metric;
 }
 
 std::string options_for(const std::set<std::string>& variants) {
@@ -332,12 +330,15 @@ TEST_F(NcuOfAll, AgreesOnTheTimesAndThroughputsOfEachKernel) {
   }
   std::vector<OwnKernel> timed = own().counted;
   std::erase_if(timed, [&](const OwnKernel& kernel) { return left_out.contains(kernel.variant); });
-  std::vector<const char*> metrics(durations.begin(), durations.end());
-  metrics.insert(metrics.end(), throughputs.begin(), throughputs.end());
-  hold_against_ncu(timed, metrics, launches_of_times, [](const OwnKernel& kernel, const Launches& seen) {
-    expect_times(kernel, seen);
-    expect_throughputs(kernel, seen);
-  });
+  hold_against_ncu(timed, durations, launches_of_times, expect_times);
+  // Each by itself: where ncu replays a kernel for several, the later passes find instructions and page
+  // tables that the first one has loaded (a transform of cuDNN takes 8.5 us instead of 9.3, and reaches 20.8
+  // instead of 19.0 % of the DRAM's throughput), and write back what was restored between them.
+  for (const char* metric : throughputs) {
+    hold_against_ncu(
+        timed, std::span(&metric, 1), launches_of_times,
+        [&](const OwnKernel& kernel, const Launches& seen) { expect_throughput(kernel, seen, metric); });
+  }
 }
 
 }  // namespace

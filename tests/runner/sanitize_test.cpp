@@ -14,7 +14,9 @@
 #include "fake_workload.hpp"
 #include "model/run_file.hpp"
 #include "model/sanitizer_file.hpp"
+#include "runner/protocol.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -179,6 +181,20 @@ TEST_F(SanitizeTest, TheWorkerRunsTheProblemThatIsAskedFor) {
   EXPECT_EQ(at_three.status, SanitizerStatus::failed);
   EXPECT_NE(at_three.reason.find("came to nothing: wrong: op1: relative error 0.5"), std::string::npos)
       << at_three.reason;
+}
+
+TEST_F(SanitizeTest, TheWorkerIsGivenWhatTheRunChose) {
+  const fs::path seen = temporary.path() / "job";
+  sanitizer_does("tee '" + seen.string() + "' | \"$@\"\nprintf '" + clean + "' >\"$log\"\n");
+  mprof::Run run = run_of({"fake/chooses"});
+  for (Case& c : run.cases) {
+    PassResult timing{.pass = Pass::timing};
+    timing.choices = {{"engine", "of " + c.id}};
+    c.passes = {timing};
+  }
+  EXPECT_EQ(sanitized(run).results.at(0).status, SanitizerStatus::clean);
+  EXPECT_EQ(parse_job(read_file(seen)).choices,
+            (std::vector<std::map<std::string, std::string>>{{{"engine", "of fake/chooses@2"}}}));
 }
 
 TEST_F(SanitizeTest, ErrorsAreCountedAndTheFirstIsKept) {
