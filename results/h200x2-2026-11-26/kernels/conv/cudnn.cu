@@ -7,7 +7,8 @@
 //             tunes, and the fastest is kept. What is timed is the whole op: where cuDNN is faster on
 //             interleaved channels (NHWC) or on halves, bringing the tensors there and back counts.
 //             Descriptors, the choice and memory stay for all later executions, so neither op_time nor (from
-//             the second execution on) group_time contains the search.
+//             the second execution on) group_time contains the search. Later passes and rounds run the same
+//             choice: of two that are as fast another search may prefer the other.
 //
 //             Tried are planes (NCHW) and interleaved channels, the output in the input's layout or in
 //             planes, which need no conversion then, and for math=fp16 halves for both, halves for the input
@@ -47,6 +48,7 @@
 
 #include <cuda_fp16.h>
 
+#include "kernels/choices.hpp"
 #include "kernels/conv/device/cudnn_arrangements.hpp"
 #include "kernels/conv/device/half_conversion.cuh"
 #include "kernels/conv/device/interleave.cuh"
@@ -100,6 +102,7 @@ struct Plan {
   Shape shape;
   Arrangement arrangement;
   std::unique_ptr<Engine> engine;
+  std::string name;
 };
 
 /// A search for the fastest plan.
@@ -128,7 +131,7 @@ class CudnnConvolution final : public DeviceConvolution {
  protected:
   void allocate(const float* host_mask) override {
     const auto known = std::ranges::find(plans_, shape(), &Plan::shape);
-    plan_ = known != plans_.end() ? &*known : &plans_.emplace_back(find_plan(host_mask));
+    plan_ = known != plans_.end() ? &*known : &plans_.emplace_back(chosen_plan(host_mask));
     staging_ = Staging(shape(), plan_->arrangement, host_mask);
     if (workspace_.size() < plan_->engine->workspace_bytes()) {
       workspace_ = {};  // before the larger one is allocated
@@ -189,6 +192,38 @@ class CudnnConvolution final : public DeviceConvolution {
     cuda::check_launch();
   }
 
+  /// The one that was chosen for this shape before, or the fastest.
+  Plan chosen_plan(const float* host_mask) {
+    const std::string problem = conv::name_of(shape());
+    if (const std::optional<std::string> name = choices::known(problem)) {
+      if (std::optional<Plan> plan = plan_of(*name)) return std::move(*plan);
+    }
+    Plan plan = find_plan(host_mask);
+    choices::keep(problem, plan.name);
+    return plan;
+  }
+
+  /// nullopt where this library does not offer it, or not on this GPU.
+  [[nodiscard]] std::optional<Plan> plan_of(const std::string& name) const {
+    std::vector<Arrangement> all = cudnn::arrangements(shape(), math_);
+    for (const Arrangement& whole : cudnn::arrangements(shape(), math_))
+      std::ranges::move(cudnn::in_sections(shape(), whole), std::back_inserter(all));
+    for (const Arrangement& arrangement : all) {
+      if (!name.starts_with(name_of(arrangement, ""))) continue;
+      for (const cudnn::Candidate& candidate : candidates(arrangement)) {
+        if (name != name_of(arrangement, candidate.name)) continue;
+        std::unique_ptr<Engine> engine = candidate.make();
+        if (engine == nullptr || engine->workspace_bytes() > memory_limit()) return std::nullopt;
+        return Plan{shape(), arrangement, std::move(engine), name};
+      }
+    }
+    return std::nullopt;
+  }
+
+  static std::string name_of(const Arrangement& arrangement, const std::string& engine) {
+    return cudnn::name_of(arrangement) + ": " + engine;
+  }
+
   /// Runs what may be run on this shape and returns what took the least time.
   Plan find_plan(const float* host_mask) {
     Search search{.most_bytes = memory_limit()};
@@ -222,20 +257,24 @@ class CudnnConvolution final : public DeviceConvolution {
     const cudnn::StagedBytes staged(shape(), a);
     if (search.is_long(share) || a.images * staged.sum() > search.most_bytes) return;
     const Staging staging(shape(), a, host_mask);
-    Shape section = shape();
-    section.batch = a.images;
-    const cudnn::Task task{section, a.input, a.output};
-    std::vector<cudnn::EngineMaker> makers = cudnn::graph_engines(handle_.get(), task, math_);
-    std::ranges::move(cudnn::algorithms(handle_.get(), task, math_), std::back_inserter(makers));
-    for (const cudnn::EngineMaker& make : makers) {
+    for (const cudnn::Candidate& candidate : candidates(a)) {
       if (search.is_long(share)) return;
-      std::unique_ptr<Engine> engine = make();
+      std::unique_ptr<Engine> engine = candidate.make();
       if (engine == nullptr || engine->workspace_bytes() > search.most_bytes) continue;
       const double seconds = time(a, *engine, staging, search.seconds);
       if (seconds >= search.seconds) continue;
       search.seconds = seconds;
-      search.best = Plan{shape(), a, std::move(engine)};
+      search.best = Plan{shape(), a, std::move(engine), name_of(a, candidate.name)};
     }
+  }
+
+  [[nodiscard]] std::vector<cudnn::Candidate> candidates(const Arrangement& a) const {
+    Shape section = shape();
+    section.batch = a.images;
+    const cudnn::Task task{section, a.input, a.output};
+    std::vector<cudnn::Candidate> all = cudnn::graph_engines(handle_.get(), task, math_);
+    std::ranges::move(cudnn::algorithms(handle_.get(), task, math_), std::back_inserter(all));
+    return all;
   }
 
   /// The shortest of a few runs, after one that warms up; infinite for what cuDNN cannot do. What is far

@@ -59,7 +59,7 @@ const Register registered{Declaration{
                     .default_value = "fp32",
                     .values = {"fp32", "tf32", "fp16"}},
                    {.name = "lanes",
-                    .meaning = "threads and streams, at most as many as the host has CPUs",
+                    .meaning = "threads and streams; no more than there are CPUs to use",
                     .default_value = "12",
                     .values = {"1", "2", "4", "6", "8", "12", "16"}},
                    {.name = "chunk_kib",
