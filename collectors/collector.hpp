@@ -57,8 +57,8 @@ class Collector {
   /// Why the times cannot be those of the work that they are called after; nullopt when nothing speaks
   /// against them.
   [[nodiscard]] virtual std::optional<std::string> suspicion() const { return std::nullopt; }
-  /// From how many samples on suspicion() is more than chance: of fewer, a suspicion is looked into with more
-  /// executions, which this collector alone watches.
+  /// From how many samples on suspicion() is more than chance: where it suspects fewer, so many are taken, as
+  /// far as there is time.
   [[nodiscard]] virtual std::size_t fewest_to_suspect() const { return 1; }
   /// Of a source pass: what was sampled of the sources of kernels, in the order of ops and kernels. Asked
   /// for after finish().

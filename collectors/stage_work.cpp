@@ -1,5 +1,6 @@
 #include "collectors/stage_work.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <map>
 #include <optional>
@@ -48,34 +49,48 @@ class StageWork final : public Collector {
   }
 
   [[nodiscard]] std::optional<std::string> suspicion() const override {
+    const auto suspicious = suspicious_works();
+    if (suspicious.empty()) return std::nullopt;
+    const auto& [op, works] = *suspicious.begin();
+    double elsewhere = 0, all = 0;
+    for (const Work& work : works) {
+      elsewhere += work.elsewhere;
+      all += work.all();
+    }
+    return fmt::format(
+        "{:.0f} % of the CPU time of {} is spent outside forward(), where its op time does not count it",
+        100 * elsewhere / all, op);
+  }
+
+  /// One sample in four was found to look so of a variant that has nothing to hide, beside twice as many busy
+  /// processes as there are CPUs: most of seven would in one of fourteen cases, most of fifty-one in none of
+  /// ten thousand. More work than threads waste in waiting needs no such care.
+  [[nodiscard]] std::size_t fewest_to_suspect() const override {
+    constexpr double most_waiting = 0.1;  // s of CPU time
+    constexpr std::size_t fewest = 51;
+    const auto suspicious = suspicious_works();
+    const auto is_sure = [](const auto& of_op) {
+      return std::ranges::all_of(of_op.second,
+                                 [](const Work& work) { return work.elsewhere > most_waiting; });
+    };
+    return std::ranges::any_of(suspicious, is_sure) ? 1 : fewest;
+  }
+
+  void finish(std::vector<Measurement>& /*measurements*/) override {}
+
+ private:
+  /// Those of each op of which most samples are.
+  [[nodiscard]] std::map<std::string, std::vector<Work>> suspicious_works() const {
     std::map<std::string, std::vector<Work>> suspicious;
     for (const auto& sample : samples_) {
       for (const auto& [op, work] : sample) {
         if (work.is_suspicious()) suspicious[op].push_back(work);
       }
     }
-    for (const auto& [op, works] : suspicious) {
-      if (2 * works.size() <= samples_.size()) continue;
-      double elsewhere = 0, all = 0;
-      for (const Work& work : works) {
-        elsewhere += work.elsewhere;
-        all += work.all();
-      }
-      return fmt::format(
-          "{:.0f} % of the CPU time of {} is spent outside forward(), where its op time does not count it",
-          100 * elsewhere / all, op);
-    }
-    return std::nullopt;
+    std::erase_if(suspicious, [&](const auto& of_op) { return 2 * of_op.second.size() <= samples_.size(); });
+    return suspicious;
   }
 
-  /// One sample in four was found to look so of a variant that has nothing to hide, beside twice as many busy
-  /// processes as there are CPUs: most of seven would in one of fourteen cases, most of fifty-one in none of
-  /// ten thousand.
-  [[nodiscard]] std::size_t fewest_to_suspect() const override { return 51; }
-
-  void finish(std::vector<Measurement>& /*measurements*/) override {}
-
- private:
   std::function<double()> cpu_seconds_;
   double start_ = 0;
   std::vector<std::map<std::string, Work>> samples_;  ///< each by op

@@ -23,8 +23,8 @@ constexpr double warmup_share = 0.04;
 /// An execution on inputs drawn at random may take this share of it; the smaller one in the rounds after the
 /// first, which run the same code once more.
 constexpr double unseen_share = 0.1, unseen_share_later = 0.02;
-/// The executions that a suspicion of few samples is looked into with may take so long, s: it is rare.
-constexpr double second_look_seconds = 3;
+/// For so long samples are taken beyond those that are wanted, where too few make a suspicion, s: it is rare.
+constexpr double doubtful_seconds = 3;
 /// An execution that takes so long, and longer than sampling may, is not repeated after the verified one:
 /// what a first execution pays once (pages that are touched first, threads, code) is less than a percent of
 /// it, s.
@@ -238,25 +238,13 @@ std::string said_by(const Collectors& collectors, std::optional<std::string> (Co
   return all;
 }
 
-/// What a collector suspects of fewer samples than it takes to tell it from chance is looked into with as
-/// many more executions as are missing, or as there is time for: it alone watches them, and no time comes of
-/// them.
-void look_into_suspicions(const MeasureContext& context, Execution& execution, Trials& trials,
-                          Collectors& collectors, Samples& taken) {
-  const double until = context.clock.now() + second_look_seconds;
-  for (auto& collector : collectors) {
-    if (!collector->suspicion()) continue;
-    Collectors alone;
-    alone.push_back(std::move(collector));
-    CollectedStages stages(context.device, alone);
-    for (std::size_t seen = taken.qualities.size();
-         seen < alone.back()->fewest_to_suspect() && taken.wrong.empty() && context.clock.now() < until;
-         ++seen) {
-      taken.wrong = findings(stages.sample(execution, trials.next(Proof::as_before)).verification);
-      if (!taken.wrong.empty()) taken.wrong = "an execution after the timed ones, " + taken.wrong;
-    }
-    collector = std::move(alone.back());
+/// How many samples it takes to tell what collectors suspect from chance; 0: they suspect nothing.
+std::size_t fewest_to_be_sure(const Collectors& collectors) {
+  std::size_t fewest = 0;
+  for (const auto& collector : collectors) {
+    if (collector->suspicion()) fewest = std::max(fewest, collector->fewest_to_suspect());
   }
+  return fewest;
 }
 
 /// What collectors saw of samples that have been taken.
@@ -310,15 +298,18 @@ Verified verify(const MeasureContext& context, Execution& execution, const Trial
   return {std::move(verified.qualities), is_enough ? std::optional(std::move(seen)) : std::nullopt};
 }
 
-/// Samples until the stopping rule says so, or an output is wrong.
+/// Samples until the stopping rule says so, and those that it takes to be sure of a suspicion; or until an
+/// output is wrong. All of them count: others, behind them, might do the work that these do not.
 Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials,
                      const StoppingRule& rule) {
-  Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
+  const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
   CollectedStages stages(context.device, collectors);
   Samples taken;
   auto& samples = taken.qualities;
   std::optional<Ending> ending;
   const double start = context.clock.now();
+  std::size_t fewest = 0;  // with `until`, from when there are as many as are wanted
+  double until = 0;
   do {
     ExecutionResult result = stages.sample(execution, trials.next(Proof::as_before));
     samples.push_back(std::move(result.qualities));
@@ -326,11 +317,14 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
     if (!taken.wrong.empty())
       taken.wrong = fmt::format("timed execution {}, {}", samples.size(), taken.wrong);
     if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(samples.size()));
+    if (ending) continue;
     ending = rule.ending(deciding(context, collectors), samples.size(), context.clock.now() - start);
-  } while (!ending && taken.wrong.empty());
+    if (!ending) continue;
+    fewest = fewest_to_be_sure(collectors);
+    until = context.clock.now() + doubtful_seconds;
+  } while (taken.wrong.empty() && (!ending || (samples.size() < fewest && context.clock.now() < until)));
 
   taken.sampling.ended_by = ending.value_or(Ending::samples);
-  look_into_suspicions(context, execution, trials, collectors, taken);
   describe_samples(collectors, taken);
   return taken;
 }

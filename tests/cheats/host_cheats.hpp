@@ -92,6 +92,27 @@ class ComputesInPrepare final : public Honest {
   std::vector<float> result_;
 };
 
+/// Computes in prepare() until as many executions have been timed as are wanted at the least.
+class TurnsHonest final : public Honest {
+ public:
+  void prepare(const Matrix& matrix, const float* input, float* output) override {
+    Honest::prepare(matrix, input, output);
+    is_honest_ = ++executions_ > 9;
+    if (!is_honest_) result_ = result();
+  }
+  void forward() override {
+    if (is_honest_)
+      Honest::forward();
+    else
+      write(result_);
+  }
+
+ private:
+  int executions_ = 0;
+  bool is_honest_ = false;
+  std::vector<float> result_;
+};
+
 class ComputesInFinish final : public Honest {
  public:
   void forward() override {}

@@ -2,6 +2,7 @@
 // for the right reason; and honest ones, of which nothing is said.
 #include "tests/cheats/host_cheats.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "device/device.hpp"
 #include "kernels/elementwise/map/execution.hpp"
 #include "kernels/registry.hpp"
+#include "model/statistics/median.hpp"
 #include "runner/measure.hpp"
 
 namespace mprof::elementwise::cheats {
@@ -105,6 +107,20 @@ INSTANTIATE_TEST_SUITE_P(Host, EachCheat,
                            return std::string(all_cheats()[std::get<0>(parameter.param)].name) + "_" +
                                   std::to_string(std::get<1>(parameter.param));
                          });
+
+/// What it did not do in the first samples is no use to it: its median is that of those that it did it in.
+TEST(OneThatTurnsHonest, IsSuspectOrHasAnHonestTime) {
+  const PassResult result = measured(maker<TurnsHonest>(), 256);
+  if (result.status == Status::suspect) return;
+  EXPECT_EQ(result.status, Status::ok) << result.reason;
+  const auto op_time = std::ranges::find(result.measurements, "op_time", &Measurement::metric);
+  ASSERT_NE(op_time, result.measurements.end());
+  const std::vector<double>& times = op_time->samples;
+  ASSERT_GE(times.size(), 20U);
+  const double shortest_honest = *std::min_element(times.begin() + 10, times.end());
+  EXPECT_GE(median(times), shortest_honest);
+  EXPECT_LT(*std::min_element(times.begin(), times.begin() + 5), shortest_honest / 2) << "it did cheat";
+}
 
 TEST(HonestVariant, IsNotSuspected) {
   for (const std::size_t size : {1U, 2U, 64U, 256U, 512U}) {

@@ -70,6 +70,21 @@ TEST(StageWork, FindsWorkOutsideForward) {
   EXPECT_TRUE(suspicion_of_stages(0, 0.01, 0.09).has_value());
 }
 
+TEST(StageWork, IsSureOfMuchWorkAtOnceAndOfLittleWithManySamples) {
+  const auto fewest = [](double elsewhere) {
+    double now = 0;
+    const auto work = make_stage_work([&] { return now; });
+    work->begin_sample();
+    work->begin_stage("op1", Stage::prepare);
+    now += elsewhere;
+    work->end_stage("op1", Stage::prepare);
+    EXPECT_TRUE(work->suspicion().has_value());
+    return work->fewest_to_suspect();
+  };
+  EXPECT_EQ(fewest(0.5), 1U);
+  EXPECT_EQ(fewest(0.05), 51U);
+}
+
 TEST(StageWork, IsDecidedByMostOfTheSamples) {
   EXPECT_TRUE(suspicion_of_stages(0.09, 0.01, 0, 4).has_value());
   EXPECT_EQ(suspicion_of_stages(0.09, 0.01, 0, 5), std::nullopt);

@@ -629,7 +629,7 @@ CollectorKinds with_doubter(std::size_t fewest, std::size_t from) {
   return kinds;
 }
 
-TEST_F(Measure, ASuspicionOfFewSamplesIsLookedIntoWithMore) {
+TEST_F(Measure, ASuspicionOfFewSamplesTakesMore) {
   device.flush_seconds = 0;
   const auto measured = [&](std::size_t fewest, std::size_t from) {
     const CollectorKinds kinds = with_doubter(fewest, from);
@@ -641,23 +641,23 @@ TEST_F(Measure, ASuspicionOfFewSamplesIsLookedIntoWithMore) {
   constexpr std::size_t never = 1000;
   PassResult result = measured(20, 15);
   EXPECT_EQ(result.status, Status::ok) << result.reason;
-  EXPECT_EQ(samples(result, "op_time", "op1").size(), 7U) << "only those are times";
-  EXPECT_EQ(result.sampling->samples, 7U);
-  EXPECT_EQ(executions, 1 + 1 + 7 + 13 + 1) << "verified, warm-up, samples, the second look, unseen inputs";
+  EXPECT_EQ(samples(result, "op_time", "op1").size(), 20U) << "also when it knows better before";
+  EXPECT_EQ(result.sampling->samples, 20U);
+  EXPECT_EQ(executions, 1 + 1 + 20 + 1) << "verified, warm-up, samples, unseen inputs";
 
   result = measured(20, never);
   EXPECT_EQ(result.status, Status::suspect);
   EXPECT_EQ(result.reason, "so 20 samples say");
-  EXPECT_EQ(samples(result, "op_time", "op1").size(), 7U);
+  EXPECT_EQ(samples(result, "op_time", "op1").size(), 20U);
 
   result = measured(1, never);
-  EXPECT_EQ(result.reason, "so 7 samples say") << "it was certain";
+  EXPECT_EQ(result.reason, "so 7 samples say") << "they were enough";
   EXPECT_EQ(executions, 1 + 1 + 7);
 }
 
-TEST_F(Measure, ASecondLookEndsWithItsTimeOrWithAWrongOutput) {
+TEST_F(Measure, TheyEndWithTheirTimeOrWithAWrongOutput) {
   const CollectorKinds kinds = with_doubter(1000, 1000);
-  ScriptedExecution slow(steady());  // an execution takes longer than the look may
+  ScriptedExecution slow(steady());  // a sample takes longer than they may
   PassResult result = measure_timing(with(kinds), slow);
   EXPECT_EQ(result.status, Status::suspect);
   EXPECT_EQ(result.reason, "so 8 samples say");
@@ -673,10 +673,9 @@ TEST_F(Measure, ASecondLookEndsWithItsTimeOrWithAWrongOutput) {
   ScriptedExecution fickle(script);
   result = measure_timing(with(kinds), fickle);
   EXPECT_EQ(result.status, Status::wrong);
-  EXPECT_EQ(
-      result.reason,
-      "it was right when it was verified, and in an execution after the timed ones, op1: it is 7: it does "
-      "not do the same work each time");
+  EXPECT_EQ(result.reason,
+            "it was right when it was verified, and in timed execution 10, op1: it is 7: it does "
+            "not do the same work each time");
 }
 
 /// Has sampled a line of each forward that it watched.
