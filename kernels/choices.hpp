@@ -13,8 +13,8 @@ namespace mprof::choices {
 /// By what was chosen for: a problem in a variant's own words.
 using All = std::map<std::string, std::string>;
 
-/// What an earlier process of this case chose for `problem`; nullopt: none did. It may be of another machine,
-/// where a run was resumed or pooled: a variant that cannot follow it chooses anew.
+/// What was chosen for `problem` of this case, by an earlier process as a rule; nullopt: nothing was. It may
+/// be of another machine, where a run was resumed or pooled: a variant that cannot follow it chooses anew.
 [[nodiscard]] std::optional<std::string> known(const std::string& problem);
 void keep(const std::string& problem, const std::string& choice);
 

@@ -74,6 +74,19 @@ std::size_t rounds_of(const PassResult& pass) {
   return pass.sampling ? 1 : 0;
 }
 
+namespace {
+
+/// What was chosen otherwise stands beside what was known.
+void add_choices(std::map<std::string, std::string>& choices,
+                 const std::map<std::string, std::string>& more) {
+  for (const auto& [problem, choice] : more) {
+    const auto [known, is_new] = choices.emplace(problem, choice);
+    if (!is_new && known->second != choice) known->second += " | " + choice;
+  }
+}
+
+}  // namespace
+
 void add_round(PassResult& pass, PassResult round) {
   const std::size_t before = rounds_of(pass);
   if (before > 0 && round.status != Status::ok)
@@ -93,6 +106,7 @@ void add_rounds(PassResult& pass, PassResult more) {
     pass.status = more.status;
     pass.reason = more.reason;
   }
+  add_choices(pass.choices, more.choices);
   if (std::ranges::any_of(more.verification, has_failed)) pass.verification = std::move(more.verification);
   if (pass.scrutiny && more.scrutiny) {
     pass.scrutiny->executions += more.scrutiny->executions;

@@ -68,9 +68,9 @@ const PassResult* find_pass(const Case& c, Pass pass) {
 }
 
 std::map<std::string, std::string> choices_of(const Case& c) {
-  const auto chose =
-      std::ranges::find_if(c.passes, [](const PassResult& pass) { return !pass.choices.empty(); });
-  return chose == c.passes.end() ? std::map<std::string, std::string>() : chose->choices;
+  std::map<std::string, std::string> all;
+  for (const PassResult& pass : c.passes) all.insert(pass.choices.begin(), pass.choices.end());
+  return all;
 }
 
 const Measurement* find_measurement(const Case& c, std::string_view metric, std::string_view op) {

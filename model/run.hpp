@@ -227,7 +227,7 @@ struct PassResult {
       rounds{};  ///< of a timing pass of several rounds, each one's; `sampling` sums them up
   std::vector<Verification> verification{};
   /// What the variant chose among ways to compute the same by running them (an engine of a library, say), by
-  /// what for: the first round's, which later passes and rounds are given.
+  /// what for; of rounds that chose otherwise "A | B".
   std::map<std::string, std::string> choices{};
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
@@ -418,7 +418,7 @@ struct VariantPoint {
 [[nodiscard]] const FamilyInfo* find_family(const Run& run, std::string_view id);
 [[nodiscard]] const Case* find_case(const Run& run, const CaseKey& key);
 [[nodiscard]] const PassResult* find_pass(const Case& c, Pass pass);
-/// What the first pass that chose something chose: the timing pass, where there is one.
+/// What was chosen in any of its passes, in the first of them that did: the timing pass, where there is one.
 [[nodiscard]] std::map<std::string, std::string> choices_of(const Case& c);
 /// The measurement of (metric, op) in any pass, absent ones included; nullptr when nothing was recorded.
 [[nodiscard]] const Measurement* find_measurement(const Case& c, std::string_view metric,

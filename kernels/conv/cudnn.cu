@@ -196,15 +196,16 @@ class CudnnConvolution final : public DeviceConvolution {
   Plan chosen_plan(const float* host_mask) {
     const std::string problem = conv::name_of(shape());
     if (const std::optional<std::string> name = choices::known(problem)) {
-      if (std::optional<Plan> plan = plan_of(*name)) return std::move(*plan);
+      if (std::optional<Plan> plan = plan_of(*name, host_mask)) return std::move(*plan);
     }
     Plan plan = find_plan(host_mask);
     choices::keep(problem, plan.name);
     return plan;
   }
 
-  /// nullopt where this library does not offer it, or not on this GPU.
-  [[nodiscard]] std::optional<Plan> plan_of(const std::string& name) const {
+  /// Run as the fastest of a search has been; nullopt where this library does not offer it, or not on this
+  /// GPU.
+  [[nodiscard]] std::optional<Plan> plan_of(const std::string& name, const float* host_mask) const {
     std::vector<Arrangement> all = cudnn::arrangements(shape(), math_);
     for (const Arrangement& whole : cudnn::arrangements(shape(), math_))
       std::ranges::move(cudnn::in_sections(shape(), whole), std::back_inserter(all));
@@ -213,7 +214,10 @@ class CudnnConvolution final : public DeviceConvolution {
       for (const cudnn::Candidate& candidate : candidates(arrangement)) {
         if (name != name_of(arrangement, candidate.name)) continue;
         std::unique_ptr<Engine> engine = candidate.make();
-        if (engine == nullptr || engine->workspace_bytes() > memory_limit()) return std::nullopt;
+        constexpr double any = std::numeric_limits<double>::infinity();
+        if (engine == nullptr || engine->workspace_bytes() > memory_limit() ||
+            time(arrangement, *engine, Staging(shape(), arrangement, host_mask), any) == any)
+          return std::nullopt;
         return Plan{shape(), arrangement, std::move(engine), name};
       }
     }

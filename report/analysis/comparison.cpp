@@ -246,6 +246,17 @@ void require_like_conditions(const Differences& differences, const CompareOption
          "Record both under the same, or give --allow-different-machines to see the figures all the same.");
 }
 
+/// Another way to compute (an engine of a library, say) is reason enough for other times.
+void note_choices(std::vector<std::string>& notes, const CasePair& pair) {
+  const std::map<std::string, std::string> of_b = choices_of(*pair.b);
+  for (const auto& [problem, of_a] : choices_of(*pair.a)) {
+    const auto other = of_b.find(problem);
+    if (other == of_b.end() || other->second == of_a) continue;
+    notes.push_back(fmt::format("{} chose for {}: {} in A, {} in B", pair.a->id, format::one_line(problem),
+                                format::one_line(of_a), format::one_line(other->second)));
+  }
+}
+
 std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
   std::vector<std::string> ids;
   for (const Case* c : cases) ids.push_back(c->id);
@@ -351,8 +362,10 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
                         .unlike = std::move(differences.unlike),
                         .notes = std::move(differences.named)};
   const PairedCases paired = pair_cases(a, b, options.pairing);
-  for (const CasePair& pair : paired.pairs)
+  for (const CasePair& pair : paired.pairs) {
     comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
+    note_choices(comparison.notes, pair);
+  }
   if (comparison.cases.empty()) {
     refuse({"they have no case in common"}, options,
            "Run the same variants and problems in both, or say with --map which variant is which.");

@@ -291,7 +291,7 @@ class Session {
     return words;
   }
 
-  /// With what the run's variants chose: to search once more, as cuDNN's engines are, takes minutes here.
+  /// With what the run's variants chose: to search cuDNN's engines once more takes minutes here.
   [[nodiscard]] Job job_of(const SanitizeStep& step) const {
     Job job{.plan = plan_, .cases = step.cases, .through_tool = true};
     for (const CaseKey& key : step.cases) {

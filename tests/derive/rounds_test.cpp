@@ -64,6 +64,17 @@ TEST(AddRound, AMetricThatComesLaterOrIsMissingOnceKeepsItsRounds) {
   EXPECT_EQ(round_medians(power), std::vector<double>{70.5});
 }
 
+TEST(AddRound, WhatItChoseOtherwiseStandsBesideWhatWasChosen) {
+  PassResult pass = round_of({1, 2});
+  pass.choices = {{"large", "engine 1"}, {"small", "engine 2"}};
+  PassResult next = round_of({3});
+  next.choices = {{"large", "engine 1"}, {"small", "engine 3"}, {"huge", "engine 1"}};
+  add_round(pass, next);
+  EXPECT_EQ(pass.choices,
+            (std::map<std::string, std::string>{
+                {"huge", "engine 1"}, {"large", "engine 1"}, {"small", "engine 2 | engine 3"}}));
+}
+
 TEST(AddRound, OneThatDidNotEndWellMakesThePassEndSo) {
   PassResult pass = round_of({1, 1});
   PassResult bad;

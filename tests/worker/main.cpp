@@ -70,7 +70,7 @@ Script choosing(std::uint64_t size) {
   return {.on_stage = [size, chosen = false](Stage) mutable {
     if (std::exchange(chosen, true)) return;
     const std::optional<std::string> known = choices::known("engine");
-    choices::keep("engine", known ? "as before: " + *known : std::to_string(size));
+    choices::keep(known ? "followed" : "engine", known.value_or(std::to_string(size)));
   }};
 }
 

@@ -137,10 +137,11 @@ void ImageProducts::choose(cublasLtHandle_t handle, const void* unrolled, const 
   for (std::size_t i = 0; i < count; ++i) {
     const cublasLtMatmulHeuristicResult_t& proposal = found[i];
     if (proposal.state != CUBLAS_STATUS_SUCCESS) continue;
-    if (known == name(i)) {
-      algorithm_ = proposal.algo;
-      return;
-    }
+    if (known != name(i)) continue;
+    constexpr double any = std::numeric_limits<double>::infinity();
+    if (time(handle, proposal.algo, unrolled, masks, output, workspace, any) == any) break;
+    algorithm_ = proposal.algo;
+    return;
   }
   for (std::size_t i = 0; i < count; ++i) {
     const cublasLtMatmulHeuristicResult_t& proposal = found[i];

@@ -23,7 +23,7 @@ bool is_own(const Side& side, std::size_t channels) {
 std::string name_of(const Side& side) {
   return std::string(side.layout == CUDNN_TENSOR_NHWC ? "NHWC" : "NCHW") +
          (side.type == CUDNN_DATA_HALF ? " FP16" : " FP32") + " of " + std::to_string(side.channels) +
-         (side.channels == 1 ? " channel" : " channels");
+         " channels";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Arrangement {
 };
 
 /// "NHWC FP16 of 8 channels to NCHW FP32 of 16 channels, 50 images a call": tells it from all others for a
-/// shape.
+/// shape, in records too.
 [[nodiscard]] std::string name_of(const Arrangement& arrangement);
 
 /// Bytes of the tensors that an image needs beside the op's own, which are of FP32 planes.
