@@ -157,9 +157,12 @@ void require_one_origin(const std::vector<Run>& runs, const std::vector<std::str
   for (std::size_t i = 1; i < runs.size(); ++i) {
     Differences differences = differences_between(runs.front(), runs[i], names.front(), names[i]);
     std::vector<std::string>& all = differences.unlike;
-    // The rest of `named` may differ: a state, a quick run.
-    const auto is_origin = [](const std::string& text) {
-      return !text.starts_with("Quick run:") && !text.starts_with("State of the run:");
+    // The rest of `named` may differ: a state, a quick run, how many GPUs a process saw.
+    const std::string gpu_count = fmt::format("{}, {}:", group_title(fact::gpu_count.group),
+                                              fact_title(fact::gpu_count.group, fact::gpu_count.name));
+    const auto is_origin = [&](const std::string& text) {
+      return !text.starts_with("Quick run:") && !text.starts_with("State of the run:") &&
+             !text.starts_with(gpu_count);
     };
     std::ranges::copy_if(differences.named, std::back_inserter(all), is_origin);
     if (all.empty()) continue;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/statistics/median.hpp"
+#include "report/analysis/likeness.hpp"
 #include "report/page/charts.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/views/comparison_charts.hpp"
@@ -230,6 +231,31 @@ TEST(Compare, NotesOtherDifferences) {
   EXPECT_EQ(comparison.notes,
             (std::vector<std::string>{"mprof revision: 0123456789ab in A, fedcba987654 in B",
                                       "Libraries, onednn: 2.6.0 in A, 3.0.0 in B"}));
+}
+
+TEST(Compare, HowManyGpusAProcessSeesIsNoOtherMachine) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.environment["gpu"]["GPUs"] = 4.0;
+  b.environment["gpu"]["GPUs"] = 1.0;
+  EXPECT_EQ(compare(a, b, {}).notes, std::vector<std::string>{"GPU, GPUs: 4 in A, 1 in B"});
+}
+
+TEST(Compare, RunsOfASideMayHaveSeenOtherNumbersOfGpus) {
+  std::vector<mprof::Run> runs(2, samples::healthy());
+  runs[0].environment["gpu"]["GPUs"] = 4.0;
+  runs[1].environment["gpu"]["GPUs"] = 1.0;
+  runs[1].started = "2026-11-02T00:00:00Z";
+  EXPECT_NO_THROW(require_one_origin(runs, {"a1", "a2"}));
+  runs[1].environment["cpu"]["model"] = "another";
+  EXPECT_THROW(require_one_origin(runs, {"a1", "a2"}), Error);
+}
+
+TEST(Compare, NotesWhatWasChosenOtherwise) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.cases[0].passes[0].choices = {{"small", "engine 1"}, {"large", "engine 2"}, {"huge", "engine 2"}};
+  b.cases[0].passes[0].choices = {{"small", "engine 1"}, {"large", "engine 3"}};
+  EXPECT_EQ(compare(a, b, {}).notes,
+            std::vector<std::string>{a.cases[0].id + " chose for large: engine 2 in A, engine 3 in B"});
 }
 
 TEST(Compare, WithoutASpreadNothingIsSure) {
