@@ -76,12 +76,17 @@ std::size_t rounds_of(const PassResult& pass) {
 
 namespace {
 
-/// What was chosen otherwise stands beside what was known.
+/// What was chosen otherwise stands beside what was known, once.
 void add_choices(std::map<std::string, std::string>& choices,
                  const std::map<std::string, std::string>& more) {
+  const std::string between = " | ";
   for (const auto& [problem, choice] : more) {
-    const auto [known, is_new] = choices.emplace(problem, choice);
-    if (!is_new && known->second != choice) known->second += " | " + choice;
+    std::string& known = choices[problem];
+    if (known.empty()) {
+      known = choice;
+    } else if ((between + known + between).find(between + choice + between) == std::string::npos) {
+      known += between + choice;
+    }
   }
 }
 

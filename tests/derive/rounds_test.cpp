@@ -73,6 +73,11 @@ TEST(AddRound, WhatItChoseOtherwiseStandsBesideWhatWasChosen) {
   EXPECT_EQ(pass.choices,
             (std::map<std::string, std::string>{
                 {"huge", "engine 1"}, {"large", "engine 1"}, {"small", "engine 2 | engine 3"}}));
+  for (const char* choice : {"engine 2", "engine 3", "engine"}) {
+    next.choices = {{"small", choice}};
+    add_round(pass, next);
+  }
+  EXPECT_EQ(pass.choices.at("small"), "engine 2 | engine 3 | engine") << "each once";
 }
 
 TEST(AddRound, OneThatDidNotEndWellMakesThePassEndSo) {
