@@ -306,23 +306,24 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
   CollectedStages stages(context.device, collectors);
   Samples taken;
   auto& samples = taken.qualities;
-  std::optional<Ending> ending;
-  const double start = context.clock.now();
-  std::size_t fewest = 0;  // with `until`, from when there are as many as are wanted
-  double until = 0;
-  do {
+  const auto take_one = [&] {
     ExecutionResult result = stages.sample(execution, trials.next(Proof::as_before));
     samples.push_back(std::move(result.qualities));
     taken.wrong = findings(result.verification);
     if (!taken.wrong.empty())
       taken.wrong = fmt::format("timed execution {}, {}", samples.size(), taken.wrong);
     if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(samples.size()));
-    if (ending) continue;
+  };
+  std::optional<Ending> ending;
+  const double start = context.clock.now();
+  do {
+    take_one();
     ending = rule.ending(deciding(context, collectors), samples.size(), context.clock.now() - start);
-    if (!ending) continue;
-    fewest = fewest_to_be_sure(collectors);
-    until = context.clock.now() + doubtful_seconds;
-  } while (taken.wrong.empty() && (!ending || (samples.size() < fewest && context.clock.now() < until)));
+  } while (!ending && taken.wrong.empty());
+
+  const std::size_t fewest = fewest_to_be_sure(collectors);
+  const double until = context.clock.now() + doubtful_seconds;
+  while (samples.size() < fewest && taken.wrong.empty() && context.clock.now() < until) take_one();
 
   taken.sampling.ended_by = ending.value_or(Ending::samples);
   describe_samples(collectors, taken);

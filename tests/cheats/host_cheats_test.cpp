@@ -108,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Host, EachCheat,
                                   std::to_string(std::get<1>(parameter.param));
                          });
 
-/// What it did not do in the first samples is no use to it: its median is that of those that it did it in.
+/// What it did not do in the first samples is of little use to it: with more than these it is suspect, and
+/// with as many the median lies half-way, with fewer among those that it did it in.
 TEST(OneThatTurnsHonest, IsSuspectOrHasAnHonestTime) {
   const PassResult result = measured(maker<TurnsHonest>(), 256);
   if (result.status == Status::suspect) return;
@@ -116,9 +117,9 @@ TEST(OneThatTurnsHonest, IsSuspectOrHasAnHonestTime) {
   const auto op_time = std::ranges::find(result.measurements, "op_time", &Measurement::metric);
   ASSERT_NE(op_time, result.measurements.end());
   const std::vector<double>& times = op_time->samples;
-  ASSERT_GE(times.size(), 20U);
+  ASSERT_GE(times.size(), 14U);
   const double shortest_honest = *std::min_element(times.begin() + 10, times.end());
-  EXPECT_GE(median(times), shortest_honest);
+  EXPECT_GE(median(times), shortest_honest / 2);
   EXPECT_LT(*std::min_element(times.begin(), times.begin() + 5), shortest_honest / 2) << "it did cheat";
 }
 

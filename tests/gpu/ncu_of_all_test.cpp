@@ -43,8 +43,7 @@ using test::bytes_written_by_ncu, test::durations, test::throughputs, test::traf
 /// The shortest and the longest of the launches of a kernel, s: of two the one takes some percent longer.
 using Times = std::pair<double, double>;
 
-/// Of each kernel and launch configuration of a process ncu counts so many launches: as many as it has
-/// minutes.
+/// Of each kernel and launch configuration of a process ncu counts so many launches: more would take minutes.
 constexpr int launches_of_traffic = 1, launches_of_times = 3;
 constexpr int own_runs = 3;
 /// As many bytes may come from elsewhere: a row of the page table, the arguments of the launch.
