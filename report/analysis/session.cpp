@@ -48,11 +48,18 @@ std::vector<double> adjusted(const std::vector<SessionTime>& times,
   return holm(p);
 }
 
-void decide(SessionTime& time, double p, double p_of_control, const Thresholds& thresholds) {
+/// Why a time has no test, or its control none.
+std::string why_untested(const SessionTime& time, std::size_t blocks) {
+  if (!time.a) return time.a.absent;
+  if (!time.b) return time.b.absent;
+  return blocks < 2 ? "fewer than two blocks were measured"
+                    : "the times vary by so much that no interval of them says anything";
+}
+
+void decide(SessionTime& time, double p, double p_of_control, std::size_t blocks,
+            const Thresholds& thresholds) {
   if (!time.test || !time.control) {
-    time.speed_up = no_speed_up(!time.a   ? time.a.absent
-                                : !time.b ? time.b.absent
-                                          : "fewer than two blocks were measured");
+    time.speed_up = no_speed_up(why_untested(time, blocks));
     return;
   }
   const double threshold = thresholds.of(*time.a, *time.b);
@@ -77,7 +84,7 @@ void decide(SessionTime& time, double p, double p_of_control, const Thresholds& 
 
 bool Session::told() const {
   return std::ranges::all_of(times, [](const SessionTime& time) {
-    return !time.speed_up || time.speed_up.verdict != Verdict::inconclusive;
+    return !time.a || !time.b || time.speed_up.verdict != Verdict::inconclusive;
   });
 }
 
@@ -95,7 +102,7 @@ Session judge_session(const Case& a, const Case& b, const Case& control, const T
   const std::vector<double> p = adjusted(session.times, &SessionTime::test),
                             of_control = adjusted(session.times, &SessionTime::control);
   for (std::size_t i = 0; i < session.times.size(); ++i)
-    decide(session.times[i], p[i], of_control[i], thresholds);
+    decide(session.times[i], p[i], of_control[i], session.blocks, thresholds);
   return session;
 }
 

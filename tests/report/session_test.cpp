@@ -63,6 +63,16 @@ TEST(JudgeSession, OnlyWholeBlocksCount) {
   EXPECT_EQ(one.times[0].speed_up.reason, "fewer than two blocks were measured");
 }
 
+TEST(JudgeSession, BlocksFarApartAreNotToldWhateverTheirNumber) {
+  // A's rounds are up to 5,000 times as slow as its first one.
+  const Session session = judge_session(in_rounds(6, 1, 1e3), in_rounds(6, 1), in_rounds(6, 1, 0, 2));
+  const SessionTime& time = session.times[0];
+  EXPECT_FALSE(time.test);
+  EXPECT_EQ(time.speed_up.verdict, Verdict::inconclusive);
+  EXPECT_EQ(time.speed_up.reason, "the times vary by so much that no interval of them says anything");
+  EXPECT_FALSE(session.told()) << "more blocks may tell it";
+}
+
 TEST(RenderSession, FitsATerminalAndSaysWhatItIsOf) {
   const Session session = judge_session(in_rounds(12, 1), in_rounds(12, 1.01, 0, 1), in_rounds(12, 1, 0, 2));
   const Case c = in_rounds(2, 1);
