@@ -1,5 +1,6 @@
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -162,21 +163,28 @@ std::string machine_text(const FleetMember& member) {
   return format::one_line(which.empty() ? member.name : fmt::format("{} ({})", member.name, which));
 }
 
+std::string deviations_text(double deviations) {
+  return std::isfinite(deviations) ? fmt::format("{:.1f}", deviations) : "–";
+}
+
+void print_failures(const FleetMember& member) {
+  for (const std::string& failure : member.failures) fmt::print("    {}\n", format::one_line(failure));
+}
+
 void print_details(const FleetOfModel& model, const FleetVerdict& verdict) {
   const std::string facts = fleet_facts_text(model, *verdict.member);
   if (!verdict.cause.empty()) fmt::print("    cause: {}\n", format::one_line(verdict.cause));
   if (verdict.slow && !facts.empty()) fmt::print("    {}\n", facts);
   for (std::size_t i = 0; i < std::min(shown_times, verdict.slow_times.size()); ++i) {
     const SlowTime& slow = verdict.slow_times[i];
-    fmt::print("    {}: {} of the fleet, {:.1f} deviations\n", format::one_line(slow.time),
-               format::percent(slow.performance), slow.deviations);
+    fmt::print("    {}: {} of the fleet, {} deviations\n", format::one_line(slow.time),
+               format::percent(slow.performance), deviations_text(slow.deviations));
   }
   if (verdict.slow_times.size() > shown_times)
     fmt::print("    and {} more slow times\n", verdict.slow_times.size() - shown_times);
   for (const std::string& output : verdict.other_outputs)
     fmt::print("    {}: its output has other bits than the fleet's\n", format::one_line(output));
-  for (const std::string& failure : verdict.member->failures)
-    fmt::print("    {}\n", format::one_line(failure));
+  print_failures(*verdict.member);
   if (verdict.once) fmt::print("    measured in one round: run it again with --rounds 3 to tell\n");
 }
 
@@ -209,25 +217,40 @@ void print_text(const Fleet& fleet, bool all) {
     fmt::print("{}: {} machines, {} times, natural spread {}\n", format::one_line(model.model),
                model.verdicts.size(), model.usual_times.size(), format::percent(model.spread));
     fmt::print("  {:>11}  {:>10}  {:<12} {}\n", "Performance", "Deviations", "Verdict", "Run");
-    std::size_t fine = 0;
+    std::size_t fine = 0, untold = 0;
     for (const FleetVerdict& verdict : model.verdicts) {
       if (!all && !verdict.is_bad() && !verdict.once) {
-        ++fine;
+        ++(verdict.times > 0 ? fine : untold);
         continue;
       }
-      fmt::print("  {:>11}  {:>10.1f}  {:<12} {}\n", format::percent(verdict.performance), verdict.deviations,
-                 fleet_standing(verdict), machine_text(*verdict.member));
+      const bool is_compared = verdict.times > 0;
+      fmt::print("  {:>11}  {:>10}  {:<12} {}\n", is_compared ? format::percent(verdict.performance) : "–",
+                 is_compared ? deviations_text(verdict.deviations) : "–", fleet_standing(verdict),
+                 machine_text(*verdict.member));
       print_details(model, verdict);
     }
     if (fine > 0) fmt::print("  {} more are ok (--all shows them).\n", fine);
+    if (untold > 0)
+      fmt::print(
+          "  {} more have no time that five machines have, and were not compared (--all shows them).\n",
+          untold);
   }
   if (!fleet.too_few.empty())
     fmt::print("Too few to tell a slow one (fewer than five): {}\n", format::list(fleet.too_few));
+  for (const FleetMember* member : fleet.failed) {
+    fmt::print("FAILED {}\n", machine_text(*member));
+    print_failures(*member);
+  }
   print_histories(fleet, all);
 }
 
-void refuse_too_few(const Fleet& fleet) {
-  if (!fleet.models.empty() || !fleet.histories.empty()) return;
+void refuse_silence(const Fleet& fleet) {
+  if (fleet.says_something()) return;
+  if (!fleet.models.empty())
+    throw Error(
+        ExitCode::incomparable,
+        "nothing was compared: no time is in the runs of five GPUs of one model. GPUs that divided the "
+        "cases of one run (--devices, --shard) have different ones: run the same on each.");
   throw Error(ExitCode::incomparable,
               "nothing can be said of a fleet of fewer than five GPUs of one model without earlier runs of "
               "them: give the runs of more, or of other days with --history.");
@@ -241,7 +264,7 @@ int show_fleet(const Arguments& arguments) {
     fmt::print("{}\n", fleet_json(fleet).dump(2, ' ', false, Json::error_handler_t::replace));
   else
     print_text(fleet, arguments.flag("all"));
-  refuse_too_few(fleet);
+  refuse_silence(fleet);
   if (arguments.given("html")) write_file(arguments.text("html"), render_fleet(fleet));
   return static_cast<int>(fleet.is_bad() ? ExitCode::regression : ExitCode::success);
 }

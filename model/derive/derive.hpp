@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "model/run.hpp"
 
@@ -24,5 +25,9 @@ void derive(Run& run, const std::filesystem::path& directory);
 /// moderated by what all times of that clock say together; of a run of one round that is assumed. What
 /// disturbed it, and what its samples show in the order in which they were taken.
 void derive_variation(Run& run);
+
+/// Whether the work of an op was held back until all of it was queued, as far as a timing pass tells; else the
+/// host has a part in its times, whichever clock took them.
+[[nodiscard]] bool was_held(const PassResult& timing, std::string_view op);
 
 }  // namespace mprof

@@ -30,14 +30,6 @@ VariancePrior assumed(ClockSource clock) {
   return {deviation * deviation, 4, infinite};
 }
 
-/// Whether the work of an op was held back until all of it was queued, as far as the pass tells; else the
-/// host has a part in its times, whichever clock took them.
-bool was_held(const PassResult& pass, std::string_view op) {
-  return std::ranges::none_of(pass.measurements, [&](const Measurement& row) {
-    return row.metric == "launched_op_time" && row.op == op && row.samples.empty();
-  });
-}
-
 ClockSource clock_of(std::string_view metric, std::string_view op, const PassResult& pass,
                      std::string_view device) {
   for (const std::string_view of_op : {"op_time", "launched_op_time", "first_op_time", "hot_op_time"}) {
@@ -84,7 +76,7 @@ std::string disturbance_of(const PassResult& pass, ClockSource clock) {
     if (reason.empty()) continue;
     if (disturbed++ == 0) first = reason;
   }
-  if (disturbed == 0 || rounds.size() == 1) return first;
+  if (disturbed == 0 || disturbed == rounds.size()) return first;
   return fmt::format("{} (in {} of {} rounds)", first, disturbed, rounds.size());
 }
 
@@ -131,13 +123,6 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
     }
   }
   return times;
-}
-
-/// What the samples of the one process leave open of its own median: half its 95 % interval is 1.96
-/// deviations wide.
-double variance_within(const Measurement& row) {
-  const double width = relative_half_width(row.samples).value_or(0) / 1.96;
-  return width * width;
 }
 
 /// The telling times that have as many rounds as most have.
@@ -202,6 +187,12 @@ Variance split_common(std::vector<Timed>& times) {
 
 }  // namespace
 
+bool was_held(const PassResult& pass, std::string_view op) {
+  return std::ranges::none_of(pass.measurements, [&](const Measurement& row) {
+    return row.metric == "launched_op_time" && row.op == op && row.samples.empty();
+  });
+}
+
 void derive_variation(Run& run) {
   for (auto& [clock, times] : times_of(run)) {
     const Variance common = split_common(times);
@@ -217,7 +208,7 @@ void derive_variation(Run& run) {
       time.row->disturbed = disturbance_of(*time.pass, clock);
       if (is_telling(time.row->metric)) time.row->series = series_notes(*time.row);
       time.row->between = moderated(time.own, prior);
-      if (time.own.dof == 0) time.row->between.value += variance_within(*time.row);
+      if (time.own.dof == 0) time.row->between.value += variance_of_median(time.row->samples);
     }
   }
 }

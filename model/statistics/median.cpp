@@ -67,6 +67,14 @@ std::optional<double> relative_half_width(std::span<const double> samples) {
   return (interval->high - interval->low) / 2 / std::abs(middle);
 }
 
+double variance_of_median(std::span<const double> samples) {
+  constexpr double of_normal = 1.96;  // deviations in half of a 95 % interval
+  const std::optional<Interval> interval = median_interval(samples);
+  if (!interval || !(interval->low > 0)) return 0;
+  const double deviation = std::log(interval->high / interval->low) / 2 / of_normal;
+  return deviation * deviation;
+}
+
 std::optional<double> relative_deviation(std::span<const double> samples) {
   if (samples.size() < 2) return std::nullopt;
   const double middle = median(samples);

@@ -22,6 +22,10 @@ struct Interval {
 /// 0.
 [[nodiscard]] std::optional<double> relative_half_width(std::span<const double> samples);
 
+/// The variance of the samples' median on the logarithmic scale, by median_interval(); 0 where there is none,
+/// or its lower end is not positive.
+[[nodiscard]] double variance_of_median(std::span<const double> samples);
+
 /// The standard deviation over the median, of a normal distribution with the samples' mean distance to the
 /// median, which an outlier moves little. nullopt below two samples, and where the median is not positive.
 [[nodiscard]] std::optional<double> relative_deviation(std::span<const double> samples);

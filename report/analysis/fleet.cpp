@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "model/derive/derive.hpp"
 #include "model/facts.hpp"
 #include "model/parts.hpp"
 #include "model/rounds.hpp"
@@ -103,7 +105,8 @@ void add_case(FleetMember& member, const Case& c) {
   const PassResult* timing = find_pass(c, Pass::timing);
   if (timing == nullptr) return;
   for (const Measurement& row : timing->measurements) {
-    if (row.metric == "op_time" && !row.samples.empty())
+    const bool is_of_device = was_held(*timing, row.op) && op_time_flaw(c, row.op).empty();
+    if (row.metric == "op_time" && !row.samples.empty() && is_of_device)
       member.times[time_name(c.id, row.op)] = round_medians(row);
   }
   for (const Verification& verification : timing->verification)
@@ -113,6 +116,7 @@ void add_case(FleetMember& member, const Case& c) {
 /// How a member's times, or one of them, lie to the fleet's: logarithms, positive is slower.
 struct Deviations {
   double all = 0;
+  std::size_t times = 0;         ///< of how many
   std::vector<double> rounds{};  ///< the same of each round alone
 };
 
@@ -131,12 +135,14 @@ class Judge {
     find_spreads();
     std::vector<Deviations> deviations;
     std::vector<double> all;
+    std::vector<double> compared;
     for (const FleetMember* member : members_) {
       deviations.push_back(deviations_of(*member));
       all.push_back(deviations.back().all);
+      if (deviations.back().times > 0) compared.push_back(all.back());
     }
     find_residuals(all);
-    const RobustSpread spread = robust_spread(all);
+    const RobustSpread spread = compared.empty() ? RobustSpread{} : robust_spread(compared);
     FleetOfModel fleet{.model = members_.front()->model, .usual_facts = facts_, .spread = spread.deviation};
     for (const auto& [name, logs] : spreads_) fleet.usual_times[name] = std::exp(logs.centre);
     const std::vector<double> least = least_deviations(all);
@@ -155,7 +161,9 @@ class Judge {
     std::map<std::string, std::vector<double>> values;
     std::map<MarkedOutput, std::map<std::string, std::size_t>> marks;
     std::map<std::string, std::vector<double>> facts;
+    std::map<std::string, std::size_t> builds;
     for (const FleetMember* member : members_) {
+      ++builds[member->build];
       for (const auto& [name, time] : member->times) values[name].push_back(std::log(median(time)));
       for (const auto& [name, mark] : member->outputs) ++marks[marked(name, mark)][mark];
       for (const auto& [name, fact] : member->facts) facts[name].push_back(fact);
@@ -164,6 +172,7 @@ class Judge {
       if (logs.size() >= fewest_members) spreads_[name] = robust_spread(logs);
     }
     for (const auto& [name, fact] : facts) facts_[name] = median(fact);
+    build_ = std::ranges::max_element(builds, {}, [](const auto& entry) { return entry.second; })->first;
     for (const auto& [output, counts] : marks) {
       const auto usual = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
       std::size_t all = 0;
@@ -208,7 +217,7 @@ class Judge {
 
   /// Of a time from what is to be expected of it, a logarithm.
   static Deviations deviations_of(const std::vector<double>& time, double expected) {
-    Deviations deviations{std::log(median(time)) - expected, {}};
+    Deviations deviations{std::log(median(time)) - expected, 1, {}};
     for (const double round : time) deviations.rounds.push_back(std::log(round) - expected);
     return deviations;
   }
@@ -225,7 +234,7 @@ class Judge {
         rounds[r].push_back(std::log(time->second[r]) - spread.centre);
     }
     if (all.empty()) return {};
-    Deviations deviations{median(all), {}};
+    Deviations deviations{median(all), all.size(), {}};
     for (const std::vector<double>& round : rounds) deviations.rounds.push_back(median(round));
     return deviations;
   }
@@ -248,21 +257,22 @@ class Judge {
   /// time.
   SlowOnes find_slow_times(FleetVerdict& verdict, double whole) const {
     SlowOnes beyond_whole;
+    std::vector<SlowTime> once;
     for (const auto& [name, spread] : spreads_) {
       const auto time = verdict.member->times.find(name);
       if (time == verdict.member->times.end()) continue;
       const Deviations logs = deviations_of(time->second, 0);
       if (!is_slow(logs.all, spread)) continue;
       const bool again = is_slow_again(logs, spread);
-      if (again)
-        verdict.slow_times.push_back(
-            {name, std::exp(spread.centre - logs.all), deviations_from(spread, logs.all)});
+      (again ? verdict.slow_times : once)
+          .push_back({name, std::exp(spread.centre - logs.all), deviations_from(spread, logs.all)});
       const Deviations residual = deviations_of(time->second, spread.centre + whole);
       const RobustSpread& usual = residuals_.at(name);
       if (!is_slow(residual.all, usual)) continue;
       ++beyond_whole.once;
       if (again && is_slow_again(residual, usual)) ++beyond_whole.again;
     }
+    if (verdict.slow_times.empty()) verdict.slow_times = std::move(once);
     std::ranges::sort(verdict.slow_times, {}, &SlowTime::performance);
     return beyond_whole;
   }
@@ -270,6 +280,7 @@ class Judge {
   [[nodiscard]] FleetVerdict verdict_on(const FleetMember& member, const Deviations& deviations,
                                         const RobustSpread& spread) const {
     FleetVerdict verdict{.member = &member,
+                         .times = deviations.times,
                          .performance = std::exp(spread.centre - deviations.all),
                          .deviations = deviations_from(spread, deviations.all)};
     const SlowOnes times = find_slow_times(verdict, deviations.all);
@@ -281,6 +292,9 @@ class Judge {
       if (usual != outputs_.end() && usual->second != mark) verdict.other_outputs.push_back(name);
     }
     if (verdict.slow) verdict.cause = cause_of(verdict);
+    if (verdict.once && member.build != build_) verdict.cause = other_build(member);
+    const bool in_rounds = deviations.rounds.size() >= rounds_to_repeat;
+    if (!in_rounds && !verdict.once) verdict.slow_times.clear();
     return verdict;
   }
 
@@ -305,6 +319,10 @@ class Judge {
                        cycles < slow_performance ? "slow too" : "level", format::percent(cycles));
   }
 
+  [[nodiscard]] std::string other_build(const FleetMember& member) const {
+    return fmt::format("another build of mprof, {}; the fleet's is {}", member.build, build_);
+  }
+
   /// What is lower than the fleet's, as sentences without a full stop; what explains all of it alone.
   [[nodiscard]] std::string cause_of(const FleetVerdict& verdict) const {
     const FleetMember& member = *verdict.member;
@@ -315,6 +333,7 @@ class Judge {
       return fmt::format("{}: {}, the fleet's {}", what, shown_fact(member.facts, fact),
                          shown_fact(facts_, fact));
     };
+    if (member.build != build_) return other_build(member);
     std::vector<std::string> causes;
     if (const double more = more_than_fleet(member, neighbours); more >= share_that_slows)
       causes.push_back(fmt::format("a neighbour: other processes used {} more of the GPU than of the fleet's",
@@ -352,7 +371,17 @@ class Judge {
   std::map<std::string, RobustSpread> residuals_;  // of the same less what each member is off as a whole
   std::map<MarkedOutput, std::string> outputs_;    // the usual mark of each output
   std::map<std::string, double> facts_;            // the fleet's median
+  std::string build_;                              // that most have
 };
+
+}  // namespace
+
+namespace {
+
+std::string build_of(const Run& run) {
+  const std::string type = known_fact(run, fact::build_type.group, fact::build_type.name);
+  return fmt::format("{} ({}){}{}", run.tool.version, run.tool.revision, type.empty() ? "" : ", ", type);
+}
 
 }  // namespace
 
@@ -360,7 +389,8 @@ FleetMember fleet_member(const Run& run, const std::string& name) {
   FleetMember member{.name = name,
                      .gpu = gpu_uuid(run),
                      .model = known_fact(run, fact::gpu, fact::gpu_name.name),
-                     .started = run.started};
+                     .started = run.started,
+                     .build = build_of(run)};
   if (member.model.empty()) member.model = known_fact(run, fact::cpu, fact::cpu_model.name);
   std::map<std::string, std::vector<double>> samples;
   for (const Case& c : run.cases) {
@@ -390,10 +420,13 @@ Fleet judge_fleet(const std::vector<FleetMember>& members) {
   for (const FleetMember& member : members) models[member.model].push_back(&member);
   Fleet fleet;
   for (const auto& [model, of_model] : models) {
-    if (of_model.size() < fewest_members)
-      fleet.too_few.push_back(fmt::format("{} ({})", model, of_model.size()));
-    else
+    if (of_model.size() >= fewest_members) {
       fleet.models.push_back(Judge(of_model).judged());
+      continue;
+    }
+    fleet.too_few.push_back(fmt::format("{} ({})", model, of_model.size()));
+    std::ranges::copy_if(of_model, std::back_inserter(fleet.failed),
+                         [](const FleetMember* member) { return !member->failures.empty(); });
   }
   return fleet;
 }
@@ -438,7 +471,15 @@ FleetHistory judge_history(const FleetMember& newest, std::vector<RecordedRun> r
   return judged;
 }
 
+bool Fleet::says_something() const {
+  return is_bad() || !histories.empty() || std::ranges::any_of(models, [](const FleetOfModel& model) {
+           return std::ranges::any_of(model.verdicts,
+                                      [](const FleetVerdict& verdict) { return verdict.times > 0; });
+         });
+}
+
 bool Fleet::is_bad() const {
+  if (!failed.empty()) return true;
   if (std::ranges::any_of(histories, &FleetHistory::declined)) return true;
   return std::ranges::any_of(models, [](const FleetOfModel& model) {
     return std::ranges::any_of(model.verdicts, &FleetVerdict::is_bad);

@@ -30,6 +30,7 @@ struct FleetMember {
   std::string gpu{};      ///< its UUID; empty without a GPU
   std::string model{};    ///< its name, or that of the CPU
   std::string started{};  ///< UTC, ISO 8601
+  std::string build{};    ///< of mprof: "0.1.0 (5b2e758), release"
   /// s, the median of each round of each op time; by case and op: "map/direct@8 map".
   std::map<std::string, std::vector<double>> times{};
   std::map<std::string, std::string> outputs{};  ///< what tells an output's bits from others, by the same
@@ -67,13 +68,14 @@ struct FleetHistory {
 
 struct FleetVerdict {
   const FleetMember* member = nullptr;
+  std::size_t times = 0;   ///< of it that the fleet has as well; without any, nothing is known of its speed
   double performance = 1;  ///< the fleet's times over this one's, in the median of all times
   double deviations = 0;   ///< robust standard deviations that it is slower than the fleet
   bool slow = false;       ///< as a whole, or in many of its times beyond that, and so in two rounds at least
   bool once = false;       ///< it would be, but there is only one round: to be measured again
-  std::vector<SlowTime> slow_times{};        ///< the slowest first
+  std::vector<SlowTime> slow_times{};        ///< in two rounds at least, or once where it was once slow
   std::vector<std::string> other_outputs{};  ///< where its bits differ from the fleet's
-  std::string cause{};                       ///< of a slow one: a sentence without a full stop
+  std::string cause{};                       ///< of one that is slow, or was once: without a full stop
   [[nodiscard]] bool is_bad() const { return slow || !other_outputs.empty() || !member->failures.empty(); }
 };
 
@@ -89,9 +91,12 @@ struct FleetOfModel {
 /// Of each model that there are at least five GPUs of; `members` must outlive it.
 struct Fleet {
   std::vector<FleetOfModel> models{};
-  std::vector<std::string> too_few{};     ///< models of fewer, that nothing can be said of
-  std::vector<FleetHistory> histories{};  ///< of GPUs with earlier runs: what declined first
+  std::vector<std::string> too_few{};        ///< models of fewer, of which no slow one can be told
+  std::vector<const FleetMember*> failed{};  ///< of these models, machines with a case that failed
+  std::vector<FleetHistory> histories{};     ///< of GPUs with earlier runs: what declined first
   [[nodiscard]] bool is_bad() const;
+  /// Whether anything was held against anything.
+  [[nodiscard]] bool says_something() const;
 };
 [[nodiscard]] Fleet judge_fleet(const std::vector<FleetMember>& members);
 

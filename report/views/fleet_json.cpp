@@ -16,8 +16,9 @@ ordered_json machine_json(const FleetVerdict& verdict) {
           {"part", verdict.member->part},
           {"gpu", verdict.member->gpu},
           {"started", verdict.member->started},
-          {"performance", verdict.performance},
-          {"deviations", verdict.deviations},
+          {"times", verdict.times},
+          {"performance", verdict.times > 0 ? ordered_json(verdict.performance) : ordered_json(nullptr)},
+          {"deviations", verdict.times > 0 ? ordered_json(verdict.deviations) : ordered_json(nullptr)},
           {"slow", verdict.slow},
           {"once", verdict.once},
           {"cause", verdict.cause},
@@ -58,9 +59,16 @@ ordered_json fleet_json(const Fleet& fleet) {
   ordered_json models = ordered_json::array(), histories = ordered_json::array();
   for (const FleetOfModel& model : fleet.models) models.push_back(fleet_model_json(model));
   for (const FleetHistory& history : fleet.histories) histories.push_back(gpu_history_json(history));
+  ordered_json failed = ordered_json::array();
+  for (const FleetMember* member : fleet.failed)
+    failed.push_back({{"run", member->name},
+                      {"part", member->part},
+                      {"gpu", member->gpu},
+                      {"failures", member->failures}});
   return {{"bad", fleet.is_bad()},
           {"models", std::move(models)},
           {"too_few", fleet.too_few},
+          {"failed", std::move(failed)},
           {"histories", std::move(histories)}};
 }
 

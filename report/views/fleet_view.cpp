@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,19 @@ Cell standing_cell(const FleetVerdict& verdict) {
   return Cell::words(fleet_standing(verdict), tone);
 }
 
+constexpr const char* not_compared = "it has no time that five machines have";
+
+Cell performance_cell(const FleetVerdict& verdict) {
+  if (verdict.times == 0) return Cell::missing(not_compared);
+  return Cell::figure(format::percent(verdict.performance)).valued(verdict.performance);
+}
+
+Cell deviations_cell(const FleetVerdict& verdict) {
+  if (verdict.times == 0) return Cell::missing(not_compared);
+  if (!std::isfinite(verdict.deviations)) return Cell::missing("all others are exactly alike");
+  return Cell::figure(format::fixed(verdict.deviations, 1)).valued(verdict.deviations);
+}
+
 /// All machines, what is bad first.
 Table machines_table(const FleetOfModel& fleet, Anchors& anchors) {
   std::vector<FleetFact> known;
@@ -36,9 +50,8 @@ Table machines_table(const FleetOfModel& fleet, Anchors& anchors) {
   const MachineLabels label(fleet);
   for (const FleetVerdict& verdict : fleet.verdicts) {
     const FleetMember& member = *verdict.member;
-    std::vector<Cell> cells{Cell::words(label(member)), standing_cell(verdict),
-                            Cell::figure(format::percent(verdict.performance)).valued(verdict.performance),
-                            Cell::figure(format::fixed(verdict.deviations, 1)).valued(verdict.deviations)};
+    std::vector<Cell> cells{Cell::words(label(member)), standing_cell(verdict), performance_cell(verdict),
+                            deviations_cell(verdict)};
     for (const FleetFact& fact : known) {
       const auto own = member.facts.find(std::string(fact.name));
       cells.push_back(own == member.facts.end()
@@ -72,8 +85,8 @@ std::vector<std::string> details_of(const FleetOfModel& fleet, const FleetVerdic
   for (const SlowTime& time : verdict.slow_times)
     slow.push_back(fmt::format("{} ({})", time.time, format::percent(time.performance)));
   if (!slow.empty())
-    details.push_back(fmt::format("Slow in {} of its {} times: {}.", slow.size(),
-                                  verdict.member->times.size(), several_of(slow)));
+    details.push_back(
+        fmt::format("Slow in {} of its {} times: {}.", slow.size(), verdict.times, several_of(slow)));
   if (!verdict.other_outputs.empty())
     details.push_back(fmt::format("Other bits than the fleet's in: {}.", several_of(verdict.other_outputs)));
   if (!verdict.member->failures.empty())
@@ -90,7 +103,8 @@ json bad_machines(const FleetOfModel& fleet) {
     list.push_back({{"name", label(*verdict.member)},
                     {"gpu", format::one_line(verdict.member->gpu)},
                     {"standing", fleet_standing(verdict)},
-                    {"performance", format::percent(verdict.performance)},
+                    {"performance", verdict.times == 0 ? "no time that five machines have"
+                                                       : format::percent(verdict.performance)},
                     {"details", details_of(fleet, verdict)}});
   }
   return list;
@@ -144,14 +158,27 @@ Table histories_table(const Fleet& fleet) {
   return table;
 }
 
+/// Of models of which there are too few.
+json failed_machines(const Fleet& fleet) {
+  json list = json::array();
+  for (const FleetMember* member : fleet.failed)
+    list.push_back(fmt::format("{}: {}", format::one_line(member->name), several_of(member->failures)));
+  return list;
+}
+
 std::string fleet_headline(const Fleet& fleet) {
-  std::size_t bad = 0, all = 0;
+  std::size_t bad = fleet.failed.size(), all = bad, untold = 0;
   for (const FleetOfModel& model : fleet.models) {
     bad += bad_in(model);
     all += model.verdicts.size();
+    untold +=
+        static_cast<std::size_t>(std::ranges::count(model.verdicts, std::size_t{0}, &FleetVerdict::times));
   }
   std::string text = fmt::format("{} of {} machines {} bad.", bad == 0 ? "None" : format::count(bad),
                                  format::count(all), bad == 1 ? "is" : "are");
+  if (untold > 0)
+    text += fmt::format(" Of {} no speed is known: {} no time that five machines have.",
+                        format::count(untold), untold == 1 ? "it has" : "they have");
   const auto declined = std::ranges::count_if(fleet.histories, &FleetHistory::declined);
   if (!fleet.histories.empty())
     text += fmt::format(" {} of {} with earlier runs {} slower than before.",
@@ -168,6 +195,7 @@ std::string fleet_standing(const FleetVerdict& verdict) {
   if (!verdict.other_outputs.empty()) words.emplace_back("WRONG BITS");
   if (!verdict.member->failures.empty()) words.emplace_back("FAILED");
   if (verdict.once) words.emplace_back("once slow");
+  if (words.empty() && verdict.times == 0) return "not compared";
   return words.empty() ? "ok" : fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -197,7 +225,8 @@ Page fleet_page(const Fleet& fleet) {
        "Other bits: an output whose checksum is not that of nine in ten of the fleet."},
       {"models", std::move(models)},
       {"histories", fleet.histories.empty() ? json(false) : histories_table(fleet).view()},
-      {"too_few", fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(fleet.too_few)))}};
+      {"too_few", fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(fleet.too_few)))},
+      {"failed", failed_machines(fleet)}};
   return {std::move(view), plan.charts()};
 }
 

@@ -50,6 +50,12 @@ mprof::Run gpu_run(std::size_t cases, std::size_t rounds, double nature, const P
   return run;
 }
 
+/// Another build of mprof measured it.
+FleetMember of_another_build(FleetMember member) {
+  member.build = "0.0.9 (fedcba9)";
+  return member;
+}
+
 /// GPUs that naturally differ by `spread`, those that are planted among them by their number.
 std::vector<FleetMember> simulated(std::size_t gpus, std::size_t cases, std::size_t rounds, double spread,
                                    const std::map<std::size_t, Planted>& planted, std::uint64_t seed) {
@@ -411,6 +417,44 @@ TEST(FleetTest, JudgesEachModelAlone) {
   EXPECT_EQ(fleet.too_few, std::vector<std::string>{"Rare GPU (3)"});
   members[13].failures = {"fake/case@1: wrong"};
   EXPECT_TRUE(judge_fleet(members).is_bad());
+}
+
+TEST(FleetTest, WhatHasNoTimeThatOthersHaveIsNotCalledOk) {
+  std::vector<FleetMember> members = simulated(6, 8, 3, 0.02, {}, 11);
+  members.back().times = {{"another/case@1 op", {1, 1, 1}}};
+  const Fleet fleet = judge_fleet(members);
+  const auto& verdicts = fleet.models.at(0).verdicts;
+  const auto alone = std::ranges::find(verdicts, &members.back(), &FleetVerdict::member);
+  EXPECT_EQ(fleet_standing(*alone), "not compared");
+  EXPECT_TRUE(fleet_json(fleet)["models"][0]["machines"][alone - verdicts.begin()]["performance"].is_null());
+  EXPECT_NE(fleet_page(fleet).view["headline"].get<std::string>().find("Of 1 no speed is known"),
+            std::string::npos);
+  EXPECT_TRUE(fleet.says_something());
+  for (std::size_t i = 0; i < members.size(); ++i)
+    members[i].times = {{fmt::format("divided/case@{} op", i), {1, 1, 1}}};
+  EXPECT_FALSE(judge_fleet(members).says_something()) << "GPUs that divided the cases";
+}
+
+TEST(FleetTest, AFailureIsToldAmongFewerThanFive) {
+  std::vector<FleetMember> members = simulated(3, 4, 3, 0.02, {}, 12);
+  EXPECT_FALSE(judge_fleet(members).is_bad());
+  members[1].failures = {"fake/case@2: crashed"};
+  const Fleet fleet = judge_fleet(members);
+  EXPECT_TRUE(fleet.is_bad());
+  EXPECT_EQ(fleet_json(fleet)["failed"][0]["failures"][0], "fake/case@2: crashed");
+}
+
+TEST(FleetTest, AnotherBuildIsNamedBeforeTheGpuIsBlamed) {
+  for (const std::size_t rounds : {1, 3}) {
+    std::vector<FleetMember> members = simulated(8, 6, rounds, 0.01, {{3, {.slower = 1.3}}}, 13);
+    members[3] = of_another_build(std::move(members[3]));
+    const Fleet fleet = judge_fleet(members);
+    const FleetVerdict& verdict = fleet.models.at(0).verdicts.front();
+    EXPECT_EQ(verdict.member, &members[3]);
+    EXPECT_EQ(verdict.once, rounds == 1);
+    EXPECT_TRUE(verdict.cause.starts_with("another build of mprof, 0.0.9 (fedcba9)")) << verdict.cause;
+    EXPECT_EQ(verdict.slow_times.size(), 6U) << "in which times is said, of one that was once slow too";
+  }
 }
 
 }  // namespace
