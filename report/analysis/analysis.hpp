@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -108,9 +109,15 @@ struct CaseResult {
   [[nodiscard]] std::optional<double> compared_time() const;
 };
 
-enum class Outcome { met, not_met, not_measurable };
+/// `not_told`: both values are known, and whether they differ is not: a time was disturbed, or too few rounds
+/// were measured.
+enum class Outcome { met, not_met, not_told, not_measurable };
 
-/// "met", "not met", "not measurable".
+/// In the order in which reports list them.
+inline constexpr std::array outcomes{Outcome::met, Outcome::not_met, Outcome::not_told,
+                                     Outcome::not_measurable};
+
+/// "met", "not met", "not told", "not measurable".
 [[nodiscard]] std::string_view to_string(Outcome outcome);
 
 /// An expectation at one problem.
@@ -122,7 +129,7 @@ struct ExpectationAt {
   Value after;
   std::string before_evidence;  ///< how the value came about: "of matmul_tiled, the longest of 3 kernels"
   std::string after_evidence;   ///< likewise; both are empty where there is nothing to explain
-  std::string reason;           ///< why it was not met, or cannot be measured
+  std::string reason;           ///< why it was not met, or cannot be told or measured
 };
 
 struct ExpectationResult {

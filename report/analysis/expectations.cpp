@@ -47,12 +47,24 @@ bool readings_differ(std::string_view metric, const Estimate& a, const Estimate&
   return std::abs(b.median - a.median) > std::max(unsure_reading * std::abs(a.median), negligible(metric));
 }
 
-/// Of a time what the verdict on it says; of anything else, that the intervals do not overlap.
-bool certainly_different(const Expectation& expectation, const Estimate& a, const Estimate& b) {
-  if (!a.interval || !b.interval) return a.median != b.median;
-  const Metric* row = find_metric(expectation.metric);
-  if (row != nullptr && row->unit == Unit::second) return is_change(judge({a, {}}, {b, {}}).verdict);
-  return a.interval->high < b.interval->low || b.interval->high < a.interval->low;
+/// What is known of a change.
+struct Change {
+  bool is_certain = false;  ///< there is one
+  std::string open{};       ///< why it cannot be told whether there is one; empty: it can
+};
+
+/// Of a time what the verdict on it says; of anything else that has intervals, that they do not overlap.
+Change change_of(std::string_view metric, const Estimate& before, const Estimate& after, bool counted) {
+  if (counted) return {readings_differ(metric, before, after), {}};
+  if (!before.interval || !after.interval) return {before.median != after.median, {}};
+  const Metric* row = find_metric(metric);
+  if (row != nullptr && row->unit == Unit::second) {
+    const SpeedUp speed_up = judge({before, {}}, {after, {}});
+    return {is_change(speed_up.verdict), speed_up.reason};
+  }
+  if (after.interval->high < before.interval->low || before.interval->high < after.interval->low)
+    return {true, {}};
+  return {false, before.median == after.median ? "" : "the intervals before and after overlap"};
 }
 
 bool hardly_changed(const Estimate& before, const Estimate& after, const QualityInfo* quality) {
@@ -61,31 +73,41 @@ bool hardly_changed(const Estimate& before, const Estimate& after, const Quality
   return std::abs(change) <= noticeable_change * std::abs(before.median);
 }
 
-/// Why the expectation is not met; empty when it is.
-std::string shortfall(const Expectation& expectation, const Estimate& before, const Estimate& after,
-                      bool counted, const QualityInfo* quality) {
-  const bool different = counted ? readings_differ(expectation.metric, before, after)
-                                 : certainly_different(expectation, before, after);
-  if (expectation.direction == Direction::unchanged) {
-    return hardly_changed(before, after, quality) || !different ? "" : "it changed";
-  }
-  const bool should_fall = expectation.direction == Direction::decreases;
-  if (!different && counted && before.median != after.median)
+struct Judged {
+  Outcome outcome = Outcome::met;
+  std::string reason{};  ///< empty where it was met
+};
+
+Judged judge_unchanged(const Change& change, const Estimate& before, const Estimate& after,
+                       const QualityInfo* quality) {
+  const bool is_disturbed = !before.disturbed.empty() || !after.disturbed.empty();
+  if (hardly_changed(before, after, quality) && !is_disturbed) return {};
+  if (!change.open.empty()) return {Outcome::not_told, change.open};
+  return change.is_certain ? Judged{Outcome::not_met, "it changed"} : Judged{};
+}
+
+/// Why there is no change where it can be told.
+std::string why_none(const Estimate& before, const Estimate& after, bool counted) {
+  if (counted && before.median != after.median)
     return "it changed by no more than two readings of such a counter may differ";
-  if (!different && before.interval && after.interval) {
-    const std::string why = judge({before, {}}, {after, {}}).reason;
-    return why.empty()
-               ? fmt::format("it changed by no more than {}", threshold_text(Thresholds{}.of(before, after)))
-               : why;
-  }
-  if (!different) return "it did not change";
-  if ((after.median < before.median) != should_fall) return should_fall ? "it rose" : "it fell";
+  if (before.median != after.median && before.interval && after.interval)
+    return fmt::format("it changed by no more than {}", threshold_text(Thresholds{}.of(before, after)));
+  return "it did not change";
+}
+
+Judged judge_change(const Expectation& expectation, const Change& change, const Estimate& before,
+                    const Estimate& after, bool counted) {
+  if (!change.open.empty()) return {Outcome::not_told, change.open};
+  if (!change.is_certain) return {Outcome::not_met, why_none(before, after, counted)};
+  const bool should_fall = expectation.direction == Direction::decreases;
+  if ((after.median < before.median) != should_fall)
+    return {Outcome::not_met, should_fall ? "it rose" : "it fell"};
   const double smaller = std::min(before.median, after.median);
-  if (!expectation.factor || !(smaller > 0)) return "";
+  if (!expectation.factor || !(smaller > 0)) return {};
   const double factor = std::max(before.median, after.median) / smaller;
-  if (factor >= *expectation.factor) return "";
-  return fmt::format("it changed by {}, not by {}", format::times(factor),
-                     format::plain_times(*expectation.factor));
+  if (factor >= *expectation.factor) return {};
+  return {Outcome::not_met, fmt::format("it changed by {}, not by {}", format::times(factor),
+                                        format::plain_times(*expectation.factor))};
 }
 
 /// What does not add up is a value of one kernel: the longest of the baseline's, and its op on both sides.
@@ -123,9 +145,14 @@ ExpectationAt judge_at(const Expectation& expectation, const CaseResult& result,
     judged.reason = "it was 0 before, too";
     return judged;
   }
-  judged.reason = shortfall(expectation, *judged.before, *judged.after, before.counted || after.counted,
-                            find_quality(family.info, metric));
-  judged.outcome = judged.reason.empty() ? Outcome::met : Outcome::not_met;
+  const bool counted = before.counted || after.counted;
+  const Change change = change_of(metric, *judged.before, *judged.after, counted);
+  const auto [outcome, reason] =
+      expectation.direction == Direction::unchanged
+          ? judge_unchanged(change, *judged.before, *judged.after, find_quality(family.info, metric))
+          : judge_change(expectation, change, *judged.before, *judged.after, counted);
+  judged.outcome = outcome;
+  judged.reason = reason;
   return judged;
 }
 

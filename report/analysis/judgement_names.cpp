@@ -9,6 +9,8 @@ std::string_view to_string(Outcome outcome) {
       return "met";
     case Outcome::not_met:
       return "not met";
+    case Outcome::not_told:
+      return "not told";
     case Outcome::not_measurable:
       break;
   }

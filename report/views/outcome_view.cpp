@@ -34,6 +34,7 @@ Tone tone_of(Outcome outcome) {
       return Tone::good;
     case Outcome::not_met:
       return Tone::bad;
+    case Outcome::not_told:
     case Outcome::not_measurable:
       break;
   }
@@ -42,7 +43,7 @@ Tone tone_of(Outcome outcome) {
 
 std::string elsewhere(const Words& words, const ExpectationResult& result, const ExpectationAt& decided) {
   std::vector<std::string> parts;
-  for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
+  for (const Outcome outcome : outcomes) {
     std::vector<Problem> problems;
     for (const ExpectationAt& judged : result.at) {
       if (judged.outcome == outcome && judged.problem != decided.problem) problems.push_back(judged.problem);
@@ -122,7 +123,7 @@ std::string judged_text(const FamilyResult& family, const ExpectationResult& res
 /// What was expected, by what became of it.
 json expectation_lines(const FamilyResult& family, const VariantResult& variant) {
   json lines = json::array();
-  for (const Outcome outcome : {Outcome::met, Outcome::not_met, Outcome::not_measurable}) {
+  for (const Outcome outcome : outcomes) {
     std::vector<std::string> texts;
     for (const ExpectationResult& result : variant.expectations) {
       const ExpectationAt* judged = result.deciding();
@@ -166,7 +167,7 @@ std::vector<std::string> ops_that_are(Verdict verdict, const CaseResult& result)
   return names;
 }
 
-/// "Yes: faster in rows and columns.", "In part: ...", "No: ..." for one problem.
+/// "Yes: faster in rows and columns", "In part: ...", "No: ...", "It cannot be told: ..." for one problem.
 std::string verdict_text(const CaseResult& result) {
   const auto faster = ops_that_are(Verdict::faster, result);
   const auto slower = ops_that_are(Verdict::slower, result);
@@ -180,8 +181,9 @@ std::string verdict_text(const CaseResult& result) {
     parts.push_back(fmt::format("the same within {} in {}", thresholds_text(), format::list(same)));
   if (!open.empty()) parts.push_back("inconclusive in " + format::list(open));
   const std::string_view answer = faster.size() == result.ops.size() ? "Yes"
-                                  : faster.empty()                   ? "No"
-                                                                     : "In part";
+                                  : !faster.empty()                  ? "In part"
+                                  : slower.empty() && !open.empty()  ? "It cannot be told"
+                                                                     : "No";
   return fmt::format("{}: {}", answer, format::list(parts));
 }
 
