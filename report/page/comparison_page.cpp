@@ -37,8 +37,17 @@ void lay_out_text(json& view, std::size_t width) {
   for (const char* list : {"unlike", "notes"}) {
     for (json& line : view[list]) line = format::wrapped(line.get<std::string>(), width, 2);
   }
-  for (const char* sentence : {"left_out", "untold", "means", "verdicts"})
+  for (const char* sentence : {"left_out", "untold", "means", "verdicts", "headline"})
     view[sentence] = format::wrapped(view[sentence].get<std::string>(), width);
+  for (json& one : view["regressions"]) {
+    const std::string line =
+        fmt::format("regression: {}: {}", one["id"].get<std::string>(), one["what"].get<std::string>());
+    one["text"] = format::wrapped(line, width, 2);
+  }
+  for (const char* list : {"only_in_a", "only_in_b"}) {
+    const auto ids = view[list].get<std::vector<std::string>>();
+    view[list] = format::wrapped(fmt::format("{}", fmt::join(ids, " ")), width, 2);
+  }
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ Cell Cell::value(const Value& value) {
     cell.detail = format::plus_minus(*width);
     if (value->clock == ClockSource::host && value->rounds == 1) cell.note = one_round(value->borrowed);
   } else if (!value->interval && value->source == Source::measured) {
-    cell.note = no_interval(value->samples);
+    cell.note = no_interval(*value);
   }
   if (!value->disturbed.empty())
     cell.note = "disturbed: " + format::one_line(format::causes(value->disturbed));
@@ -153,12 +153,17 @@ class Table::Notes {
 Table::Table(std::string id, std::string caption) : id_(std::move(id)), caption_(std::move(caption)) {}
 
 Table& Table::text(std::string head) {
-  columns_.push_back({std::move(head), false, std::nullopt});
+  columns_.push_back({.head = std::move(head)});
   return *this;
 }
 
 Table& Table::numbers(std::string head, std::optional<Unit> unit) {
-  columns_.push_back({std::move(head), true, unit});
+  columns_.push_back({.head = std::move(head), .numeric = true, .unit = unit});
+  return *this;
+}
+
+Table& Table::spare() {
+  columns_.back().spare = true;
   return *this;
 }
 
@@ -277,7 +282,8 @@ json Table::view() const {
     const auto& unit = columns_[i].unit;
     columns.push_back({{"head", columns_[i].head},
                        {"unit", unit ? format::scale_for(*unit, typical(*unit)).symbol : ""},
-                       {"numeric", columns_[i].numeric}});
+                       {"numeric", columns_[i].numeric},
+                       {"spare", columns_[i].spare}});
     const auto cells = column_cells(i, notes);
     for (std::size_t r = 0; r < rows_.size(); ++r) rows[r]["cells"].push_back(cells[r]);
   }
@@ -348,6 +354,22 @@ struct TextLayout {
   }
 };
 
+/// A table's view without its spare columns.
+json without_spare(json table) {
+  for (std::size_t i = table["columns"].size(); i-- > 0;) {
+    if (!table["columns"][i]["spare"]) continue;
+    table["columns"].erase(i);
+    for (json& row : table["rows"]) row["cells"].erase(i);
+  }
+  return table;
+}
+
+bool has_details(const json& table) {
+  return std::ranges::any_of(table["rows"], [](const json& row) {
+    return std::ranges::any_of(row["cells"], [](const json& cell) { return cell["detail"] != ""; });
+  });
+}
+
 TextLayout lay_out(const json& table, bool with_details) {
   TextLayout layout;
   const bool grouped = std::any_of(table["rows"].begin(), table["rows"].end(),
@@ -375,9 +397,13 @@ TextLayout lay_out(const json& table, bool with_details) {
 
 std::string text_table(const json& table, std::size_t width) {
   constexpr std::size_t narrowest = 12;  // an id of fewer characters tells nothing
+  const auto fits = [width](const TextLayout& layout) { return width == 0 || layout.total() <= width; };
   TextLayout layout = lay_out(table, true);
-  if (width > 0 && layout.total() > width) layout = lay_out(table, false);
-  if (width > 0 && layout.total() > width) {
+  if (!fits(layout)) layout = lay_out(without_spare(table), true);
+  const bool is_short = !fits(layout) && has_details(table);
+  if (!fits(layout)) layout = lay_out(table, false);
+  if (!fits(layout)) layout = lay_out(without_spare(table), false);
+  if (!fits(layout)) {
     std::size_t& first = layout.widths[0];
     first = std::max(std::min(narrowest, first), first - std::min(first, layout.total() - width));
     for (auto& line : layout.lines) line[0] = format::elide(line[0], first);
@@ -388,6 +414,7 @@ std::string text_table(const json& table, std::size_t width) {
     if (!group.empty()) text += fmt::format("{}\n", width > 0 ? format::elide(group, width) : group);
     text += line_of(layout.lines[i], layout.widths, layout.right);
   }
+  if (is_short) text += "(intervals are left out: they need a wider terminal)\n";
   return text;
 }
 

@@ -72,6 +72,8 @@ class Table {
   /// A column of figures. With a unit, its numbers are printed with one prefix for the whole table, named in
   /// the head.
   Table& numbers(std::string head, std::optional<Unit> unit = std::nullopt);
+  /// The last column says what another one says already: text leaves it out before anything else.
+  Table& spare();
 
   /// Cells that are left out become dashes: the ones before them say why.
   void row(std::vector<Cell> cells);
@@ -80,8 +82,8 @@ class Table {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// { id, caption, has_rows, columns: [{head, unit, numeric}], rows: [{cells: [{text, pad, detail, mark,
-  /// class, link, value,
+  /// { id, caption, has_rows, columns: [{head, unit, numeric, spare}], rows: [{cells: [{text, pad, detail,
+  /// mark, class, link, value,
   ///   absent, modelled, best, repeat}]}], has_notes, notes: [{mark, text}], remarks: [text] }.
   /// `value` is the number of a cell in SI base units, for a program that sorts; empty where there is none.
   /// A column that is absent throughout for one reason becomes a remark.
@@ -89,9 +91,10 @@ class Table {
 
  private:
   struct Column {
-    std::string head;
+    std::string head{};
     bool numeric = false;
-    std::optional<Unit> unit;
+    std::optional<Unit> unit{};
+    bool spare = false;
   };
   class Notes;
 
@@ -108,8 +111,9 @@ class Table {
   bool only_with_numbers_ = false;
 };
 
-/// A table view as monospaced text, at most `width` columns wide (0: as wide as it is): first the small print
-/// goes, then the first column gives way. Rows that share their first cell stand below it, indented.
+/// A table view as monospaced text, at most `width` columns wide (0: as wide as it is): first spare columns
+/// go, then the small print, which the last line says, then the first column gives way. Rows that share their
+/// first cell stand below it, indented.
 [[nodiscard]] std::string text_table(const nlohmann::json& table, std::size_t width);
 
 }  // namespace mprof

@@ -116,8 +116,20 @@ TEST(TextTable, GroupsRowsAndKeepsToTheWidth) {
             "  Time    A (ms)  Change\n"
             "conv/fused_ma…th=16]@10000\n"
             "  layer1   12.30  \u22125.0 %\n"
-            "  layer2   12.30  \u22125.0 %\n")
-      << "small print goes first";
+            "  layer2   12.30  \u22125.0 %\n"
+            "(intervals are left out: they need a wider terminal)\n")
+      << "small print goes first, and it is said";
+}
+
+TEST(TextTable, ASpareColumnGoesBeforeTheIntervals) {
+  Table table("t", "Times");
+  table.text("Case").numbers("A", Unit::second).numbers("Change").numbers("Speed-up").spare().text("Verdict");
+  table.row({Cell::words("conv/a@100"), Cell::value(value(0.0123)), Cell::figure("\u22125.0\u00a0%"),
+             Cell::figure("1.05\u00d7"), Cell::words("faster")});
+  EXPECT_NE(text_table(table.view(), 60).find("Speed-up"), std::string::npos);
+  EXPECT_EQ(text_table(table.view(), 42),
+            "Case              A (ms)  Change  Verdict\n"
+            "conv/a@100  12.30 ±1.0 %  \u22125.0 %  faster\n");
 }
 
 TEST(TextTable, TheFirstColumnGivesWay) {
