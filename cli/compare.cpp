@@ -12,6 +12,7 @@
 #include "cli/compare_options.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
+#include "model/case_file.hpp"
 #include "model/derive/derive.hpp"
 #include "model/pool.hpp"
 #include "model/run_file.hpp"
@@ -30,15 +31,29 @@ namespace {
 struct ComparedSide {
   Run run;
   std::string name;
+  std::map<std::string, std::string> runs{};  ///< the names of its runs by their stamps
 };
 
 ComparedSide read_side(const std::vector<std::string>& directories) {
   std::vector<Run> runs;
   for (const std::string& directory : directories) runs.push_back(read_run(directory));
   require_one_origin(runs, directories);
-  Run all = pooled(std::move(runs));
-  if (directories.size() > 1) derive_variation(all);
-  return {std::move(all), format::list(directories)};
+  ComparedSide side{.run = {}, .name = format::list(directories)};
+  for (std::size_t i = 0; i < runs.size(); ++i) side.runs.emplace(run_stamp(runs[i]), directories[i]);
+  side.run = pooled(std::move(runs));
+  if (directories.size() > 1) derive_variation(side.run);
+  return side;
+}
+
+/// A run among several on each side would be held against itself, as if it were another one.
+void refuse_on_both_sides(const ComparedSide& a, const ComparedSide& b) {
+  if (a.runs.size() == 1 && b.runs.size() == 1) return;
+  for (const auto& [stamp, name] : a.runs) {
+    if (b.runs.contains(stamp))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{} is on both sides, and would be compared with itself: give it on one.", name));
+  }
 }
 
 /// OLD=NEW, by OLD.
@@ -112,6 +127,7 @@ Comparison compared(const Arguments& arguments, CompareOptions options) {
   if (!alone) reading = std::async(std::launch::async, read_side, arguments.texts("B"));
   const ComparedSide a = read_side(arguments.texts("A"));
   const ComparedSide b = alone ? ComparedSide{} : reading.get();
+  refuse_on_both_sides(a, b);
   options.name_a = alone ? options.pairing.of : a.name;
   options.name_b = alone ? options.pairing.with : b.name;
   return compare(a.run, alone ? a.run : b.run, options);

@@ -45,8 +45,8 @@ inline constexpr std::array condition_facts{
     fact::gpu_driver, fact::gpu_power_limit, fact::gpu_sm_clock_maximum, fact::gpu_memory_clock_maximum,
     fact::gpu_ecc,    fact::build_type};
 
-/// What is another number at every look, and says nothing of the machine.
+/// What is another number at every look, or to another process, and says nothing of the machine.
 inline constexpr std::array passing_facts{fact::gpu_sm_clock, fact::gpu_memory_clock,
-                                          fact::gpu_pcie_generation, fact::gpu_empty_op};
+                                          fact::gpu_pcie_generation, fact::gpu_empty_op, fact::gpu_count};
 
 }  // namespace mprof

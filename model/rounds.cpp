@@ -74,11 +74,19 @@ std::size_t rounds_of(const PassResult& pass) {
   return pass.sampling ? 1 : 0;
 }
 
+std::size_t most_rounds_of(const Run& run) {
+  std::size_t most = 0;
+  for (const Case& c : run.cases) {
+    if (const PassResult* const timing = find_pass(c, Pass::timing))
+      most = std::max(most, rounds_of(*timing));
+  }
+  return most;
+}
+
 namespace {
 
 /// What was chosen otherwise stands beside what was known, once.
-void add_choices(std::map<std::string, std::string>& choices,
-                 const std::map<std::string, std::string>& more) {
+void add_choices(Choices& choices, const Choices& more) {
   const std::string between = " | ";
   for (const auto& [problem, choice] : more) {
     std::string& known = choices[problem];

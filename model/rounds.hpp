@@ -12,6 +12,9 @@ namespace mprof {
 /// How many rounds of a timing pass are there, whatever became of them.
 [[nodiscard]] std::size_t rounds_of(const PassResult& pass);
 
+/// Those of the case that was timed in the most: of pooled runs more than their plan has.
+[[nodiscard]] std::size_t most_rounds_of(const Run& run);
+
 /// Adds what one more round left. The samples go behind those that are there; a round that did not end well
 /// makes the pass end as it did, and says in which round.
 void add_round(PassResult& pass, PassResult round);

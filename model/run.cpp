@@ -67,8 +67,8 @@ const PassResult* find_pass(const Case& c, Pass pass) {
   return found == c.passes.end() ? nullptr : &*found;
 }
 
-std::map<std::string, std::string> choices_of(const Case& c) {
-  std::map<std::string, std::string> all;
+Choices choices_of(const Case& c) {
+  Choices all;
   for (const PassResult& pass : c.passes) all.insert(pass.choices.begin(), pass.choices.end());
   return all;
 }

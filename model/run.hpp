@@ -216,6 +216,10 @@ struct ProgramOutcome {
   bool operator==(const ProgramOutcome&) const = default;
 };
 
+/// What a variant chose among ways to compute the same by running them (an engine of a library, say), by what
+/// for.
+using Choices = std::map<std::string, std::string>;
+
 /// What one pass of one case left.
 struct PassResult {
   Pass pass = Pass::timing;
@@ -226,9 +230,8 @@ struct PassResult {
   std::vector<Sampling>
       rounds{};  ///< of a timing pass of several rounds, each one's; `sampling` sums them up
   std::vector<Verification> verification{};
-  /// What the variant chose among ways to compute the same by running them (an engine of a library, say), by
-  /// what for; of rounds that chose otherwise "A | B".
-  std::map<std::string, std::string> choices{};
+  /// Of rounds that chose otherwise "A | B".
+  Choices choices{};
   std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
   std::vector<Measurement> measurements{};
   std::vector<SourceLine> source_lines{};   ///< of a source pass: of each kernel, the most sampled ones first
@@ -419,7 +422,7 @@ struct VariantPoint {
 [[nodiscard]] const Case* find_case(const Run& run, const CaseKey& key);
 [[nodiscard]] const PassResult* find_pass(const Case& c, Pass pass);
 /// What was chosen in any of its passes, in the first of them that did: the timing pass, where there is one.
-[[nodiscard]] std::map<std::string, std::string> choices_of(const Case& c);
+[[nodiscard]] Choices choices_of(const Case& c);
 /// The measurement of (metric, op) in any pass, absent ones included; nullptr when nothing was recorded.
 [[nodiscard]] const Measurement* find_measurement(const Case& c, std::string_view metric,
                                                   std::string_view op = {});

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +31,7 @@ struct Job {
   /// What an earlier round verified of each case, in their order; empty: there was none.
   std::vector<std::vector<Verification>> verified{};
   /// What an earlier pass or round chose in each case, in their order.
-  std::vector<std::map<std::string, std::string>> choices{};
+  std::vector<Choices> choices{};
   std::string trace_file{};  ///< of the trace pass
   std::uint64_t seed = 0;    ///< of what is drawn at random in this job
   std::string token{};       ///< what each answer must name: the worker keeps it from what it runs

@@ -10,7 +10,8 @@
 namespace mprof {
 namespace {
 
-constexpr double upper_tail = 0.025;  // on each side: 95 % in all
+constexpr double upper_tail = 0.025;             // on each side: 95 % in all
+constexpr double of_power = 0.8416212335729143;  // the normal distribution's quantile of 80 %
 constexpr std::size_t most_rounds = 1000;
 constexpr double of_normal = 1.959963984540054;  // its quantile there
 /// Beyond it Student's t is the normal distribution to more digits than are printed.
@@ -20,8 +21,8 @@ boost::math::students_t student(double dof) {
   return boost::math::students_t(std::min(dof, many));
 }
 
-double quantile_95(double dof) {
-  return boost::math::quantile(boost::math::complement(student(dof), upper_tail));
+double upper_quantile(double dof, double beyond) {
+  return boost::math::quantile(boost::math::complement(student(dof), beyond));
 }
 
 bool is_known(const Rounds& rounds) {
@@ -51,11 +52,11 @@ void add_error(Sum& sum, const Rounds& rounds, double count, Apart apart) {
   if (apart == Apart::in_two_runs) sum.add(rounds.common);
 }
 
-/// Half the width of the 95 % interval of something with this error, on the logarithmic scale; infinite where
-/// the error is beyond what can be reckoned.
-double reach(const Sum& error, double least_dof) {
+/// Half the width of the interval of something with this error, of 95 % or with another `beyond` on each side,
+/// on the logarithmic scale; infinite where the error is beyond what can be reckoned.
+double reach(const Sum& error, double least_dof, double beyond = upper_tail) {
   const double dof = error.dof(least_dof);
-  return std::isfinite(error.value()) && dof > 0 ? quantile_95(dof) * std::sqrt(error.value())
+  return std::isfinite(error.value()) && dof > 0 ? upper_quantile(dof, beyond) * std::sqrt(error.value())
                                                  : std::numeric_limits<double>::infinity();
 }
 
@@ -102,13 +103,17 @@ std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, A
   return test;
 }
 
-std::size_t rounds_for(const Rounds& before, const Rounds& after, double relative, Apart apart) {
+std::size_t rounds_for(const Rounds& before, const Rounds& after, double relative, Apart apart,
+                       double together) {
   if (!is_known(before) || !is_known(after)) return most_rounds;
-  for (std::size_t rounds = 2; rounds < most_rounds; ++rounds) {
+  const double wanted = std::log1p(relative), least = least_dof(before, after);
+  const auto present = static_cast<std::size_t>(std::min(before.count, after.count));
+  for (std::size_t rounds = std::max<std::size_t>(2, present + 1); rounds < most_rounds; ++rounds) {
     const auto count = static_cast<double>(rounds);
     const Sum error = error_of_difference(before, count, after, count, apart);
-    if (of_normal * std::sqrt(error.value()) > std::log1p(relative)) continue;  // nor is Student's t less
-    if (reach(error, least_dof(before, after)) <= std::log1p(relative)) return rounds;
+    const double by_chance = of_power * std::sqrt(error.value());
+    if (of_normal * std::sqrt(error.value()) + by_chance > wanted) continue;  // nor is Student's t less
+    if (reach(error, least, upper_tail / together) + by_chance <= wanted) return rounds;
   }
   return most_rounds;
 }

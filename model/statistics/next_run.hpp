@@ -56,10 +56,11 @@ struct RatioTest {
 [[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
                                                   Apart apart = Apart::in_two_runs, double step = 0);
 
-/// Rounds on each side with which the interval of the ratio reaches no further than `relative` to either
-/// side, as far as the variances known now tell; at most 1000.
+/// Rounds on each side, more than there are, with which a difference of `relative` is told four times in
+/// five, as far as the variances known now tell; at most 1000. Of several that are judged together by Holm's
+/// method `together` is what its p is multiplied by.
 [[nodiscard]] std::size_t rounds_for(const Rounds& before, const Rounds& after, double relative,
-                                     Apart apart = Apart::in_two_runs);
+                                     Apart apart = Apart::in_two_runs, double together = 1);
 
 /// p-values adjusted by Holm's step-down method for being tested together, in the order given.
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);

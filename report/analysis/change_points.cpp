@@ -30,7 +30,9 @@ std::vector<std::size_t> borders_of(std::span<const double> logs) {
 
 PossibleChange between_two(std::span<const Estimate> runs, std::size_t before, std::size_t after,
                            ToldBy told_by) {
-  return {before, after, told_by, {{runs[before], {}}, {runs[after], {}}}};
+  PossibleChange change{before, after, told_by, {{runs[before], {}}, {runs[after], {}}}};
+  borrow_variations(*change.times.before.estimate, *change.times.after.estimate);
+  return change;
 }
 
 /// Those between two borders where ranks cannot tell. Right beside a step that they found, it would be told

@@ -133,7 +133,7 @@ struct Comparison {
   /// Cases that A has done and B has not: those that only A has, and those that B never came to.
   [[nodiscard]] std::size_t missing() const;
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// Over all op times (group times where these are what is compared), and over all total times.
+  /// Over all op times, and over all total times, but for those that were disturbed.
   [[nodiscard]] MeanRatio mean_of_ops() const;
   [[nodiscard]] MeanRatio mean_of_totals() const;
   /// All cases, the most important first: worse ones, slower ones by how much, faster ones by how much, and
@@ -141,12 +141,15 @@ struct Comparison {
   [[nodiscard]] std::vector<const CaseComparison*> by_importance() const;
 };
 
+/// In a sentence: "layer1", "layer1 (layer time)", "total time".
+[[nodiscard]] std::string named_time(const Words& words, const TimeComparison& time);
+
 /// How the family of a case speaks.
 [[nodiscard]] const Words& words_of(const Comparison& comparison, const CaseComparison& c);
 
 /// Pairs the cases of two runs, or of one with itself. Throws Error(incomparable) with the reasons when they
-/// share no case, or when their times were taken under other conditions (Differences::unlike) and `options`
-/// does not allow that; Error(usage) like pair_cases().
+/// share no case, or none that is done in both, or when their times were taken under other conditions
+/// (Differences::unlike) and `options` does not allow that; Error(usage) like pair_cases().
 [[nodiscard]] Comparison compare(const Run& a, const Run& b, const CompareOptions& options);
 
 }  // namespace mprof

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,11 +46,7 @@ bool was_lost(const CaseComparison& c) {
   return c.status_a == Status::ok && c.status_b != Status::ok && !is_broken(c.status_b);
 }
 
-std::string name_of(const TimeComparison& time) {
-  return time.op.empty() ? "total time" : format::one_line(time.op);
-}
-
-std::vector<Regression> regressions_of(const CaseComparison& result) {
+std::vector<Regression> regressions_of(const Words& words, const CaseComparison& result) {
   std::vector<Regression> regressions;
   if (result.status_a == Status::ok && is_broken(result.status_b))
     regressions.push_back({Worse::broken, fmt::format("was ok, is {}", to_string(result.status_b))});
@@ -62,8 +58,8 @@ std::vector<Regression> regressions_of(const CaseComparison& result) {
   }
   for (const TimeComparison& time : result.times) {
     if (time.speed_up.verdict != Verdict::slower) continue;
-    regressions.push_back(
-        {Worse::slower, fmt::format("{} slower by {}", name_of(time), format::percent(*time.ratio - 1))});
+    regressions.push_back({Worse::slower, fmt::format("{} slower by {}", named_time(words, time),
+                                                      format::percent(*time.ratio - 1))});
   }
   return regressions;
 }
@@ -121,20 +117,11 @@ CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) 
   return result;
 }
 
-/// Samples of the timing pass; none where there are none.
-std::span<const double> samples_of(const Case& c, const TimeComparison& time) {
-  const Measurement* const row = find_measurement(c, time.metric, time.op);
-  return row == nullptr ? std::span<const double>() : row->samples;
-}
-
 /// A quick run's times, by what the full run beside it knows of the machine.
-void borrow_variations(std::vector<CaseComparison>& cases, const std::vector<CasePair>& pairs) {
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    for (TimeComparison& time : cases[i].times) {
-      if (!time.a || !time.b) continue;
-      const Estimate before = *time.a;
-      borrow_variation(*time.a.estimate, samples_of(*pairs[i].a, time), *time.b);
-      borrow_variation(*time.b.estimate, samples_of(*pairs[i].b, time), before);
+void borrow_variations(std::vector<CaseComparison>& cases) {
+  for (CaseComparison& c : cases) {
+    for (TimeComparison& time : c.times) {
+      if (time.a && time.b) borrow_variations(*time.a.estimate, *time.b.estimate);
     }
   }
 }
@@ -212,7 +199,7 @@ MeanRatio mean_ratio(const std::vector<CaseComparison>& cases, const IsWanted& i
   double sum = 0;
   for (const CaseComparison& c : cases) {
     for (const TimeComparison& time : c.times) {
-      if (!time.ratio || !(*time.ratio > 0) || !is_wanted(time)) continue;
+      if (!time.ratio || !(*time.ratio > 0) || time.speed_up.disturbed || !is_wanted(time)) continue;
       sum += std::log(*time.ratio);
       ++mean.count;
     }
@@ -246,9 +233,24 @@ void require_like_conditions(const Differences& differences, const CompareOption
          "Record both under the same, or give --allow-different-machines to see the figures all the same.");
 }
 
+void require_something_to_compare(const Comparison& comparison, const CompareOptions& options) {
+  if (comparison.cases.empty()) {
+    refuse({"they have no case in common"}, options,
+           "Run the same variants and problems in both, or say with --map which variant is which.");
+  }
+  const auto has_ended = [](Status status) { return status == Status::ok || is_broken(status); };
+  const bool any = std::ranges::any_of(comparison.cases, [&](const CaseComparison& c) {
+    return has_ended(c.status_a) && has_ended(c.status_b);
+  });
+  if (any) return;
+  refuse({fmt::format("none of their {} is done in both",
+                      format::plural(comparison.cases.size(), "common case"))},
+         options, "`mprof run --resume --out DIR` goes on with one that was interrupted.");
+}
+
 /// Another way to compute (an engine of a library, say) is reason enough for other times.
 void note_choices(std::vector<std::string>& notes, const CasePair& pair) {
-  const std::map<std::string, std::string> of_b = choices_of(*pair.b);
+  const Choices of_b = choices_of(*pair.b);
   for (const auto& [problem, of_a] : choices_of(*pair.a)) {
     const auto other = of_b.find(problem);
     if (other == of_b.end() || other->second == of_a) continue;
@@ -264,6 +266,10 @@ std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
 }
 
 }  // namespace
+
+std::string named_time(const Words& words, const TimeComparison& time) {
+  return time.op.empty() ? "total time" : time_name(words, time.metric, time.op);
+}
 
 RunSummary summary_of(const Run& run, const std::string& name) {
   return {name, run.started, run.tool.version, run.tool.revision, machine_name(run), run.state};
@@ -286,7 +292,7 @@ std::string_view to_string(Importance importance) {
 }
 
 MeanRatio Comparison::mean_of_ops() const {
-  return mean_ratio(cases, [](const TimeComparison& time) { return !time.op.empty() && !time.is_beside; });
+  return mean_ratio(cases, [](const TimeComparison& time) { return time.metric == "op_time"; });
 }
 
 MeanRatio Comparison::mean_of_totals() const {
@@ -320,7 +326,8 @@ std::vector<std::string> Comparison::failures_of(const CaseComparison& c) const 
   if (!fail_on.inconclusive) return failures;
   for (const TimeComparison& time : c.times) {
     if (time.speed_up.verdict == Verdict::inconclusive)
-      failures.push_back(fmt::format("{} inconclusive: {}", name_of(time), time.speed_up.reason));
+      failures.push_back(
+          fmt::format("{} inconclusive: {}", named_time(words_of(*this, c), time), time.speed_up.reason));
   }
   return failures;
 }
@@ -360,24 +367,21 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
                         .only_in_a = {},
                         .only_in_b = {},
                         .unlike = std::move(differences.unlike),
-                        .notes = std::move(differences.named)};
+                        .notes = std::move(differences.build)};
+  std::ranges::move(differences.named, std::back_inserter(comparison.notes));
   const PairedCases paired = pair_cases(a, b, options.pairing);
   for (const CasePair& pair : paired.pairs) {
     comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
     note_choices(comparison.notes, pair);
   }
-  if (comparison.cases.empty()) {
-    refuse({"they have no case in common"}, options,
-           "Run the same variants and problems in both, or say with --map which variant is which.");
-  }
+  require_something_to_compare(comparison, options);
   comparison.only_in_a = ids_of(paired.only_in_a);
   comparison.only_in_b = ids_of(paired.only_in_b);
   const Apart apart = run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs;
-  if (apart == Apart::in_two_runs && comparison.unlike.empty())
-    borrow_variations(comparison.cases, paired.pairs);
+  if (apart == Apart::in_two_runs && comparison.unlike.empty()) borrow_variations(comparison.cases);
   judge_times(comparison.cases, options.thresholds, apart);
   for (CaseComparison& c : comparison.cases) {
-    c.regressions = regressions_of(c);
+    c.regressions = regressions_of(words_of(comparison, c), c);
     c.importance = importance_of(c);
   }
   explain_changes(comparison.cases, paired.pairs, a, b);

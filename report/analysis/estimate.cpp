@@ -62,19 +62,29 @@ Value value_of(const Measurement& measurement) {
   estimate.clock = measurement.clock;
   estimate.sm_clock = measurement.sm_clock;
   estimate.disturbed = measurement.disturbed;
+  if (estimate.rounds == 1) estimate.within = variance_of_median(samples);
   estimate.interval = next_run_interval(rounds_of(estimate));
   return {estimate, {}};
 }
 
-void borrow_variation(Estimate& time, std::span<const double> samples, const Estimate& other) {
+namespace {
+
+void borrow_variation(Estimate& time, const Estimate& other) {
   if (time.rounds != 1 || other.rounds < 2 || time.clock == ClockSource::none || time.clock != other.clock)
     return;
-  constexpr double of_normal = 1.96;  // deviations in half of a 95 % interval
-  const double within = relative_half_width(samples).value_or(0) / of_normal;
-  time.between = {other.between.value + within * within, other.between.dof / 2};
+  if (other.between.dof / 2 < time.between.dof) return;  // it knows less than what is assumed
+  time.between = {other.between.value + time.within, other.between.dof / 2};
   time.common = {other.common.value, other.common.dof / 2};
   time.borrowed = true;
   time.interval = next_run_interval(rounds_of(time));
+}
+
+}  // namespace
+
+void borrow_variations(Estimate& before, Estimate& after) {
+  const Estimate known_before = before;
+  borrow_variation(before, after);
+  borrow_variation(after, known_before);
 }
 
 Rounds rounds_of(const Estimate& time) {
@@ -86,8 +96,10 @@ std::optional<double> relative_half_width(const Estimate& estimate) {
   return (estimate.interval->high - estimate.interval->low) / 2 / std::abs(estimate.median);
 }
 
-std::string no_interval(std::size_t samples) {
-  return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(samples, "sample"));
+std::string no_interval(const Estimate& estimate) {
+  if (estimate.clock != ClockSource::none && estimate.between.dof > 0)
+    return "it varies by so much that no interval says anything";
+  return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(estimate.samples, "sample"));
 }
 
 std::string_view one_round(bool borrowed) {

@@ -23,7 +23,8 @@ struct Estimate {
   std::size_t rounds = 1;
   Variance between{};     ///< of a time, from one process to the next
   Variance common{};      ///< of a time, of what all times of the run share in a round
-  bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variation()
+  double within = 0;      ///< of a time of one round, of the median of its samples: variance_of_median()
+  bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variations()
   ClockSource clock = ClockSource::none;
   SmClock sm_clock{};  ///< of a time of a GPU's clock
   std::string
@@ -33,11 +34,11 @@ struct Estimate {
 /// The time as its rounds know it.
 [[nodiscard]] Rounds rounds_of(const Estimate& time);
 
-/// A time of one round, of which nothing but what is assumed is known from one process to the next, takes
-/// what the rounds of `other` say, the same time of another run of the machine. What the samples of its one
-/// process leave open is added. Both are known with half the degrees of freedom, since the other side of a
-/// comparison uses them too. Of any other time nothing changes.
-void borrow_variation(Estimate& time, std::span<const double> samples, const Estimate& other);
+/// Of the same time in two runs of a machine: one of one round, of which nothing but what is assumed is known
+/// from one process to the next, takes what the rounds of the other say. What the samples of its one process
+/// leave open is added. Both are known with half the degrees of freedom, since the other side of a comparison
+/// uses them too. Nothing changes of other times, nor where that would be less than is assumed.
+void borrow_variations(Estimate& before, Estimate& after);
 
 /// An estimate, or the reason why there is none.
 struct Value {
@@ -68,10 +69,10 @@ struct Value {
 /// Half the width of the interval over the median.
 [[nodiscard]] std::optional<double> relative_half_width(const Estimate& estimate);
 
-/// Why so many samples have no interval, as a note says it.
-[[nodiscard]] std::string no_interval(std::size_t samples);
+/// Why a value has no interval, as a note says it.
+[[nodiscard]] std::string no_interval(const Estimate& estimate);
 
-/// What must be said beside a host time of one round; `borrowed`: as borrow_variation() does.
+/// What must be said beside a host time of one round; `borrowed`: as borrow_variations() does.
 [[nodiscard]] std::string_view one_round(bool borrowed = false);
 
 /// Why an op's op_time is no measure of its kernels, as a predicate; empty when it is one. "works outside

@@ -287,6 +287,8 @@ bool can_explain(const Rule& rule, const std::string& time, bool on_gpu) {
       return time == "group_time";
     case Explains::cpu_time:
       return time == "op_time" && !on_gpu;
+    case Explains::with_host:
+      return time == "group_time" || !on_gpu;
     case Explains::either:
       break;
   }

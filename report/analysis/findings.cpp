@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "model/parts.hpp"
+#include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/series_findings.hpp"
@@ -344,7 +345,7 @@ void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& fam
 /// Intervals wider than the run's own target: of one round those of its medians, of several those of the next
 /// run.
 void add_noise(const Run& run, const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
-  if (run.plan.rounds > 1) {
+  if (most_rounds_of(run) > 1) {
     add_noise_between_runs(run, families, findings);
     return;
   }
@@ -512,28 +513,28 @@ bool is_busy(const PassResult* pass) {
   return pass != nullptr && pass->sampling && !pass->sampling->host_disturbance.empty();
 }
 
-/// Of cases that were timed in peace.
 void add_busy_traces(const Run& run, std::vector<Finding>& findings) {
   std::size_t traced = 0, busy = 0;
   for (const Case& c : run.cases) {
     const PassResult* const trace = find_pass(c, Pass::trace);
     if (trace == nullptr || trace->status != Status::ok) continue;
     ++traced;
-    if (is_busy(trace) && !is_busy(find_pass(c, Pass::timing))) ++busy;
+    if (is_busy(trace)) ++busy;
   }
   if (busy == 0) return;
   findings.push_back(
       {Severity::caution,
        fmt::format(
            "The traces of {} of {} were taken while other devices of the host were at work: copies, calls "
-           "and waits in them are those of a busy host. Op times and counters are not.",
+           "and waits in them are those of a busy host, and so are what the report says to bound a whole and "
+           "the gains it expects of them. Op times and counters are not.",
            busy, format::plural(traced, "case"))});
 }
 
 /// One process does not tell how the next one will differ.
 void add_one_round(const Run& run, const std::vector<FamilyResult>& families,
                    std::vector<Finding>& findings) {
-  if (run.plan.rounds > 1) return;
+  if (most_rounds_of(run) > 1) return;
   bool timed = false;
   for_each_case(families, [&](const FamilyResult&, const VariantResult&, const CaseResult& result) {
     timed = timed || result.total_time;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,16 @@ std::string told_of_the_clock(const Estimate& before, const Estimate& after) {
                      format::quantity(in_a, Unit::hertz), format::quantity(in_b, Unit::hertz));
 }
 
+/// By what Holm's method multiplies each of the p.
+std::vector<double> multipliers(const std::vector<double>& p) {
+  std::vector<double> ordered = p;
+  std::ranges::sort(ordered);
+  std::vector<double> result;
+  for (const double one : p)
+    result.push_back(static_cast<double>(ordered.end() - std::ranges::lower_bound(ordered, one)));
+  return result;
+}
+
 /// The change without what the machine may have moved the time by.
 double change_beyond_step(const RatioTest& test) {
   const double difference = std::log(test.ratio);
@@ -46,18 +57,22 @@ double change_beyond_step(const RatioTest& test) {
 }
 
 /// What is missing for a verdict: the interval of the change must become so narrow that it no longer holds
-/// both a change worth telling and none.
+/// both a change worth telling and none. `together`: of Holm's method, which a change must pass and
+/// sameness need not.
 void say_what_is_missing(SpeedUp& result, const Estimate& before, const Estimate& after,
-                         const RatioTest& test, double threshold, Apart apart) {
+                         const RatioTest& test, double threshold, Apart apart, double together) {
   const double change = std::abs(test.ratio - 1), step = std::expm1(test.step);
-  const double narrow = (change > threshold ? change : threshold - change / 2) - step;
-  if (step > 0 && (narrow <= 0 || (change > threshold && std::abs(change_beyond_step(test)) <= threshold))) {
-    result.reason = fmt::format("a step of the SM clock ({}) may have made it: {}", format::percent(step),
-                                told_of_the_clock(before, after));
+  const bool is_seen = change > threshold;
+  const double narrow = (is_seen ? change : threshold - change / 2) - step;
+  if (step > 0 && (narrow <= 0 || (is_seen && std::abs(change_beyond_step(test)) <= threshold))) {
+    result.reason =
+        fmt::format("without a step of the SM clock ({}) it would be within {}: {}", format::percent(step),
+                    format::percent(threshold), told_of_the_clock(before, after));
     return;
   }
   const auto more = [&](Apart of) {
-    const auto wanted = static_cast<double>(rounds_for(rounds_of(before), rounds_of(after), narrow, of));
+    const auto wanted = static_cast<double>(
+        rounds_for(rounds_of(before), rounds_of(after), narrow, of, is_seen ? together : 1));
     return rounded_up(wanted - static_cast<double>(std::min(before.rounds, after.rounds)));
   };
   const double rounds = more(apart);
@@ -76,9 +91,9 @@ void say_what_is_missing(SpeedUp& result, const Estimate& before, const Estimate
   }
 }
 
-/// Sets the verdict and its reason on a ratio that was tested; `p` as adjusted.
+/// Sets the verdict and its reason on a ratio that was tested; `p` as adjusted, by Holm's `together`.
 void decide(SpeedUp& result, const Estimate& before, const Estimate& after, const RatioTest& test, double p,
-            double threshold, Apart apart) {
+            double together, double threshold, Apart apart) {
   const double change = change_beyond_step(test);
   result.p = p;
   if (p <= significance && std::abs(change) > threshold) {
@@ -86,7 +101,7 @@ void decide(SpeedUp& result, const Estimate& before, const Estimate& after, cons
   } else if (is_within(test.interval, threshold)) {
     result.verdict = Verdict::same;
   } else {
-    say_what_is_missing(result, before, after, test, threshold, apart);
+    say_what_is_missing(result, before, after, test, threshold, apart, together);
   }
 }
 
@@ -126,14 +141,16 @@ std::vector<SpeedUp> judge_all(std::span<const TimePair> pairs, const Thresholds
     all.push_back(tested(pair, apart));
     if (all.back().test) p.push_back(all.back().test->p);
   }
-  const std::vector<double> adjusted = holm(p);
+  const std::vector<double> adjusted = holm(p), together = multipliers(p);
   std::vector<SpeedUp> results;
   std::size_t next = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     SpeedUp& result = results.emplace_back(std::move(all[i].result));
     if (!all[i].test) continue;
     const Estimate &before = *pairs[i].before, &after = *pairs[i].after;
-    decide(result, before, after, *all[i].test, adjusted[next++], thresholds.of(before, after), apart);
+    decide(result, before, after, *all[i].test, adjusted[next], together[next], thresholds.of(before, after),
+           apart);
+    ++next;
   }
   return results;
 }
@@ -193,13 +210,15 @@ double Thresholds::of(const Estimate& before, const Estimate& after) const {
 }
 
 std::string why_disturbed(const TimePair& pair, std::string_view before, std::string_view after) {
-  std::string why;
-  for (const auto& [value, name] : {std::pair(&pair.before, before), std::pair(&pair.after, after)}) {
-    if (!*value || (*value)->disturbed.empty()) continue;
-    why += fmt::format("{}{} was disturbed: {}", why.empty() ? "" : "; ", name,
-                       format::causes((*value)->disturbed));
-  }
-  return why;
+  const auto causes_of = [](const Value& value) {
+    return value ? format::causes(value->disturbed) : std::string();
+  };
+  const std::string first = causes_of(pair.before), second = causes_of(pair.after);
+  if (!first.empty() && first == second) return fmt::format("both were disturbed: {}", first);
+  std::vector<std::string> parts;
+  if (!first.empty()) parts.push_back(fmt::format("{} was disturbed: {}", before, first));
+  if (!second.empty()) parts.push_back(fmt::format("{} was disturbed: {}", after, second));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 bool is_level(const Value& time, const Value& best) {

@@ -12,6 +12,7 @@
 
 #include "model/case_file.hpp"
 #include "model/facts.hpp"
+#include "model/parts.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
@@ -73,6 +74,15 @@ void note_environment(std::vector<std::string>& notes, const Environment& a, con
            fact_or_dash(a, group, name), fact_or_dash(b, group, name), names);
     }
   }
+}
+
+/// How many GPUs measured it; empty where none is known.
+std::string gpus_of(const Run& run) {
+  const PartIndex parts(run);
+  std::set<std::string> gpus;
+  for (const Case& c : run.cases) gpus.insert(parts.gpu_uuid(c.id));
+  gpus.erase("");
+  return gpus.empty() ? "" : format::count(gpus.size());
 }
 
 /// The files of each input: of which family and name, then file name and checksum.
@@ -143,12 +153,13 @@ Differences differences_between(const Run& a, const Run& b, const std::string& n
   note_facts(differences.unlike, identifying_facts, a, b, names);
   note_facts(differences.unlike, condition_facts, a, b, names);
   note_inputs(differences.unlike, a, b, names);
-  std::vector<std::string>& named = differences.named;
-  note(named, "mprof version", a.tool.version, b.tool.version, names);
-  note(named, "mprof revision", a.tool.revision, b.tool.revision, names);
-  note(named, "Quick run", a.plan.quick ? "yes" : "no", b.plan.quick ? "yes" : "no", names);
-  note(named, "State of the run", std::string(to_string(a.state)), std::string(to_string(b.state)), names);
-  note_environment(named, a.environment, b.environment, names);
+  note(differences.build, "mprof version", a.tool.version, b.tool.version, names);
+  note(differences.build, "mprof revision", a.tool.revision, b.tool.revision, names);
+  note(differences.named, "Quick run", a.plan.quick ? "yes" : "no", b.plan.quick ? "yes" : "no", names);
+  note(differences.named, "State of the run", std::string(to_string(a.state)),
+       std::string(to_string(b.state)), names);
+  note(differences.named, "GPUs that measured", gpus_of(a), gpus_of(b), names);
+  note_environment(differences.build, a.environment, b.environment, names);
   return differences;
 }
 
@@ -157,14 +168,7 @@ void require_one_origin(const std::vector<Run>& runs, const std::vector<std::str
   for (std::size_t i = 1; i < runs.size(); ++i) {
     Differences differences = differences_between(runs.front(), runs[i], names.front(), names[i]);
     std::vector<std::string>& all = differences.unlike;
-    // The rest of `named` may differ: a state, a quick run, how many GPUs a process saw.
-    const std::string gpu_count = fmt::format("{}, {}:", group_title(fact::gpu_count.group),
-                                              fact_title(fact::gpu_count.group, fact::gpu_count.name));
-    const auto is_origin = [&](const std::string& text) {
-      return !text.starts_with("Quick run:") && !text.starts_with("State of the run:") &&
-             !text.starts_with(gpu_count);
-    };
-    std::ranges::copy_if(differences.named, std::back_inserter(all), is_origin);
+    std::ranges::move(differences.build, std::back_inserter(all));
     if (all.empty()) continue;
     throw Error(ExitCode::incomparable,
                 fmt::format("{} and {} cannot be put together on one side: {}. Runs of a side must be of one "

@@ -14,7 +14,9 @@ struct Differences {
   /// Times from both sides of these say nothing of the code: another machine (identifying_facts), other
   /// conditions on it (condition_facts), inputs with other contents.
   std::vector<std::string> unlike;
-  /// Worth knowing: versions of libraries and of mprof, a quick run, an unfinished one.
+  /// Another mprof, other libraries or facts of the machine: worth knowing, and runs of one side have none.
+  std::vector<std::string> build;
+  /// Worth knowing: a quick run, an unfinished one, how many GPUs measured.
   std::vector<std::string> named;
 };
 

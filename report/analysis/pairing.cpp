@@ -88,6 +88,17 @@ CaseKey key_in_b(const CaseKey& key, const Run& b, const Pairing& pairing) {
   return other;
 }
 
+[[noreturn]] void refuse_taken_twice(const Case& in_b, const Pairing& pairing) {
+  std::vector<std::string> before;
+  for (const auto& [a, b] : pairing.renamed) {
+    if (b == in_b.key.variant) before.push_back(a + "=" + b);
+  }
+  throw Error(ExitCode::usage,
+              fmt::format("--map {}: two variants of A would be held against {} of B. Leave out the one that "
+                          "is there by its own name, with --variant in the run or --of and --with here.",
+                          fmt::join(before, ", "), in_b.id));
+}
+
 bool is_at(const Case& c, const std::optional<VariantPoint>& point) {
   return !point || (c.key.variant == point->variant && c.key.parameters == point->parameters);
 }
@@ -114,7 +125,7 @@ PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing) {
       paired.only_in_a.push_back(&c);
     } else {
       paired.pairs.push_back({&c, other->second});
-      taken.insert(other->second);
+      if (!taken.insert(other->second).second) refuse_taken_twice(*other->second, pairing);
     }
   }
   for (const Case& c : b.cases) {

@@ -27,6 +27,7 @@ void add_variation(Estimate& sum, const std::vector<Estimate>& times) {
     sum.rounds = std::min(sum.rounds, time.rounds);
     sum.clock = std::max(sum.clock, time.clock);
     sum.sm_clock.step = std::max(sum.sm_clock.step, time.sm_clock.step);
+    if (sum.disturbed.empty()) sum.disturbed = time.disturbed;  // all are of one pass
   }
   sum.between.value = deviation * deviation;
   sum.interval = next_run_interval(rounds_of(sum));

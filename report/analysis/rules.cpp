@@ -683,7 +683,7 @@ const std::vector<Rule> table{
      literature::data_transfer},
     {"overlap_more",
      faster,
-     either,
+     with_host,
      {least("overlapped_time", share_of_time, 0.05)},
      "Copies run beside kernels, or beside each other: {} are saved so, on {} streams at once; part of "
      "the copy time in which a kernel ran: {}.",
@@ -692,7 +692,7 @@ const std::vector<Rule> table{
      literature::overlapped_transfers},
     {"overlap_little",
      context,
-     either,
+     with_host,
      {least("concurrent_streams", difference, 1), most("overlapped_time", share_of_time, 0.05)},
      "{} streams work at once, but little of it overlaps: {} are saved so, of {} of copies.",
      {pair("concurrent_streams"), pair("overlapped_time"), now("copy_time")},
@@ -700,7 +700,7 @@ const std::vector<Rule> table{
      literature::overlapped_transfers},
     {"overlap_less",
      slower,
-     either,
+     with_host,
      {most("overlapped_time", share_of_time, -0.05), least("copy_time", ratio, 0.9)},
      "Less runs at the same time: {} are saved so, on {} streams at once; part of the copy time in which a "
      "kernel ran: {}.",
@@ -839,7 +839,7 @@ const std::vector<Rule> table{
      literature::drepper},
     {"page_faults_fewer",
      faster,
-     either,
+     with_host,
      {most("page_faults", ratio, 0.5), least("system_share", before, 10),
       most("system_share", difference, -5)},
      "Fewer page faults, {} {a_whole}: the operating system takes {} of the CPU time.",
@@ -848,7 +848,7 @@ const std::vector<Rule> table{
      literature::drepper},
     {"page_faults_more",
      slower,
-     either,
+     with_host,
      {least("page_faults", ratio, 2), least("system_share", after, 10), least("system_share", difference, 5)},
      "More page faults, {} {a_whole}: the operating system takes {} of the CPU time.",
      {change("page_faults"), pair("system_share")},
@@ -870,6 +870,8 @@ std::string word(Explains explains) {
       return Words().time("group_time");
     case cpu_time:
       return "op time of a CPU variant";
+    case with_host:
+      return Words().time("group_time") + ", or op time of a CPU variant";
     case either:
       break;
   }

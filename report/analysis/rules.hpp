@@ -21,7 +21,8 @@ enum class Explains {
   op_time,
   group_time,
   either,
-  cpu_time  ///< the op time of a variant for the CPU
+  cpu_time,  ///< the op time of a variant for the CPU
+  with_host  ///< that, and the grouped time of one for a GPU: what holds copies and the host's work
 };
 
 /// What a clause looks at: the baseline's value, the variant's, or what became of it.

@@ -197,6 +197,13 @@ std::string Words::filled(std::string_view text) const {
   return format::sentence_case(std::move(result));
 }
 
+std::string time_name(const Words& words, std::string_view metric, std::string_view op) {
+  if (op.empty()) return "total";
+  const std::string name = format::one_line(op);
+  if (metric == "op_time") return name;
+  return fmt::format("{} ({})", name, words.has_group() ? words.time(metric) : "with its copies");
+}
+
 std::string with_article(const std::string& noun) {
   const bool vowel = std::string_view("aeiou").find(noun.front()) != std::string_view::npos;
   return (vowel ? "an " : "a ") + noun;

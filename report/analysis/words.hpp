@@ -76,6 +76,10 @@ class Words {
   std::string throughout_;
 };
 
+/// What a row says of a time: its op, "second"; by its group "second (stage time)", or without a noun "second
+/// (with its copies)"; of the whole case "total".
+[[nodiscard]] std::string time_name(const Words& words, std::string_view metric, std::string_view op);
+
 /// "an element", "a map".
 [[nodiscard]] std::string with_article(const std::string& noun);
 

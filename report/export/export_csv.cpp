@@ -258,7 +258,7 @@ fs::path write_measurements(const ExportScope& scope, const fs::path& path) {
     add_key(table, scope, result);
     add_subject(table, result, pass, m);
     add_value(table, value);
-    table.text(!value || value->interval ? "" : no_interval(value->samples)).end_row();
+    table.text(!value || value->interval ? "" : no_interval(*value)).end_row();
   });
   table.commit();
   return path;

@@ -335,6 +335,7 @@ json right_line(const FamilyResult& family) {
 /// "At other sizes: map is fastest with map/waves at size 1024."
 std::string elsewhere_sentence(const FamilyResult& family, const Brief& brief) {
   std::vector<std::string> parts;
+  bool is_sure = true;
   for (const Leader& leader : brief.leaders) {
     const Answers answers = answers_for(family, leader.best->op);
     for (const Winner& winner : answers.winners) {
@@ -343,12 +344,16 @@ std::string elsewhere_sentence(const FamilyResult& family, const Brief& brief) {
         return best->fastest->configuration == winner.configuration && !best->level.empty();
       });
       if (is_level) continue;  // no winner
+      is_sure = is_sure && std::ranges::all_of(answers.best, [](const Best* best) {
+                  return best->time()->disturbed.empty();
+                });
       parts.push_back(fmt::format("{} with {} {}", timed_name(family, leader.best->op),
                                   format::short_id(winner.configuration), family.words.at(winner.problems)));
     }
   }
   if (parts.empty()) return {};
-  return fmt::format("Fastest at other {}: {}.", family.words.several(), fmt::join(parts, "; "));
+  return fmt::format("{} at other {}: {}.", is_sure ? "Fastest" : "Of the shortest median",
+                     family.words.several(), fmt::join(parts, "; "));
 }
 
 /// "From the CPU to the GPU, the best of each: map 55.1×, whole transformation 0.494× as fast."

@@ -111,12 +111,6 @@ Cell total_speed_up_cell(const CaseResult& result) {
   return speed_up_or_baseline(result, result.total_speed_up);
 }
 
-std::string time_name(const Words& words, std::string_view metric, std::string_view op) {
-  if (op.empty()) return "total";
-  const std::string name = format::one_line(op);
-  return metric == "op_time" ? name : fmt::format("{} ({})", name, words.time(metric));
-}
-
 Tone tone_of(Verdict verdict) {
   if (verdict == Verdict::faster) return Tone::good;
   return verdict == Verdict::slower ? Tone::bad : Tone::quiet;

@@ -42,10 +42,6 @@ void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
 [[nodiscard]] Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const OpInfo& op);
 [[nodiscard]] Cell total_speed_up_cell(const CaseResult& result);
 
-/// What a row says of a time: its op, "second"; by its group "second (stage time)"; of the whole case
-/// "total".
-[[nodiscard]] std::string time_name(const Words& words, std::string_view metric, std::string_view op);
-
 /// Faster is good, slower is bad, and the rest quiet.
 [[nodiscard]] Tone tone_of(Verdict verdict);
 

@@ -54,9 +54,10 @@ struct ForestRow {
   const TimeComparison* time = nullptr;
 
   [[nodiscard]] double size() const { return std::abs(std::log(*time->ratio)); }
+  [[nodiscard]] bool is_told() const { return is_change(time->speed_up.verdict); }
 };
 
-/// The largest change first.
+/// What was told first, and then by size.
 std::vector<ForestRow> forest_rows(const Comparison& comparison) {
   std::vector<ForestRow> rows;
   for (const CaseComparison& c : comparison.cases) {
@@ -64,7 +65,9 @@ std::vector<ForestRow> forest_rows(const Comparison& comparison) {
       if (time.ratio) rows.push_back({&c, &time});
     }
   }
-  std::ranges::stable_sort(rows, [](const ForestRow& a, const ForestRow& b) { return a.size() > b.size(); });
+  std::ranges::stable_sort(rows, [](const ForestRow& a, const ForestRow& b) {
+    return a.is_told() != b.is_told() ? a.is_told() : a.size() > b.size();
+  });
   return rows;
 }
 

@@ -53,8 +53,8 @@ struct TestCase {
   std::string skipped;               ///< why nothing can be said; empty: something can
 };
 
-std::string time_text(const TimeComparison& time) {
-  const std::string name = time.op.empty() ? "total" : time.op;
+std::string time_text(const Words& words, const TimeComparison& time) {
+  const std::string name = named_time(words, time);
   if (!time.ratio) return fmt::format("{}: {}", name, time.speed_up.reason);
   return fmt::format("{}: {} -> {} ({}), {}", name, format::quantity(time.a->median, Unit::second),
                      format::quantity(time.b->median, Unit::second), format::signed_percent(*time.ratio - 1),
@@ -62,15 +62,14 @@ std::string time_text(const TimeComparison& time) {
 }
 
 /// Why nothing can be said of a case that does not fail; empty when something can.
-std::string why_skipped(const CaseComparison& c) {
+std::string why_skipped(const Words& words, const CaseComparison& c) {
   if (c.status_b != Status::ok)
     return fmt::format("{} in B{}{}", to_string(c.status_b), c.reason_b.empty() ? "" : ": ", c.reason_b);
   if (c.status_a != Status::ok) return {};  // it is right again
   if (c.importance != Importance::inconclusive) return {};
   for (const TimeComparison& time : c.times) {
     if (time.speed_up.verdict == Verdict::inconclusive)
-      return fmt::format("inconclusive: {}: {}", time.op.empty() ? "total time" : time.op,
-                         time.speed_up.reason);
+      return fmt::format("inconclusive: {}: {}", named_time(words, time), time.speed_up.reason);
   }
   return {};
 }
@@ -78,11 +77,12 @@ std::string why_skipped(const CaseComparison& c) {
 TestCase test_of(const Comparison& comparison, const CaseComparison& c) {
   TestCase test{
       c.id == c.id_b ? c.id : fmt::format("{} -> {}", c.id, c.id_b), 0, comparison.failures_of(c), {}, {}};
+  const Words& words = words_of(comparison, c);
   for (const TimeComparison& time : c.times) {
-    test.details.push_back(time_text(time));
+    test.details.push_back(time_text(words, time));
     if (time.op.empty() && time.b) test.seconds = time.b->median;
   }
-  if (test.failures.empty()) test.skipped = why_skipped(c);
+  if (test.failures.empty()) test.skipped = why_skipped(words, c);
   return test;
 }
 

@@ -32,7 +32,7 @@ using Cases = std::vector<const CaseComparison*>;
 Table times_table(const Comparison& comparison, const Cases& cases) {
   Table table("times", "Times, A to B");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
-  table.numbers("Speed-up").text("Verdict");
+  table.numbers("Speed-up").spare().text("Verdict");  // the change says it as well
   for (const CaseComparison* c : cases) {
     for (const TimeComparison& time : c->times) {
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))

@@ -110,6 +110,7 @@ std::string silence(const Explanation& explanation) {
   if (explanation.change() == Verdict::same) return "No rule found a change worth telling either.";
   if (explanation.change() == Verdict::inconclusive)
     return "The measurement cannot tell the two times apart, and no rule found a change worth telling.";
+  if (!explanation.missing.empty()) return "No rule that can be asked explains it.";
   return "No rule explains it: each asks for a larger change than was measured of anything in that "
          "direction.";
 }

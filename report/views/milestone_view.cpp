@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
+#include "model/rounds.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
@@ -365,7 +366,7 @@ json glossary_view(const RunAnalysis& analysis) {
                       : fmt::format("{}: the op with allocation, copies in and out, and frees. ",
                                     format::sentence_case(grouped->words.time("group_time")))));
   add_words_of_gpus(analysis, add);
-  const bool in_rounds = analysis.run->plan.rounds > 1;
+  const bool in_rounds = most_rounds_of(*analysis.run) > 1;
   add("Time, ±",
       fmt::format(
           "A time is {}; ± is half the width of the interval in which the next run's lies 95 times in 100: "

@@ -99,35 +99,39 @@ Table step_table(const FamilyResult& family, const VariantResult& variant, const
 }
 
 /// "map/fp16x2 builds on it: 1.87× as fast in rows and 2.03× in columns, at size 10000."
-std::string built_on_sentence(const FamilyResult& family, const VariantResult& other) {
-  const CaseResult* largest = other.largest_timed();
+/// "1.87× in rows, 2.03× in columns (inconclusive)"; "stage time: 1.87× in rows, 2.03× in columns" where that
+/// is what was compared.
+std::string gains_text(const FamilyResult& family, const CaseResult& result) {
   std::vector<std::string> gains;
-  if (largest != nullptr) {
-    for (const OpResult& op : largest->ops) {
-      if (op.speed_up)
-        gains.push_back(fmt::format("{} as fast in {}", format::times(*op.speed_up.factor),
-                                    format::short_id(op.info.name)));
-    }
+  bool by_group = true;
+  for (const OpResult& op : result.ops) {
+    if (!op.speed_up) continue;
+    by_group = by_group && op.compared_by == "group_time";
+    const bool is_open = op.speed_up.verdict == Verdict::inconclusive;
+    gains.push_back(fmt::format("{} in {}{}", format::times(*op.speed_up.factor),
+                                format::short_id(op.info.name), is_open ? " (inconclusive)" : ""));
   }
-  const std::string id = format::short_id(other.info.id);
+  if (gains.empty()) return {};
+  return fmt::format("{}{}", by_group ? family.words.time("group_time") + ": " : "", fmt::join(gains, ", "));
+}
+
+std::string gains_over_it(const FamilyResult& family, const VariantResult& other) {
+  const CaseResult* const largest = other.largest_timed();
+  return largest == nullptr ? std::string() : gains_text(family, *largest);
+}
+
+/// "map/fp16x2 builds on it: 1.87× in rows, 2.03× in columns, size 8192."
+std::string built_on_sentence(const FamilyResult& family, const VariantResult& other) {
+  const std::string id = format::short_id(other.info.id), gains = gains_over_it(family, other);
   return gains.empty() ? fmt::format("{} builds on it.", id)
-                       : fmt::format("{} builds on it: {}, {}.", id, format::list(gains),
-                                     family.words.at(largest->key.problem));
+                       : fmt::format("{} builds on it: {}, {}.", id, gains,
+                                     family.words.at(other.largest_timed()->key.problem));
 }
 
 /// "map/fp16x2 (1.87× in rows, 2.03× in columns)"
-std::string built_on_words(const VariantResult& other) {
-  const CaseResult* largest = other.largest_timed();
-  std::vector<std::string> gains;
-  if (largest != nullptr) {
-    for (const OpResult& op : largest->ops) {
-      if (op.speed_up)
-        gains.push_back(
-            fmt::format("{} in {}", format::times(*op.speed_up.factor), format::short_id(op.info.name)));
-    }
-  }
-  const std::string id = format::short_id(other.info.id);
-  return gains.empty() ? id : fmt::format("{} ({})", id, fmt::join(gains, ", "));
+std::string built_on_words(const FamilyResult& family, const VariantResult& other) {
+  const std::string id = format::short_id(other.info.id), gains = gains_over_it(family, other);
+  return gains.empty() ? id : fmt::format("{} ({})", id, gains);
 }
 
 Table remaining_table(const FamilyResult& family, const CaseResult& result, const PageContext& page) {
@@ -201,7 +205,7 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
   view["together"] = sentences;
   for (const VariantResult* other : built_on(family, variant)) {
     sentences.push_back(built_on_sentence(family, *other));
-    short_words.push_back(built_on_words(*other));
+    short_words.push_back(built_on_words(family, *other));
   }
   view["built_on"] = format::list(short_words);
   const std::vector<Step> steps = steps_to(family, variant);

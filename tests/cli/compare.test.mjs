@@ -59,12 +59,16 @@ test("two variants inside one run", () => {
   }
 });
 
-test("several runs of a side are put together, wherever the options stand", () => {
-  const pooled = compared([a, b, "--", b]);
+test("several runs of a side are put together, wherever the options stand", (t) => {
+  const again = changed(t, b, (text) => text.replaceAll(/"started": "2/g, '"started": "3').replaceAll(/"run": "2/g, '"run": "3'));
+  const pooled = compared([a, b, "--", again]);
   const [time] = pooled.cases[0].times, [alone] = compared([a, b], 1).cases[0].times;
   assert.equal(time.a.rounds, alone.a.rounds + alone.b.rounds);
   assert.equal(time.a.samples, alone.a.samples + alone.b.samples);
   assert.equal(time.b.samples, alone.b.samples);
+  const both = mprof(["compare", a, b, "--", b]);
+  assert.equal(both.code, 2);
+  assert.match(both.err, /run_b is on both sides, and would be compared with itself/);
   const twice = mprof(["compare", a, "--threshold", "5", a, "--", b]);
   assert.equal(twice.code, 2);
   assert.match(twice.err, /one and the same run, given twice on one side/);

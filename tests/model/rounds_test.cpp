@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -136,19 +137,31 @@ TEST(RatioOfRounds, WhatExceedsAStepIsTested) {
   EXPECT_NEAR(test.interval.high, test_ratio(before, beyond)->interval.high * 1.0076, 1e-12);
 }
 
-TEST(RoundsFor, AreEnoughAndNoMoreThanThat) {
+/// How often a difference is told with so many rounds, where p is multiplied by `together`.
+double told(const Variance& between, double relative, std::size_t rounds, double together) {
+  constexpr int tries = 4000;
+  std::mt19937_64 random(rounds);
+  std::normal_distribution<double> normal(0, std::sqrt(between.value / static_cast<double>(rounds)));
+  int found = 0;
+  for (int i = 0; i < tries; ++i) {
+    const auto count = static_cast<double>(rounds);
+    const auto test = test_ratio({std::exp(normal(random)), count, between},
+                                 {(1 + relative) * std::exp(normal(random)), count, between});
+    found += test->p * together <= 0.05 ? 1 : 0;
+  }
+  return static_cast<double>(found) / tries;
+}
+
+TEST(RoundsFor, TellFourTimesInFiveAndNoFewerDo) {
   const Rounds now{1.0, 3, {1e-4, 60}};
-  for (const double relative : {0.03, 0.01, 0.003}) {
-    const std::size_t count = rounds_for(now, now, relative);
-    const auto reach = [&](std::size_t rounds) {
-      return test_ratio({1.0, static_cast<double>(rounds), now.between},
-                        {1.0, static_cast<double>(rounds), now.between})
-                 ->interval.high -
-             1;
-    };
-    EXPECT_LE(reach(count), relative);
-    if (count > 2) {
-      EXPECT_GT(reach(count - 1), relative);
+  for (const double together : {1.0, 100.0}) {
+    for (const double relative : {0.03, 0.01, 0.005}) {
+      const std::size_t count = rounds_for(now, now, relative, Apart::in_two_runs, together);
+      EXPECT_GT(told(now.between, relative, count, together), 0.77) << relative << ' ' << count;
+      if (count > 4) {
+        EXPECT_LT(told(now.between, relative, count - 1, together), 0.83) << relative << ' ' << count;
+      }
+      EXPECT_GT(count, 3U) << "there are three already";
     }
   }
 }

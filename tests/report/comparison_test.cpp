@@ -11,6 +11,7 @@
 #include "report/page/charts.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/views/comparison_charts.hpp"
+#include "report/views/views.hpp"
 #include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 
@@ -98,7 +99,7 @@ class StatusChanges : public testing::TestWithParam<StatusChange> {};
 
 TEST_P(StatusChanges, FromOkToBrokenIsARegression) {
   mprof::Run a = samples::healthy();
-  a.cases.resize(1);
+  a.cases.resize(2);  // the other one is ok in both
   mprof::Run b = a;
   samples::timing(a.cases[0]).status = GetParam().before;
   samples::timing(b.cases[0]).status = GetParam().after;
@@ -130,6 +131,43 @@ TEST(Compare, RefusesRunsWithoutACommonCase) {
   std::erase_if(b.cases, [](const Case& c) { return samples::batch_of(c) != 100; });
   EXPECT_NE(refusal(a, b).find("no case in common"), std::string::npos);
   EXPECT_NE(refusal(samples::empty_run(), samples::empty_run()).find("no case in common"), std::string::npos);
+}
+
+TEST(Compare, RefusesRunsOfWhichNothingIsDoneInBoth) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  for (Case& c : b.cases) samples::timing(c).status = Status::interrupted;
+  EXPECT_NE(refusal(a, b).find("common cases is done in both"), std::string::npos) << refusal(a, b);
+  samples::timing(b.cases[0]).status = Status::crashed;
+  EXPECT_TRUE(compare(a, b, {}).regression());
+}
+
+TEST(Compare, ARegressionIsOfTheTimeThatIsSlower) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  b.started = "2026-11-02T00:00:00Z";
+  for (Measurement& row : samples::timing(b.cases[0]).measurements) {
+    if (row.metric == "group_time" && row.op == "layer1") {
+      for (double& sample : row.samples) sample *= 3;
+    }
+  }
+  const Comparison comparison = compare(a, b, {});
+  ASSERT_FALSE(comparison.cases[0].regressions.empty());
+  EXPECT_TRUE(comparison.cases[0].regressions[0].text.starts_with("layer1 (layer time) slower by"))
+      << comparison.cases[0].regressions[0].text;
+  EXPECT_NE(comparison_junit(comparison).find("layer1 (layer time) slower by"), std::string::npos);
+}
+
+TEST(Compare, MeansLeaveOutWhatWasDisturbed) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  b.started = "2026-11-02T00:00:00Z";
+  const MeanRatio quiet = compare(a, b, {}).mean_of_ops();
+  EXPECT_DOUBLE_EQ(quiet.ratio, 1);
+  for (Measurement& row : samples::timing(b.cases[0]).measurements) {
+    row.disturbed = "4 devices of the host were measured side by side";
+    for (double& sample : row.samples) sample *= 3;
+  }
+  const MeanRatio beside = compare(a, b, {}).mean_of_ops();
+  EXPECT_LT(beside.count, quiet.count);
+  EXPECT_DOUBLE_EQ(beside.ratio, 1);
 }
 
 TEST(Compare, RefusesOtherMachinesUnlessAllowed) {
@@ -237,7 +275,14 @@ TEST(Compare, HowManyGpusAProcessSeesIsNoOtherMachine) {
   mprof::Run a = samples::healthy(), b = samples::healthy();
   a.environment["gpu"]["GPUs"] = 4.0;
   b.environment["gpu"]["GPUs"] = 1.0;
-  EXPECT_EQ(compare(a, b, {}).notes, std::vector<std::string>{"GPU, GPUs: 4 in A, 1 in B"});
+  EXPECT_TRUE(compare(a, b, {}).notes.empty());
+  for (const char* gpu : {"GPU-1", "GPU-2"}) {
+    RunPart& part = a.parts.emplace_back();
+    part.environment["gpu"]["UUID"] = gpu;
+    part.cases = {a.cases[a.parts.size()].id};
+  }
+  a.environment["gpu"]["UUID"] = b.environment["gpu"]["UUID"] = "GPU-1";
+  EXPECT_EQ(compare(a, b, {}).notes, std::vector<std::string>{"GPUs that measured: 2 in A, 1 in B"});
 }
 
 TEST(Compare, RunsOfASideMayHaveSeenOtherNumbersOfGpus) {

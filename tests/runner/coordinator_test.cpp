@@ -202,7 +202,7 @@ TEST_F(CoordinatorTest, WhatAVariantChoseIsKeptForItsOtherPassesAndRounds) {
   for (const std::uint64_t size : {1U, 2U, 3U}) {
     const Case& c = *find_case(run, {"fake/chooses", {}, test::size_of(size)});
     const std::string chosen = std::to_string(size);
-    const std::map<std::string, std::string> chosen_once{{"engine", chosen}, {"followed", chosen}};
+    const Choices chosen_once{{"engine", chosen}, {"followed", chosen}};
     EXPECT_EQ(c.passes[0].choices, chosen_once) << "in two rounds";
     EXPECT_EQ(c.passes[1].choices, chosen_once);
     EXPECT_TRUE(find_case(run, {"fake/right", {}, test::size_of(size)})->passes[0].choices.empty());

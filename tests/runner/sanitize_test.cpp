@@ -193,8 +193,7 @@ TEST_F(SanitizeTest, TheWorkerIsGivenWhatTheRunChose) {
     c.passes = {timing};
   }
   EXPECT_EQ(sanitized(run).results.at(0).status, SanitizerStatus::clean);
-  EXPECT_EQ(parse_job(read_file(seen)).choices,
-            (std::vector<std::map<std::string, std::string>>{{{"engine", "of fake/chooses@2"}}}));
+  EXPECT_EQ(parse_job(read_file(seen)).choices, (std::vector<Choices>{{{"engine", "of fake/chooses@2"}}}));
 }
 
 TEST_F(SanitizeTest, ErrorsAreCountedAndTheFirstIsKept) {
