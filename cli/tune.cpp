@@ -169,8 +169,8 @@ Run derived(const Run& run, const ResultDirectory& directory) {
 }
 
 /// Parameters at their default are left out of an id.
-bool is_default(const CaseResult& result) {
-  return result.id.find('[') == std::string::npos;
+bool is_default(const std::string& id) {
+  return id.find('[') == std::string::npos;
 }
 
 /// What all measuring of one search shares.
@@ -197,7 +197,9 @@ class Search {
         objective_(std::move(objective)) {
     points_ = run_.cases.size();
     for (std::size_t i = 0; i < run_.cases.size(); ++i) {
-      if (!is_skipped(run_.cases[i])) at_.push_back(i);
+      if (is_skipped(run_.cases[i])) continue;
+      at_.push_back(i);
+      if (is_default(run_.cases[i].id)) default_point_ = run_.cases[i];
     }
   }
 
@@ -222,6 +224,8 @@ class Search {
   [[nodiscard]] bool was_out_of_time() const { return is_out_of_time_; }
   [[nodiscard]] std::size_t points() const { return points_; }
   [[nodiscard]] const Run& record() const { return run_; }
+  /// Where it is among the points and can be, whether it was drawn or not; nothing of it measured.
+  [[nodiscard]] const std::optional<Case>& default_point() const { return default_point_; }
   [[nodiscard]] const Stopping& full_round() const { return full_; }
   [[nodiscard]] const ResultDirectory& directory() const { return directory_; }
   [[nodiscard]] Run seen() const { return derived(run_, directory_); }
@@ -303,6 +307,7 @@ class Search {
   const Bench& bench_;
   Stopping full_;
   std::optional<Objective> objective_;
+  std::optional<Case> default_point_{};
   std::size_t points_ = 0;       ///< that there are, with those that cannot be
   std::vector<std::size_t> at_;  ///< the case of each point that the strategy chooses among
   const Clock& clock_ = steady_clock();
@@ -316,7 +321,7 @@ class Finals {
  public:
   Finals(const Search& search, const std::vector<Candidate>& ranking, const Bench& bench,
          std::uint32_t rounds)
-      : run_(run_of(search, chosen(ranking), rounds)),
+      : run_(run_of(search, chosen(search, ranking), rounds)),
         directory_(search.directory().path() / finals_folder, ResultDirectory::Mode::create),
         bench_(bench) {}
 
@@ -334,15 +339,18 @@ class Finals {
   [[nodiscard]] Run seen() const { return derived(run_, directory_); }
 
  private:
-  /// The finalists, and the default, which the answer is told against.
-  static std::vector<CaseKey> chosen(const std::vector<Candidate>& ranking) {
+  /// The finalists, and the default, which the answer is told against unless it was measured and not right.
+  static std::vector<CaseKey> chosen(const Search& search, const std::vector<Candidate>& ranking) {
     std::vector<CaseKey> keys;
     for (const std::size_t place : finalists(ranking, fewest_finalists, most_finalists))
       keys.push_back(ranking[place].result.key);
-    const auto usual =
-        std::ranges::find_if(ranking, [](const Candidate& c) { return c.value && is_default(c.result); });
-    if (usual != ranking.end() && std::ranges::find(keys, usual->result.key) == keys.end())
-      keys.push_back(usual->result.key);
+    const std::optional<Case>& usual = search.default_point();
+    if (!usual || std::ranges::find(keys, usual->key) != keys.end()) return keys;
+    const bool is_broken = std::ranges::any_of(ranking, [&](const Candidate& candidate) {
+      return candidate.result.key == usual->key && !candidate.value &&
+             candidate.result.status != Status::skipped;
+    });
+    if (!is_broken) keys.push_back(usual->key);
     return keys;
   }
 
@@ -353,6 +361,7 @@ class Finals {
     run.plan.rounds = rounds;
     run.plan.stopping = search.full_round();
     std::erase_if(run.cases, [&](const Case& c) { return std::ranges::find(keys, c.key) == keys.end(); });
+    if (run.cases.size() < keys.size()) run.cases.push_back(*search.default_point());  // it was not drawn
     for (Case& c : run.cases) {
       for (PassResult& pass : c.passes) pass = {.pass = pass.pass, .reason = "not run yet"};
     }
@@ -387,6 +396,7 @@ TunedEntry entry_of(const Arguments& arguments, const Search& search, const std:
                    .parameters = winner.result.key.parameters,
                    .value = winner.value->median};
   if (winner.value->interval) entry.interval = {winner.value->interval->low, winner.value->interval->high};
+  entry.disturbed = winner.value->disturbed;
   for (const Candidate& candidate : best) {
     if (candidate.standing == Standing::level) entry.level.push_back(candidate.result.key.parameters);
   }
@@ -447,6 +457,9 @@ class Answer {
     print_wrapped(fmt::format("\nKept in {0}: {1}. Use it: mprof run --tuned={0} {2} {3}", file.string(),
                               point_name(entry.parameters), is_source_name(name) ? "--source" : "--variant",
                               name));
+    if (!entry.disturbed.empty())
+      print_wrapped(fmt::format("The measurement was disturbed ({}): search again when the machine is quiet.",
+                                format::causes(entry.disturbed)));
   }
 
  private:

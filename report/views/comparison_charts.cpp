@@ -21,9 +21,11 @@ constexpr double least_move = 1;                  // percentage points: less is 
 constexpr std::size_t most_samples_of_a_side = 250;
 constexpr std::array verdicts{Verdict::slower, Verdict::faster, Verdict::inconclusive, Verdict::same};
 
-/// The case without its family where all are of one.
+/// The case without its family where all are of one, and without axes that are the same throughout.
 std::string case_label(const Comparison& comparison, const CaseComparison& c) {
-  std::string id = format::one_line(c.id);
+  const Words& words = words_of(comparison, c);
+  std::string id = format::one_line(c.id.substr(0, c.id.rfind('@')));
+  if (!words.axes().empty()) id += "@" + words.values({c.key.problem});
   if (comparison.words.size() == 1) id = id.substr(std::min(id.find('/') + 1, id.size()));
   return format::elide(id, longest_chart_label);
 }

@@ -82,7 +82,7 @@ std::string word(const Explanation& explanation) {
     case Verdict::inconclusive:
       break;
   }
-  return "inconclusive";
+  return explanation.speed_up.disturbed ? "inconclusive (a time was disturbed)" : "inconclusive";
 }
 
 std::string times_text(const Words& words, const Explanation& explanation) {

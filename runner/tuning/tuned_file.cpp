@@ -33,6 +33,7 @@ void fields(Archive& a, S& s) {
   a.field("parameters", s.parameters);
   a.field("value", s.value);
   a.optional_field("interval", s.interval);
+  a.optional_field("disturbed", s.disturbed);
   a.optional_field("level", s.level);
   a.field("strategy", s.strategy);
   a.field("measured", s.measured);

@@ -32,6 +32,7 @@ struct TunedEntry {
   Parameters parameters{};          ///< the best: a value of each parameter
   double value = 0;                 ///< of the objective, SI base unit
   std::vector<double> interval{};   ///< its 95 % interval, low and high; empty: none is known
+  std::string disturbed{};          ///< what disturbed the measurement; empty: nothing
   std::vector<Parameters> level{};  ///< those that it is not better than beyond doubt
   std::string strategy{};
   std::uint64_t measured = 0;  ///< points that the search has measured
