@@ -148,13 +148,13 @@ void append(const std::string& file, const std::string& text) {
 int compare_runs(const Arguments& arguments) {
   const std::string format = parse_comparison_format(arguments.text("format"), "comparison");
   const Comparison comparison = compared(arguments, parse_options(arguments));
-  if (arguments.given("junit")) write_file(arguments.text("junit"), comparison_junit(comparison));
+  if (arguments.given("junit")) write_output(arguments.text("junit"), comparison_junit(comparison));
   if (arguments.given("step-summary"))
     append(arguments.text("step-summary"), render_step_summary(comparison));
   const std::string text = render_comparison(
       comparison, format, {.width = terminal_width(), .templates = {}, .all = arguments.flag("all")});
   if (arguments.given("out")) {
-    write_file(arguments.text("out"), text);
+    write_output(arguments.text("out"), text);
     fmt::print("{}\n", arguments.text("out"));
   } else {
     std::fputs(text.c_str(), stdout);

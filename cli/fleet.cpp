@@ -265,7 +265,7 @@ int show_fleet(const Arguments& arguments) {
   else
     print_text(fleet, arguments.flag("all"));
   refuse_silence(fleet);
-  if (arguments.given("html")) write_file(arguments.text("html"), render_fleet(fleet));
+  if (arguments.given("html")) write_output(arguments.text("html"), render_fleet(fleet));
   return static_cast<int>(fleet.is_bad() ? ExitCode::regression : ExitCode::success);
 }
 

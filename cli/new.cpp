@@ -66,7 +66,7 @@ void make_suite(const Arguments& arguments) {
   require_new(file);
   std::string text(first_suite());
   replace_all(text, "@FILE@", file.string());
-  write_file(file, text);
+  write_output(file, text);
   fmt::print("Wrote {0}. Next: mprof run --suite {0} --all\n", file.string());
 }
 
@@ -81,7 +81,7 @@ void make_variant(const Arguments& arguments) {
   require_new(file);
   replace_all(text, "@NAME@", file.stem().string());
   replace_all(text, "@FILE@", file.string());
-  write_file(file, text);
+  write_output(file, text);
   fmt::print("Wrote {}. Next: mprof run --source {}\n", file.string(), file.string());
 }
 

@@ -87,7 +87,7 @@ int stats(const Arguments& arguments) {
   for (const ProfileReport* report : reports) tables.push_back(report->table(profile));
   const std::string text = render_profile(tables, format);
   if (arguments.given("out")) {
-    write_file(arguments.text("out"), text);
+    write_output(arguments.text("out"), text);
     fmt::print("{}\n", arguments.text("out"));
   } else {
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -19,9 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int most_links = 40;  // that Linux follows, too
+
+bool is_full(int error) {
+  return error == ENOSPC || error == EDQUOT;
+}
+
 [[noreturn]] void fail_to_write(const fs::path& path, int error) {
-  const char* next = error == ENOSPC || error == EDQUOT ? "free some space, or write elsewhere with --out"
-                                                        : "choose another place with --out";
+  const char* next =
+      is_full(error) ? "free some space, or write elsewhere with --out" : "choose another place with --out";
   throw Error(ExitCode::environment,
               fmt::format("cannot write {}: {}. What was there before is unchanged; {}.", path.string(),
                           std::strerror(error), next));
@@ -46,6 +55,42 @@ void sync_directory(const fs::path& directory) {
 
 fs::path directory_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// The descriptor of this process that names such as /dev/fd/3 stand for. To open it anew would begin at its
+/// start, and a socket cannot be opened.
+std::optional<int> own_descriptor(const fs::path& path) {
+  std::error_code error;
+  const fs::path folder = fs::canonical("/proc/self/fd", error);
+  if (error || fs::canonical(directory_of(path), error) != folder) return std::nullopt;
+  const std::string name = path.filename().string();
+  int number = -1;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (problem != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+/// Where symbolic links lead, of descriptors to their names. Nothing need be there.
+fs::path behind_links(const fs::path& path) {
+  std::error_code error;
+  fs::path target = path;
+  for (int i = 0; fs::is_symlink(target, error) && !own_descriptor(target); ++i) {
+    if (i == most_links) fail_to_write(path, ELOOP);
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) fail_to_write(path, error.value());
+    target = directory_of(target) / next;
+  }
+  return target;
+}
+
+/// Into what is there, and closes it. `file` is below 0 where it could not be opened.
+void write_into(const fs::path& path, int file, std::string_view contents) {
+  int error = file < 0 ? errno : write_all(file, contents);
+  if (file >= 0 && ::close(file) != 0 && error == 0) error = errno;
+  if (error == 0) return;
+  throw Error(ExitCode::environment,
+              fmt::format("cannot write {}: {}; {}.", path.string(), std::strerror(error),
+                          is_full(error) ? "free some space, or write elsewhere" : "write elsewhere"));
 }
 
 }  // namespace
@@ -132,6 +177,22 @@ void write_file(const fs::path& path, std::string_view contents) {
   FileWriter file(path);
   file.write(contents);
   file.commit();
+}
+
+void write_output(const fs::path& path, std::string_view contents) {
+  const fs::path target = behind_links(path);
+  if (const std::optional<int> own = own_descriptor(target)) {
+    std::fflush(stdout);  // what was printed before comes before it
+    write_into(path, ::dup(*own), contents);
+    return;
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) fail_to_write(path, EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    write_into(path, ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY), contents);
+  else
+    write_file(target, contents);
 }
 
 }  // namespace mprof

@@ -33,6 +33,12 @@ class FileWriter {
 /// The same of a text at hand. Throws Error(environment) when the disk is full or the directory not writable.
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
+/// The same of a file that the user named, which may be anything: a symbolic link stays, and what it leads to
+/// is written, also where nothing is there yet; a device, a named pipe and a descriptor (/dev/stdout,
+/// /dev/fd/3) stay and are written into. In a directory that may have come from anywhere, links are not to be
+/// followed: that is for write_file(), which replaces them.
+void write_output(const std::filesystem::path& path, std::string_view contents);
+
 /// The whole file; throws Error(usage) that says why it cannot be read.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 

@@ -53,13 +53,13 @@ std::vector<std::filesystem::path> write_history(const History& history, std::st
                                                  const HistoryLayout& layout,
                                                  const std::filesystem::path& file) {
   if (format != "md") {
-    write_file(file, render_history(history, format, layout));
+    write_output(file, render_history(history, format, layout));
     return {file};
   }
   const Templates templates(layout.templates);
   const Page page = history_page(history, layout.all);
   std::vector<std::filesystem::path> written{file};
-  write_file(file, render_markdown(templates, "history", page.view));
+  write_output(file, render_markdown(templates, "history", page.view));
   if (page.charts.empty()) return written;
   const ChartRenderer renderer(templates);
   for (const PlannedChart& planned : page.charts) {

@@ -201,7 +201,7 @@ void add_tuned(const std::filesystem::path& path, const TunedEntry& entry) {
   TunedFile file = std::filesystem::exists(path, error) ? read_tuned(path) : TunedFile{};
   std::erase_if(file.entries, [&](const TunedEntry& other) { return is_same_search(entry, other); });
   file.entries.push_back(entry);
-  write_file(path, json::print(json::to_json(file)));
+  write_output(path, json::print(json::to_json(file)));
 }
 
 Tuning tuning_of(const TunedFile& file, const std::string& name, const Run& run) {
