@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "cli/standard_output.hpp"
 #include "cli/terminal.hpp"
 #include "kernels/registry.hpp"
 #include "model/version.hpp"
@@ -84,27 +87,45 @@ int dispatch(const std::vector<std::string>& command_line) {
 
 int complain(const std::string& message, ExitCode code) {
   std::fflush(stdout);
-  fmt::print(stderr, "mprof: {}\n", message);
+  std::fputs(fmt::format("mprof: {}\n", message).c_str(), stderr);  // fmt::print() throws where that is full
   return static_cast<int>(code);
+}
+
+/// The only place that catches: what is thrown anywhere becomes one message and one exit code here.
+int exit_code_of(int argc, char** argv) {
+  try {
+    Registry::instance().export_environment();
+    return dispatch({argv, argv + argc});
+  } catch (const Error& error) {
+    return complain(error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory. Close other programs, or run smaller problems (`mprof run --help`).",
+                    ExitCode::environment);
+  } catch (const std::exception& error) {
+    return complain(
+        fmt::format("a fault of mprof itself: {}. Please report it with the command line.", error.what()),
+        ExitCode::fault);
+  }
+}
+
+/// The exit code of a command whose output met this error; its own, where that tells of something already.
+int with_output_error(int code, int error) {
+  if (error == 0 || error == EPIPE) return code;  // who reads no further has what he wanted
+  const bool is_full = error == ENOSPC || error == EDQUOT;
+  const int lost =
+      complain(fmt::format("cannot write to standard output: {}. What was printed is not complete; {}.",
+                           std::strerror(error),
+                           is_full ? "free some space, or send it elsewhere" : "send it elsewhere"),
+               ExitCode::environment);
+  return code == 0 ? lost : code;
 }
 
 }  // namespace
 }  // namespace mprof::cli
 
-/// The only place that catches: what is thrown anywhere becomes one message and one exit code here.
 int main(int argc, char** argv) {
-  using namespace mprof;
-  try {
-    Registry::instance().export_environment();
-    return cli::dispatch({argv, argv + argc});
-  } catch (const Error& error) {
-    return cli::complain(error.what(), error.code());
-  } catch (const std::bad_alloc&) {
-    return cli::complain("out of memory. Close other programs, or run smaller problems (`mprof run --help`).",
-                         ExitCode::environment);
-  } catch (const std::exception& error) {
-    return cli::complain(
-        fmt::format("a fault of mprof itself: {}. Please report it with the command line.", error.what()),
-        ExitCode::fault);
-  }
+  using namespace mprof::cli;
+  take_over_stdout();
+  const int code = exit_code_of(argc, argv);
+  return with_output_error(code, finish_stdout());
 }

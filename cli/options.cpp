@@ -34,7 +34,7 @@ constexpr std::array exit_rows{
             "a variant's output was wrong, or it gave none (crash, time limit, failure); a program failed; "
             "sanitize found errors"},
     ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
-    ExitRow{ExitCode::environment, "the machine lacks something that is required"},
+    ExitRow{ExitCode::environment, "the machine lacks something that is required, such as room on a disk"},
     ExitRow{ExitCode::fault, "a fault of mprof itself"},
     ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM); finished cases are on disk"},
 };

@@ -13,7 +13,7 @@ enum class ExitCode : int {
   usage = 2,         ///< usage, or input that cannot be read
   wrong_output = 3,  ///< a variant's output was wrong
   incomparable = 4,  ///< the runs cannot be compared or combined
-  environment = 5,   ///< the machine lacks something that is required
+  environment = 5,   ///< the machine lacks something that is required, such as room on a disk
   fault = 70,        ///< a fault of mprof itself
   interrupted = 130,
 };

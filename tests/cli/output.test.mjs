@@ -1,7 +1,7 @@
 // Where a command's output goes: files that are none, and a standard output that takes nothing.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, lstatSync, openSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { mprof, program, source, temporary } from "./support.mjs";
@@ -44,4 +44,64 @@ test("standard output by its name is written behind what was printed", () => {
   const { code, out, err } = mprof([...compare, "--out", "/dev/fd/1"]);
   assert.equal(code, 0, err);
   assert.match(out, /^\{[^]*\}\n\/dev\/fd\/1\n$/);
+});
+
+/** The program with a standard output of which each write fails as on a full disk, and maybe standard error likewise. */
+function on_full_disk(args, { err = "pipe" } = {}) {
+  const full = openSync("/dev/full", "w");
+  try {
+    return mprof(args, { stdio: ["ignore", full, err === "full" ? full : err] });
+  } finally {
+    closeSync(full);
+  }
+}
+
+const no_space = /^mprof: cannot write to standard output: No space left on device\. [^\n]+; free some space, or send it elsewhere\.\n$/;
+
+function expect_lost(args, code = 5) {
+  const result = on_full_disk(args);
+  assert.equal(result.code, code, `${args[0]}: ${result.err}`);
+  assert.match(result.err, no_space);
+}
+
+test("a full disk behind standard output: a message, exit code 5", (t) => {
+  const directory = temporary(t), trace = join(source, "tests", "golden", "trace", "recorded.sqlite");
+  const of_help = [["--help"], ["help", "--markdown"], ["help", "run"], ["list", "--help"], ["--version"]];
+  const of_lists = [["list"], ["list", "--json"], ["list", "--metrics"], ["list", "--metrics", "--json"]];
+  const of_runs = [["stats", trace], ["stats", trace, "--format", "json", "--report", "all"], ["compare", run, run, "--all"], compare,
+    ["status", run], ["status", run, "--json"], ["export", run, "--format", "json", "--out", join(directory, "export")],
+    ["report", run, "--out", directory]];
+  for (const args of [...of_help, ...of_lists, ...of_runs]) expect_lost(args);
+  assert.match(on_full_disk(["doctor"]).err, no_space);
+});
+
+test("a full disk behind standard output costs a run nothing else", (t) => {
+  const directory = temporary(t), out = join(directory, "run"), merged = join(directory, "merged");
+  expect_lost(["run", "--variant", "elementwise/cpu_naive", "--size", "16", "--quick", "--passes", "timing", "--shard", "1/1",
+    "--out", out, "--quiet"]);
+  assert.match(mprof(["status", out]).out, /Complete/);
+  expect_lost(["merge", out, "--out", merged]);
+  assert.match(mprof(["status", merged]).out, /Complete/);
+  expect_lost(["history", out, merged]);
+  const fleet = Array.from({ length: 5 }, (_, i) => join(directory, `machine${i}`));
+  for (const machine of fleet) cpSync(out, machine, { recursive: true });
+  expect_lost(["fleet", ...fleet, "--all"]);
+  expect_lost(["fleet", ...fleet, "--json"]);
+});
+
+test("a command that has an exit code of its own keeps it on a full disk", () => {
+  const slower = ["compare", run, join(source, "tests", "golden", "run_b"), "--all"];
+  assert.equal(mprof(slower).code, 1);
+  expect_lost(slower, 1);
+  const { code, err } = on_full_disk(["list", "stray"]);
+  assert.equal(code, 2);
+  assert.match(err, /^mprof: mprof list takes no argument[^\n]+\n$/, "nothing was to be printed");
+  assert.equal(on_full_disk(["list"], { err: "full" }).code, 5, "the message is lost as well");
+});
+
+test("a pipe that nobody reads any more ends a command without a word", () => {
+  const closed = 'exec 3> >(exec true); wait $!; "$mprof" list --json >&3';
+  assert.deepEqual(sh(closed), { code: 141, err: "" }, "SIGPIPE");
+  assert.deepEqual(sh(`trap "" PIPE; ${closed}`), { code: 0, err: "" }, "EPIPE, where the signal is ignored");
+  assert.deepEqual(sh(`trap "" PIPE; ${closed.replace(" --json", "")}`), { code: 0, err: "" });
 });
