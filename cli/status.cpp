@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include <fmt/chrono.h>
@@ -28,6 +29,7 @@ using Json = nlohmann::ordered_json;
 /// The shards of a run, or the shares of its devices, or the run alone where it has neither.
 struct Overview {
   std::vector<ShardProgress> shards{};
+  std::size_t unassigned = 0;  ///< cases of shards that have not begun, not known of which
   std::optional<Submission> submission{};
   std::optional<RunState> merged{};  ///< of the run that they are merged into
   bool are_of_devices = false;       ///< which one command measures, and merges
@@ -52,11 +54,16 @@ std::vector<ShardProgress> read_shares(const Run& run, const fs::path& directory
   return shares;
 }
 
-void read_shards(Overview& overview, const fs::path& directory) {
+/// Returns the shards' records, without results.
+std::vector<Run> read_shards(Overview& overview, const fs::path& directory) {
   std::vector<ShardProgress>& shards = overview.shards;
+  std::vector<Run> records;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(shards_of(directory), error)) {
-    if (is_run(entry.path())) shards.push_back(progress_of(read_record(entry.path()), entry.path()));
+    if (!is_run(entry.path())) continue;
+    records.push_back(read_record(entry.path()));
+    shards.push_back(progress_of(records.back(), entry.path()));
+    for (Case& c : records.back().cases) c.passes.clear();
   }
   if (shards.empty()) {
     const Run run = read_record(directory);
@@ -64,13 +71,17 @@ void read_shards(Overview& overview, const fs::path& directory) {
     overview.are_of_devices = !shards.empty();
     if (shards.empty()) shards.push_back(progress_of(run, directory));
   }
-  std::ranges::sort(shards, {}, [](const ShardProgress& shard) {
-    return std::pair(shard.shard.index, shard.path.string());
-  });
   for (ShardProgress& shard : shards) {
     if (shard.state == ShardState::stopped && FolderLock::is_held(shard.path))
       shard.state = ShardState::running;
   }
+  return records;
+}
+
+void add_absent(Overview& overview, const std::vector<Run>& shards) {
+  AbsentShards absent = absent_shards(shards);
+  overview.unassigned = absent.unassigned;
+  std::ranges::move(absent.shards, std::back_inserter(overview.shards));
 }
 
 /// What Slurm says of shards that are not complete.
@@ -88,19 +99,41 @@ void ask_slurm(Overview& overview) {
   }
 }
 
+/// What a scheduler was given may be at work where only that sees it.
+void ask_scheduler(Overview& overview) {
+  if (slurm::is_here())
+    ask_slurm(overview);
+  else
+    overview.silence = "sbatch and squeue are not on PATH here";
+  if (overview.silence.empty()) return;
+  for (ShardProgress& shard : overview.shards) {
+    if (shard.state == ShardState::stopped) shard.state = ShardState::unknown;
+  }
+}
+
 Overview overview_of(const fs::path& directory) {
   Overview overview{.submission = read_submission(directory)};
-  read_shards(overview, directory);
+  const std::vector<Run> shards = read_shards(overview, directory);
   const bool has_shards = overview.shards.front().path != directory;
   if (has_shards && is_run(directory)) overview.merged = read_record(directory).state;
-  const bool is_done = overview.merged == RunState::complete;
-  if (overview.submission && !is_done && slurm::is_here()) ask_slurm(overview);
+  if (overview.merged != RunState::complete) {  // of one that is, nobody needs the shards any more
+    add_absent(overview, shards);
+    if (overview.submission) ask_scheduler(overview);
+  }
+  std::ranges::sort(overview.shards, {}, [](const ShardProgress& shard) {
+    return std::pair(shard.shard.index, shard.path.string());
+  });
   return overview;
 }
 
-std::size_t total(const Overview& overview, std::size_t ShardProgress::*number) {
-  std::size_t sum = 0;
-  for (const ShardProgress& shard : overview.shards) sum += shard.*number;
+/// The cases of all shards.
+ShardProgress sum_of(const Overview& overview) {
+  ShardProgress sum{.cases = overview.unassigned};
+  for (const ShardProgress& shard : overview.shards) {
+    sum.cases += shard.cases;
+    sum.done += shard.done;
+    sum.failed += shard.failed;
+  }
   return sum;
 }
 
@@ -126,33 +159,49 @@ std::string next_step(const Overview& overview, const std::string& directory) {
            : any_is(overview, ShardState::running)
                ? ""
                : fmt::format("Complete. Next: mprof report {}", directory);
-  if (any_is(overview, ShardState::running) || any_is(overview, ShardState::waiting)) return "";
+  using enum ShardState;
+  for (const ShardState state : {running, waiting, unknown}) {
+    if (any_is(overview, state)) return "";
+  }
   if (overview.are_of_devices) return fmt::format("Go on with it: mprof run --resume --out {}", directory);
-  if (overview.merge_is_queued) return "All shards are through; the job that merges them waits or runs.";
-  if (all_are(overview, ShardState::complete))
+  if (overview.merge_is_queued && !any_is(overview, not_begun))
+    return "All shards are through; the job that merges them waits or runs.";
+  if (all_are(overview, complete))
     return fmt::format("Complete, not merged yet: mprof merge {}/shards/[0-9]* --out {} --overwrite",
                        directory, directory);
+  if (!any_is(overview, stopped)) return "";
   if (overview.submission)
     return fmt::format("Go on with what stopped: mprof submit {} --out {} (what the jobs printed is in {})",
                        overview.submission->scheduler, directory, (shards_of(directory) / "log").string());
   return fmt::format("Go on with what stopped: mprof run --resume --out {}/shards/I", directory);
 }
 
+/// What is to be done with shards that have not begun.
+std::string how_to_begin(const Overview& overview, const std::string& directory) {
+  const auto absent = std::ranges::count(overview.shards, ShardState::not_begun, &ShardProgress::state);
+  if (absent == 0) return "";
+  const std::uint32_t count = overview.shards.front().shard.count;
+  const std::string which =
+      fmt::format("{} of {} shards {} not begun", absent, count, absent == 1 ? "has" : "have");
+  if (overview.submission)
+    return fmt::format("{}: submit again, with the options of the plan: mprof submit {} --out {}", which,
+                       overview.submission->scheduler, directory);
+  return fmt::format(
+      "{}: begin each, with the options of the others: mprof run --shard I/{} --out {}/shards/I", which,
+      count, directory);
+}
+
 void print_text(const Overview& overview, const std::string& directory) {
   fmt::print("{:<9} {:<9} {:>7} {:>7} {:>7}\n", "Shard", "State", "Done", "Failed", "Left");
-  const auto row = [](const std::string& name, std::string_view state, std::size_t done, std::size_t failed,
-                      std::size_t left, const std::string& note) {
-    fmt::print("{:<9} {:<9} {:>7} {:>7} {:>7}{}{}\n", name, state, done, failed, left,
+  const auto row = [](const std::string& name, std::string_view state, const ShardProgress& shard) {
+    const std::string left = shard.has_known_cases ? std::to_string(shard.left()) : "?";
+    const std::string note = format::one_line(shard.note);
+    fmt::print("{:<9} {:<9} {:>7} {:>7} {:>7}{}{}\n", name, state, shard.done, shard.failed, left,
                note.empty() ? "" : "  ", note);
   };
-  std::size_t failed = 0;
-  for (const ShardProgress& shard : overview.shards) {
-    failed += shard.failures.size();
-    row(fmt::format("{}/{}", shard.shard.index, shard.shard.count), to_string(shard.state), shard.done,
-        shard.failures.size(), shard.cases - shard.done, format::one_line(shard.note));
-  }
-  const std::size_t done = total(overview, &ShardProgress::done);
-  row("all", "", done, failed, total(overview, &ShardProgress::cases) - done, "");
+  for (const ShardProgress& shard : overview.shards)
+    row(fmt::format("{}/{}", shard.shard.index, shard.shard.count), to_string(shard.state), shard);
+  row("all", "", sum_of(overview));
   for (const ShardProgress& shard : overview.shards) {
     for (const std::string& failure : shard.failures) fmt::print("failed: {}\n", format::one_line(failure));
   }
@@ -161,7 +210,9 @@ void print_text(const Overview& overview, const std::string& directory) {
                format::one_line(overview.silence));
   if (const auto left = seconds_left(overview.shards))
     fmt::print("About {} left, until {}.\n", duration(*left), moment(*left));
-  if (const std::string next = next_step(overview, directory); !next.empty()) fmt::print("{}\n", next);
+  for (const std::string& next : {next_step(overview, directory), how_to_begin(overview, directory)}) {
+    if (!next.empty()) fmt::print("{}\n", next);
+  }
 }
 
 Json to_json(const Overview& overview) {
@@ -172,16 +223,19 @@ Json to_json(const Overview& overview) {
                       {"path", shard.path.string()},
                       {"state", to_string(shard.state)},
                       {"note", shard.note},
-                      {"cases", shard.cases},
+                      {"cases", shard.has_known_cases ? Json(shard.cases) : Json()},
                       {"done", shard.done},
-                      {"left", shard.cases - shard.done},
+                      {"failed", shard.failed},
+                      {"left", shard.has_known_cases ? Json(shard.left()) : Json()},
                       {"failures", shard.failures}});
   }
-  const std::size_t done = total(overview, &ShardProgress::done);
+  const ShardProgress sum = sum_of(overview);
   Json json{{"shards", std::move(shards)},
-            {"done", done},
-            {"left", total(overview, &ShardProgress::cases) - done},
-            {"merged", overview.merged == RunState::complete}};
+            {"done", sum.done},
+            {"failed", sum.failed},
+            {"left", sum.left()},
+            {"merged", overview.merged == RunState::complete},
+            {"silence", overview.silence}};
   const auto left = seconds_left(overview.shards);
   json["seconds_left"] = left ? Json(*left) : Json();
   return json;
@@ -205,9 +259,9 @@ Verb status_verb() {
           .summary = "how far a run is: done, running, failed, left, and until when",
           .description =
               "Says of each shard of the run in DIR (of DIR/shards, of each GPU's share of it, or of the run "
-              "itself) whether it is complete, running, waiting or stopped, how many of its cases are done, "
-              "failed and left, when all should be through, and what to do next. Looks at the records alone "
-              "and, where the run was submitted, asks Slurm; disturbs nothing.",
+              "itself) whether it is complete, running, waiting, stopped or not begun, how many of its cases "
+              "are done, failed and left, when all should be through, and what to do next. Looks at the "
+              "records alone and, where the run was submitted, asks Slurm; disturbs nothing.",
           .options = {{"json", "", "", "Print JSON instead of text."}},
           .run = status};
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { mprof, program, read_run, source, start, temporary, until, validate_run } from "./support.mjs";
 
@@ -143,6 +143,90 @@ test("what is there can be merged, and run on from there", (t) => {
   assert.equal(run.state, "complete");
   for (const c of run.cases) assert.equal(c.passes[0].status, "ok");
   for (const c of read_run(one).cases) assert.deepEqual(run.cases.find((other) => other.id === c.id), c);
+});
+
+test("status tells of shards that have not begun", (t) => {
+  const out = join(temporary(t), "run"), path = (i) => join(out, "shards", String(i));
+  const status = () => ({ text: mprof(["status", out]).out, json: JSON.parse(mprof(["status", out, "--json"]).out) });
+  const states = (json) => json.shards.map(({ state, cases, left }) => [state, cases, left]);
+  assert.equal(shard(path(1), 1, 3).code, 0);
+  let { text, json } = status();
+  assert.match(text, /^1\/3 +complete +2 +0 +0$/m);
+  assert.match(text, /^2\/3 +not begun +0 +0 +2$/m);
+  assert.match(text, /^all +2 +0 +4$/m);
+  assert.match(text, new RegExp(`^2 of 3 shards have not begun: begin each, .*: mprof run --shard I/3 --out ${out}/shards/I$`, "m"));
+  assert.doesNotMatch(text, /Complete|Go on/);
+  assert.deepEqual(states(json), [["complete", 2, 0], ["not begun", 2, 2], ["not begun", 2, 2]]);
+  assert.deepEqual([json.done, json.failed, json.left, json.shards[1].path], [2, 0, 4, ""]);
+
+  // A shard in which a variant failed, and one that stopped.
+  assert.equal(shard(path(3), 3, 3).code, 0);
+  const cases = join(path(3), "cases"), file = join(cases, readdirSync(cases)[0]), record = JSON.parse(readFileSync(file, "utf8"));
+  Object.assign(record.passes[0], { status: "crashed", reason: "signal 11" });
+  writeFileSync(file, JSON.stringify(record));
+  cpSync(path(3), path(2), { recursive: true });
+  const index = join(path(2), "run.json"), run = JSON.parse(readFileSync(index, "utf8"));
+  writeFileSync(index, JSON.stringify({ ...run, state: "running", shard: { index: 1, count: 3 } }));
+  rmSync(path(1), { recursive: true });
+  rmSync(join(path(2), "cases"), { recursive: true });
+  ({ text, json } = status());
+  assert.match(text, /^3\/3 +complete +1 +1 +0$/m);
+  assert.match(text, /^Go on with what stopped: /m);
+  assert.match(text, /^1 of 3 shards has not begun: /m);
+  assert.deepEqual([json.done, json.failed, json.left], [1, 1, 6]);
+});
+
+test("status of shards that an earlier run's times divided counts what is left of all", (t) => {
+  const directory = temporary(t), out = join(directory, "run"), earlier = join(directory, "earlier");
+  assert.equal(mprof(["run", ...selection, "--out", earlier, "--quiet"]).code, 0);
+  const folder = join(earlier, "cases"), slow = readdirSync(folder)[0];
+  writeFileSync(join(folder, slow), readFileSync(join(folder, slow), "utf8").replace(/"seconds": [\d.e+-]+/, '"seconds": 1000.0'));
+  assert.equal(shard(join(out, "shards", "1"), 1, 3, "--balance-by", earlier).code, 0);
+  const text = mprof(["status", out]).out, json = JSON.parse(mprof(["status", out, "--json"]).out);
+  assert.match(text, /^3\/3 +not begun +0 +0 +\?$/m);
+  assert.match(text, /^all +1 +0 +5$/m);
+  assert.deepEqual(json.shards.map((shard) => shard.left), [0, null, null]);
+  assert.deepEqual([json.done, json.left], [1, 5]);
+});
+
+test("status of a merged run is complete, whatever became of its shards", (t) => {
+  const out = join(temporary(t), "run"), all = shards(dirname(out), 3);
+  assert.equal(mprof(["merge", ...all, "--out", out]).code, 0);
+  rmSync(all[1], { recursive: true });
+  assert.match(mprof(["status", out]).out, /^Complete\. Next: mprof report/m);
+  assert.equal(JSON.parse(mprof(["status", out, "--json"]).out).left, 0);
+});
+
+test("status says that it does not know what jobs do where Slurm does not answer", (t) => {
+  const directory = temporary(t), out = join(directory, "run"), bin = join(directory, "bin");
+  const answer = (name, script) => writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  mkdirSync(bin);
+  answer("sbatch", "echo 17");
+  answer("squeue", ":");
+  const env = { PATH: `${bin}:${process.env.PATH}` };
+  const submitted = mprof(["submit", "slurm", ...selection, "--shards", "2", "--out", out], { env });
+  assert.equal(submitted.code, 0, submitted.err);
+  const status = (...args) => mprof(["status", out, ...args], { env }).out;
+  const states = () => JSON.parse(status("--json")).shards.map((shard) => shard.state);
+  assert.deepEqual(states(), ["stopped", "stopped"]);
+  assert.match(status(), /^Go on with what stopped: mprof submit slurm/m);
+
+  answer("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
+  assert.deepEqual(states(), ["unknown", "unknown"]);
+  assert.match(JSON.parse(status("--json")).silence, /Unable to contact slurm controller/);
+  assert.match(status(), /^1\/2 +unknown +0 +0 +3$/m);
+  assert.match(status(), /^What its jobs do is not known, Slurm does not answer: .*Unable to contact slurm controller$/m);
+  assert.doesNotMatch(status(), /Go on/);
+  env.PATH = join(directory, "nothing");
+  assert.deepEqual(states(), ["unknown", "unknown"], "on a machine without Slurm");
+});
+
+test("every field of the JSON of status is documented", (t) => {
+  const out = join(temporary(t), "run");
+  shards(dirname(out), 1);
+  const json = JSON.parse(mprof(["status", out, "--json"]).out);
+  const documented = readFileSync(join(source, "docs", "status-json.md"), "utf8");
+  for (const field of [...Object.keys(json), ...Object.keys(json.shards[0])]) assert.ok(documented.includes(`\`${field}`), field);
 });
 
 test("status of a run that is spread over GPUs tells the share of each", (t) => {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fake_workload.hpp"
@@ -7,6 +8,8 @@
 #include "runner/cluster/progress.hpp"
 #include "runner/cluster/slurm.hpp"
 #include "runner/cluster/submission.hpp"
+#include "runner/plan.hpp"
+#include "runner/shards.hpp"
 #include "tests/model/messages.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -22,13 +25,13 @@ mprof::Run run_of_five(std::uint32_t rounds) {
   mprof::Run run;
   run.started = "2026-11-21T02:51:07Z";
   run.plan.rounds = rounds;
-  for (const std::uint64_t size : {1U, 2U, 3U, 4U, 5U}) {
-    Case& c = run.cases.emplace_back();
-    c.key = {"fake/right", {}, test::size_of(size)};
-    c.id = "fake/right@" + std::to_string(size);
-    c.passes = {{.pass = Pass::timing, .reason = "not run yet"},
-                {.pass = Pass::trace, .reason = "not run yet"}};
-  }
+  run.plan.variants = {"fake/right"};
+  run.plan.passes = {Pass::timing, Pass::trace};
+  run.variants = {test::fake_variant("fake/right").info};
+  run.families = {test::fake_family()};
+  for (const std::uint64_t size : {1U, 2U, 3U, 4U, 5U})
+    run.families[0].problems.push_back({test::size_of(size), {}});
+  run.cases = planned_cases(run.plan, run.variants, run.families);
   return run;
 }
 
@@ -49,7 +52,9 @@ TEST(ShardProgress, CountsWhatIsThrough) {
   const ShardProgress progress = progress_of(run, "x");
   EXPECT_EQ(progress.state, ShardState::stopped);
   EXPECT_EQ(progress.cases, 5U);
-  EXPECT_EQ(progress.done, 2U) << "one in all of its rounds, one that failed";
+  EXPECT_EQ(progress.done, 1U) << "in all of its rounds";
+  EXPECT_EQ(progress.failed, 1U);
+  EXPECT_EQ(progress.left(), 3U);
   EXPECT_EQ(progress.failures, std::vector<std::string>{"fake/right@3 timing: crashed: signal 11"});
   EXPECT_DOUBLE_EQ(progress.seconds, 11);
   EXPECT_NEAR(progress.work_done / (progress.work_done + progress.work_left), 2.5 / 5, 1e-9);
@@ -61,7 +66,66 @@ TEST(ShardProgress, ACompleteRunHasNothingLeft) {
   const ShardProgress progress = progress_of(run, "x");
   EXPECT_EQ(progress.state, ShardState::complete);
   EXPECT_EQ(progress.done, 5U);
+  EXPECT_EQ(progress.left(), 0U);
   EXPECT_EQ(progress.work_left, 0);
+}
+
+TEST(ShardProgress, ACompleteRunSparedWhatFailedItsOtherRounds) {
+  mprof::Run run = run_of_five(3);
+  run.cases[0].passes[0] = {.pass = Pass::timing, .status = Status::wrong, .reason = "NaN"};
+  run.state = RunState::complete;
+  const ShardProgress progress = progress_of(run, "x");
+  EXPECT_EQ(progress.failed, 1U);
+  EXPECT_EQ(progress.done, 4U);
+  EXPECT_EQ(progress.left(), 0U);
+}
+
+/// Of five cases of equal work; of three shards 1 has those of the sizes 1 and 4, 2 of 2 and 5, 3 of 3.
+std::vector<mprof::Run> begun(const std::vector<std::uint32_t>& indices, std::uint32_t count) {
+  std::vector<mprof::Run> shards;
+  for (const std::uint32_t index : indices) {
+    mprof::Run& run = shards.emplace_back(run_of_five(1));
+    run.shard = Shard{index, count};
+    run.cases = cases_of_shard(run.cases, *run.shard, nullptr);
+  }
+  return shards;
+}
+
+/// "2/3: 2 cases, 3/3: 1 cases, 0 of either"
+std::string told(const std::vector<mprof::Run>& shards) {
+  const AbsentShards absent = absent_shards(shards);
+  std::string text;
+  for (const ShardProgress& shard : absent.shards) {
+    EXPECT_EQ(shard.state, ShardState::not_begun);
+    text += fmt::format("{}/{}: {} cases, ", shard.shard.index, shard.shard.count,
+                        shard.has_known_cases ? std::to_string(shard.left()) : "?");
+  }
+  return text + fmt::format("{} of either", absent.unassigned);
+}
+
+TEST(AbsentShardsTest, AreToldByThoseThatAreThere) {
+  EXPECT_EQ(told(begun({1}, 3)), "2/3: 2 cases, 3/3: 1 cases, 0 of either");
+  EXPECT_EQ(told(begun({2}, 3)), "1/3: 2 cases, 3/3: 1 cases, 0 of either");
+  EXPECT_EQ(told(begun({1, 3}, 3)), "2/3: 2 cases, 0 of either");
+  EXPECT_EQ(told(begun({7}, 7)).substr(0, 23), "1/7: 1 cases, 2/7: 1 ca") << "of those that have none";
+}
+
+TEST(AbsentShardsTest, AreNoneWhereNothingIsMissing) {
+  EXPECT_EQ(told({}), "0 of either");
+  EXPECT_EQ(told({run_of_five(1)}), "0 of either") << "a run without shards";
+  EXPECT_EQ(told(begun({1, 2, 3}, 3)), "0 of either");
+  EXPECT_EQ(told(begun({1, 2, 3, 4, 5}, 7)), "0 of either") << "two are empty";
+  std::vector<mprof::Run> unlike = begun({1}, 3);
+  unlike.push_back(begun({2}, 4).front());
+  EXPECT_EQ(told(unlike), "0 of either") << "of what division?";
+}
+
+TEST(AbsentShardsTest, HaveUnknownCasesWhereTimesDividedThem) {
+  std::vector<mprof::Run> shards = begun({1}, 3);
+  shards[0].cases.pop_back();
+  EXPECT_EQ(told(shards), "2/3: ? cases, 3/3: ? cases, 4 of either");
+  shards.push_back(begun({2}, 3).front());
+  EXPECT_EQ(told(shards), "3/3: 2 cases, 0 of either") << "what the others have not";
 }
 
 ShardProgress shard_in(ShardState state, double done, double left) {
