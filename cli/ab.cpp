@@ -254,7 +254,8 @@ std::array<Arm, 3> make_arms(const Arguments& arguments, std::uint64_t seed, Sou
   for (std::size_t i = 0; i < arms.size(); ++i) {
     arms[i].directory = std::make_unique<ResultDirectory>(
         out / names[i],
-        arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
+        arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create,
+        ResultDirectory::Offers{.overwrite = true});
     arms[i].directory->save(arms[i].run);
     arms[i].directory->save_sources(arms[i].run);
   }

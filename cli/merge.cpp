@@ -65,7 +65,8 @@ int merge(const Arguments& arguments) {
   Run run = merged(sources, {arguments.flag("pool"), arguments.flag("incomplete")});
   run.command_line = arguments.command_line();
   ResultDirectory directory(
-      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
+      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create,
+      {.overwrite = true});
   write_merged(run, sources, directory);
   const bool is_complete = run.state == RunState::complete;
   const std::size_t cases = run.cases.size();

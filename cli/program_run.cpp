@@ -173,7 +173,8 @@ int run_program(const Arguments& arguments) {
   const fs::path out = arguments.given("out") ? fs::path(arguments.text("out"))
                                               : default_result_path(run.started, run.variants.front().id);
   ResultDirectory directory(
-      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
+      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create,
+      {.overwrite = true});
   directory.save(run);
   return measure_and_tell(run, directory, arguments, baseline,
                           {.on_interrupt = "Begin anew with --overwrite."});

@@ -184,7 +184,7 @@ int run(const Arguments& arguments) {
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
-  ResultDirectory directory(out, mode);
+  ResultDirectory directory(out, mode, {.resume = true, .overwrite = true});
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record);
   return execute(record, directory, arguments, units, baseline);

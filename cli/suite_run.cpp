@@ -128,7 +128,8 @@ int run_suite(const Arguments& arguments) {
   const fs::path out =
       arguments.given("out") ? fs::path(arguments.text("out")) : default_result_path(run.started, suite.name);
   ResultDirectory directory(
-      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create);
+      out, arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create,
+      {.resume = true, .overwrite = true});
   directory.save(run);
   return measure(run, directory);
 }

@@ -191,7 +191,7 @@ class Search {
   Search(Run run, const fs::path& out, ResultDirectory::Mode mode, const Bench& bench,
          std::optional<Objective> objective)
       : run_(std::move(run)),
-        directory_(out, mode),
+        directory_(out, mode, {.overwrite = true}),
         bench_(bench),
         full_(run_.plan.stopping),
         objective_(std::move(objective)) {

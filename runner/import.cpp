@@ -527,7 +527,7 @@ Imported import_profiles(const ImportOptions& options) {
                                            fmt::join(match.untraced(), ", ")));
   }
   imported.run = record_of(programs, options);
-  ResultDirectory directory(options.out, options.mode);
+  ResultDirectory directory(options.out, options.mode, {.overwrite = true});
   directory.save(imported.run);
   for (ImportedProgram& program : programs) {
     if (program.trace) trace::write_trace(directory.trace_file(), *program.trace);

@@ -36,7 +36,15 @@ bool holds_others_files(const fs::path& path) {
   });
 }
 
-void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode) {
+/// What one can do about a run that is there.
+std::string ways_on(ResultDirectory::Offers offers) {
+  std::string ways;
+  if (offers.resume) ways += "go on with it by --resume, ";
+  if (offers.overwrite) ways += "replace it by --overwrite, ";
+  return ways + (ways.empty() ? "choose another directory" : "or choose another directory");
+}
+
+void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode, ResultDirectory::Offers offers) {
   std::error_code error;
   const bool exists = fs::exists(path, error);
   if (exists && !fs::is_directory(path, error)) {
@@ -52,9 +60,7 @@ void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode) {
   }
   if (mode == ResultDirectory::Mode::create && is_run) {
     throw Error(ExitCode::usage,
-                fmt::format("--out {}: it holds a run already; go on with it by --resume, replace it by "
-                            "--overwrite, or choose another directory",
-                            path.string()));
+                fmt::format("--out {}: it holds a run already; {}", path.string(), ways_on(offers)));
   }
   const bool foreign = exists && !is_run && holds_others_files(path);
   if (foreign) {
@@ -67,8 +73,9 @@ void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode) {
 
 }  // namespace
 
-ResultDirectory::ResultDirectory(fs::path path, Mode mode) : path_(std::move(path)), mode_(mode) {
-  refuse_unsuitable(path_, mode);
+ResultDirectory::ResultDirectory(fs::path path, Mode mode, Offers offers)
+    : path_(std::move(path)), mode_(mode) {
+  refuse_unsuitable(path_, mode, offers);
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/run.hpp"
@@ -20,11 +21,17 @@ inline constexpr const char* shards_folder = "shards";
 class ResultDirectory {
  public:
   enum class Mode { create, overwrite, resume };
+  /// The options that the command has for a run that is there: a refusal names no others.
+  struct Offers {
+    bool resume = false;
+    bool overwrite = false;
+  };
 
   /// create: the directory must not exist or be empty. overwrite: it must be a result directory; its run
   /// stays until the first save() replaces it. resume: it must hold a run. Throws Error(usage) otherwise, or
   /// when another mprof writes there; Error(environment) when it cannot be made.
-  ResultDirectory(std::filesystem::path path, Mode mode);
+  ResultDirectory(std::filesystem::path path, Mode mode, Offers offers);
+  ResultDirectory(std::filesystem::path path, Mode mode) : ResultDirectory(std::move(path), mode, {}) {}
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Where the trace pass puts its records.

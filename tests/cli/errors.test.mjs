@@ -186,6 +186,31 @@ test("a file in place of a result directory is refused", (t) => {
   refused(t, [...small, "--out", golden], /this is a file/);
 });
 
+// Each command and what it can do about a run that is where its own shall be.
+const one = ["--variant", "elementwise/cpu_naive", "--size", "16"];
+const resumes = "go on with it by --resume, ", replaces = "replace it by --overwrite, ";
+const on_a_run = {
+  run: [["run", ...one], resumes + replaces],
+  "run of a program": [["run", "--", "true"], replaces],
+  "run of a suite": [["run", "--suite", "mprof.toml", "--all"], resumes + replaces],
+  ab: [["ab", "elementwise/cpu_naive", "elementwise/cpu_threads", "--size", "16"], replaces],
+  tune: [["tune", "elementwise/cpu_threads", "--size", "16"], replaces],
+  merge: [["merge", join(source, "tests", "golden", "run_a"), "--incomplete"], replaces],
+  import: [["import", "--ncu", join(source, "tests", "fuzz", "seeds", "ncu_csv", "details.csv")], replaces],
+};
+for (const [name, [args, ways]] of Object.entries(on_a_run)) {
+  test(`${name} on a run that is there names the options that it has, and no others`, (t) => {
+    const cwd = temporary(t), runs = ["run", "run/A"].map((path) => join(cwd, path, "run.json"));
+    assert.equal(mprof(["new", "suite", "mprof.toml"], { cwd }).code, 0);
+    mkdirSync(join(cwd, "run", "A"), { recursive: true });
+    for (const file of runs) copyFileSync(golden, file);
+    const [verb, ...rest] = args, { code, err } = mprof([verb, "--out", "run", ...rest], { cwd });
+    assert.equal(code, 2, err);
+    assert.ok(err.endsWith(`: it holds a run already; ${ways}or choose another directory\n`), err);
+    for (const file of runs) assert.equal(readFileSync(file, "utf8"), readFileSync(golden, "utf8"), "it is kept");
+  });
+}
+
 test("a directory that others' files are in is refused, and kept", { skip: no_images }, (t) => {
   const directory = temporary(t);
   writeFileSync(join(directory, "thesis.txt"), "mine");

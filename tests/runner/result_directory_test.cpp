@@ -141,7 +141,7 @@ TEST_F(ResultDirectoryTest, RefusesWhatItWouldDestroy) {
   };
   const fs::path run = temporary.path() / "run";
   write_run(mprof::Run{}, run);
-  EXPECT_NE(refused(run, Mode::create).find("holds a run already"), std::string::npos);
+  EXPECT_TRUE(refused(run, Mode::create).ends_with(": it holds a run already; choose another directory"));
   EXPECT_EQ(refused(run, Mode::overwrite), "");
   EXPECT_EQ(refused(run, Mode::resume), "");
   EXPECT_EQ(read_run(run), mprof::Run{}) << "opening it must not change it";
