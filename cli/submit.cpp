@@ -44,6 +44,10 @@ std::vector<std::string> slurm_options(const Arguments& arguments) {
       throw Error(ExitCode::usage, fmt::format("--sbatch {}: give an option of sbatch with its dashes, as in "
                                                "--sbatch=--account=NAME.",
                                                option));
+    if (const slurm::OwnOption* const own = slurm::own_option(option))
+      throw Error(ExitCode::usage,
+                  fmt::format("--sbatch {}: mprof submit sets --{} itself: {}. Leave it out.", option,
+                              own->name, own->use));
     options.push_back(option);
   }
   return options;
@@ -97,6 +101,14 @@ std::vector<std::uint32_t> shards_left(const Submission& submission, const fs::p
     if (read_record(shard_path(directory, i)).state != RunState::complete) left.push_back(i);
   }
   return left;
+}
+
+/// Refuses, before anything is planned or made, a directory that cannot take the run and its shards.
+void require_place(const fs::path& directory, bool begins) {
+  if (begins) ResultDirectory::require(directory, ResultDirectory::Mode::create, {});
+  if (const std::error_code error = obstacle_to_writing(shards_of(directory)))
+    throw Error(ExitCode::environment, fmt::format("cannot make {}: {}. Choose another --out.",
+                                                   shards_of(directory).string(), error.message()));
 }
 
 /// The folder of the shards, in a directory that can take the merged run.
@@ -186,6 +198,7 @@ int submit(const Arguments& arguments) {
   const slurm::Work work = work_of(arguments);
   const std::optional<Submission> known = read_submission(work.directory);
   Submission submission = known ? renewed(*known, arguments) : new_submission(arguments);
+  require_place(work.directory, !known);
   if (arguments.flag("dry-run")) return show(arguments, submission, work), 0;
   require_slurm();
   const bool begins = !known || shards_are_missing(submission, work.directory);

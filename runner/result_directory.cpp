@@ -44,21 +44,23 @@ std::string ways_on(ResultDirectory::Offers offers) {
   return ways + (ways.empty() ? "choose another directory" : "or choose another directory");
 }
 
-void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode, ResultDirectory::Offers offers) {
+}  // namespace
+
+void ResultDirectory::require(const fs::path& path, Mode mode, Offers offers) {
   std::error_code error;
   const bool exists = fs::exists(path, error);
   if (exists && !fs::is_directory(path, error)) {
     throw Error(ExitCode::usage, fmt::format("--out {}: this is a file; give a directory", path.string()));
   }
   const bool is_run = exists && holds_a_run(path);
-  if (mode == ResultDirectory::Mode::resume && !is_run) {
+  if (mode == Mode::resume && !is_run) {
     throw Error(
         ExitCode::usage,
         fmt::format(
             "--resume: {} holds no run.json, so there is nothing to go on with; leave --resume out to start",
             path.string()));
   }
-  if (mode == ResultDirectory::Mode::create && is_run) {
+  if (mode == Mode::create && is_run) {
     throw Error(ExitCode::usage,
                 fmt::format("--out {}: it holds a run already; {}", path.string(), ways_on(offers)));
   }
@@ -71,11 +73,9 @@ void refuse_unsuitable(const fs::path& path, ResultDirectory::Mode mode, ResultD
   }
 }
 
-}  // namespace
-
 ResultDirectory::ResultDirectory(fs::path path, Mode mode, Offers offers)
     : path_(std::move(path)), mode_(mode) {
-  refuse_unsuitable(path_, mode, offers);
+  require(path_, mode, offers);
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) {

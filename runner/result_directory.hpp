@@ -33,6 +33,9 @@ class ResultDirectory {
   ResultDirectory(std::filesystem::path path, Mode mode, Offers offers);
   ResultDirectory(std::filesystem::path path, Mode mode) : ResultDirectory(std::move(path), mode, {}) {}
 
+  /// Throws Error(usage) for what is there as the constructor does, and makes nothing.
+  static void require(const std::filesystem::path& path, Mode mode, Offers offers);
+
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Where the trace pass puts its records.
   [[nodiscard]] std::filesystem::path trace_file() const { return path_ / trace::file_name; }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -94,6 +95,17 @@ void write_into(const fs::path& path, int file, std::string_view contents) {
 }
 
 }  // namespace
+
+std::error_code obstacle_to_writing(const fs::path& directory) {
+  std::error_code error;
+  fs::path there = fs::absolute(directory, error);
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  // Permissions do not tell: a file system may be read-only, or take no directories from anybody.
+  std::string attempt = (there / ".mprof-XXXXXX").string();
+  if (::mkdtemp(attempt.data()) == nullptr) return {errno, std::generic_category()};
+  ::rmdir(attempt.c_str());
+  return {};
+}
 
 std::string read_file(const fs::path& path) {
   std::error_code error;

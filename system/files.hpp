@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace mprof {
 
@@ -38,6 +39,10 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 /// /dev/fd/3) stay and are written into. In a directory that may have come from anywhere, links are not to be
 /// followed: that is for write_file(), which replaces them.
 void write_output(const std::filesystem::path& path, std::string_view contents);
+
+/// Why nothing can be made in this directory, be it there or still to be made; no error where it can. Leaves
+/// nothing behind.
+[[nodiscard]] std::error_code obstacle_to_writing(const std::filesystem::path& directory);
 
 /// The whole file; throws Error(usage) that says why it cannot be read.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);

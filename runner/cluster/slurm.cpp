@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,19 @@ std::string without_patterns(const fs::path& path) {
   for (const char c : path.string()) out += c == '%' ? std::string("%%") : std::string(1, c);
   return out;
 }
+
+/// All that common_options(), array_command() and merge_command() set.
+constexpr OwnOption own_options[] = {
+    {"array", 'a', "--shards says how many elements it has"},
+    {"chdir", 'D', "the jobs start in the folder that you submit from"},
+    {"dependency", 'd', "by it the job that merges waits for the shards"},
+    {"job-name", 'J', "by it mprof finds the jobs again"},
+    {"open-mode", 0, "what the jobs print is added to that of earlier ones"},
+    {"output", 'o', "what the jobs print is in shards/log of --out"},
+    {"parsable", 0, "by it mprof learns the number of the job"},
+    {"requeue", 0, "by it a shard goes on when its node dies"},
+    {"signal", 0, "by it a shard learns that its time limit is near, which --time sets"},
+};
 
 fs::path log_folder(const Work& work) {
   return shards_of(work.directory) / "log";
@@ -160,6 +174,16 @@ exec {} merge {}/[0-9]* --out {} --overwrite --quiet
 )",
                      quoted(work.program.string()), quoted(shards_of(work.directory).string()),
                      quoted(work.directory.string()));
+}
+
+const OwnOption* own_option(std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  const std::string_view name = is_long ? word.substr(2, word.find('=') - 2) : "";
+  const auto* const found = std::ranges::find_if(own_options, [&](const OwnOption& own) {
+    if (!is_long) return own.letter != 0 && word.size() > 1 && word[1] == own.letter;
+    return !name.empty() && own.name.starts_with(name);  // sbatch takes a name that is cut short
+  });
+  return found == std::end(own_options) ? nullptr : found;
 }
 
 std::vector<std::string> array_command(const Submission& submission, const Work& work,

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/cluster/submission.hpp"
@@ -27,6 +28,16 @@ struct Work {
 [[nodiscard]] std::string shard_script(const Work& work);
 /// The script of the job behind the array: merges all shards, or says what keeps it from that.
 [[nodiscard]] std::string merge_script(const Work& work);
+
+/// An option of sbatch that mprof sets itself.
+struct OwnOption {
+  std::string_view name{};
+  char letter = 0;         ///< its short form; 0: it has none
+  std::string_view use{};  ///< what mprof sets it for, or what says the same
+};
+
+/// The one that a word of sbatch's command line would set anew; nullptr: none.
+[[nodiscard]] const OwnOption* own_option(std::string_view word);
 
 /// The command lines that submit them. `shards` are those still to run; `after`: the array's job.
 [[nodiscard]] std::vector<std::string> array_command(const Submission& submission, const Work& work,

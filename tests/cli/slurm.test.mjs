@@ -185,8 +185,37 @@ test("what submit and status do not take is refused, and nothing is made", (t) =
   refused(["submit", "slurm", "--out", "x", "--dry-run"], /say what to run/);
   refused(["submit", "slurm", ...selection, "--out", "x", "--shards", "0", "--dry-run"], /--shards 0/);
   refused(["submit", "slurm", ...selection, "--out", "x", "--sbatch", "account=a", "--dry-run"], /--sbatch account=a: .*dashes/);
+  const own = { "--array=1-3": /sets --array itself: --shards /, "-a1-3": /sets --array itself/, "--signal=B:INT@5": /--time sets/,
+    "--dependency=afterok:7": /--dependency itself/, "--output=x": /shards\/log of --out/, "--open-mode=truncate": /--open-mode/,
+    "--parsable": /--parsable/, "--requeue": /--requeue/, "--job-name=x": /--job-name/, "--chdir=/": /--chdir/ };
+  for (const [option, message] of Object.entries(own))
+    refused(["submit", "slurm", ...selection, "--out", "x", `--sbatch=${option}`, "--dry-run"], message);
   refused(["status", "nowhere"], /nowhere: there is no such directory/);
   assert.deepEqual(readdirSync(cwd), []);
+});
+
+test("--dry-run refuses the directories that submit refuses", (t) => {
+  const cwd = temporary(t), bin = join(cwd, "bin"), run = join(cwd, "run");
+  mkdirSync(bin);
+  for (const name of ["sbatch", "squeue"]) writeFileSync(join(bin, name), "#!/bin/sh\necho 17\n", { mode: 0o755 });
+  assert.equal(mprof(["run", ...selection, "--out", run, "--quiet"]).code, 0);
+  writeFileSync(join(cwd, "file"), "");
+  mkdirSync(join(cwd, "mine"));
+  writeFileSync(join(cwd, "mine", "thesis.txt"), "");
+  const before = readdirSync(cwd, { recursive: true });
+  const refused = { run: [2, /^mprof: --out [^\n]*run: it holds a run already; choose another directory\n$/], mine: [2, /no run of mprof/],
+    file: [2, /this is a file/], "file/run": [5, /cannot make .*file\/run\/shards: Not a directory/],
+    "/proc/mprof": [5, /cannot make \/proc\/mprof\/shards: No such file or directory\. Choose another --out\.\n$/] };
+  for (const [out, [code, message]] of Object.entries(refused)) {
+    for (const more of [["--dry-run"], []]) {
+      const result = mprof(["submit", "slurm", ...selection, "--out", out, ...more], { cwd, env: { PATH: `${bin}:${process.env.PATH}` } });
+      assert.equal(result.code, code, `${out} ${more}: ${result.err}`);
+      assert.match(result.err, message);
+      assert.equal(result.out, "");
+    }
+  }
+  assert.equal(mprof(["submit", "slurm", ...selection, "--out", "new/run", "--dry-run"], { cwd }).code, 0);
+  assert.deepEqual(readdirSync(cwd, { recursive: true }), before);
 });
 
 test("the status of a run that was never submitted", (t) => {

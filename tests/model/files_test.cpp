@@ -141,6 +141,17 @@ TEST_F(WriteOutput, GoesOnInAFileThatADescriptorIsAt) {
   EXPECT_EQ(read_file(path), "first, then");
 }
 
+TEST(ObstacleToWriting, IsFoundWithoutLeavingAnything) {
+  const test::TemporaryDirectory temporary;
+  temporary.write("file", "x");
+  EXPECT_FALSE(obstacle_to_writing(temporary.path()));
+  EXPECT_FALSE(obstacle_to_writing(temporary.path() / "none" / "yet/"));
+  EXPECT_EQ(obstacle_to_writing(temporary.path() / "file"), std::errc::not_a_directory);
+  EXPECT_EQ(obstacle_to_writing(temporary.path() / "file/below"), std::errc::not_a_directory);
+  EXPECT_TRUE(obstacle_to_writing("/proc/mprof")) << "of which no permission tells root";
+  EXPECT_EQ(std::distance(fs::directory_iterator(temporary.path()), {}), 1);
+}
+
 class Within : public ::testing::Test {
  protected:
   Within() {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -191,6 +192,19 @@ TEST(SlurmCommands, NameShardsAndWhatTheyWaitFor) {
   expect_contains(slurm::shard_script(work), "shard='/data/50%/a run/shards'/$SLURM_ARRAY_TASK_ID\n");
   expect_contains(slurm::merge_script(work),
                   "merge '/data/50%/a run/shards'/[0-9]* --out '/data/50%/a run' ");
+}
+
+TEST(SlurmCommands, SetWhatNobodyElseMaySet) {
+  const Submission submission{.scheduler = "slurm", .job = "mprof-1", .shards = 9};
+  const slurm::Work work{.program = "/bin/mprof", .directory = "/data/run", .folder = "/data"};
+  std::vector<std::string> words = slurm::array_command(submission, work, {1});
+  std::ranges::copy(slurm::merge_command(submission, work, "12"), std::back_inserter(words));
+  std::erase_if(words, [](const std::string& word) { return !word.starts_with("--"); });
+  for (const std::string& word : words) EXPECT_NE(slurm::own_option(word), nullptr) << word;
+  for (const char* word : {"-a1-3", "-o x", "-J", "-d afterok:1", "-D/", "--arr=1", "--dep=afterok:1"})
+    EXPECT_NE(slurm::own_option(word), nullptr) << word;
+  for (const char* word : {"--account=a", "-A", "--error=x", "-p main", "--no-requeue", "--hold", "-", "--"})
+    EXPECT_EQ(slurm::own_option(word), nullptr) << word;
 }
 
 }  // namespace
