@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ std::string time_label(const Comparison& comparison, const CaseComparison& c, co
   const Words& words = words_of(comparison, c);
   if (time.op.empty()) return words.time("total_time");
   const std::string op = format::elide(format::one_line(time.op), longest_chart_label);
-  return time.metric == "op_time" ? op : fmt::format("{} ({})", op, words.time(time.metric));
+  return time_name(words, time.metric, op);
 }
 
 json tag(Verdict verdict, const std::string& text) {
@@ -56,10 +57,12 @@ struct ForestRow {
   const TimeComparison* time = nullptr;
 
   [[nodiscard]] double size() const { return std::abs(std::log(*time->ratio)); }
-  [[nodiscard]] bool is_told() const { return is_change(time->speed_up.verdict); }
+  [[nodiscard]] int rank() const {
+    return is_change(time->speed_up.verdict) ? 0 : time->speed_up.disturbed ? 2 : 1;
+  }
 };
 
-/// What was told first, and then by size.
+/// What was told first and what was disturbed last, each by size.
 std::vector<ForestRow> forest_rows(const Comparison& comparison) {
   std::vector<ForestRow> rows;
   for (const CaseComparison& c : comparison.cases) {
@@ -68,7 +71,7 @@ std::vector<ForestRow> forest_rows(const Comparison& comparison) {
     }
   }
   std::ranges::stable_sort(rows, [](const ForestRow& a, const ForestRow& b) {
-    return a.is_told() != b.is_told() ? a.is_told() : a.size() > b.size();
+    return std::pair(a.rank(), -a.size()) < std::pair(b.rank(), -b.size());
   });
   return rows;
 }
@@ -110,11 +113,10 @@ json forest_series(const std::vector<ForestRow>& rows, const Thresholds& thresho
 /// What a page can say before a reader has chosen: how many are not drawn, and where the others are.
 std::string how_many_more(std::size_t all, std::string_view where) {
   if (all <= most_chart_rows) return {};
-  const std::string held =
-      all <= most_rows_to_filter
-          ? std::string()
-          : fmt::format(" The filter chooses among the {} largest.", format::count(most_rows_to_filter));
-  return fmt::format("The {} largest changes are drawn, {} more are {}.{}", most_chart_rows,
+  const std::string held = all <= most_rows_to_filter ? std::string()
+                                                      : fmt::format(" The filter chooses among the first {}.",
+                                                                    format::count(most_rows_to_filter));
+  return fmt::format("The {} that say most are drawn, {} more are {}.{}", most_chart_rows,
                      format::count(all - most_chart_rows), where, held);
 }
 
@@ -134,7 +136,7 @@ json forest(const Comparison& comparison, Anchors& anchors) {
       "How each time changed",
       fmt::format(
           "B over A with the 95 % interval; right of 1 is slower, and what slowed down most stands on top. "
-          "Grey: the threshold, {}. Logarithmic axis.",
+          "What was disturbed is drawn where there is room. Grey: the threshold, {}. Logarithmic axis.",
           thresholds_text(comparison.thresholds)),
       "Time of B over A (×)"};
   json chart = chart_view("forest", anchors.make("changes"), text);

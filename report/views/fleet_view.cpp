@@ -36,8 +36,9 @@ Cell deviations_cell(const FleetVerdict& verdict) {
   return Cell::figure(format::fixed(verdict.deviations, 1)).valued(verdict.deviations);
 }
 
-/// All machines, what is bad first.
+/// All machines, what is bad first. Of a UUID so much that it tells: a whole one makes rows of four lines.
 Table machines_table(const FleetOfModel& fleet, Anchors& anchors) {
+  constexpr std::size_t telling = std::string_view("GPU-01234567").size();
   std::vector<FleetFact> known;
   for (const FleetFact& fact : fleet_facts()) {
     if (fleet.usual_facts.contains(std::string(fact.name))) known.push_back(fact);
@@ -58,7 +59,7 @@ Table machines_table(const FleetOfModel& fleet, Anchors& anchors) {
                           ? Cell::missing("the run did not record it")
                           : Cell::bare(Value{.estimate = Estimate{.median = own->second}, .absent = {}}));
     }
-    cells.push_back(member.gpu.empty() ? Cell::dash() : Cell::words(member.gpu));
+    cells.push_back(member.gpu.empty() ? Cell::dash() : Cell::words(member.gpu.substr(0, telling)));
     table.row(std::move(cells));
   }
   return table;
