@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
-#include "cli/standard_output.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
 #include "kernels/registry.hpp"
 #include "model/version.hpp"
@@ -87,7 +87,7 @@ int dispatch(const std::vector<std::string>& command_line) {
 
 int complain(const std::string& message, ExitCode code) {
   std::fflush(stdout);
-  std::fputs(fmt::format("mprof: {}\n", message).c_str(), stderr);  // fmt::print() throws where that is full
+  fmt::print(stderr, "mprof: {}\n", message);
   return static_cast<int>(code);
 }
 
@@ -125,7 +125,7 @@ int with_output_error(int code, int error) {
 
 int main(int argc, char** argv) {
   using namespace mprof::cli;
-  take_over_stdout();
+  take_over_streams();
   const int code = exit_code_of(argc, argv);
   return with_output_error(code, finish_stdout());
 }

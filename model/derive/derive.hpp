@@ -26,8 +26,8 @@ void derive(Run& run, const std::filesystem::path& directory);
 /// disturbed it, and what its samples show in the order in which they were taken.
 void derive_variation(Run& run);
 
-/// Whether the work of an op was held back until all of it was queued, as far as a timing pass tells; else the
-/// host has a part in its times, whichever clock took them.
+/// Whether the work of an op was held back until all of it was queued, as far as a timing pass tells; else
+/// the host has a part in its times, whichever clock took them.
 [[nodiscard]] bool was_held(const PassResult& timing, std::string_view op);
 
 }  // namespace mprof

@@ -52,8 +52,8 @@ void add_error(Sum& sum, const Rounds& rounds, double count, Apart apart) {
   if (apart == Apart::in_two_runs) sum.add(rounds.common);
 }
 
-/// Half the width of the interval of something with this error, of 95 % or with another `beyond` on each side,
-/// on the logarithmic scale; infinite where the error is beyond what can be reckoned.
+/// Half the width of the interval of something with this error, of 95 % or with another `beyond` on each
+/// side, on the logarithmic scale; infinite where the error is beyond what can be reckoned.
 double reach(const Sum& error, double least_dof, double beyond = upper_tail) {
   const double dof = error.dof(least_dof);
   return std::isfinite(error.value()) && dof > 0 ? upper_quantile(dof, beyond) * std::sqrt(error.value())

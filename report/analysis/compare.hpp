@@ -141,7 +141,7 @@ struct Comparison {
   [[nodiscard]] std::vector<const CaseComparison*> by_importance() const;
 };
 
-/// In a sentence: "layer1", "layer1 (layer time)", "total time".
+/// In a sentence: "second", "second (stage time)", "total time".
 [[nodiscard]] std::string named_time(const Words& words, const TimeComparison& time);
 
 /// How the family of a case speaks.

@@ -89,6 +89,18 @@ test("a full disk behind standard output costs a run nothing else", (t) => {
   expect_lost(["fleet", ...fleet, "--json"]);
 });
 
+test("a full disk behind standard error costs a run its progress, and nothing else", (t) => {
+  const out = join(temporary(t), "run"), full = openSync("/dev/full", "w");
+  try {
+    const { code } = mprof(["run", "--variant", "elementwise/cpu_naive", "--size", "16", "--quick", "--passes", "timing", "--out", out],
+      { stdio: ["ignore", "pipe", full] });
+    assert.equal(code, 0);
+  } finally {
+    closeSync(full);
+  }
+  assert.match(mprof(["status", out]).out, /Complete/);
+});
+
 test("a command that has an exit code of its own keeps it on a full disk", () => {
   const slower = ["compare", run, join(source, "tests", "golden", "run_b"), "--all"];
   assert.equal(mprof(slower).code, 1);

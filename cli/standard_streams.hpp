@@ -1,0 +1,14 @@
+#pragma once
+
+/// What commands print to stdout and stderr. Where one cannot be written, the rest for it is dropped and
+/// nothing throws, so that a command does all that it was to do and ends with the exit code that is its own.
+namespace mprof::cli {
+
+/// Before anything is printed.
+void take_over_streams();
+
+/// When all is printed. Returns errno of the write to stdout that failed, behind which nothing was written;
+/// 0: none did.
+[[nodiscard]] int finish_stdout();
+
+}  // namespace mprof::cli
