@@ -426,7 +426,8 @@ TEST(FleetTest, WhatHasNoTimeThatOthersHaveIsNotCalledOk) {
   const auto& verdicts = fleet.models.at(0).verdicts;
   const auto alone = std::ranges::find(verdicts, &members.back(), &FleetVerdict::member);
   EXPECT_EQ(fleet_standing(*alone), "not compared");
-  EXPECT_TRUE(fleet_json(fleet)["models"][0]["machines"][alone - verdicts.begin()]["performance"].is_null());
+  const auto place = static_cast<std::size_t>(alone - verdicts.begin());
+  EXPECT_TRUE(fleet_json(fleet)["models"][0]["machines"][place]["performance"].is_null());
   EXPECT_NE(fleet_page(fleet).view["headline"].get<std::string>().find("Of 1 no speed is known"),
             std::string::npos);
   EXPECT_TRUE(fleet.says_something());
@@ -445,7 +446,7 @@ TEST(FleetTest, AFailureIsToldAmongFewerThanFive) {
 }
 
 TEST(FleetTest, AnotherBuildIsNamedBeforeTheGpuIsBlamed) {
-  for (const std::size_t rounds : {1, 3}) {
+  for (const std::size_t rounds : {1U, 3U}) {
     std::vector<FleetMember> members = simulated(8, 6, rounds, 0.01, {{3, {.slower = 1.3}}}, 13);
     members[3] = of_another_build(std::move(members[3]));
     const Fleet fleet = judge_fleet(members);
