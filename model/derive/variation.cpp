@@ -84,6 +84,7 @@ struct Timed {
   Measurement* row = nullptr;
   const PassResult* pass = nullptr;
   SmClock sm_clock{};
+  std::size_t gpu = 0;
   std::vector<double> logs{};  ///< of the rounds' medians
   Variance own{};
 };
@@ -105,9 +106,12 @@ std::vector<double> logs_of(const std::vector<double>& values) {
 std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
   std::map<ClockSource, std::vector<Timed>> times;
   const PartIndex parts(run);
+  std::map<std::string, std::size_t> gpus;
   for (Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (variant == nullptr) continue;
+    const std::string uuid = variant->device == "cpu" ? "" : parts.gpu_uuid(subject.id);
+    const std::size_t gpu = uuid.empty() ? 0 : gpus.try_emplace(uuid, gpus.size() + 1).first->second;
     for (PassResult& pass : subject.passes) {
       if (pass.pass != Pass::timing) continue;
       const SmClock sm_clock = sm_clock_of(pass, parts.environment(subject.id));
@@ -117,7 +121,7 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
         if (clock != ClockSource::none && row.source == Source::printed) clock = ClockSource::host;
         const std::vector<double> medians = round_medians(row);
         if (clock == ClockSource::none || medians.empty() || !all_positive(medians)) continue;
-        times[clock].push_back({&row, &pass, clock == ClockSource::device ? sm_clock : SmClock{},
+        times[clock].push_back({&row, &pass, clock == ClockSource::device ? sm_clock : SmClock{}, gpu,
                                 logs_of(medians), variance_of_logs(medians)});
       }
     }
@@ -204,6 +208,7 @@ void derive_variation(Run& run) {
     for (const Timed& time : times) {
       time.row->clock = clock;
       time.row->sm_clock = time.sm_clock;
+      time.row->gpu = time.gpu;
       time.row->common = common;
       time.row->disturbed = disturbance_of(*time.pass, clock);
       if (is_telling(time.row->metric)) time.row->series = series_notes(*time.row);

@@ -61,6 +61,7 @@ Value value_of(const Measurement& measurement) {
   estimate.common = measurement.common;
   estimate.clock = measurement.clock;
   estimate.sm_clock = measurement.sm_clock;
+  estimate.gpu = measurement.gpu;
   estimate.disturbed = measurement.disturbed;
   if (estimate.rounds == 1) estimate.within = variance_of_median(samples);
   estimate.interval = next_run_interval(rounds_of(estimate));

@@ -27,6 +27,8 @@ struct Estimate {
   bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variations()
   ClockSource clock = ClockSource::none;
   SmClock sm_clock{};  ///< of a time of a GPU's clock
+  std::size_t gpu =
+      0;  ///< of a time: which of its run's GPUs took it, from 1; 0: it is not known, or none did
   std::string
       disturbed{};  ///< of a time: what disturbed its samples, so that no verdict hangs on it; empty: nothing
 };

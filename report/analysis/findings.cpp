@@ -405,12 +405,13 @@ void add_divided_cases(const Run& run, const std::vector<FamilyResult>& families
   findings.push_back(
       {Severity::caution,
        fmt::format(
-           "{} also differ as these GPUs do, and healthy ones of one model may by several percent.",
+           "{} also differ as these GPUs do, and healthy ones of one model may by several percent{}.",
            by_case ? fmt::format("Variants of one problem were measured on several of {} GPUs: their times",
                                  format::count(all.size()))
                    : fmt::format("The problems were divided among {} GPUs, all variants of one on the "
                                  "same: times of different problems",
-                                 format::count(all.size())))});
+                                 format::count(all.size())),
+           by_case ? ": between two of them no change of up to 8\u00a0% has a verdict" : "")});
 }
 
 /// Of many comparisons at 95 %, some tell a difference where there is none. Device times differ by so much

@@ -105,6 +105,15 @@ void decide(SpeedUp& result, const Estimate& before, const Estimate& after, cons
   }
 }
 
+/// Healthy GPUs of one model differ by so much (P. Sinha and others, SC 2022): within a run that was divided
+/// among several, a smaller change may be theirs.
+constexpr double between_gpus = 0.08;
+
+bool may_be_of_gpus(const Estimate& before, const Estimate& after) {
+  return before.gpu > 0 && after.gpu > 0 && before.gpu != after.gpu &&
+         std::abs(after.median / before.median - 1) <= between_gpus;
+}
+
 /// The factor, and the test that the verdict hangs on where there can be one.
 struct Tested {
   SpeedUp result{};
@@ -126,6 +135,11 @@ Tested tested(const TimePair& pair, Apart apart) {
     one.result.reason = before->between.dof > 0 && after->between.dof > 0
                             ? "the times vary by so much that no interval says anything"
                             : "nothing is known of how it varies from one process to the next";
+  if (apart == Apart::in_one_run && may_be_of_gpus(*before, *after)) {
+    one.test.reset();
+    one.result.reason = fmt::format("two GPUs took the times, and healthy ones of a model may differ by {}",
+                                    format::percent(between_gpus));
+  }
   if (const std::string why = why_disturbed(pair, "the time before", "the time after"); !why.empty()) {
     one.test.reset();
     one.result.reason = why;

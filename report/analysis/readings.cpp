@@ -21,6 +21,7 @@ void add_variation(Estimate& sum, const std::vector<Estimate>& times) {
   double deviation = 0;
   sum.rounds = times.front().rounds;
   sum.between.dof = times.front().between.dof;
+  sum.gpu = times.front().gpu;
   for (const Estimate& time : times) {
     deviation += time.median / sum.median * std::sqrt(time.between.value);
     sum.between.dof = std::min(sum.between.dof, time.between.dof);

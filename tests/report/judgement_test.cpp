@@ -266,5 +266,33 @@ TEST(OneJudgement, AReportAndAComparisonOfAPairAgree) {
   EXPECT_EQ(seen.size(), 4U) << "every verdict occurs";
 }
 
+TEST(Judge, WithinARunTwoGpusAreNotTakenForAChange) {
+  const auto on = [](double time, std::size_t gpu) {
+    Value value{estimate(time, 0.001), {}};
+    value.estimate->gpu = gpu;
+    return value;
+  };
+  EXPECT_EQ(judge(on(1, 1), on(1.05, 1)).verdict, Verdict::slower);
+  const SpeedUp open = judge(on(1, 1), on(1.05, 2));
+  EXPECT_EQ(open.verdict, Verdict::inconclusive);
+  EXPECT_EQ(open.reason, "two GPUs took the times, and healthy ones of a model may differ by 8.0\u00a0%");
+  EXPECT_EQ(judge(on(1, 1), on(1.1, 2)).verdict, Verdict::slower) << "more than GPUs differ by";
+  EXPECT_EQ(judge(on(1, 0), on(1.05, 2)).verdict, Verdict::slower) << "one of them is a CPU's";
+  EXPECT_EQ(of_two_runs(on(1, 1), on(1.05, 2)), Verdict::slower) << "runs number their GPUs each by itself";
+}
+
+TEST(OneJudgement, CasesOfAMergedRunKnowWhichGpuTookThem) {
+  mprof::Run run = samples::healthy();
+  for (VariantInfo& info : run.variants) info.device = "cuda";
+  for (const char* gpu : {"GPU-1", "GPU-2"}) run.parts.emplace_back().environment["gpu"]["UUID"] = gpu;
+  for (std::size_t i = 0; i < run.cases.size(); ++i) run.parts[i % 2].cases.push_back(run.cases[i].id);
+  derive_variation(run);
+  for (std::size_t i = 0; i < run.cases.size(); ++i)
+    EXPECT_EQ(value_of(run.cases[i], "total_time")->gpu, 1 + i % 2) << run.cases[i].id;
+  for (VariantInfo& info : run.variants) info.device = "cpu";
+  derive_variation(run);
+  EXPECT_EQ(value_of(run.cases[1], "total_time")->gpu, 0U);
+}
+
 }  // namespace
 }  // namespace mprof
