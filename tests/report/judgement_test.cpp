@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/derive/derive.hpp"
 #include "model/statistics/next_run.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/compare.hpp"
