@@ -13,7 +13,6 @@ namespace {
 constexpr double upper_tail = 0.025;             // on each side: 95 % in all
 constexpr double of_power = 0.8416212335729143;  // the normal distribution's quantile of 80 %
 constexpr std::size_t most_rounds = 1000;
-constexpr double of_normal = 1.959963984540054;  // its quantile there
 /// Beyond it Student's t is the normal distribution to more digits than are printed.
 constexpr double many = 1e6;
 
@@ -107,13 +106,14 @@ std::size_t rounds_for(const Rounds& before, const Rounds& after, double relativ
                        double together) {
   if (!is_known(before) || !is_known(after)) return most_rounds;
   const double wanted = std::log1p(relative), least = least_dof(before, after);
+  const double beyond = upper_tail / together, of_normal = upper_quantile(many, beyond);
   const auto present = static_cast<std::size_t>(std::min(before.count, after.count));
   for (std::size_t rounds = std::max<std::size_t>(2, present + 1); rounds < most_rounds; ++rounds) {
     const auto count = static_cast<double>(rounds);
     const Sum error = error_of_difference(before, count, after, count, apart);
     const double by_chance = of_power * std::sqrt(error.value());
     if (of_normal * std::sqrt(error.value()) + by_chance > wanted) continue;  // nor is Student's t less
-    if (reach(error, least, upper_tail / together) + by_chance <= wanted) return rounds;
+    if (reach(error, least, beyond) + by_chance <= wanted) return rounds;
   }
   return most_rounds;
 }
