@@ -185,7 +185,7 @@ void print_details(const FleetOfModel& model, const FleetVerdict& verdict) {
   for (const std::string& output : verdict.other_outputs)
     fmt::print("    {}: its output has other bits than the fleet's\n", format::one_line(output));
   print_failures(*verdict.member);
-  if (verdict.once) fmt::print("    measured in one round: run it again with --rounds 3 to tell\n");
+  if (verdict.once) fmt::print("    {}\n", what_tells(verdict));
 }
 
 void print_histories(const Fleet& fleet, bool all) {

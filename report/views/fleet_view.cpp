@@ -92,7 +92,7 @@ std::vector<std::string> details_of(const FleetOfModel& fleet, const FleetVerdic
     details.push_back(fmt::format("Other bits than the fleet's in: {}.", several_of(verdict.other_outputs)));
   if (!verdict.member->failures.empty())
     details.push_back(fmt::format("Without a verified result: {}.", several_of(verdict.member->failures)));
-  if (verdict.once) details.emplace_back("Measured in one round: run it again with --rounds 3 to tell.");
+  if (verdict.once) details.push_back(format::sentence_case(what_tells(verdict)) + ".");
   return details;
 }
 
@@ -198,6 +198,11 @@ std::string fleet_standing(const FleetVerdict& verdict) {
   if (verdict.once) words.emplace_back("once slow");
   if (words.empty() && verdict.times == 0) return "not compared";
   return words.empty() ? "ok" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string what_tells(const FleetVerdict& once) {
+  return fmt::format("measured in one round: run it again with {}--rounds 3 to tell",
+                     once.cause.empty() ? "" : "the fleet's build and ");
 }
 
 std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member) {

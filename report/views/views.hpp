@@ -138,6 +138,8 @@ struct ComparisonScope {
 
 /// "SLOW, WRONG BITS", or "ok".
 [[nodiscard]] std::string fleet_standing(const FleetVerdict& verdict);
+/// What tells whether one that was once slow is slow, without a full stop.
+[[nodiscard]] std::string what_tells(const FleetVerdict& once);
 
 /// "SM clock 1.3 GHz (the fleet's 1.98 GHz), ...": the facts that both have; empty where they have none.
 [[nodiscard]] std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member);

@@ -454,6 +454,9 @@ TEST(FleetTest, AnotherBuildIsNamedBeforeTheGpuIsBlamed) {
     EXPECT_EQ(verdict.member, &members[3]);
     EXPECT_EQ(verdict.once, rounds == 1);
     EXPECT_TRUE(verdict.cause.starts_with("another build of mprof, 0.0.9 (fedcba9)")) << verdict.cause;
+    if (verdict.once) {
+      EXPECT_NE(what_tells(verdict).find("with the fleet's build and"), std::string::npos);
+    }
     EXPECT_EQ(verdict.slow_times.size(), 6U) << "in which times is said, of one that was once slow too";
   }
 }
