@@ -57,7 +57,12 @@ Machines machines_of(const std::vector<RunPart>& parts) {
 
 PartIndex::PartIndex(const Run& run) : run_(run) {
   for (const RunPart& part : run.parts) {
-    for (const std::string& id : part.cases) parts_.emplace(id, &part);
+    for (const std::string& id : part.cases) {
+      const auto [known, is_new] = parts_.emplace(id, &part);
+      if (!is_new &&
+          text_in(known->second->environment, fact::gpu_uuid) != text_in(part.environment, fact::gpu_uuid))
+        of_several_gpus_.insert(id);
+    }
   }
 }
 
@@ -82,6 +87,10 @@ std::string PartIndex::gpu_model(std::string_view case_id) const {
 
 std::string PartIndex::gpu_uuid(std::string_view case_id) const {
   return text_in(environment(case_id), fact::gpu_uuid);
+}
+
+std::string PartIndex::only_gpu_uuid(std::string_view case_id) const {
+  return of_several_gpus_.contains(case_id) ? std::string() : gpu_uuid(case_id);
 }
 
 void visit_machines(Run run, const std::function<void(const Run&)>& visit) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/rounds.hpp"
 
@@ -49,7 +51,16 @@ void add_unknown(std::vector<Row>& known, const std::vector<Row>& more, Id id) {
 /// Of all cases so far.
 using Places = std::map<CaseKey, std::size_t>;
 
+/// The parts of a run, of which itself is the only one unless it was merged.
+std::vector<RunPart> parts_of(const Run& run) {
+  if (!run.parts.empty()) return run.parts;
+  RunPart whole{.started = run.started, .environment = run.environment};
+  for (const Case& c : run.cases) whole.cases.push_back(c.id);
+  return {std::move(whole)};
+}
+
 void add_run(Run& all, Places& places, Run more) {
+  std::ranges::move(parts_of(more), std::back_inserter(all.parts));
   for (Case& c : more.cases) {
     const auto [place, is_new] = places.emplace(c.key, all.cases.size());
     if (is_new) {
@@ -67,6 +78,7 @@ void add_run(Run& all, Places& places, Run more) {
 
 Run pooled(std::vector<Run> runs) {
   Run all = std::move(runs.front());
+  if (runs.size() > 1) all.parts = parts_of(all);
   Places places;
   for (std::size_t i = 0; i < all.cases.size(); ++i) places.emplace(all.cases[i].key, i);
   for (std::size_t i = 1; i < runs.size(); ++i) add_run(all, places, std::move(runs[i]));

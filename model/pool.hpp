@@ -8,7 +8,8 @@ namespace mprof {
 
 /// Several runs of the same as one: the timing passes of a case have the rounds of all of them, one run
 /// behind the other, and whatever else was seen of it is that of the first run that saw it. Machine, build,
-/// inputs and moment are the first run's; it is complete when all of them are. `runs` must not be empty. What
+/// inputs and moment are the first run's, and `parts` say who measured what; it is complete when all of them
+/// are. `runs` must not be empty. What
 /// was derived from a run's rounds is to be derived anew (derive_variation()).
 [[nodiscard]] Run pooled(std::vector<Run> runs);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -106,12 +107,11 @@ std::vector<double> logs_of(const std::vector<double>& values) {
 std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
   std::map<ClockSource, std::vector<Timed>> times;
   const PartIndex parts(run);
-  std::map<std::string, std::size_t> gpus;
   for (Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (variant == nullptr) continue;
-    const std::string uuid = variant->device == "cpu" ? "" : parts.gpu_uuid(subject.id);
-    const std::size_t gpu = uuid.empty() ? 0 : gpus.try_emplace(uuid, gpus.size() + 1).first->second;
+    const std::string uuid = variant->device == "cpu" ? "" : parts.only_gpu_uuid(subject.id);
+    const std::size_t gpu = uuid.empty() ? 0 : std::hash<std::string>{}(uuid) | 1;
     for (PassResult& pass : subject.passes) {
       if (pass.pass != Pass::timing) continue;
       const SmClock sm_clock = sm_clock_of(pass, parts.environment(subject.id));

@@ -26,9 +26,9 @@ struct Estimate {
   double within = 0;      ///< of a time of one round, of the median of its samples: variance_of_median()
   bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variations()
   ClockSource clock = ClockSource::none;
-  SmClock sm_clock{};  ///< of a time of a GPU's clock
-  std::size_t gpu =
-      0;  ///< of a time: which of its run's GPUs took it, from 1; 0: it is not known, or none did
+  SmClock sm_clock{};   ///< of a time of a GPU's clock
+  std::size_t gpu = 0;  ///< of a time: a number of the one GPU that took it; 0: it is not known, or none did,
+                        ///< or several
   std::string
       disturbed{};  ///< of a time: what disturbed its samples, so that no verdict hangs on it; empty: nothing
 };

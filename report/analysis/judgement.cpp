@@ -56,6 +56,20 @@ double change_beyond_step(const RatioTest& test) {
   return std::expm1(std::copysign(std::max(0.0, std::abs(difference) - test.step), difference));
 }
 
+/// Healthy GPUs of one model differ by so much (P. Sinha and others, SC 2022): a smaller change between times
+/// that two of them took may be theirs.
+constexpr double between_gpus = 0.08;
+
+bool may_be_of_gpus(const Estimate& before, const Estimate& after) {
+  return before.gpu > 0 && after.gpu > 0 && before.gpu != after.gpu &&
+         std::abs(after.median / before.median - 1) <= between_gpus;
+}
+
+std::string told_of_the_gpus() {
+  return fmt::format("two GPUs took the times, and even healthy ones of one model may differ by {}",
+                     format::percent(between_gpus));
+}
+
 /// What is missing for a verdict: the interval of the change must become so narrow that it no longer holds
 /// both a change worth telling and none. `together`: of Holm's method, which a change must pass and
 /// sameness need not.
@@ -96,22 +110,19 @@ void decide(SpeedUp& result, const Estimate& before, const Estimate& after, cons
             double together, double threshold, Apart apart) {
   const double change = change_beyond_step(test);
   result.p = p;
-  if (p <= significance && std::abs(change) > threshold) {
-    result.verdict = change < 0 ? Verdict::faster : Verdict::slower;
-  } else if (is_within(test.interval, threshold)) {
+  if (is_within(test.interval, threshold)) {
     result.verdict = Verdict::same;
-  } else {
-    say_what_is_missing(result, before, after, test, threshold, apart, together);
+    return;
   }
-}
-
-/// Healthy GPUs of one model differ by so much (P. Sinha and others, SC 2022): within a run that was divided
-/// among several, a smaller change may be theirs.
-constexpr double between_gpus = 0.08;
-
-bool may_be_of_gpus(const Estimate& before, const Estimate& after) {
-  return before.gpu > 0 && after.gpu > 0 && before.gpu != after.gpu &&
-         std::abs(after.median / before.median - 1) <= between_gpus;
+  const bool is_clear = p <= significance && std::abs(change) > threshold;
+  if (!is_clear) say_what_is_missing(result, before, after, test, threshold, apart, together);
+  if (may_be_of_gpus(before, after)) {
+    // More rounds would not tell whose it is either.
+    if (is_clear || result.more_rounds) result.reason = told_of_the_gpus() + ": run both on one";
+    result.more_rounds.reset();
+  } else if (is_clear) {
+    result.verdict = change < 0 ? Verdict::faster : Verdict::slower;
+  }
 }
 
 /// The factor, and the test that the verdict hangs on where there can be one.
@@ -137,8 +148,7 @@ Tested tested(const TimePair& pair, Apart apart) {
                             : "nothing is known of how it varies from one process to the next";
   if (apart == Apart::in_one_run && may_be_of_gpus(*before, *after)) {
     one.test.reset();
-    one.result.reason = fmt::format("two GPUs took the times, and healthy ones of a model may differ by {}",
-                                    format::percent(between_gpus));
+    one.result.reason = told_of_the_gpus();
   }
   if (const std::string why = why_disturbed(pair, "the time before", "the time after"); !why.empty()) {
     one.test.reset();

@@ -59,6 +59,24 @@ TEST(Pooled, IsTheUnionOfTheirCases) {
   EXPECT_EQ(all.variants.size(), 2U);
 }
 
+TEST(Pooled, KnowsWhichGpusTookTheTimes) {
+  const auto on = [](const char* gpu) {
+    mprof::Run run = run_of({timed("x", {1, 2}, {1, 1})});
+    run.environment["gpu"]["UUID"] = gpu;
+    return run;
+  };
+  const auto of = [](std::vector<mprof::Run> runs) {
+    mprof::Run all = pooled(std::move(runs));
+    derive_variation(all);
+    return op_time(all, 0).gpu;
+  };
+  EXPECT_NE(of({on("GPU-1")}), 0U);
+  EXPECT_EQ(of({on("GPU-1"), on("GPU-1")}), of({on("GPU-1")}));
+  EXPECT_NE(of({on("GPU-2")}), of({on("GPU-1")}));
+  EXPECT_EQ(of({on("GPU-1"), on("GPU-2")}), 0U) << "several";
+  EXPECT_TRUE(pooled({on("GPU-1")}).parts.empty()) << "it is no merged run";
+}
+
 TEST(Pooled, WhatIsWrongInOneRunIsWrong) {
   mprof::Run wrong = run_of({timed("x", {1}, {1})}), crashed = wrong, skipped = wrong;
   wrong.cases[0].passes[0].status = Status::wrong;

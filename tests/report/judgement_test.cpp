@@ -276,10 +276,33 @@ TEST(Judge, WithinARunTwoGpusAreNotTakenForAChange) {
   EXPECT_EQ(judge(on(1, 1), on(1.05, 1)).verdict, Verdict::slower);
   const SpeedUp open = judge(on(1, 1), on(1.05, 2));
   EXPECT_EQ(open.verdict, Verdict::inconclusive);
-  EXPECT_EQ(open.reason, "two GPUs took the times, and healthy ones of a model may differ by 8.0\u00a0%");
+  EXPECT_EQ(open.reason,
+            "two GPUs took the times, and even healthy ones of one model may differ by 8.0\u00a0%");
   EXPECT_EQ(judge(on(1, 1), on(1.1, 2)).verdict, Verdict::slower) << "more than GPUs differ by";
   EXPECT_EQ(judge(on(1, 0), on(1.05, 2)).verdict, Verdict::slower) << "one of them is a CPU's";
-  EXPECT_EQ(of_two_runs(on(1, 1), on(1.05, 2)), Verdict::slower) << "runs number their GPUs each by itself";
+}
+
+TEST(Judge, TwoRunsOnTwoGpusMayBeTheSameAndDifferByMoreThanGpusDo) {
+  const auto on = [](double time, std::size_t gpu, double spread = 0.001) {
+    Value value{estimate(time, spread), {}};
+    value.estimate->gpu = gpu;
+    return value;
+  };
+  EXPECT_EQ(of_two_runs(on(1, 1), on(1.05, 1)), Verdict::slower);
+  EXPECT_EQ(of_two_runs(on(1, 1), on(1.05, 2)), Verdict::inconclusive);
+  EXPECT_EQ(of_two_runs(on(1, 1), on(0.95, 2)), Verdict::inconclusive);
+  EXPECT_EQ(of_two_runs(on(1, 1), on(1.001, 2)), Verdict::same) << "that one can tell";
+  EXPECT_EQ(of_two_runs(on(1, 1), on(1.1, 2)), Verdict::slower) << "more than GPUs differ by";
+  EXPECT_EQ(of_two_runs(on(1, 0), on(1.05, 2)), Verdict::slower)
+      << "of several GPUs, or of none that is known";
+  const std::vector<TimePair> pairs{{on(1, 1), on(1.05, 2)}};
+  const SpeedUp open = judge_together(pairs).front();
+  EXPECT_NE(open.reason.find("two GPUs took the times"), std::string::npos) << open.reason;
+  EXPECT_FALSE(open.more_rounds) << "rounds on these two tell nothing";
+  EXPECT_TRUE(judge_together(std::vector<TimePair>{{on(1, 1, 0.03), on(1.03, 1, 0.03)}}).front().more_rounds);
+  const SpeedUp unclear = judge_together(std::vector<TimePair>{{on(1, 1, 0.03), on(1.03, 2, 0.03)}}).front();
+  EXPECT_FALSE(unclear.more_rounds);
+  EXPECT_EQ(unclear.reason, open.reason);
 }
 
 TEST(OneJudgement, CasesOfAMergedRunKnowWhichGpuTookThem) {
@@ -289,7 +312,13 @@ TEST(OneJudgement, CasesOfAMergedRunKnowWhichGpuTookThem) {
   for (std::size_t i = 0; i < run.cases.size(); ++i) run.parts[i % 2].cases.push_back(run.cases[i].id);
   derive_variation(run);
   for (std::size_t i = 0; i < run.cases.size(); ++i)
-    EXPECT_EQ(value_of(run.cases[i], "total_time")->gpu, 1 + i % 2) << run.cases[i].id;
+    EXPECT_EQ(value_of(run.cases[i], "total_time")->gpu, value_of(run.cases[i % 2], "total_time")->gpu)
+        << run.cases[i].id;
+  EXPECT_NE(value_of(run.cases[0], "total_time")->gpu, value_of(run.cases[1], "total_time")->gpu);
+  EXPECT_NE(value_of(run.cases[0], "total_time")->gpu, 0U);
+  run.parts[1].cases.push_back(run.cases[0].id);
+  derive_variation(run);
+  EXPECT_EQ(value_of(run.cases[0], "total_time")->gpu, 0U) << "two took its rounds";
   for (VariantInfo& info : run.variants) info.device = "cpu";
   derive_variation(run);
   EXPECT_EQ(value_of(run.cases[1], "total_time")->gpu, 0U);
