@@ -31,15 +31,21 @@ namespace {
 struct ComparedSide {
   Run run;
   std::string name;
-  std::map<std::string, std::string> runs{};  ///< the names of its runs by their stamps
+  std::size_t directories = 0;
+  std::map<std::string, std::string> runs{};  ///< the names of its runs, and of what was merged to them, by
+                                              ///< their stamps
 };
 
 ComparedSide read_side(const std::vector<std::string>& directories) {
   std::vector<Run> runs;
   for (const std::string& directory : directories) runs.push_back(read_run(directory));
   require_one_origin(runs, directories);
-  ComparedSide side{.run = {}, .name = format::list(directories)};
-  for (std::size_t i = 0; i < runs.size(); ++i) side.runs.emplace(run_stamp(runs[i]), directories[i]);
+  ComparedSide side{.run = {}, .name = format::list(directories), .directories = directories.size()};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    side.runs.emplace(run_stamp(runs[i]), directories[i]);
+    for (const RunPart& part : runs[i].parts)
+      side.runs.emplace(run_stamp(part), fmt::format("A part of {}", directories[i]));
+  }
   side.run = pooled(std::move(runs));
   if (directories.size() > 1) derive_variation(side.run);
   return side;
@@ -47,7 +53,8 @@ ComparedSide read_side(const std::vector<std::string>& directories) {
 
 /// A run among several on each side would be held against itself, as if it were another one.
 void refuse_on_both_sides(const ComparedSide& a, const ComparedSide& b) {
-  if (a.runs.size() == 1 && b.runs.size() == 1) return;
+  const bool is_one_directory = a.directories == 1 && b.directories == 1;
+  if (is_one_directory && run_stamp(a.run) == run_stamp(b.run)) return;
   for (const auto& [stamp, name] : a.runs) {
     if (b.runs.contains(stamp))
       throw Error(

@@ -69,6 +69,10 @@ std::string run_stamp(const Run& run) {
   return fmt::format("{} {}", run.started, run.plan.seed);
 }
 
+std::string run_stamp(const RunPart& part) {
+  return fmt::format("{} {}", part.started, part.seed);
+}
+
 std::string case_to_json(const Case& c, std::string_view stamp) {
   return json::print(
       json::to_json(StoredCase{run_schema_version, std::string(stamp), c.id, c.key, c.passes}));

@@ -33,6 +33,8 @@ struct StoredCase {
 
 /// What tells a run from another one in the same directory: its case files repeat it.
 [[nodiscard]] std::string run_stamp(const Run& run);
+/// The one that it had before it was merged.
+[[nodiscard]] std::string run_stamp(const RunPart& part);
 
 /// The text of a case's file. Its ops stand in run.json, once a problem.
 [[nodiscard]] std::string case_to_json(const Case& c, std::string_view stamp);

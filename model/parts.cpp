@@ -59,9 +59,10 @@ PartIndex::PartIndex(const Run& run) : run_(run) {
   for (const RunPart& part : run.parts) {
     for (const std::string& id : part.cases) {
       const auto [known, is_new] = parts_.emplace(id, &part);
-      if (!is_new &&
-          text_in(known->second->environment, fact::gpu_uuid) != text_in(part.environment, fact::gpu_uuid))
-        of_several_gpus_.insert(id);
+      if (is_new) continue;
+      const std::string first = text_in(known->second->environment, fact::gpu_uuid),
+                        other = text_in(part.environment, fact::gpu_uuid);
+      if (first != other) several_gpus_[id].insert({first, other});
     }
   }
 }
@@ -89,8 +90,11 @@ std::string PartIndex::gpu_uuid(std::string_view case_id) const {
   return text_in(environment(case_id), fact::gpu_uuid);
 }
 
-std::string PartIndex::only_gpu_uuid(std::string_view case_id) const {
-  return of_several_gpus_.contains(case_id) ? std::string() : gpu_uuid(case_id);
+std::set<std::string> PartIndex::gpu_uuids(std::string_view case_id) const {
+  const auto several = several_gpus_.find(case_id);
+  if (several != several_gpus_.end()) return several->second;
+  std::string only = gpu_uuid(case_id);
+  return only.empty() ? std::set<std::string>{} : std::set{std::move(only)};
 }
 
 void visit_machines(Run run, const std::function<void(const Run&)>& visit) {

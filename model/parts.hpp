@@ -27,15 +27,15 @@ class PartIndex {
   [[nodiscard]] std::string gpu_model(std::string_view case_id) const;
   /// The UUID of that GPU; likewise.
   [[nodiscard]] std::string gpu_uuid(std::string_view case_id) const;
-  /// The same; empty too where several GPUs measured the case.
-  [[nodiscard]] std::string only_gpu_uuid(std::string_view case_id) const;
+  /// The UUIDs of all GPUs that measured it, ascending; likewise.
+  [[nodiscard]] std::set<std::string> gpu_uuids(std::string_view case_id) const;
 
  private:
   [[nodiscard]] const RunPart* part_of(std::string_view case_id) const;
 
   const Run& run_;
   std::map<std::string_view, const RunPart*, std::less<>> parts_;
-  std::set<std::string_view, std::less<>> of_several_gpus_;
+  std::map<std::string_view, std::set<std::string>, std::less<>> several_gpus_;  ///< of cases that have
 };
 
 /// Shows a merged run machine by machine, in the order of its parts: each time the run with the facts, peak

@@ -5,12 +5,14 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/derive/derive.hpp"
 #include "model/derive/subjects.hpp"
@@ -103,6 +105,11 @@ std::vector<double> logs_of(const std::vector<double>& values) {
   return logs;
 }
 
+/// One that other GPUs do not have; 0 of none.
+std::size_t number_of(const std::set<std::string>& gpus) {
+  return gpus.empty() ? 0 : std::hash<std::string>{}(fmt::format("{}", fmt::join(gpus, " "))) | 1;
+}
+
 /// The times of all cases by the clock that took them, each with the variance of its own rounds.
 std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
   std::map<ClockSource, std::vector<Timed>> times;
@@ -110,8 +117,7 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
   for (Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (variant == nullptr) continue;
-    const std::string uuid = variant->device == "cpu" ? "" : parts.only_gpu_uuid(subject.id);
-    const std::size_t gpu = uuid.empty() ? 0 : std::hash<std::string>{}(uuid) | 1;
+    const std::size_t gpu = variant->device == "cpu" ? 0 : number_of(parts.gpu_uuids(subject.id));
     for (PassResult& pass : subject.passes) {
       if (pass.pass != Pass::timing) continue;
       const SmClock sm_clock = sm_clock_of(pass, parts.environment(subject.id));

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <set>
+#include <vector>
 
 #include "model/statistics/next_run.hpp"
 #include "model/statistics/series.hpp"
@@ -61,16 +64,28 @@ std::string_view to_string(ToldBy told_by) {
   return "ends";
 }
 
+/// That of one is its own; 0 where one is not known.
+std::size_t number_of_all(const std::set<std::size_t>& gpus) {
+  constexpr std::size_t mixing = 0x9E37'79B9'7F4A'7C15;  // 2^64 over the golden ratio
+  if (gpus.contains(0)) return 0;
+  std::size_t number = 0;
+  for (const std::size_t gpu : gpus) number = number * mixing + gpu;
+  return number;
+}
+
 Estimate pooled_runs(std::span<const Estimate> runs) {
   std::vector<double> centers;
   Estimate pooled{.rounds = runs.size(), .clock = ClockSource::device};
+  std::set<std::size_t> gpus;
   for (const Estimate& run : runs) {
     centers.push_back(run.median);
+    gpus.insert(run.gpu);
     pooled.samples += run.samples;
     if (run.clock != ClockSource::device) pooled.clock = run.clock;
   }
   pooled.median = geometric_mean(centers);
   pooled.between = variance_of_logs(centers);
+  pooled.gpu = number_of_all(gpus);
   pooled.interval = next_run_interval(rounds_of(pooled));
   return pooled;
 }

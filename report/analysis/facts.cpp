@@ -99,6 +99,11 @@ MachineFacts machine_facts(const Run& run) {
   return facts;
 }
 
+std::string fact_label(const FactName& fact) {
+  const std::string name = format::words(fact.name);
+  return name.starts_with(fact.group) ? name : fmt::format("{} {}", group_title(fact.group), name);
+}
+
 std::vector<std::string> machine_differences(const MachineFacts& a, const MachineFacts& b,
                                              std::string_view name_a, std::string_view name_b) {
   std::vector<std::string> differences;
@@ -106,7 +111,7 @@ std::vector<std::string> machine_differences(const MachineFacts& a, const Machin
     if (a[i].empty() || b[i].empty() || a[i] == b[i]) continue;
     const auto& [group, name] = identifying_facts[i];
     differences.push_back(
-        fmt::format("{} {}: {} in {}, {} in {}", group_title(group), name, a[i], name_a, b[i], name_b));
+        fmt::format("{}: {} in {}, {} in {}", fact_label({group, name}), a[i], name_a, b[i], name_b));
   }
   return differences;
 }

@@ -27,6 +27,9 @@ namespace mprof {
 using MachineFacts = std::array<std::string, identifying_facts.size()>;
 [[nodiscard]] MachineFacts machine_facts(const Run& run);
 
+/// "GPU driver"; "build type", which says its group itself.
+[[nodiscard]] std::string fact_label(const FactName& fact);
+
 /// Why two runs, by what a sentence calls them, are of different machines: "GPU name: X in A, Y in B". Empty
 /// where nothing says so; a fact that only one of them knows is no sign of it.
 [[nodiscard]] std::vector<std::string> machine_differences(const MachineFacts& a, const MachineFacts& b,

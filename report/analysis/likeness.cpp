@@ -39,19 +39,13 @@ bool holds_fact(const Facts& facts, std::string_view group, std::string_view nam
                              [&](const FactName& fact) { return fact.group == group && fact.name == name; });
 }
 
-/// "GPU driver"; "build type", which says its group itself.
-std::string title_of(const FactName& fact) {
-  const std::string name = format::words(fact.name);
-  return name.starts_with(fact.group) ? name : fmt::format("{} {}", group_title(fact.group), name);
-}
-
 template <class Facts>
 void note_facts(std::vector<std::string>& notes, const Facts& facts, const Run& a, const Run& b,
                 const RunNames& names) {
   for (const FactName& fact : facts) {
     const std::string in_a = known_fact(a, fact.group, fact.name);
     const std::string in_b = known_fact(b, fact.group, fact.name);
-    if (!in_a.empty() && !in_b.empty()) note(notes, title_of(fact), in_a, in_b, names);
+    if (!in_a.empty() && !in_b.empty()) note(notes, fact_label(fact), in_a, in_b, names);
   }
 }
 

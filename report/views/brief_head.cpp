@@ -201,8 +201,11 @@ std::string nearness_sentence(const FamilyResult& family, const Best& best) {
   std::vector<std::string> parts;
   if (std::string limit = kernel_limit(family, best); !limit.empty()) parts.push_back(std::move(limit));
   if (op->of_possible && !is_beyond_measured_peaks(*op))
-    parts.push_back(fmt::format("{} of what measured peaks allow ({})",
-                                format::percent(op->of_possible->median / 100), short_name(*op->limit)));
+    parts.push_back(op->of_possible->median > 100
+                        ? fmt::format("as much as measured peaks allow ({})", short_name(*op->limit))
+                        : fmt::format("{} of what measured peaks allow ({})",
+                                      format::percent(op->of_possible->median / 100),
+                                      short_name(*op->limit)));
   const std::string name = id_of(*best.fastest);
   return parts.empty() ? ""
                        : fmt::format(" {}: {}.", name.substr(name.find('/') + 1), fmt::join(parts, "; "));

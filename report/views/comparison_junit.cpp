@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,10 +51,11 @@ std::string escaped(std::string_view text) {
 /// One case, as a test.
 struct TestCase {
   std::string name;
-  double seconds = 0;  ///< of one execution in B
-  std::vector<std::string> failures;
-  std::vector<std::string> details;  ///< its times, in words
-  std::string skipped;               ///< why nothing can be said; empty: something can
+  std::optional<double> seconds{};  ///< of one execution in B
+  std::string failure{};            ///< of which type
+  std::vector<std::string> failures{};
+  std::vector<std::string> details{};  ///< its times, in words
+  std::string skipped{};               ///< why nothing can be said; empty: something can
 };
 
 std::string time_text(const Words& words, const TimeComparison& time) {
@@ -67,16 +72,33 @@ std::string why_skipped(const Words& words, const CaseComparison& c) {
     return fmt::format("{} in B{}{}", to_string(c.status_b), c.reason_b.empty() ? "" : ": ", c.reason_b);
   if (c.status_a != Status::ok) return {};  // it is right again
   if (c.importance != Importance::inconclusive) return {};
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<std::string>> times;
   for (const TimeComparison& time : c.times) {
-    if (time.speed_up.verdict == Verdict::inconclusive)
-      return fmt::format("inconclusive: {}: {}", named_time(words, time), time.speed_up.reason);
+    if (time.speed_up.verdict != Verdict::inconclusive) continue;
+    std::vector<std::string>& of_reason = times[time.speed_up.reason];
+    if (of_reason.empty()) reasons.push_back(time.speed_up.reason);
+    of_reason.push_back(named_time(words, time));
   }
-  return {};
+  std::vector<std::string> texts;
+  for (const std::string& reason : reasons)
+    texts.push_back(fmt::format("{}: {}", format::list(times.at(reason)), reason));
+  return fmt::format("inconclusive: {}", fmt::join(texts, "; "));
+}
+
+/// What fails a case, in a word.
+std::string_view failure_of(const Comparison& comparison, const CaseComparison& c) {
+  const auto fails = [&](const Regression& one) {
+    return one.kind != Worse::slower || comparison.fail_on.slower;
+  };
+  if (std::ranges::any_of(c.regressions, fails)) return "regression";
+  return c.status_b == Status::ok ? "inconclusive" : "missing";
 }
 
 TestCase test_of(const Comparison& comparison, const CaseComparison& c) {
-  TestCase test{
-      c.id == c.id_b ? c.id : fmt::format("{} -> {}", c.id, c.id_b), 0, comparison.failures_of(c), {}, {}};
+  TestCase test{.name = c.id == c.id_b ? c.id : fmt::format("{} -> {}", c.id, c.id_b),
+                .failure = std::string(failure_of(comparison, c)),
+                .failures = comparison.failures_of(c)};
   const Words& words = words_of(comparison, c);
   for (const TimeComparison& time : c.times) {
     test.details.push_back(time_text(words, time));
@@ -88,7 +110,7 @@ TestCase test_of(const Comparison& comparison, const CaseComparison& c) {
 
 /// A case that B has not at all.
 TestCase missing_test(const Comparison& comparison, const std::string& id) {
-  TestCase test{id, 0, {}, {}, "only in A"};
+  TestCase test{.name = id, .failure = "missing", .skipped = "only in A"};
   if (comparison.fail_on.missing) test.failures.emplace_back("missing in B");
   return test;
 }
@@ -99,10 +121,12 @@ std::string variant_of(const std::string& id) {
 }
 
 std::string case_xml(const std::string& variant, const TestCase& test) {
-  std::string xml = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{}\">\n", escaped(variant),
-                                escaped(test.name), format::plain(test.seconds, 9));
+  const std::string time =
+      test.seconds ? fmt::format(" time=\"{}\"", format::plain(*test.seconds, 9)) : std::string();
+  std::string xml = fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}>\n", escaped(variant),
+                                escaped(test.name), time);
   if (!test.failures.empty()) {
-    xml += fmt::format("      <failure type=\"regression\" message=\"{}\">",
+    xml += fmt::format("      <failure type=\"{}\" message=\"{}\">", test.failure,
                        escaped(fmt::format("{}", fmt::join(test.failures, "; "))));
     for (const auto* lines : {&test.failures, &test.details}) {
       for (const std::string& line : *lines) xml += escaped(line) + "\n";

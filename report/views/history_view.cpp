@@ -122,7 +122,8 @@ Cell ratio_cell(const HistoryChange& change) {
 }
 
 Cell verdict_on(const HistoryChange& change) {
-  return Cell::words(to_string(change.speed_up.verdict), tone_of(change.speed_up.verdict));
+  return Cell::words(to_string(change.speed_up.verdict), tone_of(change.speed_up.verdict))
+      .noted(change.speed_up.reason);
 }
 
 Table changes_table(const History& history) {

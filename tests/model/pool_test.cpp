@@ -73,7 +73,10 @@ TEST(Pooled, KnowsWhichGpusTookTheTimes) {
   EXPECT_NE(of({on("GPU-1")}), 0U);
   EXPECT_EQ(of({on("GPU-1"), on("GPU-1")}), of({on("GPU-1")}));
   EXPECT_NE(of({on("GPU-2")}), of({on("GPU-1")}));
-  EXPECT_EQ(of({on("GPU-1"), on("GPU-2")}), 0U) << "several";
+  const std::size_t both = of({on("GPU-1"), on("GPU-2")});
+  EXPECT_EQ(of({on("GPU-2"), on("GPU-1"), on("GPU-2")}), both) << "the same ones together";
+  for (const std::size_t other : {std::size_t{0}, of({on("GPU-1")}), of({on("GPU-2")})})
+    EXPECT_NE(both, other);
   EXPECT_TRUE(pooled({on("GPU-1")}).parts.empty()) << "it is no merged run";
 }
 

@@ -276,33 +276,48 @@ TEST(Judge, WithinARunTwoGpusAreNotTakenForAChange) {
   EXPECT_EQ(judge(on(1, 1), on(1.05, 1)).verdict, Verdict::slower);
   const SpeedUp open = judge(on(1, 1), on(1.05, 2));
   EXPECT_EQ(open.verdict, Verdict::inconclusive);
-  EXPECT_EQ(open.reason,
-            "two GPUs took the times, and even healthy ones of one model may differ by 8.0\u00a0%");
+  EXPECT_EQ(open.reason, "two GPUs took the times, and healthy ones of a model differ by some 8.0\u00a0%");
   EXPECT_EQ(judge(on(1, 1), on(1.1, 2)).verdict, Verdict::slower) << "more than GPUs differ by";
   EXPECT_EQ(judge(on(1, 0), on(1.05, 2)).verdict, Verdict::slower) << "one of them is a CPU's";
 }
 
-TEST(Judge, TwoRunsOnTwoGpusMayBeTheSameAndDifferByMoreThanGpusDo) {
-  const auto on = [](double time, std::size_t gpu, double spread = 0.001) {
-    Value value{estimate(time, spread), {}};
+TEST(Judge, OfTwoRunsAChangeCountsByWhatExceedsThatOfTheirGpus) {
+  const auto on = [](double time, std::size_t gpu, double spread = 0.001,
+                     ClockSource clock = ClockSource::device) {
+    Value value{estimate(time, spread, clock), {}};
     value.estimate->gpu = gpu;
     return value;
   };
   EXPECT_EQ(of_two_runs(on(1, 1), on(1.05, 1)), Verdict::slower);
-  EXPECT_EQ(of_two_runs(on(1, 1), on(1.05, 2)), Verdict::inconclusive);
-  EXPECT_EQ(of_two_runs(on(1, 1), on(0.95, 2)), Verdict::inconclusive);
+  for (const double factor : {1.05, 1.08, 1.088}) {
+    EXPECT_EQ(of_two_runs(on(1, 1), on(factor, 2)), Verdict::inconclusive) << factor;
+    EXPECT_EQ(of_two_runs(on(factor, 1), on(1, 2)), Verdict::inconclusive) << "whichever is the first";
+  }
   EXPECT_EQ(of_two_runs(on(1, 1), on(1.001, 2)), Verdict::same) << "that one can tell";
   EXPECT_EQ(of_two_runs(on(1, 1), on(1.1, 2)), Verdict::slower) << "more than GPUs differ by";
-  EXPECT_EQ(of_two_runs(on(1, 0), on(1.05, 2)), Verdict::slower)
-      << "of several GPUs, or of none that is known";
-  const std::vector<TimePair> pairs{{on(1, 1), on(1.05, 2)}};
-  const SpeedUp open = judge_together(pairs).front();
-  EXPECT_NE(open.reason.find("two GPUs took the times"), std::string::npos) << open.reason;
-  EXPECT_FALSE(open.more_rounds) << "rounds on these two tell nothing";
-  EXPECT_TRUE(judge_together(std::vector<TimePair>{{on(1, 1, 0.03), on(1.03, 1, 0.03)}}).front().more_rounds);
-  const SpeedUp unclear = judge_together(std::vector<TimePair>{{on(1, 1, 0.03), on(1.03, 2, 0.03)}}).front();
-  EXPECT_FALSE(unclear.more_rounds);
-  EXPECT_EQ(unclear.reason, open.reason);
+  EXPECT_EQ(of_two_runs(on(1.1, 1), on(1, 2)), Verdict::faster);
+  EXPECT_EQ(of_two_runs(on(1, 1, 0.05), on(1.1, 2, 0.05)), Verdict::inconclusive) << "not surely more";
+  EXPECT_EQ(of_two_runs(on(1, 0), on(1.05, 2)), Verdict::slower) << "of no GPU that is known";
+  EXPECT_EQ(of_two_runs(on(1, 1, 0.001, ClockSource::host), on(1.05, 2, 0.001, ClockSource::host)),
+            Verdict::slower)
+      << "the host's time";
+}
+
+TEST(Judge, OfTwoGpusMoreRoundsAreAskedForWhereTheyWouldTell) {
+  const auto on = [](double time, std::size_t gpu, double spread) {
+    Value value{estimate(time, spread), {}};
+    value.estimate->gpu = gpu;
+    return value;
+  };
+  const auto judged = [&](double factor, std::size_t gpu, double spread = 0.03) {
+    return judge_together(std::vector<TimePair>{{on(1, 1, spread), on(factor, gpu, spread)}}).front();
+  };
+  EXPECT_TRUE(judged(1.03, 1).more_rounds);
+  EXPECT_FALSE(judged(1.03, 2).more_rounds) << "they would not tell whose the change is";
+  EXPECT_EQ(
+      judged(1.03, 2).reason,
+      "two GPUs took the times, and healthy ones of a model differ by some 8.0\u00a0%: run both on one");
+  EXPECT_TRUE(judged(1.001, 2, 0.01).more_rounds) << "that it is the same";
 }
 
 TEST(OneJudgement, CasesOfAMergedRunKnowWhichGpuTookThem) {
@@ -318,7 +333,9 @@ TEST(OneJudgement, CasesOfAMergedRunKnowWhichGpuTookThem) {
   EXPECT_NE(value_of(run.cases[0], "total_time")->gpu, 0U);
   run.parts[1].cases.push_back(run.cases[0].id);
   derive_variation(run);
-  EXPECT_EQ(value_of(run.cases[0], "total_time")->gpu, 0U) << "two took its rounds";
+  EXPECT_NE(value_of(run.cases[0], "total_time")->gpu, 0U);
+  EXPECT_NE(value_of(run.cases[0], "total_time")->gpu, value_of(run.cases[2], "total_time")->gpu)
+      << "two together are another number than one of them";
   for (VariantInfo& info : run.variants) info.device = "cpu";
   derive_variation(run);
   EXPECT_EQ(value_of(run.cases[1], "total_time")->gpu, 0U);
