@@ -398,7 +398,8 @@ TunedEntry entry_of(const Arguments& arguments, const Search& search, const std:
   if (winner.value->interval) entry.interval = {winner.value->interval->low, winner.value->interval->high};
   entry.disturbed = winner.value->disturbed;
   for (const Candidate& candidate : best) {
-    if (candidate.standing == Standing::level) entry.level.push_back(candidate.result.key.parameters);
+    if (candidate.standing == Standing::level || candidate.standing == Standing::unclear)
+      entry.level.push_back(candidate.result.key.parameters);
   }
   entry.strategy = arguments.text("strategy");
   entry.measured = measured;
@@ -419,6 +420,20 @@ std::size_t count_values(const std::vector<Candidate>& candidates) {
       std::ranges::count_if(candidates, [](const Candidate& c) { return !!c.value; }));
 }
 
+/// What mprof run must be told besides, to have an entry's problem and the values that it holds for.
+std::string options_for(const TunedEntry& entry, const VariantInfo& variant) {
+  std::string options;
+  for (const auto& [name, value] : entry.fixed) {
+    const auto parameter = std::ranges::find(variant.parameters, name, &ParameterInfo::name);
+    if (parameter == variant.parameters.end() || parameter->default_value != value)
+      options += fmt::format(" --set {}={}", name, value);
+  }
+  const std::vector<Problem> usual = Registry::instance().family(variant.family)->default_problems(false);
+  if (std::ranges::count(usual, entry.problem) > 0) return options;
+  for (const Coordinate& c : entry.problem.coordinates) options += fmt::format(" --{} {}", c.axis, c.value);
+  return options;
+}
+
 /// What is said at the end, and what it is worth.
 class Answer {
  public:
@@ -436,6 +451,11 @@ class Answer {
 
   [[nodiscard]] const std::vector<Candidate>& ranking() const { return outcome_.all; }
   [[nodiscard]] bool has_best() const { return count_values(outcome_.best) > 0; }
+  [[nodiscard]] bool has_wrong_outputs() const {
+    return std::ranges::any_of(outcome_.all, [](const Candidate& candidate) {
+      return !candidate.result.ok() && candidate.result.status != Status::skipped;
+    });
+  }
   void take(Run finals) {
     finals_ = std::move(finals);
     outcome_.best = ranked(finals_, search_.objective());
@@ -446,6 +466,12 @@ class Answer {
     const FamilyInfo& family = run.families.front();
     const Words words(family, {run.plan.problems.at(family.id).front()});
     outcome_.where = words.at(run.plan.problems.at(family.id).front());
+    // The default may be measured among the best though its turn in the search never came.
+    std::erase_if(outcome_.all, [&](const Candidate& candidate) {
+      return !candidate.value && std::ranges::any_of(outcome_.best, [&](const Candidate& one) {
+        return one.value && one.result.key == candidate.result.key;
+      });
+    });
     std::fputs(render_tuning(outcome_, search_.objective(), family, words, terminal_width()).c_str(), stdout);
   }
 
@@ -454,9 +480,9 @@ class Answer {
     const TunedEntry entry = entry_of(arguments_, search_, outcome_.best, count_values(outcome_.all));
     add_tuned(file, entry);
     const std::string name = arguments_.text("VARIANT");
-    print_wrapped(fmt::format("\nKept in {0}: {1}. Use it: mprof run --tuned={0} {2} {3}", file.string(),
+    print_wrapped(fmt::format("\nKept in {0}: {1}. Use it: mprof run --tuned={0} {2} {3}{4}", file.string(),
                               point_name(entry.parameters), is_source_name(name) ? "--source" : "--variant",
-                              name));
+                              name, options_for(entry, *find_variant(search_.record(), entry.variant))));
     if (!entry.disturbed.empty())
       print_wrapped(fmt::format("The measurement was disturbed ({}): search again when the machine is quiet.",
                                 format::causes(entry.disturbed)));
@@ -480,7 +506,7 @@ ExitCode finish(Answer& answer, const fs::path& file) {
   if (!answer.has_best()) {
     print_wrapped(fmt::format("\nNo point gave what is asked for with a right output: {} is as it was.",
                               file.string()));
-    return ExitCode::wrong_output;
+    return answer.has_wrong_outputs() ? ExitCode::wrong_output : ExitCode::usage;
   }
   answer.keep(file);
   return ExitCode::success;
@@ -495,7 +521,9 @@ int tune(const Arguments& arguments) {
   if (arguments.given("budget")) budget = parse_seconds("budget", arguments.text("budget"));
   const fs::path file = arguments.text("tuned");
   std::error_code error;
-  if (fs::exists(file, error)) static_cast<void>(read_tuned(file));  // a broken one shall not cost a search
+  // None of these shall cost a search.
+  if (fs::exists(file, error)) static_cast<void>(read_tuned(file));
+  require_writable(file);
   const std::optional<Objective> objective = objective_of(arguments, run);
   const std::uint32_t rounds = static_cast<std::uint32_t>(
       arguments.given("rounds") ? parse_rounds(arguments.text("rounds")) : run.plan.rounds);
@@ -544,7 +572,7 @@ Verb tune_verb() {
        true},
       {"objective", "METRIC[:OP]", "",
        "What is to be good, by the name that the record has for it, of one op or of all together: op_time, "
-       "group_time:OP, total_time, peak_memory, a quality, a counter. Without it op_time, or group_time "
+       "group_time:OP, total_time, a quality, a counter. Without it op_time, or group_time "
        "where "
        "the op time of some point leaves its work out."},
       {"strategy", "NAME", "grid",

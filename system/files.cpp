@@ -30,8 +30,7 @@ bool is_full(int error) {
 }
 
 [[noreturn]] void fail_to_write(const fs::path& path, int error) {
-  const char* next =
-      is_full(error) ? "free some space, or write elsewhere with --out" : "choose another place with --out";
+  const char* next = is_full(error) ? "free some space, or write elsewhere" : "choose another place";
   throw Error(ExitCode::environment,
               fmt::format("cannot write {}: {}. What was there before is unchanged; {}.", path.string(),
                           std::strerror(error), next));
@@ -189,6 +188,20 @@ void write_file(const fs::path& path, std::string_view contents) {
   FileWriter file(path);
   file.write(contents);
   file.commit();
+}
+
+void require_writable(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) fail_to_write(path, EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  const fs::path folder = directory_of(behind_links(path));
+  if (!fs::exists(folder, error)) return;  // write_file() makes it
+  std::string trial = (folder / ".mprof-XXXXXX").string();
+  const int fd = ::mkstemp(trial.data());
+  if (fd < 0) fail_to_write(path, errno);
+  ::close(fd);
+  ::unlink(trial.c_str());
 }
 
 void write_output(const fs::path& path, std::string_view contents) {

@@ -40,6 +40,9 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 /// followed: that is for write_file(), which replaces them.
 void write_output(const std::filesystem::path& path, std::string_view contents);
 
+/// Throws what write_output() would, where it can be known beforehand: long work shall not be lost for it.
+void require_writable(const std::filesystem::path& path);
+
 /// Why nothing can be made in this directory, be it there or still to be made; no error where it can. Leaves
 /// nothing behind.
 [[nodiscard]] std::error_code obstacle_to_writing(const std::filesystem::path& directory);

@@ -123,6 +123,13 @@ Number issue_use(Of op) {
   return std::min(1.0, *bottleneck->issue_slots / all_of_it);
 }
 
+/// Of what the schedulers could issue while the op's kernels ran, the share that they did.
+Number issued_of_all(Of op) {
+  constexpr double a_cycle = 4;  // of a multiprocessor: one for each of its schedulers
+  const Number rate = number(op, "issue_rate");
+  return rate ? Number(std::min(1.0, *rate / a_cycle)) : std::nullopt;
+}
+
 /// Share of the cycles of multiprocessors that have a warp in which a scheduler issued: warps in flight over
 /// the time that one takes for an instruction. What lets these issue more does not fill the others.
 Number issue_use_while_active(Of op) {
@@ -256,7 +263,7 @@ Number fewest_unfused(Of op) {
 
 double left_by_fusing(Of op, double value) {
   const double saved = (*unfused(op) - value) / 2;
-  return with_rest(share_of_kernels(op), 1 - saved / *instructions(op));
+  return with_rest(share_of_kernels(op), issuing_and_moving(op, 1 - saved / *instructions(op)));
 }
 
 // --- Warps
@@ -423,7 +430,8 @@ Number fewest_bytes(Of op) {
 
 double left_by_bytes(Of op, double value) {
   const double one_byte = 1 / *op.family().speed_of_light.peak_bandwidth / *op_seconds(op);
-  return std::max(1 - (*dram_bytes(op) - value) * one_byte, *needed_bytes(op) * one_byte);
+  const double issuing = share_of_kernels(op).value_or(0) * issued_of_all(op).value_or(0);
+  return std::max({1 - (*dram_bytes(op) - value) * one_byte, *needed_bytes(op) * one_byte, issuing});
 }
 
 // --- Between kernels, and the op with its stages

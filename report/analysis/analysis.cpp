@@ -224,10 +224,15 @@ const Value& time_of(const CaseResult& result, const std::string& op) {
   return found == nullptr ? no_time : found->op_time;
 }
 
+/// As far as their intervals tell; a time without one may.
+bool may_be_as_fast(const Estimate& time, const Estimate& best) {
+  return !time.interval || !best.interval || time.interval->low <= best.interval->high;
+}
+
 /// Among the variants for `device`; empty: for any.
 Best best_of(const FamilyResult& family, const std::string& op, const Problem& problem,
              std::string_view device = {}) {
-  Best best{op, problem, nullptr, {}, {}};
+  Best best{.op = op, .problem = problem};
   std::vector<const CaseResult*> candidates;
   for (const VariantResult& variant : family.variants) {
     const auto found = variant.at.find(problem);
@@ -247,6 +252,10 @@ Best best_of(const FamilyResult& family, const std::string& op, const Problem& p
     if (candidate != best.fastest && is_level(time_of(*candidate, op), time_of(*best.fastest, op)))
       best.level.push_back(candidate);
   }
+  best.is_clear = std::ranges::none_of(candidates, [&](const CaseResult* candidate) {
+    const Value& time = time_of(*candidate, op);
+    return !time->disturbed.empty() && may_be_as_fast(*time, *time_of(*best.fastest, op));
+  });
   return best;
 }
 

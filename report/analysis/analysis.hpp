@@ -161,11 +161,13 @@ struct VariantResult {
 /// The fastest verified case of an op (or of the whole, when `op` is empty) at one problem. A case
 /// that works outside forward() has no op time to compete with.
 struct Best {
-  std::string op;
-  Problem problem;
-  const CaseResult* fastest = nullptr;      ///< nullptr: no case gave a verified time
-  std::vector<const CaseResult*> level;     ///< others that it is not faster than beyond doubt
-  std::vector<const CaseResult*> left_out;  ///< those whose op time says little
+  std::string op{};
+  Problem problem{};
+  const CaseResult* fastest = nullptr;        ///< nullptr: no case gave a verified time
+  std::vector<const CaseResult*> level{};     ///< others that it is not faster than beyond doubt
+  std::vector<const CaseResult*> left_out{};  ///< those whose op time says little
+  bool is_clear =
+      true;  ///< it was not disturbed, nor was any that may be as fast, as far as their intervals go
 
   [[nodiscard]] const Value& time() const;
   [[nodiscard]] const SpeedUp& speed_up() const;

@@ -145,6 +145,15 @@ SkippedByReason skipped_by_reason(const std::vector<FamilyResult>& families) {
   return skipped;
 }
 
+bool are_of_one_variant(const std::vector<std::string>& configurations) {
+  const auto variant_of = [](const std::string& configuration) {
+    return configuration.substr(0, configuration.find('['));
+  };
+  return std::ranges::all_of(configurations, [&](const std::string& one) {
+    return variant_of(one) == variant_of(configurations.front());
+  });
+}
+
 void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   const SkippedByReason skipped = skipped_by_reason(families);
   for (const Severity severity : {Severity::broken, Severity::incomplete}) {
@@ -167,7 +176,9 @@ void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Fi
     findings.push_back(
         {Severity::incomplete,
          fmt::format("{} and {} were skipped: {}", format::short_id(configurations.front()),
-                     format::plural(configurations.size() - 1, "other variant"), sentence(reason))});
+                     format::plural(configurations.size() - 1,
+                                    are_of_one_variant(configurations) ? "other point" : "other variant"),
+                     sentence(reason))});
   }
 }
 

@@ -92,7 +92,17 @@ Objective parse_objective(const std::string& text, const FamilyInfo& family, con
   const std::size_t colon = text.find(':');
   Objective objective{.metric = text.substr(0, colon)};
   objective.better = better_of(text, objective.metric, family);
+  if (objective.metric == "peak_memory")
+    throw Error(ExitCode::usage,
+                fmt::format("--objective {}: it is the most that a process has had, which measures several "
+                            "points one behind the other, so that it says nothing of a point. gpu_memory "
+                            "(with --passes timing,trace) is of each.",
+                            text));
   if (colon == std::string::npos) return objective;
+  if (objective.metric == "total_time" || find_quality(family, objective.metric) != nullptr)
+    throw Error(ExitCode::usage,
+                fmt::format("--objective {}: {} is of the whole, and of no op: leave :{} out.", text,
+                            objective.metric, text.substr(colon + 1)));
   objective.op = text.substr(colon + 1);
   std::vector<std::string> known;
   for (const OpInfo& op : ops) known.push_back(op.name);

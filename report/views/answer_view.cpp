@@ -74,8 +74,7 @@ std::string level_text(const FamilyResult& family, const Answers& answers, const
 
 /// " is fastest", and of how many where the report leaves some out. What was disturbed only looks so.
 std::string fastest_words(const FamilyResult& family, const Answers& answers) {
-  const bool is_sure =
-      std::ranges::all_of(answers.best, [](const Best* best) { return best->time()->disturbed.empty(); });
+  const bool is_sure = std::ranges::all_of(answers.best, [](const Best* best) { return best->is_clear; });
   const std::string words = is_sure ? " is fastest" : " has the shortest median";
   const std::size_t shown = family.variants.size();
   return family.measured <= shown

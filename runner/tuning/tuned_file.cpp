@@ -86,6 +86,13 @@ std::string name_of(const std::string& variant, const Problem& problem) {
   return texts.empty() ? variant : fmt::format("{} at {}", variant, fmt::join(texts, ","));
 }
 
+/// " with --set threads=1"; empty where nothing was fixed.
+std::string text_of_fixed(const TunedEntry& entry) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : entry.fixed) texts.push_back(fmt::format("--set {}={}", name, value));
+  return texts.empty() ? "" : fmt::format(" with {}", fmt::join(texts, " "));
+}
+
 /// Whether the plan runs the variant with the one value of each parameter that the search was told.
 bool is_of_plan(const TunedEntry& entry, const VariantInfo& variant, const Plan& plan) {
   return std::ranges::all_of(entry.fixed, [&](const auto& fixed) {
@@ -217,10 +224,17 @@ Tuning tuning_of(const TunedFile& file, const std::string& name, const Run& run)
     }
   }
   if (!tuning.points.empty()) return tuning;
-  throw Error(ExitCode::usage,
-              fmt::format("--tuned {}: it holds nothing for these variants and problems: {}. `mprof tune "
-                          "VARIANT` finds out.",
-                          name, fmt::join(run.plan.variants, ", ")));
+  std::vector<std::string> others;
+  for (const TunedEntry& entry : file.entries) {
+    if (std::ranges::count(run.plan.variants, entry.variant) > 0)
+      others.push_back(name_of(entry.variant, entry.problem) + text_of_fixed(entry));
+  }
+  throw Error(
+      ExitCode::usage,
+      fmt::format("--tuned {}: it holds nothing for these variants and problems: {}.{} `mprof tune "
+                  "VARIANT` finds out.",
+                  name, fmt::join(run.plan.variants, ", "),
+                  others.empty() ? "" : fmt::format(" It holds {}: ask for that.", fmt::join(others, "; "))));
 }
 
 }  // namespace mprof

@@ -74,6 +74,18 @@ test("several runs of a side are put together, wherever the options stand", (t) 
   assert.match(twice.err, /one and the same run, given twice on one side/);
 });
 
+test("what was merged into a run is not compared with that run", (t) => {
+  const merged = changed(t, b, (text) => text);
+  const { plan, started, finished, command_line, environment, ceilings, cases } = JSON.parse(readFileSync(join(a, "run.json"), "utf8"));
+  const part = { command_line, seed: plan.seed, started, finished, environment, ceilings, cases: cases.map(({ id }) => id) };
+  const record = JSON.parse(readFileSync(join(merged, "run.json"), "utf8"));
+  writeFileSync(join(merged, "run.json"), JSON.stringify({ ...record, parts: [part] }));
+  const { code, err } = mprof(["compare", a, merged]);
+  assert.equal(code, 2, err);
+  assert.match(err, /run_a is on both sides, and would be compared with itself/);
+  assert.equal(mprof(["compare", merged, merged]).code, 0, "a run with itself shows that it is the same");
+});
+
 test("runs of one side must be of one build", (t) => {
   const other = changed(t, b, (text) => text.replace(/"revision": "[^"]+"/, '"revision": "0000"'));
   const { code, err } = mprof(["compare", a, other, "--", a]);
@@ -122,7 +134,11 @@ test("what fails is said by --fail-on", (t) => {
   assert.match(mprof(["compare", a, fewer, "--fail-on", "missing"]).out, /Failed \(--fail-on\): 1 case missing in B\./);
   assert.equal(code(fewer, a, "--fail-on", "missing"), 0, "what A never had is not missing");
   assert.equal(test_named(junit(t, [a, fewer]).root, slow).children[0].name, "skipped");
-  assert.equal(test_named(junit(t, [a, fewer, "--fail-on", "missing"]).root, slow).children[0].name, "failure");
+  const failure = (args, name) => tests_of(junit(t, args).root).map((one) => one.children[0]).find((one) => one?.name === "failure" && one.attributes.type === name);
+  assert.ok(failure([a, fewer, "--fail-on", "missing"], "missing"));
+  assert.ok(failure([a, b], "regression"));
+  assert.ok(failure([a, a, "--fail-on", "inconclusive"], "inconclusive"));
+  assert.ok(!failure([a, a, "--fail-on", "inconclusive"], "regression"));
 });
 
 test("JUnit XML has a suite a variant and a test a case", (t) => {
@@ -143,7 +159,7 @@ test("JUnit XML has a suite a variant and a test a case", (t) => {
     assert.equal(Number(suite.attributes.skipped), count("skipped"));
   }
   const skipped = tests_of(root).find((one) => one.children[0]?.name === "skipped");
-  assert.match(skipped.children[0].attributes.message, /inconclusive: layer1: .*rounds? a side would tell/);
+  assert.match(skipped.children[0].attributes.message, /inconclusive: layer1 and layer2: .*rounds? a side would tell; total time: /);
 });
 
 test("JUnit XML is XML whatever an op is called", (t) => {

@@ -117,6 +117,11 @@ test("--set narrows, --objective chooses, and run --tuned uses what holds", (t) 
   assert.match(flat(narrow.out), /by total time .*2 of 2 points/);
   assert.deepEqual(entries()[0].parameters, { a: "2", b: "3" });
   assert.deepEqual(entries()[0].fixed, { b: "3" });
+  const printed = flat(narrow.out).match(/Use it: mprof (run --tuned=tuned\.json --source valley\.cpp --set b=3 --size 8 --iterations 1)/);
+  assert.ok(printed, narrow.out);
+  const obeyed = run(...printed[1].split(" "), "--passes", "timing", "--quick", "--out", "obeyed");
+  assert.equal(obeyed.code, 0, obeyed.err);
+  assert.deepEqual(read_run(join(folder, "obeyed")).cases.map(({ id }) => id).slice(-1), ["elementwise/valley[a=2,b=3]@size=8,iterations=1"]);
   assert.equal(run("tune", "valley.cpp", ...quickly, "--set", "a=3,4", "--set", "b=2,3", "--out", "wide").code, 0);
   assert.deepEqual(entries().map((entry) => entry.parameters), [{ a: "2", b: "3" }, { a: "3", b: "2" }]);
 
@@ -133,6 +138,8 @@ test("--set narrows, --objective chooses, and run --tuned uses what holds", (t) 
   const resumed = run(...measure, "--tuned", "--resume", "--out", "used");
   assert.equal(resumed.code, 0, resumed.err);
 
+  const other = JSON.parse(readFileSync(join(folder, "tuned.json"), "utf8"));
+  writeFileSync(join(folder, "fixed.json"), JSON.stringify({ ...other, entries: other.entries.slice(0, 1) }));
   const refused = (words, code, message) => {
     const { code: found, err } = run(...measure, ...words, "--out", "refused");
     assert.equal(found, code, err);
@@ -141,6 +148,7 @@ test("--set narrows, --objective chooses, and run --tuned uses what holds", (t) 
   };
   refused(["--tuned", "--set", "a=1"], 2, /--set a=1 and tuned\.json both say what a of elementwise\/valley is/);
   refused(["--tuned=none.json"], 2, /none\.json/);
+  refused(["--tuned=fixed.json"], 2, /It holds elementwise\/valley at size=8,iterations=1 with --set b=3: ask for that\./);
   writeFileSync(join(folder, "broken.json"), '{"schema_version": 1, "entries": [');
   refused(["--tuned=broken.json"], 2, /broken\.json: .*line 1/);
   const file = JSON.parse(readFileSync(join(folder, "tuned.json"), "utf8"));
@@ -164,7 +172,7 @@ test("a budget ends a search with the best so far, and says what was not tried",
   assert.ok(tried >= 1 && tried < 13, `${tried} tried`);
   assert.equal(entries()[0].measured, tried);
   const nothing = run("tune", "valley.cpp", ...quickly, "--budget", "0.001", "--out", "none", "--tuned", "other.json");
-  assert.equal(nothing.code, 3);
+  assert.equal(nothing.code, 2, "no output was wrong");
   assert.match(nothing.out, /No point gave what is asked for/);
   assert.ok(!existsSync(join(folder, "other.json")));
 });
@@ -202,6 +210,9 @@ test("what cannot be searched is refused before a directory is made", (t) => {
   refused([variant, "--set", "threads=3"], 2, /takes all, 1, 2, .* for threads, not '3'/);
   refused([variant, "--objective", "op_tim"], 2, /Did you mean op_time\?/);
   refused([variant, "--objective", "op_time:mop"], 2, /Did you mean map\?/);
+  refused([variant, "--objective", "peak_memory"], 2, /says nothing of a point/);
+  refused([variant, "--objective", "total_time:map"], 2, /of the whole, and of no op: leave :map out/);
+  refused([variant, "--tuned", "/proc/tuned.json"], 5, /cannot write \/proc\/tuned\.json/);
   refused([variant, "--points", "5"], 2, /--strategy random/);
   refused([variant, "--budget", "-1"], 2, /positive number of seconds/);
   refused([variant, "--size", "8,16"], 2, /one problem is measured/);

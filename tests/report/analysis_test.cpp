@@ -188,6 +188,21 @@ TEST(Analysis, WhatIsLevelWithTheFastestIsSaidAndMarkedLikeIt) {
   EXPECT_EQ(answer["cards"][0]["everywhere"], "level with 1 other");
 }
 
+TEST(Analysis, NoneIsTheFastestBesideADisturbedTimeThatMayBeShorter) {
+  const auto sentence_beside = [](double disturbed_time) {
+    mprof::Run run = samples::empty_run();
+    run.variants = {samples::variant("conv/a"), samples::variant("conv/b", "conv/a")};
+    for (const double time : {disturbed_time, 0.1})
+      run.cases.push_back(samples::timed_case(run.variants[run.cases.size()], 100, time, time));
+    for (Measurement& m : samples::timing(run.cases[0]).measurements) m.disturbed = "others used the CPUs";
+    const RunAnalysis analysis = analyse(run);
+    Anchors anchors;
+    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+  };
+  EXPECT_NE(sentence_beside(0.1001).find("conv/b has the shortest median"), std::string::npos);
+  EXPECT_NE(sentence_beside(0.2).find("conv/b is fastest"), std::string::npos) << "it is far behind";
+}
+
 TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
   mprof::Run run = samples::empty_run();
   run.variants = {samples::variant("conv/a"), samples::variant("conv/b", "conv/a")};
