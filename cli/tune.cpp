@@ -29,6 +29,7 @@
 #include "runner/tuning/strategies.hpp"
 #include "runner/tuning/tuned_file.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 #include "system/suggest.hpp"
 
 namespace mprof::cli {

@@ -143,8 +143,9 @@ struct Measurement {
   std::string
       disturbed{};       ///< of a time: what disturbed the samples that were kept; derive()'s, and in no file
   SeriesNotes series{};  ///< of a time; derive()'s, and in no file
-  std::size_t gpu = 0;   ///< of a time: a number of the GPU that took it, or of all together that did, the
-                        ///< same in all runs; 0: none did, or it is not known; derive()'s, and in no file
+  /// Of a time: a number of the GPU that took it, or of all together that did, the same in all runs; 0: none
+  /// did, or it is not known. derive()'s, and in no file.
+  std::size_t gpu = 0;
   bool operator==(const Measurement&) const = default;
 };
 

@@ -556,7 +556,8 @@ constexpr std::array all_advice_rules{
     OpAdviceRule{
         {"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
          "FP32 additions and multiplications, as warp instructions", Unit::count, true, "op_time", of_counts,
-         issuing, "1 − (before − after) / 2 / warp instructions", literature::profiling_guide},
+         issuing, "max(1 − (before − after) / 2 / warp instructions, DRAM bytes / bandwidth / op time)",
+         literature::profiling_guide},
         unfused,
         fewest_unfused,
         left_by_fusing},
@@ -682,7 +683,8 @@ constexpr std::array all_advice_rules{
                  left_by_bandwidth},
     OpAdviceRule{{"dram_traffic", "Move fewer bytes through DRAM", "DRAM bytes", Unit::byte, true, "op_time",
                   of_counts, "they are more than the op's definition needs, and what DRAM moves",
-                  "max(1 − (before − after) / bandwidth / op time, after at best / bandwidth / op time)",
+                  "max(1 − (before − after) / bandwidth / op time, after at best / bandwidth / op time, "
+                  "issue slots used)",
                   literature::roofline},
                  dram_bytes,
                  fewest_bytes,

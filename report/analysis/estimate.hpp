@@ -26,9 +26,10 @@ struct Estimate {
   double within = 0;      ///< of a time of one round, of the median of its samples: variance_of_median()
   bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variations()
   ClockSource clock = ClockSource::none;
-  SmClock sm_clock{};   ///< of a time of a GPU's clock
-  std::size_t gpu = 0;  ///< of a time: a number of the GPU that took it, or of all together that did; 0: none
-                        ///< did, or it is not known
+  SmClock sm_clock{};  ///< of a time of a GPU's clock
+  /// Of a time: a number of the GPU that took it, or of all together that did; 0: none did, or it is not
+  /// known.
+  std::size_t gpu = 0;
   std::string
       disturbed{};  ///< of a time: what disturbed its samples, so that no verdict hangs on it; empty: nothing
 };

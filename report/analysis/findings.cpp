@@ -559,6 +559,21 @@ void add_one_round(const Run& run, const std::vector<FamilyResult>& families,
        "H200. --rounds 5 measures it."});
 }
 
+/// Of a search itself, not of the best points that it measured again.
+void add_search(const Run& run, std::vector<Finding>& findings) {
+  const bool is_of_tune = run.command_line.size() > 1 && run.command_line[1] == "tune";
+  const bool any_of_one_round = std::ranges::any_of(run.cases, [](const Case& c) {
+    return std::ranges::any_of(
+        c.passes, [](const PassResult& pass) { return pass.pass == Pass::timing && rounds_of(pass) < 2; });
+  });
+  if (!is_of_tune || !any_of_one_round) return;
+  findings.push_back({Severity::caution,
+                      "These are the points of a search, and a lowest time among many is part luck. What "
+                      "`mprof tune` keeps is "
+                      "told by the best of them, which it has measured again: their record is in finals, "
+                      "beside this one's."});
+}
+
 void add_without_timing(const Run& run, std::vector<Finding>& findings) {
   const bool planned =
       std::find(run.plan.passes.begin(), run.plan.passes.end(), Pass::timing) != run.plan.passes.end();
@@ -702,6 +717,7 @@ std::vector<Finding> find_what_to_know(const Run& run, const std::vector<FamilyR
   add_pooled_gpus(run, findings);
   add_divided_cases(run, families, findings);
   add_left_out(families, findings);
+  add_search(run, findings);
   add_one_round(run, families, findings);
   add_noise(run, families, findings);
   add_disturbances(families, findings);

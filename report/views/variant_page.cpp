@@ -94,10 +94,18 @@ bool counts_items(const VariantResult& variant) {
   });
 }
 
+/// Whether the baseline that it declares was run where it was.
+bool has_baseline_beside(const FamilyResult& family, const VariantResult& variant) {
+  return std::ranges::any_of(family.problems, [&](const Problem& problem) {
+    const CaseResult* result = variant.representative(problem);
+    return result != nullptr && family.find(result->baseline) != nullptr;
+  });
+}
+
 }  // namespace
 
 Table page_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
-  const bool has_baseline = !variant.info.baseline.empty(), counted = counts_items(variant);
+  const bool has_baseline = has_baseline_beside(family, variant), counted = counts_items(variant);
   Table table(anchors.make(variant.info.id + " page"),
               has_baseline
                   ? fmt::format("Without it ({}) and with it", format::one_line(variant.info.baseline))
@@ -134,7 +142,11 @@ Table page_table(const FamilyResult& family, const VariantResult& variant, Ancho
     for (const auto& [op, metric] : timed) {
       if (has_baseline) cells.push_back(time_cell(before, op, metric));
       cells.push_back(time_cell(result, op, metric));
-      if (!has_baseline) continue;
+      if (!has_baseline) {
+        if (cells.back().note.empty() && !variant.info.baseline.empty())
+          cells.back().note = result->total_speed_up.absent;
+        continue;
+      }
       const OpResult* found = result->find_op(op);
       cells.push_back(op.empty()         ? told_cell(result->total_speed_up)
                       : found != nullptr ? told_cell(found->speed_up)

@@ -236,7 +236,11 @@ const std::vector<Limited> limited_ops{
      {{counter::dram_throughput, 84}},
      1 / 0.7,
      1.2},
-    {"dram_traffic", {{"dram__bytes.sum", 5e8}}, {{"dram__bytes.sum", 3e8}}, 1 / 0.55, 1.25},
+    {"dram_traffic",
+     {{"dram__bytes.sum", 5e8}, {counter::instructions, 400e6}},
+     {{"dram__bytes.sum", 3e8}, {counter::instructions, 400e6}},
+     1 / 0.55,
+     1.25},
     {"serial_copies", {{"gpu_copy_only_time", 8e-3}}, {{"gpu_copy_only_time", 5.5e-3}}, 2, 1 / 0.75},
     {"copy_rate", {{"copy_in_bytes", 2e7}, {"copy_out_bytes", 2e7}}, {}, 1 / 0.85, 1 / 0.85},
     {"allocation", {{"gpu_idle_allocation_time", 3e-3}}, {{"gpu_idle_allocation_time", 1e-3}}, 1 / 0.7, 1.25},
@@ -584,6 +588,9 @@ TEST(Advice, KnowsThatTheL2KeepsWhatALaunchWrote) {
     EXPECT_EQ(advice.families.at(0).variants.at(0).ops.at(0).missing.size(), fits ? 1U : 0U) << capacity;
   }
   EXPECT_NE(find_advice(advice_at({{"dram__bytes.sum", 5e8}}, 2e8 / 3), "dram_traffic"), nullptr);
+  const std::vector<Advice> busy = advice_at({{"dram__bytes.sum", 5e8}}, 2e8 / 3);
+  EXPECT_NEAR(find_advice(busy, "dram_traffic")->gain, 2e6 * 132 * 4 / 800e6, 0.02)
+      << "no more than what is issued all the same leaves";
   EXPECT_EQ(find_advice(advice_at({{"dram__bytes.sum", 5e8}}, 2e8), "dram_traffic"), nullptr)
       << "all of it may stay in the L2, so that nobody knows the least";
 }
