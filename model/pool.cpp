@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/case_file.hpp"
 #include "model/rounds.hpp"
 
 namespace mprof {
@@ -53,10 +54,7 @@ using Places = std::map<CaseKey, std::size_t>;
 
 /// The parts of a run, of which itself is the only one unless it was merged.
 std::vector<RunPart> parts_of(const Run& run) {
-  if (!run.parts.empty()) return run.parts;
-  RunPart whole{.started = run.started, .environment = run.environment};
-  for (const Case& c : run.cases) whole.cases.push_back(c.id);
-  return {std::move(whole)};
+  return run.parts.empty() ? std::vector{as_part(run)} : run.parts;
 }
 
 void add_run(Run& all, Places& places, Run more) {
@@ -75,6 +73,21 @@ void add_run(Run& all, Places& places, Run more) {
 }
 
 }  // namespace
+
+RunPart as_part(const Run& run) {
+  RunPart part{.shard = run.shard,
+               .command_line = run.command_line,
+               .seed = run.plan.seed,
+               .started = run.started,
+               .finished = run.finished,
+               .environment = run.environment,
+               .ceilings = run.ceilings,
+               .spent = run.spent};
+  for (const Case& c : run.cases) {
+    if (has_results(c)) part.cases.push_back(c.id);
+  }
+  return part;
+}
 
 Run pooled(std::vector<Run> runs) {
   Run all = std::move(runs.front());

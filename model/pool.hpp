@@ -13,4 +13,7 @@ namespace mprof {
 /// was derived from a run's rounds is to be derived anew (derive_variation()).
 [[nodiscard]] Run pooled(std::vector<Run> runs);
 
+/// A run, without what was merged to it, as a part of another one: with the cases that it has results of.
+[[nodiscard]] RunPart as_part(const Run& run);
+
 }  // namespace mprof

@@ -195,26 +195,11 @@ void refuse_other_models(const std::vector<MergeSource>& sources) {
   }
 }
 
-RunPart part_of(const Run& run) {
-  RunPart part{.shard = run.shard,
-               .command_line = run.command_line,
-               .seed = run.plan.seed,
-               .started = run.started,
-               .finished = run.finished,
-               .environment = run.environment,
-               .ceilings = run.ceilings,
-               .spent = run.spent};
-  for (const Case& c : run.cases) {
-    if (has_results(c)) part.cases.push_back(c.id);
-  }
-  return part;
-}
-
 /// Of a merged run those that it has, and what it measured itself since then.
 void add_parts(const Run& source, std::vector<RunPart>& parts) {
   std::set<std::string_view> known;
   for (const RunPart& part : source.parts) known.insert(part.cases.begin(), part.cases.end());
-  RunPart own = part_of(source);
+  RunPart own = as_part(source);
   std::erase_if(own.cases, [&](const std::string& id) { return known.contains(id); });
   std::ranges::copy(source.parts, std::back_inserter(parts));
   if (source.parts.empty() || !own.cases.empty()) parts.push_back(std::move(own));

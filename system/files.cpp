@@ -195,13 +195,8 @@ void require_writable(const fs::path& path) {
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status)) fail_to_write(path, EISDIR);
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
-  const fs::path folder = directory_of(behind_links(path));
-  if (!fs::exists(folder, error)) return;  // write_file() makes it
-  std::string trial = (folder / ".mprof-XXXXXX").string();
-  const int fd = ::mkstemp(trial.data());
-  if (fd < 0) fail_to_write(path, errno);
-  ::close(fd);
-  ::unlink(trial.c_str());
+  if (const std::error_code obstacle = obstacle_to_writing(directory_of(behind_links(path))))
+    fail_to_write(path, obstacle.value());
 }
 
 void write_output(const fs::path& path, std::string_view contents) {

@@ -569,9 +569,8 @@ void add_search(const Run& run, std::vector<Finding>& findings) {
   if (!is_of_tune || !any_of_one_round) return;
   findings.push_back({Severity::caution,
                       "These are the points of a search, and a lowest time among many is part luck. What "
-                      "`mprof tune` keeps is "
-                      "told by the best of them, which it has measured again: their record is in finals, "
-                      "beside this one's."});
+                      "`mprof tune` keeps is told by the best of them, which it measures again at the end: "
+                      "their record is then in finals, beside this one's."});
 }
 
 void add_without_timing(const Run& run, std::vector<Finding>& findings) {

@@ -62,7 +62,8 @@ struct SpeedUp {
 /// A time before and after, of one run, by test_ratio() on the logarithms of their rounds. Faster or
 /// slower: p is at most `significance`, and the change exceeds the threshold: a test and an effect. Same: the
 /// 95 % interval of the change lies within the threshold. Otherwise inconclusive, with about how many more
-/// rounds would tell. A time that was disturbed is not tested: inconclusive, with what disturbed it. Never
+/// rounds would tell. A time that was disturbed is not tested: inconclusive, with what disturbed it. Of times
+/// that other GPUs took a change counts only where it is more than healthy ones of a model differ by. Never
 /// call it with a time whose output failed its verification.
 [[nodiscard]] SpeedUp judge(const Value& before, const Value& after, const Thresholds& thresholds = {});
 
