@@ -80,11 +80,11 @@ inline __device__ unsigned half_word(__half2 pair) {
                                                   << 16;
 }
 
-/// A weight, or 0 where a window is wider than the mask.
-template <class Layer>
-float tap(const std::vector<float>& mask, unsigned m, unsigned c, unsigned p, unsigned q) {
+/// A weight, or its bits, or 0 where a window is wider than the mask.
+template <class Layer, class T>
+T tap(const std::vector<T>& mask, unsigned m, unsigned c, unsigned p, unsigned q) {
   return p < mask_side && q < mask_side ? mask[((m * Layer::channels + c) * mask_side + p) * mask_side + q]
-                                        : 0.0F;
+                                        : T{};
 }
 
 /// To the nearest, ties away from zero: the device's factors are rounded less exactly.

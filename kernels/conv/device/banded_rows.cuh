@@ -411,24 +411,30 @@ inline constexpr float split_input_scale = 64;
 template <class Layer, Precision precision>
 std::vector<std::uint32_t> weight_words(const std::vector<float>& mask, float scale) {
   using S = Steps<Layer, precision>;
-  std::vector<std::uint32_t> result;
-  for (unsigned i = 0; i < S::parts * S::count * S::map_tiles * lanes * 2; ++i) {
-    const unsigned word = i % 2;
-    const unsigned lane = i / 2 % lanes;
-    const unsigned tile = i / (2 * lanes) % S::map_tiles;
-    const unsigned step = i / (2 * lanes * S::map_tiles) % S::count;
-    const unsigned part = i / (2 * lanes * S::map_tiles * S::count);
-    const unsigned group = step / S::row_steps;
-    const unsigned p = step % S::row_steps * S::mask_rows;
-    const unsigned m = tile * tile_maps + lane / 4 / 2;
-    const unsigned q = lane % 4 * 2 - lane / 4 % 2;  // wraps around to a large number left of the mask
-    if constexpr (precision == Precision::tf32) {
-      result.push_back(tf32_bits(tap<Layer>(mask, m, group, p, q + word) * scale));
-    } else {
-      const unsigned c = S::pairs_rows ? 0 : group * 2 + word;
-      const unsigned row = S::pairs_rows ? p + word : p;
-      result.push_back(half_bits(tap<Layer>(mask, m, c, row, q) * scale, part) |
-                       half_bits(tap<Layer>(mask, m, c, row, q + 1) * scale, part) << 16U);
+  constexpr unsigned words = S::count * S::map_tiles * lanes * 2;
+  std::vector<std::uint32_t> result(S::parts * words);
+  for (unsigned part = 0; part < S::parts; ++part) {
+    std::vector<std::uint32_t> bits;  // of the masks: a weight is in several words
+    for (const float weight : mask) {
+      bits.push_back(precision == Precision::tf32 ? tf32_bits(weight * scale)
+                                                  : half_bits(weight * scale, part));
+    }
+    for (unsigned i = 0; i < words; ++i) {
+      const unsigned word = i % 2;
+      const unsigned lane = i / 2 % lanes;
+      const unsigned tile = i / (2 * lanes) % S::map_tiles;
+      const unsigned step = i / (2 * lanes * S::map_tiles);
+      const unsigned group = step / S::row_steps;
+      const unsigned p = step % S::row_steps * S::mask_rows;
+      const unsigned m = tile * tile_maps + lane / 4 / 2;
+      const unsigned q = lane % 4 * 2 - lane / 4 % 2;  // wraps around to a large number left of the mask
+      if constexpr (precision == Precision::tf32) {
+        result[i] = tap<Layer>(bits, m, group, p, q + word);
+      } else {
+        const unsigned c = S::pairs_rows ? 0 : group * 2 + word;
+        const unsigned row = S::pairs_rows ? p + word : p;
+        result[part * words + i] = tap<Layer>(bits, m, c, row, q) | tap<Layer>(bits, m, c, row, q + 1) << 16U;
+      }
     }
   }
   return result;
@@ -440,8 +446,6 @@ class LayerProduct final : public Product {
  public:
   void prepare(const Shape& shape, const float* host_mask) override {
     shape_ = shape;
-    mask_ = cuda::DeviceBuffer<float>(shape.mask_size());
-    cuda::check(cudaMemcpy(mask_.data(), host_mask, mask_.bytes(), cudaMemcpyHostToDevice));
     const std::vector<float> mask(host_mask, host_mask + shape.mask_size());
     const float scale = weight_scale(precision, mask);
     scale_ = {};
@@ -456,9 +460,12 @@ class LayerProduct final : public Product {
     } else if (is<Layer2>()) {
       words = weight_words<Layer2, precision>(mask, scale);
       allow_shared<Layer2, layout2>();
+    } else {
+      mask_ = cuda::DeviceBuffer<float>(mask.size());
+      cuda::check(cudaMemcpy(mask_.data(), host_mask, mask_.bytes(), cudaMemcpyHostToDevice));
+      return;
     }
     weights_ = cuda::DeviceBuffer<unsigned>(words.size());
-    if (words.empty()) return;
     cuda::check(cudaMemcpy(weights_.data(), words.data(), weights_.bytes(), cudaMemcpyHostToDevice));
   }
 
