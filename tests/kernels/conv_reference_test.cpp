@@ -115,6 +115,22 @@ TEST(Network, PoolsRowsOfAnyWidth) {
   }
 }
 
+TEST(Network, PoolsTheSamePastTheCaches) {
+  constexpr std::size_t planes = 3;
+  constexpr std::size_t side = 80;
+  const std::vector<float> in = test::random_values(planes * side * side, 5);
+  std::vector<float> expected(planes * side * side / 4);
+  relu_max_pool<2>(in.data(), planes, side, side, expected.data());
+  // From a multiple of 16 on that is none of 32.
+  std::vector<float> out(expected.size() + 8, -1.0F);
+  std::size_t first = 4;
+  while (reinterpret_cast<std::uintptr_t>(out.data() + first) % 16 != 0) ++first;
+  relu_max_pool<2, Written::past_caches>(in.data(), planes, side, side, out.data() + first);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.begin() + static_cast<std::ptrdiff_t>(first)));
+  EXPECT_EQ(out[first - 1], -1.0F);
+  EXPECT_TRUE(first + expected.size() == out.size() || out[first + expected.size()] == -1.0F);
+}
+
 TEST(Network, ClassifierAgreesWithTheReference) {
   const Inputs inputs = test::random_inputs(1);
   const std::vector<float> values = test::random_values(features, 8);

@@ -95,10 +95,11 @@ void LenetExecution::verify_other_shapes(StageObserver& observer, std::uint64_t 
 void LenetExecution::pool_first_layer() {
   constexpr const Layer& layer = layers[0];
   constexpr const Shape& shape = layer.one_image;
+  static_assert(shape.out_width() / layer.pool % vector_lanes == 0 && __STDCPP_DEFAULT_NEW_ALIGNMENT__ >= 16);
   parallel_for(inputs_.batch, hardware_threads(), [&](std::size_t begin, std::size_t end) {
-    relu_max_pool<layer.pool>(convolved_.data() + begin * shape.out_image_size(), (end - begin) * shape.maps,
-                              shape.out_height(), shape.out_width(),
-                              pooled_.data() + begin * layer.pooled_size());
+    relu_max_pool<layer.pool, Written::past_caches>(
+        convolved_.data() + begin * shape.out_image_size(), (end - begin) * shape.maps, shape.out_height(),
+        shape.out_width(), pooled_.data() + begin * layer.pooled_size());
   });
 }
 

@@ -54,9 +54,15 @@ inline constexpr std::size_t floats_ahead = 4096;
   for (std::size_t i = 0; i < count; i += cache_line) __builtin_prefetch(from + i, 0, 2);
 }
 
+/// Where a result goes.
+enum class Written : std::uint8_t {
+  cached,       ///< it is read soon
+  past_caches,  ///< it is more than they hold; its rows must begin at multiples of 16 bytes
+};
+
 /// ReLU and max-pool of `planes` planes [H][W] in one sweep: [H / Pool][W / Pool] each. Memory-bound: every
 /// element is read once and nothing is kept in between.
-template <std::size_t Pool>
+template <std::size_t Pool, Written written = Written::cached>
 void relu_max_pool(const float* in, std::size_t planes, std::size_t height, std::size_t width, float* out) {
   const std::size_t out_width = width / Pool;
   for (std::size_t plane = 0; plane < planes; ++plane, in += height * width) {
@@ -65,7 +71,11 @@ void relu_max_pool(const float* in, std::size_t planes, std::size_t height, std:
       ask_for_floats(rows + floats_ahead, Pool * width);
       std::size_t x = 0;
       for (; x + vector_lanes <= out_width; x += vector_lanes) {
-        store_vector(out + x, relu_max_windows<Pool>(rows + x * Pool, width));
+        const Vec largest = relu_max_windows<Pool>(rows + x * Pool, width);
+        if constexpr (written == Written::past_caches)
+          store_vector_past_caches(out + x, largest);
+        else
+          store_vector(out + x, largest);
       }
       for (; x < out_width; ++x) {
         float largest = 0.0F;
@@ -78,6 +88,7 @@ void relu_max_pool(const float* in, std::size_t planes, std::size_t height, std:
       }
     }
   }
+  if constexpr (written == Written::past_caches) order_stores_past_caches();
 }
 
 /// FC 32 -> ReLU -> FC 10.
