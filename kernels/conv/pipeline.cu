@@ -12,6 +12,8 @@
 //             way brings the other chunk's output to the caller. A chunk of some megabytes still lies in
 //             the CPU's cache when its lane reads it, and the copy to the caller goes past the caches, so
 //             that no line of it is read only to be overwritten. Lanes take chunks as they get to them.
+//             Copies out, which take longest, go through one stream for all lanes: with a stream a lane a
+//             layer took 2 % longer.
 //
 //             The kernels are those of `banded` and `banded_split`.
 //

@@ -119,28 +119,32 @@ void Pipeline::start(const Lane& lane, Chunk& chunk) const {
   const std::size_t in = chunk.images.count * shape_.image_size();
   const std::size_t out = chunk.images.count * shape_.out_image_size();
   const float* const images = host_input_ + chunk.images.first * shape_.image_size();
-  const auto copy = [&](void* to, const void* from, std::size_t count, cudaMemcpyKind kind) {
-    cuda::check(cudaMemcpyAsync(to, from, wire_bytes(count, settings_.wire), kind, stream));
+  const auto copy_in = [&](void* to) {
+    cuda::check(cudaMemcpyAsync(to, chunk.host_input.data(), wire_bytes(in, settings_.wire),
+                                cudaMemcpyHostToDevice, stream));
   };
+  const void* result = chunk.output.data();
   if (settings_.wire == Wire::half) {
     halves_from_floats(images, in, reinterpret_cast<std::uint16_t*>(chunk.host_input.data()));
-    copy(chunk.wire_input.data(), chunk.host_input.data(), in, cudaMemcpyHostToDevice);
+    copy_in(chunk.wire_input.data());
     to_float(reinterpret_cast<const __half*>(chunk.wire_input.data()), chunk.input.data(), in, stream);
     cuda::check_launch();
   } else {
     std::copy_n(images, in, reinterpret_cast<float*>(chunk.host_input.data()));
-    copy(chunk.input.data(), chunk.host_input.data(), in, cudaMemcpyHostToDevice);
+    copy_in(chunk.input.data());
   }
   product_->launch(chunk.input.data(), chunk.images.count, chunk.output.data(), stream);
   cuda::check_launch();
   if (settings_.wire == Wire::half) {
     to_half(chunk.output.data(), reinterpret_cast<__half*>(chunk.wire_output.data()), out, stream);
     cuda::check_launch();
-    copy(chunk.host_output.data(), chunk.wire_output.data(), out, cudaMemcpyDeviceToHost);
-  } else {
-    copy(chunk.host_output.data(), chunk.output.data(), out, cudaMemcpyDeviceToHost);
+    result = chunk.wire_output.data();
   }
-  chunk.done.record(stream);
+  chunk.computed.record(stream);
+  chunk.computed.hold(out_.get());
+  cuda::check(cudaMemcpyAsync(chunk.host_output.data(), result, wire_bytes(out, settings_.wire),
+                              cudaMemcpyDeviceToHost, out_.get()));
+  chunk.done.record(out_.get());
 }
 
 void Pipeline::collect(const Chunk& chunk) const {

@@ -36,7 +36,8 @@ class Chunk {
   void begin_poisoning_device(std::uint32_t pattern) const;  ///< on the default stream
   void poison_host(std::uint32_t pattern) const;
 
-  cuda::Event done;  ///< the output is in page-locked memory
+  cuda::Event computed{cudaEventDisableTiming};  ///< the output is in device memory
+  cuda::Event done{cudaEventDisableTiming};      ///< the output is in page-locked memory
   Images images;
   cuda::PinnedBuffer<std::byte> host_input;
   cuda::PinnedBuffer<std::byte> host_output;
@@ -71,6 +72,7 @@ class Pipeline final : public Convolution {
 
   Settings settings_;
   int device_ = 0;
+  cuda::Stream out_;  ///< for the copies out of all lanes
   std::unique_ptr<banded::Product> product_;
   Shape shape_;
   const float* host_input_ = nullptr;
