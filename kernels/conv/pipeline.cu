@@ -7,28 +7,29 @@
 //             of tens of megabytes go from the copy engine to DRAM, from there to the cores, and back to
 //             DRAM.
 //
-//             Here a lane is a thread of its own with a stream and two small chunks. It copies a chunk's
-//             input to page-locked memory, queues copy in, kernel and copy out, and while these are on their
-//             way brings the other chunk's output to the caller. A chunk of some megabytes still lies in
-//             the CPU's cache when its lane reads it, and the copy to the caller goes past the caches, so
-//             that no line of it is read only to be overwritten. Lanes take chunks as they get to them.
-//             Copies out, which take longest, go through one stream for all lanes: with a stream a lane a
-//             layer took 2 % longer.
+//             Here a lane is a thread that does what is to be done next, of any chunk: it copies the input of
+//             one to page-locked memory and queues copy in and kernel, or it waits for an output that is on
+//             its way and copies it to the caller, past the caches, so that no line is read only to be
+//             overwritten. Copies out take longest. They are queued in one stream, and there are three
+//             places for them more than lanes: while all lanes copy, the engine has its next one. The place
+//             that was freed last is taken first, so that few are in use, and an output still lies in the
+//             CPU's cache when a lane reads it.
 //
 //             The kernels are those of `banded` and `banded_split`.
 //
-//                 lane 0   host copy | in, kernel, out    | host copy | ...
-//                 lane 1      host copy | in, kernel, out    | host copy | ...
-//                 lane 2         host copy | in, kernel, out    | host copy | ...
+//                 copies in     | 0 | 1 | 2 | 3 | 4 | ...
+//                 kernels           | 0 | 1 | 2 | 3 | 4 | ...
+//                 copies out            |  0  |  1  |  2  |  3  | ...
+//                 lane 0    | in 0 | in 2  |  | out 0 | in 5 | out 3 ...
+//                 lane 1    | in 1 | in 3  |        | out 1 | in 6 ...
 //
 // Cost        As `streams`: all of it happens in forward(), so that its op time holds the copies, and the
-// host
-//             moves each byte once more than the link does. Threads, page-locked memory and the chunks'
+//             host moves each byte once more than the link does. Threads, page-locked memory and the chunks'
 //             device memory are made once and kept as long as the object lives. A kernel of some ten images
-//             does not fill a large GPU; those of several lanes run side by side.
+//             does not fill a large GPU; those of several chunks run side by side.
 //
 // The profile should show
-//             in the timeline copies in both directions all the time, and kernels in their shadow; a layer
+//             in the timeline copies out without a pause, and copies in and kernels in their shadow; a layer
 //             time close to what the larger of the two copies takes at the link's rate; a GPU that computes
 //             for a few percent of the time. What limits it is the link, or the host's cores where there are
 //             few.
@@ -51,9 +52,9 @@ Precision precision_of(const std::string& name) {
 const Register registered{Declaration{
     .title = "Small chunks in many lanes, with the best kernels",
     .idea =
-        "Each lane is a thread with a stream and two small page-locked chunks, which stay in the CPU's cache "
-        "between the copy engine and the host's copy. All of it happens in forward(): compare layer time "
-        "and GPU time, not op time.",
+        "Lanes are threads that bring small chunks to the GPU and their outputs to the caller, through few "
+        "page-locked places, which stay in the CPU's cache between the copy engine and the host's copy. All "
+        "of it happens in forward(): compare layer time and GPU time, not op time.",
     .device = "cuda",
     .baseline = "conv/streams",
     .parameters = {{.name = "precision",
@@ -61,12 +62,12 @@ const Register registered{Declaration{
                     .default_value = "fp32",
                     .values = {"fp32", "tf32", "fp16"}},
                    {.name = "lanes",
-                    .meaning = "threads and streams; no more than there are CPUs to use",
+                    .meaning = "threads; no more than there are CPUs to use",
                     .default_value = "12",
                     .values = {"1", "2", "4", "6", "8", "12", "16"}},
                    {.name = "chunk_kib",
                     .meaning = "output of a chunk at most, in KiB",
-                    .default_value = "4096",
+                    .default_value = "8192",
                     .values = {"512", "1024", "2048", "4096", "8192", "16384", "32768"}}},
     .expectations = {{.metric = "group_time",
                       .op = "layer1",

@@ -12,7 +12,9 @@ namespace mprof::conv::pipeline {
 namespace {
 
 /// The smallest chunk is this part of the largest.
-constexpr std::size_t smallest_share = 8;
+constexpr std::size_t smallest_share = 4;
+/// So many chunks and landings more than lanes: while all lanes copy, this many copies out are in line.
+constexpr std::size_t in_line = 3;
 
 std::size_t wire_bytes(std::size_t count, Wire wire) {
   return count * (wire == Wire::half ? sizeof(__half) : sizeof(float));
@@ -31,7 +33,6 @@ void Chunk::reserve(const Shape& shape, std::size_t most_images, Wire wire) {
   const std::size_t in = most_images * shape.image_size();
   const std::size_t out = most_images * shape.out_image_size();
   grow(host_input, wire_bytes(in, wire));
-  grow(host_output, wire_bytes(out, wire));
   grow(input, in);
   grow(output, out);
   if (wire == Wire::single) return;
@@ -39,14 +40,13 @@ void Chunk::reserve(const Shape& shape, std::size_t most_images, Wire wire) {
   grow(wire_output, wire_bytes(out, wire));
 }
 
-void Chunk::begin_poisoning_device(std::uint32_t pattern) const {
+void Chunk::begin_poisoning(std::uint32_t pattern) const {
   cuda::begin_fill(output.data(), output.size(), pattern);
   cuda::begin_fill(wire_output.data(), wire_output.size() / sizeof(pattern), pattern);
 }
 
-void Chunk::poison_host(std::uint32_t pattern) const {
-  std::fill_n(reinterpret_cast<std::uint32_t*>(host_output.data()), host_output.size() / sizeof(pattern),
-              pattern);
+const void* Chunk::result() const {
+  return wire_output.size() == 0 ? static_cast<const void*>(output.data()) : wire_output.data();
 }
 
 Pipeline::Pipeline(const Settings& settings, const std::string& id)
@@ -59,31 +59,37 @@ Pipeline::Pipeline(const Settings& settings, const std::string& id)
                      "-DMPROF_CPU_ARCH=x86-64-v3, or use conv/pipeline.");
   }
   cuda::check(cudaGetDevice(&device_));
-  lanes_.resize(threads_.count());
+  chunks_.resize(threads_.count() + in_line);
+  landings_.resize(threads_.count() + in_line);
 }
 
 void Pipeline::prepare(const Shape& shape, const float* input, const float* mask, float* output) {
   shape_ = shape;
   host_input_ = input;
   host_output_ = output;
+  const std::size_t lanes = threads_.count();
   const std::size_t image_bytes = wire_bytes(shape.out_image_size(), settings_.wire);
-  const std::size_t of_a_lane = std::max<std::size_t>(1, blocks_for(shape.batch, lanes_.size()));
+  const std::size_t of_a_lane = std::max<std::size_t>(1, blocks_for(shape.batch, lanes));
   const std::size_t most = std::clamp<std::size_t>(settings_.chunk_bytes / image_bytes, 1, of_a_lane);
   const std::size_t least =
       std::clamp<std::size_t>(settings_.chunk_bytes / smallest_share / image_bytes, 1, most);
-  chunks_ = image_chunks(shape.batch, lanes_.size(), least, most);
-  for (Lane& lane : lanes_) {
-    for (Chunk& chunk : lane.chunks) chunk.reserve(shape, most, settings_.wire);
-  }
+  cut_ = image_chunks(shape.batch, lanes, least, most);
+  for (Chunk& chunk : chunks_) chunk.reserve(shape, most, settings_.wire);
+  for (Landing& landing : landings_) grow(landing.memory, most * image_bytes);
   product_->prepare(shape, mask);
   // The copy of the masks may still be on its way from the driver's own buffer, and our streams do not wait.
   cuda::check(cudaDeviceSynchronize());
 }
 
 void Pipeline::forward() {
-  if (chunks_.empty()) return;
   next_ = 0;
-  threads_.run(std::min(lanes_.size(), chunks_.size()), [&](std::size_t lane) { work(lanes_[lane]); });
+  computed_.clear();
+  arriving_.clear();
+  free_chunks_.clear();
+  free_landings_.clear();
+  for (Chunk& chunk : chunks_) free_chunks_.push_back(&chunk);
+  for (Landing& landing : landings_) free_landings_.push_back(&landing);
+  threads_.run(std::min(threads_.count(), cut_.size()), [&](std::size_t /*lane*/) { work(); });
 }
 
 void Pipeline::finish() {
@@ -91,31 +97,50 @@ void Pipeline::finish() {
 }
 
 void Pipeline::poison_output(std::uint32_t pattern) {
-  for (const Lane& lane : lanes_) {
-    for (const Chunk& chunk : lane.chunks) chunk.begin_poisoning_device(pattern);
-  }
-  threads_.run(lanes_.size(), [&](std::size_t lane) {
-    for (const Chunk& chunk : lanes_[lane].chunks) chunk.poison_host(pattern);
+  for (const Chunk& chunk : chunks_) chunk.begin_poisoning(pattern);
+  parallel_for(landings_.size(), threads_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const cuda::PinnedBuffer<std::byte>& memory = landings_[i].memory;
+      std::fill_n(reinterpret_cast<std::uint32_t*>(memory.data()), memory.size() / sizeof(pattern), pattern);
+    }
   });
   cuda::check(cudaDeviceSynchronize());
 }
 
-void Pipeline::work(Lane& lane) {
-  cuda::check(cudaSetDevice(device_));
-  Chunk* under_way = nullptr;
-  std::size_t turn = 0;
-  for (std::size_t next = next_++; next < chunks_.size(); next = next_++) {
-    Chunk& chunk = lane.chunks[turn++ % 2];
-    chunk.images = chunks_[next];
-    start(lane, chunk);
-    if (under_way != nullptr) collect(*under_way);
-    under_way = &chunk;
+void Pipeline::work() {
+  try {
+    cuda::check(cudaSetDevice(device_));
+    for (Job job = next_job(); job.chunk != nullptr; job = next_job()) {
+      if (job.landing == nullptr)
+        start(*job.chunk);
+      else
+        bring(job);
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    next_ = cut_.size();  // the others need not go on
+    throw;
   }
-  if (under_way != nullptr) collect(*under_way);
 }
 
-void Pipeline::start(const Lane& lane, Chunk& chunk) const {
-  const cudaStream_t stream = lane.stream.get();
+/// A lane that finds nothing may end: whatever there will be to bring is started or held up by another lane,
+/// which asks again.
+Pipeline::Job Pipeline::next_job() {
+  const std::lock_guard lock(mutex_);
+  Job job;
+  if (next_ < cut_.size() && !free_chunks_.empty()) {
+    job.chunk = free_chunks_.back();
+    free_chunks_.pop_back();
+    job.chunk->images = cut_[next_++];
+  } else if (!arriving_.empty()) {
+    job = arriving_.front();
+    arriving_.pop_front();
+  }
+  return job;
+}
+
+void Pipeline::start(Chunk& chunk) {
+  const cudaStream_t stream = chunk.stream.get();
   const std::size_t in = chunk.images.count * shape_.image_size();
   const std::size_t out = chunk.images.count * shape_.out_image_size();
   const float* const images = host_input_ + chunk.images.first * shape_.image_size();
@@ -123,7 +148,6 @@ void Pipeline::start(const Lane& lane, Chunk& chunk) const {
     cuda::check(cudaMemcpyAsync(to, chunk.host_input.data(), wire_bytes(in, settings_.wire),
                                 cudaMemcpyHostToDevice, stream));
   };
-  const void* result = chunk.output.data();
   if (settings_.wire == Wire::half) {
     halves_from_floats(images, in, reinterpret_cast<std::uint16_t*>(chunk.host_input.data()));
     copy_in(chunk.wire_input.data());
@@ -138,24 +162,45 @@ void Pipeline::start(const Lane& lane, Chunk& chunk) const {
   if (settings_.wire == Wire::half) {
     to_half(chunk.output.data(), reinterpret_cast<__half*>(chunk.wire_output.data()), out, stream);
     cuda::check_launch();
-    result = chunk.wire_output.data();
   }
   chunk.computed.record(stream);
-  chunk.computed.hold(out_.get());
-  cuda::check(cudaMemcpyAsync(chunk.host_output.data(), result, wire_bytes(out, settings_.wire),
-                              cudaMemcpyDeviceToHost, out_.get()));
-  chunk.done.record(out_.get());
+  const std::lock_guard lock(mutex_);
+  computed_.push_back(&chunk);
+  begin_copies_out();
 }
 
-void Pipeline::collect(const Chunk& chunk) const {
-  chunk.done.synchronize();
-  const std::size_t count = chunk.images.count * shape_.out_image_size();
-  float* const to = host_output_ + chunk.images.first * shape_.out_image_size();
+void Pipeline::bring(const Job& job) {
+  Landing& landing = *job.landing;
+  landing.arrived.synchronize();
+  {
+    const std::lock_guard lock(mutex_);
+    free_chunks_.push_back(job.chunk);
+  }
+  const std::size_t count = landing.images.count * shape_.out_image_size();
+  float* const to = host_output_ + landing.images.first * shape_.out_image_size();
   if (settings_.wire == Wire::half) {
-    floats_from_halves_past_caches(reinterpret_cast<const std::uint16_t*>(chunk.host_output.data()), count,
-                                   to);
+    floats_from_halves_past_caches(reinterpret_cast<const std::uint16_t*>(landing.memory.data()), count, to);
   } else {
-    copy_past_caches(reinterpret_cast<const float*>(chunk.host_output.data()), count, to);
+    copy_past_caches(reinterpret_cast<const float*>(landing.memory.data()), count, to);
+  }
+  const std::lock_guard lock(mutex_);
+  free_landings_.push_back(&landing);
+  begin_copies_out();
+}
+
+/// As many as there are landings for. Needs the mutex.
+void Pipeline::begin_copies_out() {
+  while (!computed_.empty() && !free_landings_.empty()) {
+    const Job job{.chunk = computed_.front(), .landing = free_landings_.back()};
+    computed_.pop_front();
+    free_landings_.pop_back();
+    job.landing->images = job.chunk->images;
+    job.chunk->computed.hold(out_.get());
+    cuda::check(cudaMemcpyAsync(job.landing->memory.data(), job.chunk->result(),
+                                wire_bytes(job.chunk->images.count * shape_.out_image_size(), settings_.wire),
+                                cudaMemcpyDeviceToHost, out_.get()));
+    job.landing->arrived.record(out_.get());
+    arriving_.push_back(job);
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@
 #include "kernels/conv/device/image_chunks.hpp"
 #include "kernels/conv/lenet/variant.hpp"
 
-/// The batch in small chunks that several lanes bring to the GPU and back, for the variants `pipeline` and
+/// The batch in small chunks that several threads bring to the GPU and back, for the variants `pipeline` and
 /// `pipeline_half`, whose files tell the idea.
 namespace mprof::conv::pipeline {
 
@@ -24,27 +24,34 @@ enum class Wire : std::uint8_t { single, half };
 struct Settings {
   banded::Precision precision = banded::Precision::split_fp16;
   Wire wire = Wire::single;
-  std::size_t lanes = 1;        ///< at most; no more than hardware_threads()
+  std::size_t lanes = 1;        ///< threads, at most; no more than hardware_threads()
   std::size_t chunk_bytes = 1;  ///< of a chunk's output on the wire, at most
 };
 
-/// A chunk that is under way, and its memory, which is kept from one use to the next.
+/// A chunk on its way in and through the kernel, and its memory.
 class Chunk {
  public:
   /// Makes room for `images` images of a shape.
   void reserve(const Shape& shape, std::size_t images, Wire wire);
-  void begin_poisoning_device(std::uint32_t pattern) const;  ///< on the default stream
-  void poison_host(std::uint32_t pattern) const;
+  void begin_poisoning(std::uint32_t pattern) const;  ///< on the default stream
+  /// What is copied out, in device memory.
+  [[nodiscard]] const void* result() const;
 
-  cuda::Event computed{cudaEventDisableTiming};  ///< the output is in device memory
-  cuda::Event done{cudaEventDisableTiming};      ///< the output is in page-locked memory
+  cuda::Stream stream;
+  cuda::Event computed{cudaEventDisableTiming};
   Images images;
   cuda::PinnedBuffer<std::byte> host_input;
-  cuda::PinnedBuffer<std::byte> host_output;
   cuda::DeviceBuffer<std::byte> wire_input;   ///< nothing where the wire has floats
   cuda::DeviceBuffer<std::byte> wire_output;  ///< likewise
   cuda::DeviceBuffer<float> input;
   cuda::DeviceBuffer<float> output;
+};
+
+/// Page-locked memory that a chunk's output is copied out to.
+struct Landing {
+  cuda::PinnedBuffer<std::byte> memory;
+  cuda::Event arrived{cudaEventDisableTiming};
+  Images images;
 };
 
 /// All of the work is done in forward(), by a thread a lane.
@@ -60,27 +67,37 @@ class Pipeline final : public Convolution {
   void poison_output(std::uint32_t pattern) override;
 
  private:
-  /// A thread, a stream, and two chunks: while one is on its way the host copies the other's.
-  struct Lane {
-    cuda::Stream stream;
-    Chunk chunks[2];
+  /// What a lane does next: with a chunk alone it starts it, with a landing too it brings what lands there to
+  /// the caller. Neither: nothing is left that another lane is not at.
+  struct Job {
+    Chunk* chunk = nullptr;
+    Landing* landing = nullptr;
   };
 
-  void work(Lane& lane);
-  void start(const Lane& lane, Chunk& chunk) const;
-  void collect(const Chunk& chunk) const;
+  void work();
+  Job next_job();
+  void start(Chunk& chunk);
+  void bring(const Job& job);
+  void begin_copies_out();
 
   Settings settings_;
   int device_ = 0;
-  cuda::Stream out_;  ///< for the copies out of all lanes
   std::unique_ptr<banded::Product> product_;
   Shape shape_;
   const float* host_input_ = nullptr;
   float* host_output_ = nullptr;
-  std::vector<Images> chunks_;         ///< of the batch
-  std::atomic<std::size_t> next_ = 0;  ///< of chunks_: no lane has taken it yet
-  std::deque<Lane> lanes_;
+  std::vector<Images> cut_;  ///< the batch
+  std::deque<Chunk> chunks_;
+  std::deque<Landing> landings_;
+  cuda::Stream out_;  ///< for all copies out
   StandingThreads threads_;
+
+  std::mutex mutex_;      ///< of what follows
+  std::size_t next_ = 0;  ///< of cut_: no lane has taken it yet
+  std::vector<Chunk*> free_chunks_;
+  std::vector<Landing*> free_landings_;  ///< the last one is in the cache most likely
+  std::deque<Chunk*> computed_;          ///< or about to be, and without a landing
+  std::deque<Job> arriving_;             ///< in the order of the copies
 };
 
 }  // namespace mprof::conv::pipeline
