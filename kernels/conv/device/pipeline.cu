@@ -11,7 +11,7 @@
 namespace mprof::conv::pipeline {
 namespace {
 
-/// The smallest chunk is this part of the largest.
+/// The smallest chunk is this part of the largest, or half of it where the batch makes it small.
 constexpr std::size_t smallest_share = 4;
 /// So many chunks and landings more than lanes: while all lanes copy, this many copies out are in line.
 constexpr std::size_t in_line = 3;
@@ -72,7 +72,7 @@ void Pipeline::prepare(const Shape& shape, const float* input, const float* mask
   const std::size_t of_a_lane = std::max<std::size_t>(1, blocks_for(shape.batch, lanes));
   const std::size_t most = std::clamp<std::size_t>(settings_.chunk_bytes / image_bytes, 1, of_a_lane);
   const std::size_t least =
-      std::clamp<std::size_t>(settings_.chunk_bytes / smallest_share / image_bytes, 1, most);
+      std::clamp<std::size_t>(settings_.chunk_bytes / smallest_share / image_bytes, 1, (most + 1) / 2);
   cut_ = image_chunks(shape.batch, lanes, least, most);
   for (Chunk& chunk : chunks_) chunk.reserve(shape, most, settings_.wire);
   for (Landing& landing : landings_) grow(landing.memory, most * image_bytes);
