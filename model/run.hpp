@@ -146,6 +146,8 @@ struct Measurement {
   /// Of a time: a number of the GPU that took it, or of all together that did, the same in all runs; 0: none
   /// did, or it is not known. derive()'s, and in no file.
   std::size_t gpu = 0;
+  /// Of an op time: it holds the op's copies, as the group time shows. derive()'s, and in no file.
+  bool holds_copies = false;
   bool operator==(const Measurement&) const = default;
 };
 

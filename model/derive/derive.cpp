@@ -111,6 +111,7 @@ void derive(Run& run, const std::filesystem::path& directory) {
   derive_variation(run);
   derive_whole_launches(run);
   derive_speed_of_light(run);
+  derive_copies(run);
   const std::filesystem::path file = directory / trace::file_name;
   std::error_code error;
   if (is_traced(run) && std::filesystem::exists(file, error)) {

@@ -134,6 +134,7 @@ std::string_view op_time_flaw(const Case& c, std::string_view op) {
   const Value gpu_time = value_of(c, "gpu_time", op);
   const Value copying = value_of(c, "forward_copy_time", op);
   if (op_time && copying && copying->median > noticeable_copies * op_time->median) return copies;
+  if (op_time && !copying && told->holds_copies) return copies;
   if (op_time && gpu_time) return gpu_time->median > 2 * op_time->median ? elsewhere : none;
   // Without a trace: nothing moves an op's bytes at many times the memory's bandwidth, caches included.
   constexpr double beyond_any_cache = 1000;  // %

@@ -80,9 +80,10 @@ struct Value {
 
 /// Why an op's op_time is no measure of its kernels, as a predicate; empty when it is one. "works outside
 /// forward()": its kernels, by the trace, ran at least twice as long; or, without a trace, its bytes would
-/// have moved at more than ten times the measured bandwidth. "copies in forward()": a fifth of it or more are
-/// copies from and to the host, which other op times do not hold. "prints an op time that holds copies": a
-/// program does, by the trace, and prints a grouped time too.
+/// have moved at more than ten times the measured bandwidth. "copies in forward()": copies from and to the
+/// host, which other op times do not hold, are more than a twentieth of it; or, without a trace, its data
+/// cannot have been copied outside of it (derive()). "prints an op time that holds copies": a program does,
+/// by the trace, and prints a grouped time too.
 [[nodiscard]] std::string_view op_time_flaw(const Case& c, std::string_view op);
 
 /// The name of the time by which an op is compared: "op_time", or "group_time" where that one has a flaw.

@@ -31,5 +31,16 @@ TEST(ComparableTime, IsLayerTimeWhereTheWorkHidesFromOpTime) {
   EXPECT_EQ(comparable_time(c, "layer2"), "op_time");
 }
 
+TEST(ComparableTime, IsLayerTimeWhereOpTimeHoldsTheCopiesAndNoTraceKnowsBetter) {
+  Case c = samples::timed_case(samples::variant("conv/streams"), 100, 0.02, 1);
+  for (Measurement& m : samples::timing(c).measurements)
+    m.holds_copies = m.metric == "op_time" && m.op == "layer1";
+  EXPECT_EQ(op_time_flaw(c, "layer1"), "copies in forward()");
+  EXPECT_EQ(comparable_time(c, "layer1"), "group_time");
+  EXPECT_EQ(comparable_time(c, "layer2"), "op_time");
+  samples::timing(c).measurements.push_back(samples::measured("forward_copy_time", "layer1", {0}));
+  EXPECT_EQ(comparable_time(c, "layer1"), "op_time") << "the trace saw no copies in forward()";
+}
+
 }  // namespace
 }  // namespace mprof

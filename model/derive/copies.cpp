@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "model/derive/subjects.hpp"
+#include "model/parts.hpp"
+#include "model/rounds.hpp"
+#include "model/statistics/variance.hpp"
+
+namespace mprof {
+namespace {
+
+/// The link is taken to be so many times as fast as it was measured.
+constexpr double faster_than_measured = 2;
+/// Of an op's bytes either the inputs or the outputs are so many at the least.
+constexpr double larger_share = 0.5;
+
+/// B/s, the faster direction; 0: not measured.
+double link_rate(std::string_view device, std::span<const Ceiling> ceilings) {
+  double rate = 0;
+  for (const Ceiling& ceiling : ceilings) {
+    const bool is_link =
+        ceiling.id == "pinned_host_to_device_bandwidth" || ceiling.id == "pinned_device_to_host_bandwidth";
+    if (is_link && ceiling.device == device) rate = std::max(rate, ceiling.value.value_or(0));
+  }
+  return rate;
+}
+
+double median_time(const Case& subject, std::string_view metric, std::string_view op) {
+  const Measurement* const time = find_measurement(subject, metric, op);
+  return time == nullptr || time->samples.empty() ? 0 : geometric_mean(round_medians(*time));
+}
+
+/// Whether what an op's time with its copies has beside the one without is too short for them.
+bool must_copy_inside(const Case& subject, const OpInfo& op, double link) {
+  const double alone = median_time(subject, "op_time", op.name);
+  const double grouped = median_time(subject, "group_time", op.name);
+  if (link <= 0 || alone <= 0 || grouped <= 0) return false;
+  return grouped - alone < larger_share * op.bytes / (faster_than_measured * link);
+}
+
+using Point = std::pair<std::string, Parameters>;
+
+}  // namespace
+
+void derive_copies(Run& run) {
+  const PartIndex parts(run);
+  std::map<Point, std::set<std::string>> inside;
+  for (const Case& subject : run.cases) {
+    const VariantInfo* const variant = find_variant(run, subject.key.variant);
+    if (variant == nullptr) continue;
+    const double link = link_rate(variant->device, parts.ceilings(subject.id));
+    for (const OpInfo& op : subject.ops) {
+      if (must_copy_inside(subject, op, link))
+        inside[{subject.key.variant, subject.key.parameters}].insert(op.name);
+    }
+  }
+  for (Case& subject : run.cases) {
+    const auto ops = inside.find({subject.key.variant, subject.key.parameters});
+    if (ops == inside.end()) continue;
+    for (PassResult& pass : subject.passes) {
+      for (Measurement& row : pass.measurements) {
+        if (row.metric == "op_time" && ops->second.contains(row.op)) row.holds_copies = true;
+      }
+    }
+  }
+}
+
+}  // namespace mprof

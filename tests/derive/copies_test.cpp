@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include "model/derive/subjects.hpp"
+#include "tests/support/measurements.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr double moved = 1e9;  // of the op at the large problem: 10 ms for half of it, at 50 GB/s
+
+/// A variant at a large and at a small problem, of which one op was timed.
+mprof::Run timed(double op_time, double beside, std::string_view device = "cuda") {
+  mprof::Run run;
+  run.variants.push_back({.id = "family/variant", .device = std::string(device)});
+  run.ceilings = {{"pinned_host_to_device_bandwidth", "cuda", 40e9, "", ""},
+                  {"pinned_device_to_host_bandwidth", "cuda", 50e9, "", ""}};
+  for (const double size : {1.0, 1e-3}) {
+    Case& subject = run.cases.emplace_back();
+    subject.key.variant = "family/variant";
+    subject.ops = {{.name = "map", .bytes = moved * size}};
+    PassResult& timing = subject.passes.emplace_back();
+    timing = {.pass = Pass::timing, .status = Status::ok};
+    const double other = size < 1 ? 1e-3 : beside;  // at the small problem all kinds of things take as long
+    timing.measurements = {{"op_time", "map", "", Source::measured, {op_time * size}, ""},
+                           {"group_time", "map", "", Source::measured, {op_time * size + other}, ""}};
+  }
+  return run;
+}
+
+bool is_marked(mprof::Run run, std::size_t index) {
+  derive_copies(run);
+  return test::row_of(run.cases[index].passes[0].measurements, "op_time", "map").holds_copies;
+}
+
+TEST(Copies, AreInAnOpTimeThatLeavesNoTimeForThem) {
+  EXPECT_TRUE(is_marked(timed(0.020, 1e-4), 0));
+  EXPECT_TRUE(is_marked(timed(0.020, 1e-4), 1)) << "what one problem shows is so at the others";
+  EXPECT_TRUE(is_marked(timed(0.020, 4.9e-3), 0));
+}
+
+TEST(Copies, AreBesideAnOpTimeWhereTheLinkCouldHaveDoneThem) {
+  EXPECT_FALSE(is_marked(timed(0.020, 5.1e-3), 0)) << "half of the bytes at twice the rate of the faster way";
+  EXPECT_FALSE(is_marked(timed(0.020, 0.1), 0));
+  EXPECT_FALSE(is_marked(timed(0.020, 0.1), 1));
+}
+
+TEST(Copies, AreNotLookedForWithoutALink) {
+  EXPECT_FALSE(is_marked(timed(0.020, 0, "cpu"), 0));
+  mprof::Run unmeasured = timed(0.020, 0);
+  for (Ceiling& ceiling : unmeasured.ceilings) ceiling.value.reset();
+  EXPECT_FALSE(is_marked(unmeasured, 0));
+}
+
+TEST(Copies, OfOtherParametersAreOtherCopies) {
+  mprof::Run run = timed(0.020, 1e-4);
+  run.cases[1].key.parameters = {{"streams", "1"}};
+  EXPECT_TRUE(is_marked(run, 0));
+  EXPECT_FALSE(is_marked(run, 1));
+}
+
+TEST(Copies, AreNotLookedForInTimesThatAreNotThere) {
+  mprof::Run run = timed(0.020, 1e-4);
+  for (Case& subject : run.cases) subject.passes[0].measurements[1].samples.clear();
+  EXPECT_FALSE(is_marked(run, 0));
+}
+
+}  // namespace
+}  // namespace mprof
