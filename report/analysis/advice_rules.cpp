@@ -171,13 +171,18 @@ bool is_in_half(Of op) {
       op.kernels(), [&](const KernelCounters& kernel) { return computes_in_half(kernel, op.info()); });
 }
 
-/// What the measured peaks allow, as a share of the op's time. In FP16 it is the bandwidth alone: nobody
-/// measured how fast that arithmetic can be, and a bound that is too low is none.
+/// What the measured peaks allow by the op's FLOPs and bytes, as a share of its time. In FP16 it is the
+/// bandwidth alone: nobody measured how fast that arithmetic can be, and a bound that is too low is none. Nor
+/// do special functions bound it: another algorithm may need fewer than the definition names.
 Number possible(Of op) {
   const OpResult* found = timed_op(op);
-  if (found == nullptr) return std::nullopt;
-  const Value& share = is_in_half(op) ? found->memory_throughput : found->of_possible;
-  return share && share->median > 0 ? Number(std::min(1.0, share->median / all_of_it)) : std::nullopt;
+  if (found == nullptr || !found->memory_throughput) return std::nullopt;
+  double share = found->memory_throughput->median;
+  if (!is_in_half(op)) {
+    if (!found->compute_throughput) return std::nullopt;
+    share = std::max(share, found->compute_throughput->median);
+  }
+  return share > 0 ? Number(std::min(1.0, share / all_of_it)) : std::nullopt;
 }
 
 Number instructions(Of op) {
@@ -207,13 +212,12 @@ Number without_overhead(Of op) {
   return std::min(1.0, std::max(*peaks, moving.value_or(0) / *time));
 }
 
-/// Warp instructions that the op's definition needs: a multiply-add for 2 FLOP of each lane, of FP16 for 4,
-/// and one for each special function. nullopt with tensor cores, whose instructions compute tiles of several
-/// sizes.
+/// Warp instructions that the op's FLOPs need: a multiply-add for 2 of each lane, of FP16 for 4. nullopt with
+/// tensor cores, whose instructions compute tiles of several sizes.
 Number needed_instructions(Of op) {
   if (uses_tensor_cores(op)) return std::nullopt;
   const double flops_of_lane = is_in_half(op) ? 4 : 2;
-  const double needed = (op.info().flops / flops_of_lane + op.info().special_operations) / lanes;
+  const double needed = op.info().flops / flops_of_lane / lanes;
   return needed > 0 ? Number(needed) : std::nullopt;
 }
 
@@ -537,7 +541,8 @@ constexpr std::array all_advice_rules{
     OpAdviceRule{
         {"instructions", "Execute fewer instructions on the CUDA cores", "warp instructions", Unit::count,
          true, "op_time", of_counts, "schedulers are busy, and the definition needs fewer",
-         "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
+         "max(after / before, what FLOPs and bytes take at the measured peaks / op time, DRAM bytes / "
+         "bandwidth / op time)",
          literature::time_equation},
         instructions_of_cuda_cores,
         fewest_instructions,
@@ -548,7 +553,8 @@ constexpr std::array all_advice_rules{
          Unit::count, true, "op_time", of_counts,
          "schedulers are busy, memory throughput is 10 points above SM throughput, and the definition needs "
          "fewer",
-         "max(after / before, what the measured peaks allow / op time, DRAM bytes / bandwidth / op time)",
+         "max(after / before, what FLOPs and bytes take at the measured peaks / op time, DRAM bytes / "
+         "bandwidth / op time)",
          literature::time_equation},
         instructions_of_cuda_cores,
         fewest_accesses,

@@ -511,6 +511,26 @@ TEST(Advice, CountsTheInstructionsThatTheDefinitionNeeds) {
   EXPECT_EQ(find_advice(tiles, "instructions"), nullptr) << "nobody counts what a tile takes";
 }
 
+/// Another algorithm may need fewer of them than the definition names.
+TEST(Advice, TakesSpecialFunctionsForNoBound) {
+  mprof::Run run = advised_run(
+      with(unlimited,
+           {{"compute_throughput", 20}, {"special_throughput", 70}, {counter::executed("ffma"), 0}}),
+      {});
+  for (Case& c : run.cases) {
+    for (OpInfo& op : c.ops) op.special_operations = 100 * op.flops;
+  }
+  const RunAnalysis analysis = analyse(run);
+  const auto& variant = analysis.families.at(0).variants.at(0);
+  EXPECT_GT(variant.cases.at(0).ops.at(0).of_possible->median, 60)
+      << "of the algorithm as it is they are one";
+  const auto advice = advice_for(OpReadings(analysis.families[0], variant.cases[0], "layer1"));
+  const Advice* found = find_advice(advice, "instructions");
+  ASSERT_NE(found, nullptr);
+  EXPECT_DOUBLE_EQ(found->best, run.cases.at(0).ops.at(0).flops / 2 / 32);
+  EXPECT_NEAR(found->gain, 5, 1e-3);
+}
+
 TEST(Advice, NamesTheAccessesWhereTheCachesAreBusierThanTheMultiprocessors) {
   const Numbers many{{"compute_throughput", 20}, {counter::sm_throughput, 70}};
   const auto level = advice_at(with(many, {{counter::memory_throughput, 79}}));
