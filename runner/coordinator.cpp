@@ -449,7 +449,7 @@ class Coordinator {
     PassResult& result = *find_pass(c, assignment.pass);
     result = {.pass = assignment.pass};
     result.status = Status::interrupted;
-    result.reason = "the run was interrupted while this case ran; --resume runs it again";
+    result.reason = "the run was interrupted while this case ran";
     context_.directory.save(c);
   }
 
