@@ -38,8 +38,7 @@ std::string record_text(const AdviceRecord& record) {
 std::string proviso(const AdviceRule& rule, const OpInfo* op) {
   if (rule.id == "dram_traffic")
     return ", had they moved at the measured bandwidth";  // slower ones cost more
-  const bool has_functions =
-      rule.limit == "warp instructions" && op != nullptr && op->special_operations > 0;
+  const bool has_functions = rule.limit == "warp instructions" && op != nullptr && op->special_operations > 0;
   return has_functions ? ", special functions aside" : "";
 }
 
