@@ -16,8 +16,10 @@ namespace {
 
 /// The link is taken to be so many times as fast as it was measured.
 constexpr double faster_than_measured = 2;
-/// Of an op's bytes either the inputs or the outputs are so many at the least.
+/// Of an op's bytes, read and written once, either the inputs or the outputs are so many at the least.
 constexpr double larger_share = 0.5;
+/// Copies of less of an op time are none of its own noise, nor worth a word.
+constexpr double noticeable_copies = 0.05;
 
 /// B/s, the faster direction; 0: not measured.
 double link_rate(std::string_view device, std::span<const Ceiling> ceilings) {
@@ -35,12 +37,14 @@ double median_time(const Case& subject, std::string_view metric, std::string_vie
   return time == nullptr || time->samples.empty() ? 0 : geometric_mean(round_medians(*time));
 }
 
-/// Whether what an op's time with its copies has beside the one without is too short for them.
+/// Whether what an op's time with its copies has beside the one without is too short for them, and the latter
+/// long enough; where they would be little of it, what differs is noise.
 bool must_copy_inside(const Case& subject, const OpInfo& op, double link) {
   const double alone = median_time(subject, "op_time", op.name);
   const double grouped = median_time(subject, "group_time", op.name);
   if (link <= 0 || alone <= 0 || grouped <= 0) return false;
-  return grouped - alone < larger_share * op.bytes / (faster_than_measured * link);
+  const double least = larger_share * op.bytes / (faster_than_measured * link);
+  return least > noticeable_copies * alone && least <= alone && grouped - alone < least;
 }
 
 using Point = std::pair<std::string, Parameters>;
@@ -52,7 +56,8 @@ void derive_copies(Run& run) {
   std::map<Point, std::set<std::string>> inside;
   for (const Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
-    if (variant == nullptr) continue;
+    const PassResult* const timing = find_pass(subject, Pass::timing);
+    if (variant == nullptr || timing == nullptr || timing->status != Status::ok) continue;
     const double link = link_rate(variant->device, parts.ceilings(subject.id));
     for (const OpInfo& op : subject.ops) {
       if (must_copy_inside(subject, op, link))
@@ -60,12 +65,10 @@ void derive_copies(Run& run) {
     }
   }
   for (Case& subject : run.cases) {
-    const auto ops = inside.find({subject.key.variant, subject.key.parameters});
-    if (ops == inside.end()) continue;
+    const std::set<std::string>& ops = inside[{subject.key.variant, subject.key.parameters}];
     for (PassResult& pass : subject.passes) {
-      for (Measurement& row : pass.measurements) {
-        if (row.metric == "op_time" && ops->second.contains(row.op)) row.holds_copies = true;
-      }
+      for (Measurement& row : pass.measurements)
+        row.holds_copies = row.metric == "op_time" && ops.contains(row.op);
     }
   }
 }

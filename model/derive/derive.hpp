@@ -11,6 +11,8 @@ namespace mprof {
 /// trace.sqlite says of the cases whose trace pass is ok. So it can be corrected for runs that were recorded
 /// long ago, and is the same for all.
 ///
+/// Op times that must hold copies are marked (Measurement::holds_copies).
+///
 /// A derived row takes the place of a stored one of the same case, metric, op and kernel. A stored value
 /// stays where none can be derived, as in a run of the first schema version whose trace is gone. Counters of
 /// a kernel whose duration the hardware did not give are taken away. A case whose passes contradict each

@@ -540,7 +540,7 @@ constexpr std::string_view starving_stall = "schedulers are free, and it is 20 %
 constexpr std::array all_advice_rules{
     OpAdviceRule{
         {"instructions", "Execute fewer instructions on the CUDA cores", "warp instructions", Unit::count,
-         true, "op_time", of_counts, "schedulers are busy, and the definition needs fewer",
+         true, "op_time", of_counts, "schedulers are busy, and the definition's FLOPs need fewer",
          "max(after / before, what FLOPs and bytes take at the measured peaks / op time, DRAM bytes / "
          "bandwidth / op time)",
          literature::time_equation},
@@ -551,8 +551,9 @@ constexpr std::array all_advice_rules{
         {"instructions_and_accesses",
          "Execute fewer instructions on the CUDA cores, loads and stores among them", "warp instructions",
          Unit::count, true, "op_time", of_counts,
-         "schedulers are busy, memory throughput is 10 points above SM throughput, and the definition needs "
-         "fewer",
+         "schedulers are busy, memory throughput is 10 points above SM throughput, and the definition's "
+         "FLOPs "
+         "need fewer",
          "max(after / before, what FLOPs and bytes take at the measured peaks / op time, DRAM bytes / "
          "bandwidth / op time)",
          literature::time_equation},

@@ -38,8 +38,9 @@ std::string record_text(const AdviceRecord& record) {
 std::string proviso(const AdviceRule& rule, const OpInfo* op) {
   if (rule.id == "dram_traffic")
     return ", had they moved at the measured bandwidth";  // slower ones cost more
-  const bool has_functions = rule.limit == "warp instructions" && op != nullptr && op->special_operations > 0;
-  return has_functions ? ", special functions aside" : "";
+  if (rule.limit != "warp instructions") return "";
+  const bool has_functions = op != nullptr && op->special_operations > 0;
+  return fmt::format(" by the definition's FLOPs{}", has_functions ? ", special functions aside" : "");
 }
 
 json advice_item(const Words& words, const OpInfo* op, const Advice& advice, const AdviceRecord& record) {

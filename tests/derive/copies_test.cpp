@@ -44,6 +44,29 @@ TEST(Copies, AreBesideAnOpTimeWhereTheLinkCouldHaveDoneThem) {
   EXPECT_FALSE(is_marked(timed(0.020, 0.1), 1));
 }
 
+TEST(Copies, OfALongOpAreLostInItsNoise) {
+  EXPECT_FALSE(is_marked(timed(1, -0.004), 0)) << "5 ms are half a percent of it";
+  EXPECT_TRUE(is_marked(timed(0.099, -0.004), 0));
+}
+
+TEST(Copies, AreNoneOfBytesThatTheOpTimeCouldNotHoldEither) {
+  EXPECT_FALSE(is_marked(timed(0.004, 1e-3), 0)) << "an op that reads what it declares many times, say";
+}
+
+TEST(Copies, OfACaseThatIsNotOkShowNothing) {
+  mprof::Run run = timed(0.020, 1e-4);
+  run.cases[0].passes[0].status = Status::wrong;
+  EXPECT_FALSE(is_marked(run, 1));
+}
+
+TEST(Copies, AreMarkedAnew) {
+  mprof::Run run = timed(0.020, 1e-4);
+  derive_copies(run);
+  run.cases[0].passes[0].measurements[1].samples = {0.2};
+  EXPECT_FALSE(is_marked(run, 0));
+  EXPECT_FALSE(is_marked(run, 1));
+}
+
 TEST(Copies, AreNotLookedForWithoutALink) {
   EXPECT_FALSE(is_marked(timed(0.020, 0, "cpu"), 0));
   mprof::Run unmeasured = timed(0.020, 0);

@@ -123,8 +123,8 @@ void Pipeline::work() {
   }
 }
 
-/// A lane that finds nothing may end: whatever there will be to bring is started or held up by another lane,
-/// which asks again.
+/// Whenever the mutex is free computed_ or free_landings_ is empty, and there are more chunks and landings
+/// than lanes. So where there is nothing to do, other lanes have what is left in their hands, and ask again.
 Pipeline::Job Pipeline::next_job() {
   const std::lock_guard lock(mutex_);
   Job job;

@@ -57,7 +57,7 @@ inline constexpr std::size_t floats_ahead = 4096;
 /// Where a result goes.
 enum class Written : std::uint8_t {
   cached,       ///< it is read soon
-  past_caches,  ///< it is more than they hold; its rows must begin at multiples of 16 bytes
+  past_caches,  ///< it is read much later, or more than they hold; rows must begin at multiples of 16 bytes
 };
 
 /// ReLU and max-pool of `planes` planes [H][W] in one sweep: [H / Pool][W / Pool] each. Memory-bound: every
