@@ -539,8 +539,8 @@ constexpr std::string_view starving_stall = "schedulers are free, and it is 20 %
 
 constexpr std::array all_advice_rules{
     OpAdviceRule{
-        {"instructions", "Execute fewer instructions on the CUDA cores", "warp instructions", Unit::count,
-         true, "op_time", of_counts, "schedulers are busy, and the definition's FLOPs need fewer",
+        {"instructions", "Execute fewer CUDA-core instructions", "warp instructions", Unit::count, true,
+         "op_time", of_counts, "schedulers are busy, and the definition's FLOPs need fewer",
          "max(after / before, what FLOPs and bytes take at the measured peaks / op time, DRAM bytes / "
          "bandwidth / op time)",
          literature::time_equation},
@@ -548,9 +548,8 @@ constexpr std::array all_advice_rules{
         fewest_instructions,
         left_by_instructions},
     OpAdviceRule{
-        {"instructions_and_accesses",
-         "Execute fewer instructions on the CUDA cores, loads and stores among them", "warp instructions",
-         Unit::count, true, "op_time", of_counts,
+        {"instructions_and_accesses", "Execute fewer CUDA-core instructions, loads and stores among them",
+         "warp instructions", Unit::count, true, "op_time", of_counts,
          "schedulers are busy, memory throughput is 10 points above SM throughput, and the definition's "
          "FLOPs "
          "need fewer",
@@ -705,8 +704,8 @@ constexpr std::array all_advice_rules{
         hidden_share,
         all_hidden,
         left_by_hiding},
-    OpAdviceRule{{"copy_rate", "Copy at a higher rate, from pinned memory", "copy rate",
-                  Unit::byte_per_second, false, "group_time", of_copy_rates,
+    OpAdviceRule{{"copy_rate", "Copy faster, from pinned memory", "copy rate", Unit::byte_per_second, false,
+                  "group_time", of_copy_rates,
                   "pinned memory, as measured, or another variant copies faster by three quarters",
                   "1 − copying alone × (1 − before / after) / group time", literature::data_transfer},
                  copy_rate,

@@ -706,9 +706,9 @@ TEST(AdviceView, SaysWhatToDoAndHowThatDid) {
   const nlohmann::json& item = view["items"].at(0)["list"].at(0);
   EXPECT_EQ(item["gain"], "up to 5.0×");
   EXPECT_EQ(item["rule"], "instructions");
-  EXPECT_EQ(item["record"], "1 of 1 step faster, 1 its own");
-  EXPECT_TRUE(item["text"].get<std::string>().starts_with(
-      "Execute fewer instructions on the CUDA cores: warp instructions"));
+  EXPECT_EQ(item["record"], "1 of 1 step faster");
+  EXPECT_TRUE(
+      item["text"].get<std::string>().starts_with("Execute fewer CUDA-core instructions: warp instructions"));
 }
 
 TEST(AdviceView, SaysWhatItSilenced) {
