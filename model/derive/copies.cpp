@@ -18,7 +18,7 @@ namespace {
 constexpr double faster_than_measured = 2;
 /// Of an op's bytes, read and written once, either the inputs or the outputs are so many at the least.
 constexpr double larger_share = 0.5;
-/// Copies of less of an op time are none of its own noise, nor worth a word.
+/// Copies that would take less of an op time are lost in its noise.
 constexpr double noticeable_copies = 0.05;
 
 /// B/s, the faster direction; 0: not measured.
@@ -32,7 +32,8 @@ double link_rate(std::string_view device, std::span<const Ceiling> ceilings) {
   return rate;
 }
 
-double median_time(const Case& subject, std::string_view metric, std::string_view op) {
+/// As reports print it, s; 0: not measured.
+double reported_time(const Case& subject, std::string_view metric, std::string_view op) {
   const Measurement* const time = find_measurement(subject, metric, op);
   return time == nullptr || time->samples.empty() ? 0 : geometric_mean(round_medians(*time));
 }
@@ -40,8 +41,8 @@ double median_time(const Case& subject, std::string_view metric, std::string_vie
 /// Whether what an op's time with its copies has beside the one without is too short for them, and the latter
 /// long enough; where they would be little of it, what differs is noise.
 bool must_copy_inside(const Case& subject, const OpInfo& op, double link) {
-  const double alone = median_time(subject, "op_time", op.name);
-  const double grouped = median_time(subject, "group_time", op.name);
+  const double alone = reported_time(subject, "op_time", op.name);
+  const double grouped = reported_time(subject, "group_time", op.name);
   if (link <= 0 || alone <= 0 || grouped <= 0) return false;
   const double least = larger_share * op.bytes / (faster_than_measured * link);
   return least > noticeable_copies * alone && least <= alone && grouped - alone < least;

@@ -551,8 +551,7 @@ constexpr std::array all_advice_rules{
         {"instructions_and_accesses", "Execute fewer CUDA-core instructions, loads and stores among them",
          "warp instructions", Unit::count, true, "op_time", of_counts,
          "schedulers are busy, memory throughput is 10 points above SM throughput, and the definition's "
-         "FLOPs "
-         "need fewer",
+         "FLOPs need fewer",
          "max(after / before, what FLOPs and bytes take at the measured peaks / op time, DRAM bytes / "
          "bandwidth / op time)",
          literature::time_equation},
