@@ -69,7 +69,7 @@ TEST_F(ProfilerHostTest, NeedsAsManyPassesAsMeasured) {
   EXPECT_EQ(passes_of(counted(preset_metrics("occupancy"))), 1U);
   EXPECT_EQ(passes_of(preset_metrics("memory")), 9U);
   EXPECT_EQ(passes_of(preset_metrics("stalls")), 7U);
-  EXPECT_EQ(passes_of(reasons(preset_metrics("stalls"))), 5U);
+  EXPECT_EQ(passes_of(reasons(preset_metrics("stalls"))), 6U);
   EXPECT_EQ(passes_of(preset_metrics("roofline")), 2U);
   EXPECT_EQ(passes_of(preset_metrics("scheduler")), 1U);
   Names four = preset_metrics("sol");
