@@ -114,7 +114,8 @@ bool ProfilerHost::add(std::span<const std::string> metrics) {
   // CUPTI deals counters to passes as they come. To start a pass that reads units outside the multiprocessors
   // takes 13 to 48 ms, and one that does not 1.5 (H200): where those come last they share the fewest passes.
   std::vector<const char*> names = pointers_to(metrics);
-  std::ranges::stable_partition(names, [](std::string_view name) { return name.starts_with("sm"); });
+  std::stable_partition(names.begin(), names.end(),
+                        [](std::string_view name) { return name.starts_with("sm"); });
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, params);
   params.pHostObject = object_;
   params.ppMetricNames = names.data();

@@ -509,15 +509,16 @@ std::unordered_map<std::string_view, std::vector<std::size_t>> cases_to_do(
   return by_variant;
 }
 
-/// Where cases are not timed they keep their order, in which small problems mostly come first: what is done
-/// once in a process costs the least there.
 std::vector<Task> shuffled_tasks(const Run& run, Pass pass, std::uint32_t round,
                                  std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant,
                                  std::mt19937_64& random) {
   std::vector<Task> tasks;
   for (const std::string& variant : run.plan.variants) {
     Task task{.pass = pass, .round = round, .cases = std::move(by_variant[variant])};
-    if (pass == Pass::timing) shuffle(task.cases, random);
+    if (pass == Pass::timing)
+      shuffle(task.cases, random);
+    else
+      std::ranges::stable_sort(task.cases, {}, [&](std::size_t i) { return work_of(run.cases[i]); });
     if (!task.cases.empty()) tasks.push_back(std::move(task));
   }
   shuffle(tasks, random);

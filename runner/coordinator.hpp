@@ -94,8 +94,9 @@ struct Task {
 };
 
 /// The tasks in the order in which coordinate() takes them: pass by pass, the timing pass round by round,
-/// variants and their cases shuffled by the seed anew each time. Only what is pending, was interrupted, or
-/// has fewer rounds than the plan, or than `rounds` says of each case (CoordinatorContext).
+/// variants and their cases shuffled by the seed anew each time; in the other passes the cases with the least
+/// work come first, since what is done once in a process costs the least there. Only what is pending, was
+/// interrupted, or has fewer rounds than the plan, or than `rounds` says of each case (CoordinatorContext).
 [[nodiscard]] std::vector<Task> schedule(const Run& run, std::span<const std::uint32_t> rounds = {});
 
 /// What follows when that is done: the rounds beyond the plan's that each case of the run should have

@@ -499,19 +499,40 @@ TEST_F(CoordinatorTest, EndsWhenTimeIsUpAndLeavesTheRestAsItIs) {
   EXPECT_EQ(result(run, "fake/hang", 1).status, of_first) << "nothing begins when time is up";
 }
 
-TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
+/// Of six variants at four problems each, the largest first.
+mprof::Run to_be_timed_and_counted() {
   mprof::Run run;
   run.plan.passes = {Pass::timing, Pass::counters};
   for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
     run.plan.variants.emplace_back(id);
-    for (std::uint64_t size = 1; size <= 4; ++size) {
+    for (const std::uint64_t size : {4U, 3U, 2U, 1U}) {
       Case c;
       c.key = {id, {}, test::size_of(size)};
       c.id = std::string(id) + std::to_string(size);
+      c.ops = {{.name = "op", .flops = static_cast<double>(size)}};
       c.passes = {{.pass = Pass::timing}, {.pass = Pass::counters}};
       run.cases.push_back(c);
     }
   }
+  return run;
+}
+
+TEST(Schedule, TimesCasesInAnyOrderAndCountsThoseOfLittleWorkFirst) {
+  const mprof::Run run = to_be_timed_and_counted();
+  std::size_t timed_so = 0;
+  for (const Task& task : schedule(run)) {
+    std::vector<double> work;
+    for (const std::size_t index : task.cases) work.push_back(work_of(run.cases[index]));
+    if (task.pass == Pass::counters)
+      EXPECT_EQ(work, (std::vector<double>{1, 2, 3, 4}));
+    else
+      timed_so += std::ranges::is_sorted(work) ? 1 : 0;
+  }
+  EXPECT_LT(timed_so, 6U);
+}
+
+TEST(Schedule, IsShuffledBySeedAloneAndComplete) {
+  mprof::Run run = to_be_timed_and_counted();
   const auto order = [&](std::uint64_t seed) {
     run.plan.seed = seed;
     std::vector<std::string> ids;
