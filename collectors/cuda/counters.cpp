@@ -42,6 +42,8 @@ class Profiling final : public LaunchCounter {
     }
     return *open;
   }
+  /// Of one that was refused nothing is left behind.
+  static void close() { delete std::exchange(opened(), nullptr); }
 
   [[nodiscard]] const CounterSelection& selection() const { return selection_; }
   void tell(cuda::LaunchObserver* observer) {
@@ -202,6 +204,7 @@ const std::optional<std::string>& obstacle() {
   static const std::optional<std::string> found = []() -> std::optional<std::string> {
     if (auto reason = cuda::cupti_unavailable()) return reason;
     if (Profiling::of(preset_metrics("default")).refusal().empty()) return std::nullopt;
+    Profiling::close();  // CUPTI has one subscriber at a time
     try {
       try_counters();
       return std::nullopt;

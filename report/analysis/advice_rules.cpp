@@ -267,7 +267,8 @@ Number fewest_unfused(Of op) {
 
 double left_by_fusing(Of op, double value) {
   const double saved = (*unfused(op) - value) / 2;
-  return with_rest(share_of_kernels(op), issuing_and_moving(op, 1 - saved / *instructions(op)));
+  const double rest = std::max(1 - saved / *instructions(op), without_overhead(op).value_or(0));
+  return with_rest(share_of_kernels(op), issuing_and_moving(op, rest));
 }
 
 // --- Warps
@@ -275,6 +276,13 @@ double left_by_fusing(Of op, double value) {
 Number issue_percent(Of op) {
   const Number use = issue_use(op);
   return use ? Number(all_of_it * *use) : std::nullopt;
+}
+
+/// All of the cycles, where most are left. A tensor core's instruction is the work of many others: few of
+/// them need few cycles.
+Number mostly_free_schedulers(Of op) {
+  const bool free = lacks_warps(op) && *issue_use(op) < busy_schedulers && !uses_tensor_cores(op);
+  return free ? Number(all_of_it) : std::nullopt;
 }
 
 /// Of what grows with the warps that are ready, up to what the busiest unit allows.
@@ -473,6 +481,21 @@ std::optional<GroupWork> group_work(Of op) {
   return GroupWork{*kernels, *only, *in, *out};
 }
 
+/// What the larger direction of the op's copies takes at the rate that was measured with pinned memory, as a
+/// share of its group time: the link is busy for so long, whatever is hidden behind it. 0: not known.
+double on_the_link(Of op) {
+  const Number in = number(op, "copy_in_bytes"), out = number(op, "copy_out_bytes");
+  const auto& rate = op.family().speed_of_light.peak_copy_rate;
+  const OpResult* found = timed_op(op);
+  if (!in || !out || !rate || found == nullptr || !found->group_time) return 0;
+  return std::min(1.0, std::max(*in, *out) / *rate / found->group_time->median);
+}
+
+/// Of the group time, as traced: no less than the link takes.
+double left_of_group(Of op, double seconds_less) {
+  return std::max(1 - seconds_less / *group_seconds(op), on_the_link(op));
+}
+
 Number hidden_share(Of op) {
   const auto work = group_work(op);
   if (!work || !(work->could_hide() > 0)) return std::nullopt;
@@ -485,7 +508,7 @@ Number all_hidden(Of op) {
 
 double left_by_hiding(Of op, double value) {
   const double more = (value - *hidden_share(op)) / all_of_it;
-  return 1 - group_work(op)->could_hide() * more / *group_seconds(op);
+  return left_of_group(op, group_work(op)->could_hide() * more);
 }
 
 Number copy_rate(Of op) {
@@ -520,7 +543,7 @@ Number best_copy_rate(Of op) {
 }
 
 double left_by_copy_rate(Of op, double value) {
-  return 1 - group_work(op)->copying_only * (1 - *copy_rate(op) / value) / *group_seconds(op);
+  return left_of_group(op, group_work(op)->copying_only * (1 - *copy_rate(op) / value));
 }
 
 Number none_of(Of op, std::string_view idle) {
@@ -528,7 +551,7 @@ Number none_of(Of op, std::string_view idle) {
 }
 
 double left_by_idle(Of op, std::string_view idle, double value) {
-  return 1 - (*number(op, idle) - value) / *group_seconds(op);
+  return left_of_group(op, *number(op, idle) - value);
 }
 
 /// What counts differ by from one reading to the next.
@@ -558,14 +581,16 @@ constexpr std::array all_advice_rules{
         instructions_of_cuda_cores,
         fewest_accesses,
         left_by_instructions},
-    OpAdviceRule{
-        {"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
-         "FP32 additions and multiplications, as warp instructions", Unit::count, true, "op_time", of_counts,
-         issuing, "max(1 − (before − after) / 2 / warp instructions, DRAM bytes / bandwidth / op time)",
-         literature::profiling_guide},
-        unfused,
-        fewest_unfused,
-        left_by_fusing},
+    OpAdviceRule{{"unfused_arithmetic", "Turn additions and multiplications into multiply-adds",
+                  "FP32 additions and multiplications, as warp instructions", Unit::count, true, "op_time",
+                  of_counts, issuing,
+                  "max(1 − (before − after) / 2 / warp instructions, what FLOPs and bytes take at the "
+                  "measured peaks / "
+                  "op time, DRAM bytes / bandwidth / op time)",
+                  literature::profiling_guide},
+                 unfused,
+                 fewest_unfused,
+                 left_by_fusing},
     OpAdviceRule{{"launch_gaps", "Leave no gaps between kernels", "op time without a kernel", Unit::second,
                   true, "op_time", of_one_trace, "it was measured, and there are several kernels",
                   "1 − (before − after) / op time", literature::execution_configuration},
@@ -607,13 +632,10 @@ constexpr std::array all_advice_rules{
         [](Of op, double value) { return left_by_more_warps(op, *achieved_occupancy(op), value); }},
     OpAdviceRule{
         {"issue_slots", "Have a warp ready in more cycles", "elapsed cycles in which a scheduler issued",
-         Unit::percent, false, "op_time", of_counts, "it is below 60 %",
+         Unit::percent, false, "op_time", of_counts, "it is below 60 %, and no tensor core computes",
          "max(before / after, busiest unit / its peak)", literature::profiling_guide},
         issue_percent,
-        [](Of op) {
-          const bool mostly_free = lacks_warps(op) && *issue_use(op) < busy_schedulers;
-          return mostly_free ? Number(all_of_it) : std::nullopt;
-        },
+        mostly_free_schedulers,
         [](Of op, double value) { return left_by_growth(op, *issue_percent(op), value); }},
     OpAdviceRule{
         {"long_scoreboard", "Wait less for global and local memory", "stalled cycles per issued instruction",
@@ -698,7 +720,8 @@ constexpr std::array all_advice_rules{
         {"serial_copies", "Copy while kernels run, and both ways at once",
          "of the kernels and copies that could go on beside others, the share that does", Unit::percent,
          false, "group_time", of_counts, "it was traced",
-         "1 − (after − before) × (kernels + copies in + copies out − the longest of them) / group time",
+         "max(1 − (after − before) × (kernels + copies in + copies out − the longest of them) / group time, "
+         "on the link)",
          literature::data_transfer},
         hidden_share,
         all_hidden,
@@ -706,21 +729,22 @@ constexpr std::array all_advice_rules{
     OpAdviceRule{{"copy_rate", "Copy faster, from pinned memory", "copy rate", Unit::byte_per_second, false,
                   "group_time", of_copy_rates,
                   "pinned memory, as measured, or another variant copies faster by three quarters",
-                  "1 − copying alone × (1 − before / after) / group time", literature::data_transfer},
+                  "max(1 − copying alone × (1 − before / after) / group time, on the link)",
+                  literature::data_transfer},
                  copy_rate,
                  best_copy_rate,
                  left_by_copy_rate},
     OpAdviceRule{
         {"allocation", "Allocate and free memory once, outside of what is timed",
          "time in which the GPU was idle while the host did", Unit::second, true, "group_time", of_one_trace,
-         "it was traced", "1 − (before − after) / group time", literature::data_transfer},
+         "it was traced", "max(1 − (before − after) / group time, on the link)", literature::data_transfer},
         [](Of op) { return number(op, "gpu_idle_allocation_time"); },
         [](Of op) { return none_of(op, "gpu_idle_allocation_time"); },
         [](Of op, double value) { return left_by_idle(op, "gpu_idle_allocation_time", value); }},
     OpAdviceRule{
         {"synchronization", "Let the host not wait for the GPU before it gives it work",
          "time in which the GPU was idle while the host waited", Unit::second, true, "group_time",
-         of_one_trace, "it was traced", "1 − (before − after) / group time",
+         of_one_trace, "it was traced", "max(1 − (before − after) / group time, on the link)",
          literature::execution_configuration},
         [](Of op) { return number(op, "gpu_idle_synchronization_time"); },
         [](Of op) { return none_of(op, "gpu_idle_synchronization_time"); },
@@ -728,7 +752,7 @@ constexpr std::array all_advice_rules{
     OpAdviceRule{{"host_code", "Give the GPU work while the host computes",
                   "time in which the GPU was idle while the host ran its own code or other CUDA calls",
                   Unit::second, true, "group_time", of_one_trace, "it was traced",
-                  "1 − (before − after) / group time", literature::execution_configuration},
+                  "max(1 − (before − after) / group time, on the link)", literature::execution_configuration},
                  [](Of op) { return number(op, "host_time"); },
                  [](Of op) { return none_of(op, "host_time"); },
                  [](Of op, double value) { return left_by_idle(op, "host_time", value); }},

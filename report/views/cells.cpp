@@ -93,6 +93,15 @@ Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const O
   return cell;
 }
 
+/// Why an op can do more than is possible by the peak that is the nearest.
+std::string_view beyond_peak_words(Limit limit) {
+  if (limit == Limit::compute) return "above the measured FP32 peak: it works on tensor cores";
+  if (limit == Limit::special)
+    return "above the measured special-function peak: its algorithm needs fewer than the definition names";
+  return "above the bandwidth that was measured by copying: caches hold some of its data, or it reads and "
+         "writes in an order that suits DRAM better";
+}
+
 Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
@@ -103,7 +112,7 @@ Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
   cell.modelled = true;
   if (found->limit == Limit::special) cell.note = "of the special-function peak";
   if (is_beyond_measured_peaks(*found) && cell.tone != Tone::bad)
-    cell.note = "above the measured peaks: it works on tensor cores, or on data that caches hold";
+    cell.note = beyond_peak_words(found->limit.value_or(Limit::memory));
   return cell;
 }
 

@@ -171,8 +171,8 @@ const std::vector<Limited> limited_ops{
      5,
      2},
     {"unfused_arithmetic",
-     {{counter::executed("fadd"), 4e9}, {counter::executed("fmul"), 4e9}},
-     {},
+     {{"compute_throughput", 20}, {counter::executed("fadd"), 4e9}, {counter::executed("fmul"), 4e9}},
+     {{"compute_throughput", 20}},
      1 / (1 - 8e9 / 2 / 32 / 800e6),
      1 / (1 - 8e9 / 2 / 32 / 800e6)},
     {"launch_gaps", {{"gpu_time", 0.8e-3}, {"launch_count", 2}}, {}, 1.25, 1.25},
@@ -584,6 +584,34 @@ TEST(Advice, EndsWhereTheBytesMoveAsFastAsCopyingDid) {
       EXPECT_NEAR(slots->gain, 1 / 0.5, 0.01);
     }
     EXPECT_EQ(find_advice(advice, "dram_bandwidth") != nullptr, bytes < 0.9e9) << bytes;
+  }
+}
+
+TEST(Advice, HasNoUseForFreeSchedulersWhereTensorCoresCompute) {
+  EXPECT_NE(find_advice(advice_at(starved), "issue_slots"), nullptr);
+  const Numbers tiles = with(starved, {{"sm__ops_path_tensor_src_fp16.sum", 1e9}});
+  EXPECT_EQ(find_advice(advice_at(tiles), "issue_slots"), nullptr);
+}
+
+TEST(Advice, FusesNothingAtTheMeasuredPeaks) {
+  const Numbers unfused{{counter::executed("fadd"), 4e9}, {counter::executed("fmul"), 4e9}};
+  EXPECT_EQ(find_advice(advice_at(unfused), "unfused_arithmetic"), nullptr);
+  EXPECT_NE(find_advice(advice_at(with(unfused, {{"compute_throughput", 20}})), "unfused_arithmetic"),
+            nullptr);
+}
+
+TEST(Advice, HidesNothingThatTheLinkHasNoTimeFor) {
+  for (const double group_time : {10e-3, 8e-3}) {  // without tracing, which took 10 ms
+    const Numbers idle{{"gpu_idle_host_time", 2.9e-3}, {"group_time", group_time}};
+    mprof::Run run = advised_run(with(unlimited, idle), {});
+    run.ceilings.push_back({"pinned_host_to_device_bandwidth", "cuda", 5e9, "", ""});
+    const RunAnalysis analysis = analyse(run);
+    const RunAdvice advice = advise(analysis, untraced);
+    const Advice* found = find_advice(advice.families.at(0).variants.at(0).ops.at(0).advice, "host_code");
+    EXPECT_EQ(found != nullptr, group_time > 8e-3) << "8 ms for 40 MB each way: " << group_time;
+    if (found != nullptr) {
+      EXPECT_NEAR(found->gain, 10.0 / 8, 1e-3);
+    }
   }
 }
 

@@ -147,9 +147,9 @@ TEST(BriefView, SaysInWhichPrecisionALibraryIsHeldAgainst) {
   const nlohmann::json view = view_of(ladder_of_kinds());
   const std::string columns = said(view["best"][1]);
   EXPECT_NE(columns.find("2.00× as fast as cuBLAS (conv/rival"), std::string::npos) << columns;
-  EXPECT_NE(columns.find(", both in FP16"), std::string::npos) << columns;
+  EXPECT_NE(columns.find(", both allowed FP16"), std::string::npos) << columns;
   const std::string libraries = view["libraries"];
-  EXPECT_NE(libraries.find("both in FP16"), std::string::npos) << libraries;
+  EXPECT_NE(libraries.find("both allowed FP16"), std::string::npos) << libraries;
   EXPECT_NE(libraries.find("1.50× as fast, both held to 1.0e-5"), std::string::npos) << libraries;
 }
 
