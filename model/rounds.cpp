@@ -158,8 +158,18 @@ std::vector<double> round_medians(const Measurement& measurement) {
   return medians;
 }
 
-double assumed_deviation(ClockSource clock) {
-  return clock == ClockSource::device ? 0.003 : 0.05;
+double assumed_deviation(ClockSource clock, bool beside_gpu) {
+  if (clock == ClockSource::device) return 0.003;
+  return beside_gpu ? 0.1 : 0.05;
+}
+
+bool is_beside_gpu(const Run& run) {
+  return std::ranges::any_of(run.cases, [&](const Case& c) {
+    const PassResult* const timing = find_pass(c, Pass::timing);
+    const VariantInfo* const variant = find_variant(run, c.key.variant);
+    return timing != nullptr && !timing->measurements.empty() && variant != nullptr &&
+           variant->device != "cpu";
+  });
 }
 
 Stopping stopping_of_a_round(const Stopping& all, std::uint32_t rounds) {

@@ -30,8 +30,13 @@ void add_rounds(PassResult& pass, PassResult more);
 [[nodiscard]] std::vector<double> round_medians(const Measurement& measurement);
 
 /// What is assumed of how much processes differ in times of a clock until rounds tell, as a standard
-/// deviation over the time: as op times and whole executions did on an H200 (0.2 to 0.4 %, and 2 to 10 %).
-[[nodiscard]] double assumed_deviation(ClockSource clock);
+/// deviation over the time: as op times did on H200 (0.2 to 0.4 %), and times of the host's clock of what
+/// uses such a GPU (8 to 10 % in the median of a run's times, 11 to 12 % in the root mean square, on three
+/// hosts), or none (2 to 10 %).
+[[nodiscard]] double assumed_deviation(ClockSource clock, bool beside_gpu);
+
+/// Whether something that was timed in the run uses a GPU, or may.
+[[nodiscard]] bool is_beside_gpu(const Run& run);
 
 /// Each round's share of the samples and of the time of a case, where `all` is what all of them may take.
 [[nodiscard]] Stopping stopping_of_a_round(const Stopping& all, std::uint32_t rounds);

@@ -28,8 +28,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// What is assumed of a process that was measured once, until rounds tell: known no better than from five of
 /// them.
-VariancePrior assumed(ClockSource clock) {
-  const double deviation = assumed_deviation(clock);
+VariancePrior assumed(ClockSource clock, const Run& run) {
+  const double deviation = assumed_deviation(clock, is_beside_gpu(run));
   return {deviation * deviation, 4, infinite};
 }
 
@@ -210,7 +210,7 @@ void derive_variation(Run& run) {
     for (const Timed& time : times) {
       if (is_telling(time.row->metric)) own.push_back(time.own);
     }
-    const VariancePrior prior = variance_prior(own, assumed(clock));
+    const VariancePrior prior = variance_prior(own, assumed(clock, run));
     for (const Timed& time : times) {
       time.row->clock = clock;
       time.row->sm_clock = time.sm_clock;

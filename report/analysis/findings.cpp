@@ -552,11 +552,14 @@ void add_one_round(const Run& run, const std::vector<FamilyResult>& families,
     timed = timed || result.total_time;
   });
   if (!timed) return;
+  const bool beside_gpu = is_beside_gpu(run);
   findings.push_back(
       {Severity::caution,
-       "Each case was timed in one process (one round), which cannot tell how the next one will differ: the "
-       "intervals assume 5 % for times of the host's clock and 0.3 % for those of a GPU's, as seen on an "
-       "H200. --rounds 5 measures it."});
+       fmt::format(
+           "Each case was timed in one process (one round), which cannot tell how the next one will "
+           "differ: the intervals assume {:g} % for times of the host's clock{}. --rounds 5 measures it.",
+           100 * assumed_deviation(ClockSource::host, beside_gpu),
+           beside_gpu ? " and 0.3 % for those of a GPU's, as seen on H200 in virtual machines" : "")});
 }
 
 /// Of a search itself, not of the best points that it measured again.
