@@ -133,6 +133,10 @@ struct Comparison {
   /// Cases that A has done and B has not: those that only A has, and those that B never came to.
   [[nodiscard]] std::size_t missing() const;
   [[nodiscard]] std::size_t count(Verdict verdict) const;
+  /// Cases of which a time is known on both sides.
+  [[nodiscard]] std::size_t timed() const;
+  /// These, and cases that have a regression without one: all in which B could be worse.
+  [[nodiscard]] std::size_t judged() const;
   /// Over all op times, and over all total times, but for those that were disturbed.
   [[nodiscard]] MeanRatio mean_of_ops() const;
   [[nodiscard]] MeanRatio mean_of_totals() const;

@@ -41,6 +41,16 @@ bool is_broken(Status status) {
          status == Status::crashed || status == Status::timeout;
 }
 
+/// Neither run measured it, for one reason.
+bool was_skipped_alike(const CaseComparison& c) {
+  return c.status_a == Status::skipped && c.status_b == Status::skipped && c.reason_a == c.reason_b;
+}
+
+/// Whether any of its times is known on both sides.
+bool is_timed(const CaseComparison& c) {
+  return std::ranges::any_of(c.times, [](const TimeComparison& time) { return time.a && time.b; });
+}
+
 /// Done in A, and not reached in B.
 bool was_lost(const CaseComparison& c) {
   return c.status_a == Status::ok && c.status_b != Status::ok && !is_broken(c.status_b);
@@ -233,6 +243,19 @@ void require_like_conditions(const Differences& differences, const CompareOption
          "Record both under the same, or give --allow-different-machines to see the figures all the same.");
 }
 
+[[noreturn]] void refuse_undone(const std::vector<CaseComparison>& cases, const CompareOptions& options) {
+  const auto skipped = static_cast<std::size_t>(std::ranges::count_if(cases, was_skipped_alike));
+  const std::size_t others = cases.size() - skipped;
+  if (others == 0) {
+    refuse({fmt::format("none of their {} was run in either ({}: {})", format::plural(skipped, "common case"),
+                        cases.front().id, format::one_line(cases.front().reason_a))},
+           options, "Record both where these can run, or run others.");
+  }
+  refuse({fmt::format("none of their {} is done in both{}", format::plural(others, "common case"),
+                      skipped == 0 ? "" : fmt::format(" (beside {} skipped in both)", skipped))},
+         options, "`mprof run --resume --out DIR` goes on with one that was interrupted.");
+}
+
 void require_something_to_compare(const Comparison& comparison, const CompareOptions& options) {
   if (comparison.cases.empty()) {
     refuse({"they have no case in common"}, options,
@@ -242,10 +265,7 @@ void require_something_to_compare(const Comparison& comparison, const CompareOpt
   const bool any = std::ranges::any_of(comparison.cases, [&](const CaseComparison& c) {
     return has_ended(c.status_a) && has_ended(c.status_b);
   });
-  if (any) return;
-  refuse({fmt::format("none of their {} is done in both",
-                      format::plural(comparison.cases.size(), "common case"))},
-         options, "`mprof run --resume --out DIR` goes on with one that was interrupted.");
+  if (!any) refuse_undone(comparison.cases, options);
 }
 
 /// Another way to compute (an engine of a library, say) is reason enough for other times.
@@ -349,6 +369,15 @@ std::size_t Comparison::count(Verdict verdict) const {
                       [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; }));
   }
   return number;
+}
+
+std::size_t Comparison::timed() const {
+  return static_cast<std::size_t>(std::ranges::count_if(cases, is_timed));
+}
+
+std::size_t Comparison::judged() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      cases, [](const CaseComparison& c) { return is_timed(c) || !c.regressions.empty(); }));
 }
 
 const Words& words_of(const Comparison& comparison, const CaseComparison& c) {

@@ -129,6 +129,8 @@ json summary_view(const RunSummary& run, std::string_view letter) {
 }
 
 std::string verdict_sentence(const Comparison& comparison) {
+  const std::size_t timed = comparison.timed();
+  if (timed == 0) return "No common case has a time on both sides.";
   std::vector<std::string> parts;
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::inconclusive}) {
     parts.push_back(fmt::format("{} {}", comparison.count(verdict), to_string(verdict)));
@@ -137,8 +139,8 @@ std::string verdict_sentence(const Comparison& comparison) {
     return std::ranges::any_of(
         c.times, [](const TimeComparison& time) { return time.speed_up.more_rounds.has_value(); });
   });
-  return fmt::format("Of the times in {}, B against A: {}{}.",
-                     format::plural(comparison.cases.size(), "common case"), format::list(parts),
+  return fmt::format("Of the times in {}, B against A: {}{}.", format::plural(timed, "common case"),
+                     format::list(parts),
                      wants_rounds ? " (+n: about n more rounds on each side would tell)" : "");
 }
 
@@ -163,10 +165,10 @@ std::string gate_sentence(const Comparison& comparison) {
 std::string headline(const Comparison& comparison) {
   std::size_t worse = 0;
   for (const CaseComparison& c : comparison.cases) worse += c.regressions.empty() ? 0 : 1;
-  const std::string regressions = worse == 0
-                                      ? std::string("No regression.")
-                                      : fmt::format("Regression in {} of {}.", worse,
-                                                    format::plural(comparison.cases.size(), "common case"));
+  const std::string regressions =
+      worse == 0
+          ? std::string("No regression.")
+          : fmt::format("Regression in {} of {}.", worse, format::plural(comparison.judged(), "common case"));
   return regressions + gate_sentence(comparison);
 }
 

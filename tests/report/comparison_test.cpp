@@ -141,6 +141,33 @@ TEST(Compare, RefusesRunsOfWhichNothingIsDoneInBoth) {
   EXPECT_TRUE(compare(a, b, {}).regression());
 }
 
+/// As on a machine that cannot run the first `count` cases.
+void skip_first(mprof::Run& run, std::size_t count, const std::string& reason) {
+  for (std::size_t i = 0; i < count; ++i) {
+    PassResult& pass = samples::timing(run.cases[i]);
+    pass.status = Status::skipped;
+    pass.reason = reason;
+    pass.measurements.clear();
+  }
+}
+
+TEST(Compare, RefusalsTellWhatWasSkippedInBoth) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  for (Case& c : b.cases) samples::timing(c).status = Status::interrupted;
+  for (mprof::Run* run : {&a, &b}) skip_first(*run, 4, "no GPU");
+  EXPECT_NE(refusal(a, b).find("none of their 8 common cases is done in both (beside 4 skipped in both)"),
+            std::string::npos)
+      << refusal(a, b);
+  for (mprof::Run* run : {&a, &b}) skip_first(*run, 12, "no GPU");
+  EXPECT_NE(
+      refusal(a, b).find("none of their 12 common cases was run in either (conv/cpu_naive@100: no GPU)"),
+      std::string::npos)
+      << refusal(a, b);
+  skip_first(b, 12, "the GPU is gone");
+  EXPECT_NE(refusal(a, b).find("none of their 12 common cases is done in both. "), std::string::npos)
+      << "for another reason: " << refusal(a, b);
+}
+
 TEST(Compare, ARegressionIsOfTheTimeThatIsSlower) {
   mprof::Run a = samples::healthy(), b = samples::healthy();
   b.started = "2026-11-02T00:00:00Z";
@@ -583,6 +610,38 @@ TEST(RenderComparison, CasesThatWereNotOkAreShownAndNotCountedAsLeftOut) {
     EXPECT_NE(text.find(a.cases[5].id), std::string::npos) << text;
     EXPECT_NE(text.find("10 cases without a change are left out"), std::string::npos) << text;
   }
+}
+
+/// In everything that a reader may read of a comparison.
+void expect_said(const Comparison& comparison, const std::string& sentence) {
+  for (const char* format : {"text", "md", "html"}) {
+    const std::string text = render_comparison(comparison, format, {.width = 200});
+    EXPECT_NE(text.find(sentence), std::string::npos) << format << ": " << sentence;
+  }
+  EXPECT_NE(render_step_summary(comparison).find(sentence), std::string::npos) << sentence;
+}
+
+TEST(RenderComparison, CountsTheCasesThatHaveTimesOnBothSides) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  for (mprof::Run* run : {&a, &b}) skip_first(*run, 4, "no GPU");
+  expect_said(compare(a, b, {}), "Of the times in 8 common cases, B against A");
+  samples::set_samples(b.cases[5], "op_time", "layer1", samples::around(100));
+  expect_said(compare(a, b, {}), "Regression in 1 of 8 common cases.");
+  samples::timing(b.cases[6]).status = Status::crashed;
+  expect_said(compare(a, b, {}), "Of the times in 7 common cases, B against A");
+  expect_said(compare(a, b, {}), "Regression in 2 of 8 common cases.");
+  samples::timing(b.cases[7]).status = Status::pending;
+  expect_said(compare(a, b, {}), "Regression in 2 of 7 common cases.");
+  EXPECT_EQ(json::parse(render_comparison(compare(a, b, {}), "json"))["cases"].size(), 12U)
+      << "all that are in both";
+}
+
+TEST(RenderComparison, WithoutATimeOnBothSidesThatIsSaid) {
+  const mprof::Run a = samples::healthy();
+  mprof::Run b = a;
+  for (Case& c : b.cases) samples::timing(c).status = Status::crashed;
+  expect_said(compare(a, b, {}), "No common case has a time on both sides.");
+  expect_said(compare(a, b, {}), "Regression in 12 of 12 common cases.");
 }
 
 TEST(RenderComparison, TextFitsATerminal) {
