@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <random>
 #include <utility>
@@ -169,9 +170,23 @@ Run derived(const Run& run, const ResultDirectory& directory) {
   return copy;
 }
 
-/// Parameters at their default are left out of an id.
-bool is_default(const std::string& id) {
-  return id.find('[') == std::string::npos;
+/// Whether a setting is one value alone.
+bool is_fixed(const std::vector<std::string>& values) {
+  return values.size() == 1 && values.front() != "*";
+}
+
+/// The default of all parameters but those that --set gives one value, whether or not it is among the points
+/// of the run; nothing of it measured. nullopt: it cannot be.
+std::optional<Case> default_point(const Run& run) {
+  const Registry& registry = Registry::instance();
+  Plan plan = run.plan;
+  for (const ParameterInfo& parameter : find_variant(run, plan.variants.front())->parameters) {
+    std::vector<std::string>& values = plan.settings.at(parameter.name);
+    if (!is_fixed(values)) values = {parameter.default_value};
+  }
+  std::vector<Case> cases = make_cases(plan, registry);
+  skip_unavailable(cases, registry, Devices::instance());
+  return is_skipped(cases.front()) ? std::nullopt : std::optional(std::move(cases.front()));
 }
 
 /// What all measuring of one search shares.
@@ -195,13 +210,14 @@ class Search {
         directory_(out, mode, {.overwrite = true}),
         bench_(bench),
         full_(run_.plan.stopping),
-        objective_(std::move(objective)) {
+        objective_(std::move(objective)),
+        default_point_(mprof::cli::default_point(run_)) {
     points_ = run_.cases.size();
     for (std::size_t i = 0; i < run_.cases.size(); ++i) {
-      if (is_skipped(run_.cases[i])) continue;
-      at_.push_back(i);
-      if (is_default(run_.cases[i].id)) default_point_ = run_.cases[i];
+      if (!is_skipped(run_.cases[i])) at_.push_back(i);
     }
+    is_default_searched_ =
+        default_point_ && std::ranges::count(run_.cases, default_point_->key, &Case::key) > 0;
   }
 
   /// For `budget` seconds at the most.
@@ -225,8 +241,10 @@ class Search {
   [[nodiscard]] bool was_out_of_time() const { return is_out_of_time_; }
   [[nodiscard]] std::size_t points() const { return points_; }
   [[nodiscard]] const Run& record() const { return run_; }
-  /// Where it is among the points and can be, whether it was drawn or not; nothing of it measured.
+  /// Where it can be, whether it is searched or not; nothing of it measured.
   [[nodiscard]] const std::optional<Case>& default_point() const { return default_point_; }
+  /// Whether it is one of the points, drawn or not. Otherwise it can be no answer.
+  [[nodiscard]] bool is_default_searched() const { return is_default_searched_; }
   [[nodiscard]] const Stopping& full_round() const { return full_; }
   [[nodiscard]] const ResultDirectory& directory() const { return directory_; }
   [[nodiscard]] Run seen() const { return derived(run_, directory_); }
@@ -308,7 +326,8 @@ class Search {
   const Bench& bench_;
   Stopping full_;
   std::optional<Objective> objective_;
-  std::optional<Case> default_point_{};
+  std::optional<Case> default_point_;
+  bool is_default_searched_ = false;
   std::size_t points_ = 0;       ///< that there are, with those that cannot be
   std::vector<std::size_t> at_;  ///< the case of each point that the strategy chooses among
   const Clock& clock_ = steady_clock();
@@ -362,11 +381,20 @@ class Finals {
     run.plan.rounds = rounds;
     run.plan.stopping = search.full_round();
     std::erase_if(run.cases, [&](const Case& c) { return std::ranges::find(keys, c.key) == keys.end(); });
-    if (run.cases.size() < keys.size()) run.cases.push_back(*search.default_point());  // it was not drawn
+    if (run.cases.size() < keys.size()) add_default(run, *search.default_point());
     for (Case& c : run.cases) {
       for (PassResult& pass : c.passes) pass = {.pass = pass.pass, .reason = "not run yet"};
     }
     return run;
+  }
+
+  /// It was not drawn, or is none of the points: then the plan has its values besides.
+  static void add_default(Run& run, const Case& usual) {
+    for (const auto& [name, value] : usual.key.parameters) {
+      std::vector<std::string>& values = run.plan.settings.at(name);
+      if (values.front() != "*" && std::ranges::count(values, value) == 0) values.push_back(value);
+    }
+    run.cases.push_back(usual);
   }
 
   Run run_;
@@ -375,12 +403,21 @@ class Finals {
 };
 
 /// Those of --set that name one value alone: the answer holds for them.
-Parameters fixed_values(const Arguments& arguments, const Plan& plan) {
+Parameters fixed_values(const Plan& plan) {
   Parameters fixed;
   for (const auto& [name, values] : plan.settings) {
-    if (arguments.given("set") && values.size() == 1 && values.front() != "*") fixed[name] = values.front();
+    if (is_fixed(values)) fixed[name] = values.front();
   }
   return fixed;
+}
+
+/// Those of --set that name several.
+std::map<std::string, std::vector<std::string>> searched_values(const Plan& plan) {
+  std::map<std::string, std::vector<std::string>> searched;
+  for (const auto& [name, values] : plan.settings) {
+    if (values.size() > 1) searched[name] = values;
+  }
+  return searched;
 }
 
 TunedEntry entry_of(const Arguments& arguments, const Search& search, const std::vector<Candidate>& best,
@@ -392,7 +429,8 @@ TunedEntry entry_of(const Arguments& arguments, const Search& search, const std:
                    .problem = winner.result.key.problem,
                    .metric = search.objective().metric,
                    .op = search.objective().op,
-                   .fixed = fixed_values(arguments, run.plan),
+                   .fixed = fixed_values(run.plan),
+                   .searched = searched_values(run.plan),
                    .holds_for = tuned_for(run, variant),
                    .parameters = winner.result.key.parameters,
                    .value = winner.value->median};
@@ -435,6 +473,17 @@ std::string options_for(const TunedEntry& entry, const VariantInfo& variant) {
   return options;
 }
 
+/// "3 of 16 points (--set a=1,2)": what an answer was found among.
+std::string extent_of(const TunedEntry& entry) {
+  std::vector<std::string> settings;
+  for (const auto& [name, values] : entry.searched)
+    settings.push_back(fmt::format("--set {}={}", name, fmt::join(values, ",")));
+  const std::string points = format::plural(entry.points, "point");
+  return fmt::format(
+      "{}{}", entry.measured == entry.points ? points : fmt::format("{} of {}", entry.measured, points),
+      settings.empty() ? "" : fmt::format(" ({})", fmt::join(settings, " ")));
+}
+
 /// What is said at the end, and what it is worth.
 class Answer {
  public:
@@ -444,6 +493,7 @@ class Answer {
     outcome_.variant = run.plan.variants.front();
     outcome_.strategy = arguments.text("strategy");
     outcome_.points = search.points();
+    if (search.default_point()) outcome_.usual = search.default_point()->key.parameters;
     outcome_.all = ranked(searched_, search.objective());
     if (search.was_out_of_time())
       outcome_.ended = fmt::format("The budget of {} s ended the search.", arguments.text("budget"));
@@ -459,6 +509,7 @@ class Answer {
   }
   void take(Run finals) {
     finals_ = std::move(finals);
+    if (search_.default_point() && !search_.is_default_searched()) set_default_beside();
     outcome_.best = ranked(finals_, search_.objective());
   }
 
@@ -479,20 +530,32 @@ class Answer {
   /// Adds it to the file.
   void keep(const fs::path& file) const {
     const TunedEntry entry = entry_of(arguments_, search_, outcome_.best, count_values(outcome_.all));
-    add_tuned(file, entry);
+    const std::optional<TunedEntry> replaced = add_tuned(file, entry);
     const std::string name = arguments_.text("VARIANT");
     print_wrapped(fmt::format("\nKept in {0}: {1}. Use it: mprof run --tuned={0} {2} {3}{4}", file.string(),
                               point_name(entry.parameters), is_source_name(name) ? "--source" : "--variant",
                               name, options_for(entry, *find_variant(search_.record(), entry.variant))));
+    if (replaced)
+      print_wrapped(fmt::format("It replaces {} of {}, found among {}.", point_name(replaced->parameters),
+                                replaced->finished, extent_of(*replaced)));
     if (!entry.disturbed.empty())
       print_wrapped(fmt::format("The measurement was disturbed ({}): search again when the machine is quiet.",
                                 format::causes(entry.disturbed)));
   }
 
  private:
+  /// It is told against, and does not compete: --set left it out.
+  void set_default_beside() {
+    const auto is_usual = [&](const Case& c) { return c.key == search_.default_point()->key; };
+    default_ = finals_;
+    std::erase_if(default_.cases, [&](const Case& c) { return !is_usual(c); });
+    std::erase_if(finals_.cases, is_usual);
+    outcome_.beside = ranked(default_, search_.objective()).front();
+  }
+
   const Arguments& arguments_;
   const Search& search_;
-  Run searched_, finals_;  ///< what the outcome points into
+  Run searched_, finals_, default_;  ///< what the outcome points into
   TuningOutcome outcome_;
 };
 

@@ -54,8 +54,13 @@ std::string_view word_of(const Candidate& candidate) {
   return "none";
 }
 
-bool is_default(const CaseResult& result) {
-  return result.id.find('[') == std::string::npos;  // parameters at their default are left out of an id
+/// The default among these or beside them; nullptr: it has no value.
+const Candidate* default_of(const TuningOutcome& outcome, const std::vector<Candidate>& shown) {
+  const auto found = std::ranges::find_if(shown, [&](const Candidate& candidate) {
+    return candidate.value && candidate.result.key.parameters == outcome.usual;
+  });
+  if (found != shown.end()) return &*found;
+  return outcome.beside && outcome.beside->value ? &*outcome.beside : nullptr;
 }
 
 /// How many times as fast as the default the point is.
@@ -64,23 +69,27 @@ Cell over_default(const Candidate& candidate, const Candidate& usual) {
   return Cell::speed_up(judge(usual.value, candidate.value));
 }
 
-std::string table_of(const std::vector<Candidate>& candidates, std::size_t rows, const std::string& head,
-                     Unit unit, std::size_t width) {
-  const auto usual =
-      std::ranges::find_if(candidates, [](const Candidate& c) { return c.value && is_default(c.result); });
-  const bool has_default = usual != candidates.end() && usual->value->clock != ClockSource::none;
+/// So many rows of candidates at the most, and one of the default where it is beside them.
+std::string table_of(const TuningOutcome& outcome, const std::vector<Candidate>& candidates, std::size_t rows,
+                     const std::string& head, Unit unit, std::size_t width) {
+  const Candidate* const usual = default_of(outcome, candidates);
+  const bool has_default = usual != nullptr && usual->value->clock != ClockSource::none;
   Table table("points", "Points");
   table.text("Point").numbers(head, unit);
   if (has_default) table.numbers("Over the default");
   table.text("Standing");
-  for (const Candidate& candidate : candidates) {
-    if (!candidate.value || rows-- == 0) break;
+  const auto add = [&](const Candidate& candidate, Cell standing) {
     std::vector<Cell> cells{Cell::words(point_name(candidate.result.key.parameters)),
                             Cell::value(candidate.value)};
     if (has_default) cells.push_back(over_default(candidate, *usual));
-    cells.push_back(Cell::words(word_of(candidate)).noted(candidate.reason));
+    cells.push_back(std::move(standing));
     table.row(std::move(cells));
+  };
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.value || rows-- == 0) break;
+    add(candidate, Cell::words(word_of(candidate)).noted(candidate.reason));
   }
+  if (outcome.beside && outcome.beside->value) add(*outcome.beside, Cell::words("not searched"));
   const nlohmann::json view = table.view();
   std::string text = text_table(view, width);
   for (const nlohmann::json& note : view["notes"])
@@ -130,6 +139,23 @@ std::string tolerance_note(const std::vector<Candidate>& candidates, std::size_t
          "\n";
 }
 
+/// Where the default is better than all that was searched without it.
+std::string note_of_default(const TuningOutcome& outcome, const Objective& objective, std::size_t width) {
+  const Candidate* const usual = outcome.beside ? &*outcome.beside : nullptr;
+  if (usual == nullptr || !usual->value || outcome.best.empty() || !outcome.best.front().value) return "";
+  const Value& best = outcome.best.front().value;
+  const bool is_time = best->clock != ClockSource::none && usual->value->clock != ClockSource::none;
+  if (cost_of(usual->value, objective) >= cost_of(best, objective) ||
+      (is_time && standing_against(best, usual->value).standing != Standing::slower))
+    return "";
+  return format::wrapped(
+             fmt::format("The default ({}) is better than all of these, and not among the values of --set: "
+                         "with its values it can be the answer.",
+                         point_name(usual->result.key.parameters)),
+             width) +
+         "\n";
+}
+
 }  // namespace
 
 std::string point_name(const Parameters& parameters) {
@@ -157,14 +183,19 @@ std::string render_tuning(const TuningOutcome& outcome, const Objective& objecti
   if (measured > 0) {
     text += is_final ? "\nThe best of them, measured again side by side:\n\n"
                      : "\nThe best of them, none of which was measured again:\n\n";
-    text += table_of(shown, is_final ? shown.size() : most_rows,
+    text += table_of(outcome, shown, is_final ? shown.size() : most_rows,
                      metric_label(family, words, objective.metric), unit_of(objective, family), width);
   }
   if (const std::string without = without_value(outcome.all, width); !without.empty()) text += "\n" + without;
-  if (const std::string without = without_value(outcome.best, width); !without.empty())
+  std::vector<Candidate> again = outcome.best;
+  if (outcome.beside) again.push_back(*outcome.beside);
+  if (const std::string without = without_value(again, width); !without.empty())
     text += "\nWhen measured again:\n" + without;
-  const std::string tolerances = tolerance_note(shown, width);
-  return tolerances.empty() ? text : text + "\n" + tolerances;
+  for (const std::string& note :
+       {note_of_default(outcome, objective, width), tolerance_note(is_final ? again : shown, width)}) {
+    if (!note.empty()) text += "\n" + note;
+  }
+  return text;
 }
 
 }  // namespace mprof

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,10 @@ struct TuningOutcome {
   std::size_t points = 0;         ///< that there are
   std::vector<Candidate> all{};   ///< of the search, as it ranked them
   std::vector<Candidate> best{};  ///< those that were measured again; empty: none were
-  std::string ended{};            ///< why it ended before its time, as a sentence; empty: it did not
+  Parameters usual{};             ///< the default; empty: there is none
+  /// The default where it is no point of the search and was measured beside the best; it never wins.
+  std::optional<Candidate> beside{};
+  std::string ended{};  ///< why it ended before its time, as a sentence; empty: it did not
 };
 
 /// "width=8,rows=2": a value of each parameter.

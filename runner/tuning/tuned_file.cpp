@@ -29,6 +29,7 @@ void fields(Archive& a, S& s) {
   a.field("metric", s.metric);
   a.optional_field("op", s.op);
   a.optional_field("fixed", s.fixed);
+  a.optional_field("searched", s.searched);
   a.field("holds_for", s.holds_for);
   a.field("parameters", s.parameters);
   a.field("value", s.value);
@@ -203,12 +204,17 @@ TunedFile read_tuned(const std::filesystem::path& path) {
   return json::from_json<TunedFile>(document, name);
 }
 
-void add_tuned(const std::filesystem::path& path, const TunedEntry& entry) {
+std::optional<TunedEntry> add_tuned(const std::filesystem::path& path, const TunedEntry& entry) {
   std::error_code error;
   TunedFile file = std::filesystem::exists(path, error) ? read_tuned(path) : TunedFile{};
+  std::optional<TunedEntry> replaced;
+  for (const TunedEntry& other : file.entries) {
+    if (is_same_search(entry, other)) replaced = other;
+  }
   std::erase_if(file.entries, [&](const TunedEntry& other) { return is_same_search(entry, other); });
   file.entries.push_back(entry);
   write_output(path, json::print(json::to_json(file)));
+  return replaced;
 }
 
 Tuning tuning_of(const TunedFile& file, const std::string& name, const Run& run) {

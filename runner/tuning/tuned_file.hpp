@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct TunedEntry {
   std::string metric{};  ///< the objective
   std::string op{};      ///< of it; empty: all of them, or the whole
   Parameters fixed{};    ///< parameters that the search was told the only value of
+  /// Values of parameters that the search was told several of; empty: it had all that the variant declares,
+  /// or an earlier mprof did not say.
+  std::map<std::string, std::vector<std::string>> searched{};
   TunedFor holds_for{};
   Parameters parameters{};          ///< the best: a value of each parameter
   double value = 0;                 ///< of the objective, SI base unit
@@ -60,9 +64,10 @@ struct TunedFile {
 [[nodiscard]] TunedFile read_tuned(const std::filesystem::path& path);
 
 /// Adds the entry to what is in the file, in the place of one of the same search (variant, problem,
-/// objective, fixed values, and what it holds for), and writes it durably: at any moment the file is the old
-/// one or the new one. One that is not there is made. Throws as read_tuned(), and Error(environment).
-void add_tuned(const std::filesystem::path& path, const TunedEntry& entry);
+/// objective, fixed values, and what it holds for), which it returns, and writes it durably: at any moment
+/// the file is the old one or the new one. One that is not there is made. Throws as read_tuned(), and
+/// Error(environment).
+std::optional<TunedEntry> add_tuned(const std::filesystem::path& path, const TunedEntry& entry);
 
 /// What a run with tuned values takes of the file: for each of the plan's variants and problems the entry
 /// that holds on the machine of this record and whose fixed values are those of the plan, of several that of

@@ -159,6 +159,40 @@ test("--set narrows, --objective chooses, and run --tuned uses what holds", (t) 
   refused(["--tuned"], 4, /the source of the variant has changed/);
 });
 
+test("a search without the default is told against it, and what an answer replaces is said", (t) => {
+  const { folder, run, entries } = workshop(t);
+  const set = (a, b) => ["--set", `a=${a}`, "--set", `b=${b}`];
+  const first = run("tune", "valley.cpp", ...quickly, ...set("1,3", "2,4"), "--out", "first");
+  assert.equal(first.code, 0, first.err);
+  assert.doesNotMatch(first.out, /It replaces|not searched/);
+  const [earlier] = entries();
+  assert.deepEqual(earlier.searched, { a: ["1", "3"], b: ["2", "4"] });
+
+  const narrow = run("tune", "valley.cpp", ...quickly, ...set("2,3", "1,3"), "--out", "narrow");
+  assert.equal(narrow.code, 0, narrow.err);
+  assert.match(narrow.out, /Over the default/);
+  assert.match(narrow.out, /^a=1,b=4 .* the default +not searched$/m);
+  assert.match(flat(narrow.out), / It replaces a=3,b=2 of \S+Z, found among 4 points \(--set a=1,3 --set b=2,4\)\./);
+  assert.ok(flat(narrow.out).includes(`of ${earlier.finished},`));
+  assert.match(flat(narrow.out), /4 of 4 points/);
+  assert.equal(entries().length, 1);
+  assert.deepEqual([entries()[0].parameters.a, entries()[0].searched], ["3", { a: ["2", "3"], b: ["1", "3"] }]);
+  const finals = read_run(join(folder, "narrow/finals"));
+  validate_run(join(folder, "narrow/finals"));
+  assert.ok(finals.cases.some(({ id }) => !id.includes("[")));
+  assert.deepEqual(finals.plan.settings, { a: ["2", "3", "1"], b: ["1", "3", "4"] });
+  assert.equal(read_run(join(folder, "narrow")).cases.length, 4, "the default is no point of the search");
+  assert.equal(run("report", "narrow/finals").code, 0);
+
+  // With one value of b the default is that of a. It is the best of all here, and no answer.
+  writeFileSync(join(folder, "valley.cpp"), valley.replace('"first", "1"', '"first", "3"'));
+  const fixed = run("tune", "valley.cpp", ...quickly, ...set("1,2", "2"), "--out", "fixed", "--tuned", "fixed.json");
+  assert.equal(fixed.code, 0, fixed.err);
+  assert.match(fixed.out, /^a=3,b=2 .* the default +not searched$/m);
+  assert.deepEqual(entries("fixed.json")[0].parameters, { a: "2", b: "2" });
+  assert.deepEqual([entries("fixed.json")[0].fixed, entries("fixed.json")[0].searched], [{ b: "2" }, { a: ["1", "2"] }]);
+});
+
 test("a budget ends a search with the best so far, and says what was not tried", (t) => {
   const { folder, run, entries, status } = workshop(t);
   // Points are slow enough that the budget ends among them, on any machine.

@@ -131,7 +131,11 @@ TEST(UsualObjective, IsTheTimeByWhichEveryPointCanBeCompared) {
 
 std::string rendered(const mprof::Run& run, bool is_final, std::size_t width = 80) {
   const Words words(run.families[0], {samples::at_batch(100)});
-  TuningOutcome outcome{.variant = "conv/tiled", .where = "at batch 100", .strategy = "grid", .points = 4};
+  TuningOutcome outcome{.variant = "conv/tiled",
+                        .where = "at batch 100",
+                        .strategy = "grid",
+                        .points = 4,
+                        .usual = {{"width", "0"}}};
   const Objective objective{.metric = "op_time"};
   outcome.all = ranked(run, objective);
   if (is_final) outcome.best = ranked(run, objective);
@@ -148,6 +152,33 @@ TEST(TuningView, SaysWhatIsBestAndWhatWasNot) {
                            "the default", "1 point: tiles do not fit; width=9\n"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   EXPECT_NE(rendered(run, false).find("none of which was measured again"), std::string::npos);
+}
+
+/// `searched` and, beside it, the default that took `usual`.
+std::string rendered_beside(const std::vector<double>& searched, double usual) {
+  std::vector<double> times = searched;
+  times.insert(times.begin(), usual);
+  mprof::Run run = sweep(times), alone = run;
+  run.cases.erase(run.cases.begin());
+  alone.cases.resize(1);
+  const Words words(run.families[0], {samples::at_batch(100)});
+  const Objective objective{.metric = "op_time"};
+  TuningOutcome outcome{.variant = "conv/tiled", .where = "at batch 100", .strategy = "grid", .points = 2};
+  outcome.all = ranked(run, objective);
+  outcome.best = ranked(run, objective);
+  outcome.usual = {{"width", "0"}};
+  outcome.beside = ranked(alone, objective).front();
+  return render_tuning(outcome, objective, run.families[0], words, 120);
+}
+
+TEST(TuningView, HasTheDefaultBesideASearchWithoutItWhichNeverWins) {
+  const std::string slow = rendered_beside({3e-3, 1e-3}, 9e-3);
+  EXPECT_NE(slow.find("Over the default"), std::string::npos) << slow;
+  EXPECT_NE(slow.find("not searched"), std::string::npos) << slow;
+  EXPECT_EQ(slow.find("is better than all of these"), std::string::npos) << slow;
+  const std::string fast = rendered_beside({3e-3, 1e-3}, 0.1e-3);
+  EXPECT_LT(fast.find("width=2 "), fast.find("width=0 ")) << fast;
+  EXPECT_NE(fast.find("The default (width=0) is better than all of these"), std::string::npos) << fast;
 }
 
 TEST(TuningView, IsNoWiderThanTheTerminal) {

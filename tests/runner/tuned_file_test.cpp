@@ -67,9 +67,24 @@ class TunedFileTest : public ::testing::Test {
 };
 
 TEST_F(TunedFileTest, ReadsWhatItWrote) {
-  const TunedEntry entry = entry_at(1, "32");
+  TunedEntry entry = entry_at(1, "32");
+  entry.searched = {{"tile", {"16", "32"}}};
   add_tuned(file, entry);
   EXPECT_EQ(read_tuned(file).entries, std::vector{entry});
+}
+
+TEST_F(TunedFileTest, ReadsAnEntryThatDoesNotSayWhichValuesWereSearched) {
+  add_tuned(file, entry_at(1, "32"));
+  EXPECT_EQ(read_file(file).find("searched"), std::string::npos);
+  EXPECT_TRUE(read_tuned(file).entries.at(0).searched.empty());
+}
+
+TEST_F(TunedFileTest, ReturnsTheEntryThatItReplaces) {
+  TunedEntry narrow = entry_at(1, "8");
+  narrow.searched = {{"tile", {"8", "16"}}};
+  EXPECT_EQ(add_tuned(file, entry_at(1, "32")), std::nullopt);
+  EXPECT_EQ(add_tuned(file, entry_at(2, "32")), std::nullopt) << "another problem";
+  EXPECT_EQ(add_tuned(file, narrow), entry_at(1, "32"));
 }
 
 TEST_F(TunedFileTest, KeepsWhatIsThereAndReplacesTheSameSearch) {
