@@ -19,6 +19,8 @@
 #include "cli/sources.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
+#include "collectors/collector.hpp"
+#include "device/device.hpp"
 #include "model/derive/derive.hpp"
 #include "model/rounds.hpp"
 #include "model/version.hpp"
@@ -26,6 +28,7 @@
 #include "report/text/format.hpp"
 #include "report/views/tuning_view.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/measure.hpp"
 #include "runner/source/compiler.hpp"
 #include "runner/tuning/strategies.hpp"
 #include "runner/tuning/tuned_file.hpp"
@@ -507,6 +510,12 @@ class Answer {
       return !candidate.result.ok() && candidate.result.status != Status::skipped;
     });
   }
+  /// Whether the budget ended before any point was measured.
+  [[nodiscard]] bool had_no_time() const {
+    return search_.was_out_of_time() && std::ranges::all_of(outcome_.all, [](const Candidate& candidate) {
+             return candidate.result.status == Status::skipped;
+           });
+  }
   void take(Run finals) {
     finals_ = std::move(finals);
     if (search_.default_point() && !search_.is_default_searched()) set_default_beside();
@@ -561,12 +570,28 @@ class Answer {
 
 std::optional<Objective> objective_of(const Arguments& arguments, const Run& run) {
   if (!arguments.given("objective")) return std::nullopt;
-  return parse_objective(arguments.text("objective"), run.families.front(), run.cases.front().ops);
+  const std::string text = arguments.text("objective");
+  const Objective objective = parse_objective(text, run.families.front(), run.cases.front().ops);
+  require_values(text, objective, run);
+  const Device& device = *Devices::instance().find(find_variant(run, run.plan.variants.front())->device);
+  if (device.id() != "cpu")
+    return objective;  // to ask a GPU's collectors would open a profiler in this process
+  const Pass pass = pass_of(objective);
+  if (const auto reason = pass_unavailable(CollectorKinds::instance(), pass, device)) {
+    throw Error(ExitCode::environment, fmt::format("--objective {}: the {} pass cannot run here: {}", text,
+                                                   to_string(pass), *reason));
+  }
+  return objective;
 }
 
 /// The exit code when nothing is interrupted.
 ExitCode finish(Answer& answer, const fs::path& file) {
   answer.print();
+  if (answer.had_no_time()) {
+    print_wrapped(fmt::format("\nNo point was measured by then: {} is as it was. Give a longer --budget.",
+                              file.string()));
+    return ExitCode::wrong_output;  // there is none
+  }
   if (!answer.has_best()) {
     print_wrapped(fmt::format("\nNo point gave what is asked for with a right output: {} is as it was.",
                               file.string()));

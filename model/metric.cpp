@@ -8,7 +8,7 @@
 namespace mprof {
 namespace {
 
-constexpr std::array catalogue{
+constexpr std::array of_no_trace{
     Metric{"op_time", "Op time", Unit::second, Better::lower, Combine::sum,
            "Device time of forward() of one op: by the host clock on the CPU device; on a GPU by its events, "
            "around work that "
@@ -103,7 +103,9 @@ constexpr std::array catalogue{
     Metric{"own_launches", "Launches by own code", Unit::count, Better::neither, Combine::sum,
            "How often the variant's own code launched one kernel in an execution, counted at CUDA's runtime "
            "without a profiler; libraries' launches are not."},
-    // From the trace.
+};
+
+constexpr std::array of_trace{
     Metric{"gpu_time", "GPU time", Unit::second, Better::lower, Combine::sum,
            "Union of the op's kernel intervals in the trace: what the GPU really worked, whoever launched it "
            "and wherever. CUPTI adds code to each block of a traced kernel: 100,000 blocks take some 9 "
@@ -188,6 +190,12 @@ constexpr std::array catalogue{
            "CUDA calls whose external correlation id names another place than their thread and time."},
 };
 
+constexpr auto catalogue = [] {
+  std::array<Metric, of_no_trace.size() + of_trace.size()> all{};
+  std::ranges::copy(of_trace, std::ranges::copy(of_no_trace, all.begin()).out);
+  return all;
+}();
+
 }  // namespace
 
 std::span<const Metric> metric_catalogue() {
@@ -200,6 +208,10 @@ const Metric* find_metric(std::string_view id) {
     if (found != rows.end()) return &*found;
   }
   return nullptr;
+}
+
+bool is_of_trace(std::string_view id) {
+  return std::ranges::find(of_trace, id, &Metric::id) != of_trace.end();
 }
 
 std::string_view unit_symbol(Unit unit) {

@@ -44,6 +44,9 @@ struct Metric {
 /// not know.
 [[nodiscard]] const Metric* find_metric(std::string_view id);
 
+/// Whether the metric follows from the trace pass alone, which sees what CUDA and a GPU did.
+[[nodiscard]] bool is_of_trace(std::string_view id);
+
 /// The text of a unit as run.json and tables write it: "s", "B", "1", "%", "FLOP", "FLOP/s", "B/s",
 /// "1/s", "Hz".
 [[nodiscard]] std::string_view unit_symbol(Unit unit);

@@ -23,6 +23,14 @@ struct Objective {
 [[nodiscard]] Objective parse_objective(const std::string& text, const FamilyInfo& family,
                                         const std::vector<OpInfo>& ops);
 
+/// The pass that an objective's values come from.
+[[nodiscard]] Pass pass_of(const Objective& objective);
+
+/// Throws Error(usage) where no point of the run, of which nothing needs to be measured yet, can have a value
+/// of the objective: the variant's device, the passes of the plan, or the work of its ops leave none. `text`
+/// is what was asked for.
+void require_values(const std::string& text, const Objective& objective, const Run& run);
+
 /// What is searched for where nothing was said: the times of all ops together, without their copies where
 /// these say something at each point of the run, otherwise with them; of a family without ops that of the
 /// whole. `run` was derived.

@@ -206,8 +206,8 @@ test("a budget ends a search with the best so far, and says what was not tried",
   assert.ok(tried >= 1 && tried < 13, `${tried} tried`);
   assert.equal(entries()[0].measured, tried);
   const nothing = run("tune", "valley.cpp", ...quickly, "--budget", "0.001", "--out", "none", "--tuned", "other.json");
-  assert.equal(nothing.code, 2, "no output was wrong");
-  assert.match(nothing.out, /No point gave what is asked for/);
+  assert.equal(nothing.code, 3, "there is no output, and the usage was right");
+  assert.match(flat(nothing.out), /No point was measured by then: other\.json is as it was\. Give a longer --budget\./);
   assert.ok(!existsSync(join(folder, "other.json")));
 });
 
@@ -245,6 +245,13 @@ test("what cannot be searched is refused before a directory is made", (t) => {
   refused([variant, "--objective", "op_tim"], 2, /Did you mean op_time\?/);
   refused([variant, "--objective", "op_time:mop"], 2, /Did you mean map\?/);
   refused([variant, "--objective", "peak_memory"], 2, /says nothing of a point/);
+  const objective = (text, message, ...words) => refused([variant, ...words, "--objective", text], 2, message);
+  objective("flop_rate", /it is of one op: flop_rate:map\.$/m);
+  objective("user_time:map", /of the whole, and of no op: leave :map out/);
+  objective("gpu_time", /cpu_threads runs on the CPU, and the trace has only what a GPU/, "--passes", "timing,trace");
+  objective("hot_op_time", /no times from warm caches/);
+  objective("dram__bytes.sum", /cpu_threads runs on the CPU, and hardware counters by such a name are of GPU kernels/);
+  objective("cycles", /give --passes timing,counters\.$/m);
   refused([variant, "--objective", "total_time:map"], 2, /of the whole, and of no op: leave :map out/);
   refused([variant, "--tuned", "/proc/tuned.json"], 5, /cannot write \/proc\/tuned\.json/);
   refused([variant, "--points", "5"], 2, /--strategy random/);

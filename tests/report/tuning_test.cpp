@@ -65,6 +65,82 @@ TEST(Objective, RefusesWhatHasNoBetter) {
   EXPECT_NE(refused("flops").find("neither more nor less"), std::string::npos);
 }
 
+TEST(Objective, OfTheWholeHasNoOp) {
+  for (const char* metric : {"total_time", "user_time", "cpu_pressure", "trace_overhead", "dropped_records"})
+    EXPECT_NE(refused(metric + std::string(":layer1")).find("of the whole, and of no op: leave :layer1 out"),
+              std::string::npos)
+        << metric;
+}
+
+/// The message with which an objective of a variant on that device is refused; empty: it is not.
+std::string obstacle(const std::string& text, const std::string& device, std::vector<Pass> passes) {
+  mprof::Run run = sweep({1e-3});
+  run.variants[0].device = device;
+  run.plan.variants = {"conv/tiled"};
+  run.plan.passes = std::move(passes);
+  for (OpInfo& op : run.cases[0].ops) op.flops = op.bytes = 1e6;
+  run.cases[0].ops[1].special_operations = 1e6;
+  const Objective objective = parse_objective(text, run.families[0], run.cases[0].ops);
+  try {
+    require_values(text, objective, run);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ObjectiveBeforeMeasuring, IsTakenWhereThePassesAndTheDeviceHaveIt) {
+  const std::vector<Pass> all{Pass::timing, Pass::trace, Pass::counters};
+  for (const char* text : {"op_time", "group_time:layer1", "total_time", "accuracy", "user_time",
+                           "first_op_time", "flop_rate:layer1", "special_rate:layer2"}) {
+    EXPECT_EQ(obstacle(text, "cpu", {Pass::timing}), "") << text;
+    EXPECT_EQ(obstacle(text, "cuda", {Pass::timing}), "") << text;
+  }
+  for (const char* text : {"gpu_time", "gpu_memory", "copy_overlap:layer1", "kernel_time", "dram__bytes.sum",
+                           "launched_op_time"})
+    EXPECT_EQ(obstacle(text, "cuda", all), "") << text;
+  EXPECT_EQ(obstacle("cycles:layer1", "cpu", all), "");
+}
+
+TEST(ObjectiveBeforeMeasuring, OfOneOpNamesTheOpsThatHaveIt) {
+  EXPECT_EQ(obstacle("flop_rate", "cuda", {Pass::timing}),
+            "--objective flop_rate: it is of one op: flop_rate:layer1 or flop_rate:layer2.");
+  EXPECT_NE(obstacle("special_rate", "cpu", {Pass::timing}).find("it is of one op: special_rate:layer2."),
+            std::string::npos);
+  EXPECT_NE(obstacle("special_rate:layer1", "cpu", {Pass::timing}).find("layer1 needs no such work"),
+            std::string::npos);
+  EXPECT_NE(obstacle("copy_overlap", "cuda", {Pass::timing, Pass::trace}).find("copy_overlap:layer1"),
+            std::string::npos);
+}
+
+TEST(ObjectiveBeforeMeasuring, OfAnotherDeviceSaysSo) {
+  const std::vector<Pass> all{Pass::timing, Pass::trace, Pass::counters};
+  for (const char* text : {"gpu_time", "copy_in_time:layer1", "gpu_memory", "trace_overhead"})
+    EXPECT_NE(
+        obstacle(text, "cpu", all).find("conv/tiled runs on the CPU, and the trace has only what a GPU"),
+        std::string::npos)
+        << text;
+  EXPECT_NE(obstacle("dram__bytes.sum", "cpu", all).find("are of GPU kernels"), std::string::npos);
+  EXPECT_NE(obstacle("launched_op_time", "cpu", all).find("it is of a GPU"), std::string::npos);
+  EXPECT_NE(obstacle("cycles", "cuda", all).find("runs on a GPU"), std::string::npos);
+}
+
+TEST(ObjectiveBeforeMeasuring, OfAPassThatIsNotRunSaysWhichToGive) {
+  EXPECT_NE(obstacle("gpu_time", "cuda", {Pass::timing}).find("give --passes timing,trace."),
+            std::string::npos);
+  EXPECT_NE(obstacle("cycles", "cpu", {Pass::timing}).find("give --passes timing,counters."),
+            std::string::npos);
+  EXPECT_NE(obstacle("hot_op_time", "cuda", {Pass::timing}).find("no times from warm caches"),
+            std::string::npos);
+}
+
+TEST(Ranking, SaysWhyThePassOfTheObjectiveDidNotRun) {
+  mprof::Run run = sweep({1e-3});
+  run.cases[0].passes.push_back({.pass = Pass::trace, .status = Status::skipped, .reason = "no CUPTI here"});
+  EXPECT_EQ(ranked(run, {.metric = "gpu_time"})[0].reason, "the trace pass: no CUPTI here");
+}
+
 TEST(Ranking, PutsTheLowestSumOfAllOpsFirst) {
   const mprof::Run run = sweep({3e-3, 1e-3, 2e-3});
   const std::vector<Candidate> candidates = ranked(run, {.metric = "op_time"});
