@@ -100,6 +100,7 @@ std::optional<double> relative_half_width(const Estimate& estimate) {
 std::string no_interval(const Estimate& estimate) {
   if (estimate.clock != ClockSource::none && estimate.between.dof > 0)
     return "it varies by so much that no interval says anything";
+  if (estimate.samples == 0) return "it follows from single readings, which have no interval";
   return fmt::format("{}: too few for a 95 % interval (6 do)", format::plural(estimate.samples, "sample"));
 }
 

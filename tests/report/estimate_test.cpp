@@ -21,6 +21,11 @@ TEST(ValueOf, SaysWhyThereIsNone) {
   EXPECT_EQ(value_of(skipped, "op_time", "layer1").absent, "skipped: no CUDA device");
 }
 
+TEST(NoInterval, IsOfSingleReadingsOrOfFewSamples) {
+  EXPECT_EQ(no_interval(*derived_value(3)), "it follows from single readings, which have no interval");
+  EXPECT_EQ(no_interval({.median = 3, .samples = 2}), "2 samples: too few for a 95 % interval (6 do)");
+}
+
 TEST(ComparableTime, IsLayerTimeWhereTheWorkHidesFromOpTime) {
   Case c = samples::timed_case(samples::variant("conv/streams"), 100, 1e-6, 1);
   EXPECT_EQ(comparable_time(c, "layer1"), "group_time") << "no memory is so fast, though there is no trace";
