@@ -31,8 +31,8 @@ void add_rounds(PassResult& pass, PassResult more);
 
 /// What is assumed of how much processes differ in times of a clock until rounds tell, as a standard
 /// deviation over the time: as op times did on H200 (0.2 to 0.4 %), and times of the host's clock of what
-/// uses such a GPU (8 to 10 % in the median of a run's times, 11 to 12 % in the root mean square, on three
-/// hosts), or none (2 to 10 %).
+/// uses such a GPU (12 % in the root mean square on three hosts, 8 and 10 % in the median where there were
+/// three rounds), or none (2 to 10 %).
 [[nodiscard]] double assumed_deviation(ClockSource clock, bool beside_gpu);
 
 /// Whether something that was timed in the run uses a GPU, or may.

@@ -17,13 +17,11 @@ constexpr std::size_t fewest_long_samples = 2;
 /// What a process and its inputs take at the least before a case can begin, s.
 constexpr double process_seconds = 0.25;
 
-/// Processes are taken to differ in times of the host's clock by as much as the samples of one do, within
-/// what is assumed of hosts: on an H100's host whose hypervisor took 4 to 11 % of its time their standard
-/// deviation was 3 to 17 %, and that of the samples of one process 1 to 19 % (quartiles of total times and of
-/// ops with their copies, by problem).
-
 /// How much processes are taken to differ in a time, over it. What moves samples of the host's clock in one
-/// process moves those of the next one too.
+/// process moves those of the next one too, and so it is as much as these do, within what is assumed of
+/// hosts: on an H100's whose hypervisor took 4 to 11 % of its time the standard deviation of processes was 3
+/// to 17 %, and that of the samples of one process 1 to 19 % (quartiles of total times and of ops with their
+/// copies, by problem).
 double deviation_between_processes(const DecisiveSeries& one) {
   const double least = assumed_deviation(one.clock, false), most = assumed_deviation(one.clock, true);
   return std::clamp(relative_deviation(one.samples).value_or(0), least, most);

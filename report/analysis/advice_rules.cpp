@@ -585,8 +585,7 @@ constexpr std::array all_advice_rules{
                   "FP32 additions and multiplications, as warp instructions", Unit::count, true, "op_time",
                   of_counts, issuing,
                   "max(1 − (before − after) / 2 / warp instructions, what FLOPs and bytes take at the "
-                  "measured peaks / "
-                  "op time, DRAM bytes / bandwidth / op time)",
+                  "measured peaks / op time, DRAM bytes / bandwidth / op time)",
                   literature::profiling_guide},
                  unfused,
                  fewest_unfused,

@@ -50,12 +50,15 @@ std::string precision_words(const CaseResult& result) {
   return name.empty() ? "" : " in " + name;
 }
 
-/// ", both allowed TF32" or ", both held to 2.0e-3", where there are others with which they do not compare. A
-/// library that may round to TF32 need not do so.
+/// ", both allowed TF32", ", both held to FP32" or ", both held to 2.0e-3", where there are others with which
+/// they do not compare. A library that may round to TF32 need not do so.
 std::string likeness_words(const RivalStep& step) {
   if (!step.is_like) return {};
   const std::string name = precision_name(*step.own);
-  if (!name.empty() && name == precision_name(*step.rival)) return ", both allowed " + name;
+  if (!name.empty() && name == precision_name(*step.rival)) {
+    const bool rounds = name != "FP32" && name != "FP64";
+    return fmt::format(", both {} {}", rounds ? "allowed" : "held to", name);
+  }
   const auto tolerance = tolerance_of(*step.rival, step.op);
   return tolerance ? fmt::format(", both held to {}", format::scientific(*tolerance)) : "";
 }
