@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,8 +58,20 @@ struct Assignment {
   std::string token = random_token();
 };
 
+/// What these passes read of a kernel is the hardware's, whatever else the process has run. To open a
+/// profiler takes them up to a second, which is more than most cases take.
 bool collects_counters(Pass pass) {
   return pass == Pass::counters || pass == Pass::source;
+}
+
+/// Whether its cases may run in the process that those of others run in: mprof's own variants, which nobody
+/// wrote to harm each other, and none of a CPU's, whose libraries' threads may wait actively for more work.
+bool shares_process(const Run& run, Pass pass, const std::string& id) {
+  const VariantInfo* const variant = find_variant(run, id);
+  if (!collects_counters(pass) || variant == nullptr || variant->device == "cpu") return false;
+  return std::ranges::none_of(run.plan.sources, [&](const PluginSource& source) {
+    return source.variant == id || source.family == variant->family;
+  });
 }
 
 enum class Outcome { done, interrupted, out_of_time };
@@ -189,6 +202,10 @@ class Coordinator {
           .pass = task.pass, .round = task.round, .cases = left.first(std::min(left.size(), most_cases))};
       if (const Outcome outcome = measure(assignment); outcome != Outcome::done) return outcome;
       left = left.subspan(assignment.done);
+    }
+    for (const std::size_t index : std::exchange(to_run_alone_, {})) {
+      Assignment alone{.pass = task.pass, .round = task.round, .cases = std::span(&index, 1)};
+      if (const Outcome outcome = measure(alone); outcome != Outcome::done) return outcome;
     }
     return Outcome::done;
   }
@@ -423,8 +440,24 @@ class Coordinator {
     record(assignment, std::move(result));
   }
 
-  /// Stores the result of the case that the worker is at, durably.
+  /// Whether what went wrong with a case may be the doing of another variant that ran in its process before.
+  /// What hangs would hang once more.
+  [[nodiscard]] bool may_be_anothers_doing(const Assignment& assignment, Status status) const {
+    const auto before = assignment.cases.first(assignment.done);
+    return (status == Status::crashed || status == Status::failed || status == Status::suspect) &&
+           std::ranges::any_of(before, [&](std::size_t index) {
+             return run_.cases[index].key.variant != current(assignment).key.variant;
+           });
+  }
+
+  /// Stores the result of the case that the worker is at, durably; or lets the case run once more, alone.
   void record(Assignment& assignment, PassResult result) {
+    if (may_be_anothers_doing(assignment, result.status)) {
+      to_run_alone_.push_back(assignment.cases[assignment.done]);
+      ++assignment.done;
+      assignment.begun = false;
+      return;
+    }
     Case& c = run_.cases[assignment.cases[assignment.done]];
     ++assignment.done;
     assignment.begun = false;
@@ -482,9 +515,10 @@ class Coordinator {
   std::vector<double> costs_{};  ///< expected of each case
   double left_ = 0;              ///< of them, for the tasks that are not through
   bool said_timed_ = false;
-  double started_ = 0;    ///< the worker that runs, by the clock
-  double begun_ = 0;      ///< the case that it is at
-  std::string beside_{};  ///< what that case is measured beside
+  std::vector<std::size_t> to_run_alone_{};  ///< cases of the task that is measured
+  double started_ = 0;                       ///< the worker that runs, by the clock
+  double begun_ = 0;                         ///< the case that it is at
+  std::string beside_{};                     ///< what that case is measured beside
 };
 
 /// Whether this round of a pass is still to be made.
@@ -513,13 +547,22 @@ std::vector<Task> shuffled_tasks(const Run& run, Pass pass, std::uint32_t round,
                                  std::unordered_map<std::string_view, std::vector<std::size_t>> by_variant,
                                  std::mt19937_64& random) {
   std::vector<Task> tasks;
+  std::map<std::string_view, std::size_t> shared;  // of tasks, by device
   for (const std::string& variant : run.plan.variants) {
-    Task task{.pass = pass, .round = round, .cases = std::move(by_variant[variant])};
+    std::vector<std::size_t> cases = std::move(by_variant[variant]);
+    if (cases.empty()) continue;
+    const bool shares = shares_process(run, pass, variant);
+    const std::size_t place =
+        shares ? shared.try_emplace(find_variant(run, variant)->device, tasks.size()).first->second
+               : tasks.size();
+    if (place == tasks.size()) tasks.push_back({.pass = pass, .round = round});
+    std::ranges::copy(cases, std::back_inserter(tasks[place].cases));
+  }
+  for (Task& task : tasks) {
     if (pass == Pass::timing)
       shuffle(task.cases, random);
     else
       std::ranges::stable_sort(task.cases, {}, [&](std::size_t i) { return work_of(run.cases[i]); });
-    if (!task.cases.empty()) tasks.push_back(std::move(task));
   }
   shuffle(tasks, random);
   return tasks;

@@ -81,12 +81,14 @@ struct CoordinatorContext {
 /// called before threads are started, when each shall coordinate().
 void ask_for_huge_pages();
 
-/// Runs all pending passes of the run's cases in worker processes, one variant and pass after another, in an
-/// order shuffled by the plan's seed, and saves each case when a pass of it is done. Holds no device context
-/// itself. What a worker does wrong costs the case it was at. Leaves run.state complete or interrupted.
+/// Runs all pending passes of the run's cases in worker processes, one task after another, in an order
+/// shuffled by the plan's seed, and saves each case when a pass of it is done. Holds no device context
+/// itself. What a worker does wrong costs the case it was at, and where other variants ran in that worker
+/// before it the case runs once more, alone. Leaves run.state complete or interrupted.
 void coordinate(Run& run, const CoordinatorContext& context);
 
-/// The cases of one variant in one pass, or in one round of the timing pass.
+/// Cases in one pass, or in one round of the timing pass, that run in the same process: those of one variant;
+/// in the passes that read hardware counters those of all of mprof's own variants of a device but the CPU.
 struct Task {
   Pass pass = Pass::timing;
   std::uint32_t round = 0;

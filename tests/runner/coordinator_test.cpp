@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -440,6 +443,48 @@ TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
   }
 }
 
+/// A run of these variants of a device elsewhere, in a pass.
+mprof::Run elsewhere_in(Pass pass, mprof::Run run) {
+  run.plan.passes = {pass};
+  for (VariantInfo& variant : run.variants) variant.device = "elsewhere";
+  for (Case& c : run.cases) c.passes = {{.pass = pass}};
+  return run;
+}
+
+TEST_F(CoordinatorTest, VariantsShareAProcessWhereHardwareCounts) {
+  const auto workers = [&](mprof::Run run) {
+    go(run);
+    for (const Case& c : run.cases) EXPECT_EQ(c.passes[0].status, Status::ok) << c.id << c.passes[0].reason;
+    return run.spent.at(0).workers;
+  };
+  const std::vector<std::string> variants{test::elsewhere, test::slow_elsewhere};
+  EXPECT_EQ(workers(elsewhere_in(Pass::counters, run_of(variants))), 1U);
+  EXPECT_EQ(workers(elsewhere_in(Pass::trace, run_of(variants))), 2U);
+  EXPECT_EQ(workers(elsewhere_in(Pass::timing, run_of(variants))), 2U);
+}
+
+TEST_F(CoordinatorTest, WhatGoesWrongBesideAnotherVariantIsTriedAlone) {
+  mprof::Run run = elsewhere_in(Pass::counters, run_of({test::spoils_elsewhere, test::elsewhere}));
+  run.plan.problems["fake"] = {test::size_of(1)};
+  std::erase_if(run.cases, [](const Case& c) { return !c.id.ends_with("@1"); });
+  go(run);
+  EXPECT_EQ(result(run, test::spoils_elsewhere, 1).status, Status::ok) << "it harms those behind it";
+  EXPECT_EQ(result(run, test::elsewhere, 1).status, Status::ok) << result(run, test::elsewhere, 1).reason;
+  EXPECT_EQ(run.spent.at(0).workers, 2U);
+}
+
+TEST_F(CoordinatorTest, WhatGoesWrongAloneAsWellIsItsOwnDoing) {
+  for (const char* variant : {test::crashes_elsewhere, test::throws_elsewhere}) {
+    mprof::Run run = elsewhere_in(Pass::counters, run_of({test::elsewhere, variant}));
+    go(run);
+    for (const Case& c : run.cases) {
+      const bool goes_wrong = c.id == std::string(variant) + "@2";
+      EXPECT_EQ(c.passes[0].status == Status::ok, !goes_wrong) << c.id;
+      EXPECT_EQ(c.passes[0].reason.empty(), !goes_wrong) << c.id;
+    }
+  }
+}
+
 TEST_F(CoordinatorTest, ATraceKnowsItsCaseAndWhereToWrite) {
   mprof::Run run = run_of({"fake/right"});
   run.plan.passes = {Pass::timing, Pass::trace};
@@ -529,6 +574,35 @@ TEST(Schedule, TimesCasesInAnyOrderAndCountsThoseOfLittleWorkFirst) {
       timed_so += std::ranges::is_sorted(work) ? 1 : 0;
   }
   EXPECT_LT(timed_so, 6U);
+}
+
+TEST(Schedule, OwnVariantsOfADeviceShareAProcessWhereHardwareCounts) {
+  mprof::Run run = to_be_timed_and_counted();
+  for (const std::string& id : run.plan.variants)
+    run.variants.push_back({.id = id, .family = "family", .device = id < "c" ? "cpu" : "gpu"});
+  run.plan.sources.push_back({.variant = "d"});
+  const auto together = [&] {
+    std::map<Pass, std::set<std::string>> all;  // the variants of each task
+    for (const Task& task : schedule(run)) {
+      std::set<std::string> variants;
+      for (const std::size_t index : task.cases) variants.insert(run.cases[index].key.variant);
+      all[task.pass].insert(fmt::format("{}", fmt::join(variants, "")));
+    }
+    return all;
+  };
+  const std::set<std::string> one_by_one{"a", "b", "c", "d", "e", "f"};
+  EXPECT_EQ(together()[Pass::timing], one_by_one);
+  EXPECT_EQ(together()[Pass::counters], (std::set<std::string>{"a", "b", "cef", "d"}));
+  run.plan.sources.push_back({.family = "family"});
+  EXPECT_EQ(together()[Pass::counters], one_by_one);
+
+  run.plan.sources.clear();
+  for (const Task& task : schedule(run)) {
+    if (task.pass != Pass::counters) continue;
+    std::vector<double> work;
+    for (const std::size_t index : task.cases) work.push_back(work_of(run.cases[index]));
+    EXPECT_TRUE(std::ranges::is_sorted(work)) << "so that a problem's inputs are loaded once";
+  }
 }
 
 TEST(Schedule, IsShuffledBySeedAloneAndComplete) {

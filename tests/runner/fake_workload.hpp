@@ -144,6 +144,9 @@ inline RegisteredVariant fake_variant(const std::string& id, std::vector<Paramet
 /// A variant of a device that is not the host.
 inline constexpr const char* elsewhere = "fake/elsewhere";
 inline constexpr const char* slow_elsewhere = "fake/slow_elsewhere";
+inline constexpr const char* spoils_elsewhere = "fake/a_spoiler_elsewhere";
+inline constexpr const char* crashes_elsewhere = "fake/crashes_elsewhere";
+inline constexpr const char* throws_elsewhere = "fake/throws_elsewhere";
 inline RegisteredVariant variant_elsewhere(const std::string& id = elsewhere) {
   RegisteredVariant variant = fake_variant(id);
   variant.info.device = "elsewhere";

@@ -61,6 +61,8 @@ void forge_result() {
   }
 }
 
+bool is_spoiled = false;
+
 Script slowly(std::uint64_t /*size*/) {
   return {.on_stage = [](Stage) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }};
 }
@@ -71,6 +73,18 @@ Script choosing(std::uint64_t size) {
     if (std::exchange(chosen, true)) return;
     const std::optional<std::string> known = choices::known("engine");
     choices::keep(known ? "followed" : "engine", known.value_or(std::to_string(size)));
+  }};
+}
+
+/// What spoils its process for those that run in it later, and not for itself.
+Script spoiling(std::uint64_t /*size*/) {
+  is_spoiled = true;
+  return {};
+}
+
+Script where_nobody_spoils(std::uint64_t /*size*/) {
+  return {.on_stage = [](Stage) {
+    if (is_spoiled) throw std::runtime_error("CUDA error 700: an illegal memory access");
   }};
 }
 
@@ -100,7 +114,11 @@ Scripts scripts() {
       {"fake/greedy", at_size_two([] { static_cast<void>(std::vector<char>(std::size_t{1} << 60)); })},
       {"fake/wrong_at_large",
        [](std::uint64_t size) { return Script{.on_verify = [size] { return wrong_at_large(size); }}; }},
-      {"fake/elsewhere", [](std::uint64_t) { return Script{}; }},
+      {test::elsewhere, where_nobody_spoils},
+      {test::spoils_elsewhere, spoiling},
+      {test::crashes_elsewhere, at_size_two([] { ::_exit(3); })},
+      {test::throws_elsewhere,
+       at_size_two([] { throw std::runtime_error("CUDA error 700: an illegal memory access"); })},
       {"fake/slow", slowly},
       {"fake/chooses", choosing},
       {test::slow_elsewhere, slowly},
@@ -141,7 +159,7 @@ int main() {
   ::setrlimit(RLIMIT_CORE, &no_core);
   Registry registry;
   for (const auto& [id, script] : scripts()) {
-    const bool is_elsewhere = id == test::elsewhere || id == test::slow_elsewhere;
+    const bool is_elsewhere = id.ends_with("elsewhere");
     registry.add(is_elsewhere ? test::variant_elsewhere(id) : test::fake_variant(id));
   }
   registry.add(std::make_unique<test::FakeFamily>(scripts()));
