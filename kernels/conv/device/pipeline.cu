@@ -89,7 +89,12 @@ void Pipeline::forward() {
   free_landings_.clear();
   for (Chunk& chunk : chunks_) free_chunks_.push_back(&chunk);
   for (Landing& landing : landings_) free_landings_.push_back(&landing);
-  threads_.run(std::min(threads_.count(), cut_.size()), [&](std::size_t /*lane*/) { work(); });
+  try {
+    threads_.run(std::min(threads_.count(), cut_.size()), [&](std::size_t /*lane*/) { work(); });
+  } catch (...) {
+    cudaDeviceSynchronize();  // copies may be on their way to memory that is freed next
+    throw;
+  }
 }
 
 void Pipeline::finish() {
