@@ -16,13 +16,11 @@ namespace {
 constexpr unsigned block = 256;
 constexpr double gibi = 1 << 30;
 
-/// Sixteen bytes a thread and step, neighbours side by side: as much of the bandwidth as a kernel can have.
+/// Sixteen bytes a thread, neighbours side by side: as much of the bandwidth as a copy can have. With fewer
+/// threads, which loop over the arrays, it is 7 % less (H200: 3.97 TB/s, here 4.27).
 __global__ void copy_vectors(const float4* from, float4* to, std::size_t count) {
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += step) {
-    to[i] = from[i];
-  }
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = from[i];
 }
 
 constexpr unsigned chains =
@@ -95,11 +93,15 @@ double memory_bandwidth(double seconds) {
   const DeviceBuffer<float4> from(count);
   const DeviceBuffer<float4> to(count);
   check(cudaMemset(from.data(), 0, from.bytes()));
-  const double time = shortest(seconds, [&] {
-    copy_vectors<<<multiprocessors() * 16, block>>>(from.data(), to.data(), count);
+  const double by_kernel = shortest(seconds / 2, [&] {
+    copy_vectors<<<static_cast<unsigned>((count + block - 1) / block), block>>>(from.data(), to.data(),
+                                                                                count);
     check_launch();
   });
-  return static_cast<double>(from.bytes() + to.bytes()) / time;
+  const double by_driver = shortest(seconds / 2, [&] {
+    check(cudaMemcpyAsync(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice));
+  });
+  return static_cast<double>(from.bytes() + to.bytes()) / std::min(by_kernel, by_driver);
 }
 
 double fp32_flop_rate(double seconds) {
@@ -156,8 +158,8 @@ std::vector<Ceiling> measure_ceilings(double seconds) {
                              "value; shortest of several launches",
                              [&] { return fp16_tensor_flop_rate(share); }));
   ceilings.push_back(ceiling("memory_bandwidth",
-                             "a kernel copies 2 GiB by 16 bytes a thread, bytes read and written counted; "
-                             "shortest of several launches",
+                             "the faster of a kernel and cudaMemcpy that copy 2 GiB within the device, bytes "
+                             "read and written counted; shortest of several",
                              [&] { return memory_bandwidth(share); }));
   for (const std::string memory : {"pinned", "pageable"}) {
     for (const cudaMemcpyKind kind : {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost}) {

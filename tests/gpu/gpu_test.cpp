@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include "cuda/sm_clock.hpp"
@@ -72,6 +73,14 @@ TEST(CudaDevice, MeasuresAllItsCeilings) {
     ASSERT_TRUE(ceiling.value.has_value()) << ceiling.id << ": " << ceiling.absent;
     EXPECT_GT(*ceiling.value, 1e9) << ceiling.id;
   }
+  int kilohertz = 0, bits = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, 0), cudaSuccess);
+  ASSERT_EQ(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, 0), cudaSuccess);
+  const double of_the_bus = 2 * 1e3 * kilohertz * bits / 8;  // two transfers a cycle
+  const auto memory = std::ranges::find(ceilings, "memory_bandwidth", &Ceiling::id);
+  ASSERT_NE(memory, ceilings.end());
+  EXPECT_GT(*memory->value, 0.8 * of_the_bus) << "the bus could do " << of_the_bus << " B/s";
+  EXPECT_LT(*memory->value, of_the_bus);
 }
 
 }  // namespace
