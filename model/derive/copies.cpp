@@ -38,14 +38,17 @@ double reported_time(const Case& subject, std::string_view metric, std::string_v
   return time == nullptr || time->samples.empty() ? 0 : geometric_mean(round_medians(*time));
 }
 
-/// Whether what an op's time with its copies has beside the one without is too short for them, and the latter
-/// long enough; where they would be little of it, what differs is noise.
-bool must_copy_inside(const Case& subject, const OpInfo& op, double link) {
+enum class Copies { elsewhere, perhaps_inside, inside };
+
+/// Inside where what an op's time with its copies has beside the one without is too short for them, and the
+/// latter long enough; perhaps, where they would be little of it: what differs is noise then.
+Copies copies_of(const Case& subject, const OpInfo& op, double link) {
   const double alone = reported_time(subject, "op_time", op.name);
   const double grouped = reported_time(subject, "group_time", op.name);
-  if (link <= 0 || alone <= 0 || grouped <= 0) return false;
+  if (link <= 0 || alone <= 0 || grouped <= 0) return Copies::elsewhere;
   const double least = larger_share * op.bytes / (faster_than_measured * link);
-  return least > noticeable_copies * alone && least <= alone && grouped - alone < least;
+  if (least > alone || grouped - alone >= least) return Copies::elsewhere;
+  return least > noticeable_copies * alone ? Copies::inside : Copies::perhaps_inside;
 }
 
 using Point = std::pair<std::string, Parameters>;
@@ -54,15 +57,28 @@ using Point = std::pair<std::string, Parameters>;
 
 void derive_copies(Run& run) {
   const PartIndex parts(run);
-  std::map<Point, std::set<std::string>> inside;
+  std::map<Point, std::set<std::string>> inside, perhaps;
+  std::set<std::pair<std::string, std::string>> at_some_point;  // variants and ops
   for (const Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     const PassResult* const timing = find_pass(subject, Pass::timing);
     if (variant == nullptr || timing == nullptr || timing->status != Status::ok) continue;
     const double link = link_rate(variant->device, parts.ceilings(subject.id));
     for (const OpInfo& op : subject.ops) {
-      if (must_copy_inside(subject, op, link))
-        inside[{subject.key.variant, subject.key.parameters}].insert(op.name);
+      const Copies copies = copies_of(subject, op, link);
+      const Point point{subject.key.variant, subject.key.parameters};
+      if (copies == Copies::inside) {
+        inside[point].insert(op.name);
+        at_some_point.emplace(subject.key.variant, op.name);
+      } else if (copies == Copies::perhaps_inside) {
+        perhaps[point].insert(op.name);
+      }
+    }
+  }
+  // A slow point of a variant that copies inside at others does so too.
+  for (const auto& [point, ops] : perhaps) {
+    for (const std::string& op : ops) {
+      if (at_some_point.contains({point.first, op})) inside[point].insert(op);
     }
   }
   for (Case& subject : run.cases) {

@@ -49,6 +49,19 @@ TEST(Copies, OfALongOpAreLostInItsNoise) {
   EXPECT_TRUE(is_marked(timed(0.099, -0.004), 0));
 }
 
+TEST(Copies, OfALongOpAreInsideWhereTheyAreSoAtAnotherPoint) {
+  mprof::Run run = timed(0.020, 1e-4);  // with its parameters at their defaults
+  Case& slow = run.cases.emplace_back(timed(1, -0.004).cases[0]);
+  slow.key.parameters = {{"lanes", "1"}};
+  EXPECT_TRUE(is_marked(run, 2));
+  run.cases[2].passes[0].measurements[1].samples = {1.006};
+  EXPECT_FALSE(is_marked(run, 2)) << "there is time for them beside this one";
+  run = timed(0.020, 0.1);
+  run.cases.push_back(timed(1, -0.004).cases[0]);
+  run.cases[2].key.parameters = {{"lanes", "1"}};
+  EXPECT_FALSE(is_marked(run, 2)) << "no point shows that the variant copies inside";
+}
+
 TEST(Copies, AreNoneOfBytesThatTheOpTimeCouldNotHoldEither) {
   EXPECT_FALSE(is_marked(timed(0.004, 1e-3), 0)) << "an op that reads what it declares many times, say";
 }

@@ -6,9 +6,8 @@
 //             on the GPU a small kernel before and one behind the convolution do the same.
 //
 // Cost        Accuracy: 11 bits of mantissa for inputs and outputs, and so FP16 for the kernel too, which
-// reads
-//             what was rounded already. Outputs beyond 65504 become infinite, which verification would find.
-//             The kernels that convert move six bytes an element; in chunks that lie in the L2 this is
+//             reads what was rounded already. Outputs beyond 65504 become infinite, which verification would
+//             find. The kernels that convert move six bytes an element; in chunks that lie in the L2 this is
 //             little.
 //
 // The profile should show
