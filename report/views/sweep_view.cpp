@@ -122,8 +122,6 @@ std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeri
     const SweepPoint* usual = series.default_point();
     const bool default_too = usual != nullptr && usual->standing == Standing::level;
     text += fmt::format(" Level with it{}: {}.", default_too ? " too" : "", format::list(level));
-  } else if (!level.empty()) {
-    text += fmt::format(" {} are level with it.", format::plural(level.size(), "other point"));
   }
   return text;
 }
