@@ -58,8 +58,8 @@ struct Assignment {
   std::string token = random_token();
 };
 
-/// What these passes read of a kernel is the hardware's, whatever else the process has run. To open a
-/// profiler takes them up to a second, which is more than most cases take.
+/// What these passes read of a kernel is the hardware's, whatever else the process has run, once the variant
+/// has run in it too. To open a profiler takes them up to a second, which is more than most cases take.
 bool collects_counters(Pass pass) {
   return pass == Pass::counters || pass == Pass::source;
 }
@@ -441,10 +441,9 @@ class Coordinator {
   }
 
   /// Whether what went wrong with a case may be the doing of another variant that ran in its process before.
-  /// What hangs would hang once more.
   [[nodiscard]] bool may_be_anothers_doing(const Assignment& assignment, Status status) const {
     const auto before = assignment.cases.first(assignment.done);
-    return (status == Status::crashed || status == Status::failed || status == Status::suspect) &&
+    return status != Status::ok && status != Status::skipped &&
            std::ranges::any_of(before, [&](std::size_t index) {
              return run_.cases[index].key.variant != current(assignment).key.variant;
            });

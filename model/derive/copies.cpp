@@ -41,14 +41,15 @@ double reported_time(const Case& subject, std::string_view metric, std::string_v
 enum class Copies { elsewhere, perhaps_inside, inside };
 
 /// Inside where what an op's time with its copies has beside the one without is too short for them, and the
-/// latter long enough; perhaps, where they would be little of it: what differs is noise then.
+/// latter long enough; perhaps, where they would be so little of it that noise may make the difference.
 Copies copies_of(const Case& subject, const OpInfo& op, double link) {
   const double alone = reported_time(subject, "op_time", op.name);
   const double grouped = reported_time(subject, "group_time", op.name);
   if (link <= 0 || alone <= 0 || grouped <= 0) return Copies::elsewhere;
   const double least = larger_share * op.bytes / (faster_than_measured * link);
-  if (least > alone || grouped - alone >= least) return Copies::elsewhere;
-  return least > noticeable_copies * alone ? Copies::inside : Copies::perhaps_inside;
+  const double noise = noticeable_copies * alone;
+  if (least > alone || grouped - alone >= least + (least > noise ? 0 : noise)) return Copies::elsewhere;
+  return least > noise ? Copies::inside : Copies::perhaps_inside;
 }
 
 using Point = std::pair<std::string, Parameters>;

@@ -51,8 +51,9 @@ struct OpKernel {
 /// Marks the op times that must hold the op's copies (Measurement::holds_copies): before forward() its inputs
 /// lie in the host's memory and behind finish() its outputs do, and what the group time has beside the op
 /// time would not do for the larger of them, were the link twice as fast as measured. Not where that would be
-/// less than a twentieth of the op time, or more than all of it. Shown at one problem, it is so of the
-/// variant with these parameters at all of them: copies of little take no time that tells.
+/// more than all of the op time, nor where it would be less than a twentieth of it, unless the variant copies
+/// so with other parameters. Shown at one problem, it is so of the variant with these parameters at all of
+/// them: copies of little take no time that tells.
 void derive_copies(Run& run);
 
 /// The case's group time in its trace, which `traced` has, over that in its timing pass.

@@ -79,7 +79,7 @@ TEST(CudaDevice, MeasuresAllItsCeilings) {
   const double of_the_bus = 2 * 1e3 * kilohertz * bits / 8;  // two transfers a cycle
   const auto memory = std::ranges::find(ceilings, "memory_bandwidth", &Ceiling::id);
   ASSERT_NE(memory, ceilings.end());
-  EXPECT_GT(*memory->value, 0.8 * of_the_bus) << "the bus could do " << of_the_bus << " B/s";
+  EXPECT_GT(*memory->value, 0.7 * of_the_bus) << "the bus could do " << of_the_bus << " B/s";
   EXPECT_LT(*memory->value, of_the_bus);
 }
 

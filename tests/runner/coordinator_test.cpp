@@ -447,7 +447,7 @@ TEST_F(CoordinatorTest, AnInterruptKeepsWhatIsFinishedAndResumeDoesTheRest) {
 mprof::Run elsewhere_in(Pass pass, mprof::Run run) {
   run.plan.passes = {pass};
   for (VariantInfo& variant : run.variants) variant.device = "elsewhere";
-  for (Case& c : run.cases) c.passes = {{.pass = pass}};
+  for (Case& c : run.cases) c.passes = {{.pass = pass, .reason = "not run yet"}};
   return run;
 }
 
@@ -463,14 +463,33 @@ TEST_F(CoordinatorTest, VariantsShareAProcessWhereHardwareCounts) {
   EXPECT_EQ(workers(elsewhere_in(Pass::timing, run_of(variants))), 2U);
 }
 
-TEST_F(CoordinatorTest, WhatGoesWrongBesideAnotherVariantIsTriedAlone) {
-  mprof::Run run = elsewhere_in(Pass::counters, run_of({test::spoils_elsewhere, test::elsewhere}));
+/// Of these variants at size 1.
+mprof::Run small(mprof::Run run) {
   run.plan.problems["fake"] = {test::size_of(1)};
   std::erase_if(run.cases, [](const Case& c) { return !c.id.ends_with("@1"); });
+  return run;
+}
+
+TEST_F(CoordinatorTest, WhatGoesWrongBesideAnotherVariantIsTriedAlone) {
+  for (const char* variant : {test::elsewhere, test::is_spoiled_elsewhere}) {  // which fails, and is suspect
+    mprof::Run run = small(elsewhere_in(Pass::counters, run_of({test::spoils_elsewhere, variant})));
+    go(run);
+    EXPECT_EQ(result(run, test::spoils_elsewhere, 1).status, Status::ok) << "it harms those behind it";
+    EXPECT_EQ(result(run, variant, 1).status, Status::ok) << result(run, variant, 1).reason;
+    EXPECT_EQ(run.spent.at(0).workers, 2U);
+  }
+}
+
+TEST_F(CoordinatorTest, WhatIsToBeTriedAloneIsLeftToAResumedRun) {
+  mprof::Run run = small(elsewhere_in(
+      Pass::counters, run_of({test::spoils_elsewhere, test::is_spoiled_elsewhere, test::slow_elsewhere})));
+  InterruptAt progress(case_id(run.cases[2].key, run.variants[2]));
+  go(run, test_worker, &progress, progress.fd());
+  EXPECT_EQ(run.state, RunState::interrupted);
+  EXPECT_EQ(result(run, test::is_spoiled_elsewhere, 1).status, Status::pending);
   go(run);
-  EXPECT_EQ(result(run, test::spoils_elsewhere, 1).status, Status::ok) << "it harms those behind it";
-  EXPECT_EQ(result(run, test::elsewhere, 1).status, Status::ok) << result(run, test::elsewhere, 1).reason;
-  EXPECT_EQ(run.spent.at(0).workers, 2U);
+  EXPECT_EQ(run.state, RunState::complete);
+  for (const Case& c : run.cases) EXPECT_EQ(c.passes[0].status, Status::ok) << c.id;
 }
 
 TEST_F(CoordinatorTest, WhatGoesWrongAloneAsWellIsItsOwnDoing) {
@@ -482,6 +501,7 @@ TEST_F(CoordinatorTest, WhatGoesWrongAloneAsWellIsItsOwnDoing) {
       EXPECT_EQ(c.passes[0].status == Status::ok, !goes_wrong) << c.id;
       EXPECT_EQ(c.passes[0].reason.empty(), !goes_wrong) << c.id;
     }
+    EXPECT_EQ(run.spent.at(0).workers, 3U) << "until it goes wrong, for those behind it, and for it alone";
   }
 }
 

@@ -18,6 +18,7 @@ struct Script {
   std::function<std::vector<QualityValue>()> qualities{};  ///< of each execution but the verified one
   std::function<Verification()> on_sample{};               ///< of each timed execution
   std::function<Verification()> on_unseen{};               ///< of one on inputs drawn at random
+  std::function<Verification()> on_watched{};              ///< of one in a pass that is not timed
   bool overwrites_inputs = false;
 };
 
@@ -54,6 +55,8 @@ class ScriptedExecution final : public Execution {
     if (trial.proof == Proof::all_items) result = script_.on_verify ? script_.on_verify() : right_result();
     if (trial.proof == Proof::as_before && script_.on_sample) result.verification[0] = script_.on_sample();
     if (trial.unseen && script_.on_unseen) result.verification[0] = script_.on_unseen();
+    if (trial.proof == Proof::some_items && !trial.unseen && script_.on_watched)
+      result.verification[0] = script_.on_watched();
     if (trial.proof == Proof::none) result.verification.clear();
     return result;
   }
@@ -147,6 +150,7 @@ inline constexpr const char* slow_elsewhere = "fake/slow_elsewhere";
 inline constexpr const char* spoils_elsewhere = "fake/a_spoiler_elsewhere";
 inline constexpr const char* crashes_elsewhere = "fake/crashes_elsewhere";
 inline constexpr const char* throws_elsewhere = "fake/throws_elsewhere";
+inline constexpr const char* is_spoiled_elsewhere = "fake/is_spoiled_elsewhere";
 inline RegisteredVariant variant_elsewhere(const std::string& id = elsewhere) {
   RegisteredVariant variant = fake_variant(id);
   variant.info.device = "elsewhere";

@@ -88,6 +88,16 @@ Script where_nobody_spoils(std::uint64_t /*size*/) {
   }};
 }
 
+/// Is wrong, and goes on, where somebody has spoiled the process.
+Script wrong_where_spoiled(std::uint64_t /*size*/) {
+  return {.on_watched = [] {
+    Verification seen = test::right_result().verification[0];
+    seen.passed = !is_spoiled;
+    if (is_spoiled) seen.finding = "relative error 0.5, allowed 1e-05";
+    return seen;
+  }};
+}
+
 Scripts scripts() {
   return {
       {"fake/right", [](std::uint64_t) { return Script{}; }},
@@ -116,6 +126,7 @@ Scripts scripts() {
        [](std::uint64_t size) { return Script{.on_verify = [size] { return wrong_at_large(size); }}; }},
       {test::elsewhere, where_nobody_spoils},
       {test::spoils_elsewhere, spoiling},
+      {test::is_spoiled_elsewhere, wrong_where_spoiled},
       {test::crashes_elsewhere, at_size_two([] { ::_exit(3); })},
       {test::throws_elsewhere,
        at_size_two([] { throw std::runtime_error("CUDA error 700: an illegal memory access"); })},
