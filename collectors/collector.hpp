@@ -77,9 +77,9 @@ struct CollectorKind {
   /// reasons.
   std::function<std::optional<std::string>()> unavailable;
   std::function<std::unique_ptr<Collector>(const CaseContext&)> make;
-  /// Of a pass that is no timing pass: whether an execution of the case that nobody watches must come before
-  /// the one that is. Asked before make; empty: it must.
-  std::function<bool(const Case&)> needs_warm_up{};
+  /// Of a pass that is no timing pass: whether an execution that nobody watches must come before the one that
+  /// is. Asked before make; empty: it must.
+  std::function<bool()> needs_warm_up{};
   /// Of a kind that reads Plan::metrics: those of these names that it does not know. Needs no device.
   std::function<std::vector<std::string>(std::span<const std::string>)> unknown_metrics{};
 };

@@ -58,17 +58,18 @@ struct Assignment {
   std::string token = random_token();
 };
 
-/// What these passes read of a kernel is the hardware's, whatever else the process has run, once the variant
-/// has run in it too. To open a profiler takes them up to a second, which is more than most cases take.
 bool collects_counters(Pass pass) {
   return pass == Pass::counters || pass == Pass::source;
 }
 
-/// Whether its cases may run in the process that those of others run in: mprof's own variants, which nobody
-/// wrote to harm each other, and none of a CPU's, whose libraries' threads may wait actively for more work.
+/// Whether its cases may run in the process that those of others run in: in a source pass, whose samples are
+/// the same then and which takes most of a second to start, mprof's own variants, which nobody wrote to harm
+/// each other; none of a CPU's, whose libraries' threads may wait actively for more work. Not where counters
+/// are read: in a process that had run other variants kernels of microseconds waited longer for instructions
+/// at their variant's first problem, and were counted to take 2 % longer, some of them 30 % (H200).
 bool shares_process(const Run& run, Pass pass, const std::string& id) {
   const VariantInfo* const variant = find_variant(run, id);
-  if (!collects_counters(pass) || variant == nullptr || variant->device == "cpu") return false;
+  if (pass != Pass::source || variant == nullptr || variant->device == "cpu") return false;
   return std::ranges::none_of(run.plan.sources, [&](const PluginSource& source) {
     return source.variant == id || source.family == variant->family;
   });

@@ -88,7 +88,7 @@ void ask_for_huge_pages();
 void coordinate(Run& run, const CoordinatorContext& context);
 
 /// Cases in one pass, or in one round of the timing pass, that run in the same process: those of one variant;
-/// in the passes that read hardware counters those of all of mprof's own variants of a device but the CPU.
+/// in a source pass those of all of mprof's own variants of a device but the CPU.
 struct Task {
   Pass pass = Pass::timing;
   std::uint32_t round = 0;

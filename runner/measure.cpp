@@ -57,11 +57,10 @@ Collectors make_collectors(const MeasureContext& context, Pass pass, int forward
 
 /// Whether an execution must come before the one that collectors of a pass watch.
 bool needs_warm_up(const MeasureContext& context, Pass pass) {
-  return std::ranges::any_of(
-      context.collectors.of(pass, context.device.id()), [&](const CollectorKind* kind) {
-        const bool is_there = !kind->unavailable || !kind->unavailable();
-        return is_there && (!kind->needs_warm_up || kind->needs_warm_up(context.subject));
-      });
+  return std::ranges::any_of(context.collectors.of(pass, context.device.id()), [](const CollectorKind* kind) {
+    const bool is_there = !kind->unavailable || !kind->unavailable();
+    return is_there && (!kind->needs_warm_up || kind->needs_warm_up());
+  });
 }
 
 /// Stands between an execution and the collectors: begins them in order and ends them in reverse, and lets

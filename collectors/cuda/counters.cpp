@@ -4,7 +4,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -141,18 +140,15 @@ class KernelCounters final : public Collector {
             Profiling::of(context.plan.metrics.empty() ? preset_metrics("default") : context.plan.metrics)),
         ops_(context.subject.ops),
         counting_(profiling_) {
-    variants_run().insert(variant_of(context.subject));
+    has_begun() = true;
     profiling_.tell(&counting_);
   }
   ~KernelCounters() override { profiling_.tell(nullptr); }
   KernelCounters(const KernelCounters&) = delete;
   KernelCounters& operator=(const KernelCounters&) = delete;
 
-  /// For what happens when a variant runs for the first time in a process: by the launch that is counted
-  /// first the kernel must have run more often than the look takes, or its instructions come from far away (a
-  /// kernel of 3 us waited seven times as long for them). What happens once in a case does so during the
-  /// look.
-  static bool needs_warm_up(const Case& subject) { return !variants_run().contains(variant_of(subject)); }
+  /// For what happens once in a process. What happens once in a case does so while its stages are looked at.
+  static bool needs_warm_up() { return !has_begun(); }
 
   void begin_sample() override { counting_.begin_sample(); }
   void end_sample() override { counting_.end_sample(); }
@@ -168,12 +164,10 @@ class KernelCounters final : public Collector {
   }
 
  private:
-  using Variant = std::pair<std::string, Parameters>;
-  static Variant variant_of(const Case& subject) { return {subject.key.variant, subject.key.parameters}; }
   /// In this process.
-  static std::set<Variant>& variants_run() {
-    static std::set<Variant> variants;
-    return variants;
+  static bool& has_begun() {
+    static bool begun = false;
+    return begun;
   }
 
   /// Adds what the driver says of it, while it is there.

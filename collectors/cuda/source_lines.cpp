@@ -51,10 +51,10 @@ std::vector<SourceLine> most_sampled(const SampledKernel& kernel) {
 class SourceLines final : public Collector {
  public:
   explicit SourceLines(const CaseContext& context)
-      : ops_(context.subject.ops), clock_(context.clock), untimed_(kept_sampler() == nullptr ? 0 : 1) {}
+      : ops_(context.subject.ops), clock_(context.clock), untimed_(needs_warm_up() ? 0 : 1) {}
 
   /// Only so that CUPTI knows the modules: what one execution would warm up besides, a forward() does.
-  static bool needs_warm_up(const Case&) { return kept_sampler() == nullptr; }
+  static bool needs_warm_up() { return kept_sampler() == nullptr; }
 
   void begin_sample() override {
     op_.clear();

@@ -451,14 +451,15 @@ mprof::Run elsewhere_in(Pass pass, mprof::Run run) {
   return run;
 }
 
-TEST_F(CoordinatorTest, VariantsShareAProcessWhereHardwareCounts) {
+TEST_F(CoordinatorTest, VariantsShareAProcessWhereTheirSourcesAreSampled) {
   const auto workers = [&](mprof::Run run) {
     go(run);
     for (const Case& c : run.cases) EXPECT_EQ(c.passes[0].status, Status::ok) << c.id << c.passes[0].reason;
     return run.spent.at(0).workers;
   };
   const std::vector<std::string> variants{test::elsewhere, test::slow_elsewhere};
-  EXPECT_EQ(workers(elsewhere_in(Pass::counters, run_of(variants))), 1U);
+  EXPECT_EQ(workers(elsewhere_in(Pass::source, run_of(variants))), 1U);
+  EXPECT_EQ(workers(elsewhere_in(Pass::counters, run_of(variants))), 2U);
   EXPECT_EQ(workers(elsewhere_in(Pass::trace, run_of(variants))), 2U);
   EXPECT_EQ(workers(elsewhere_in(Pass::timing, run_of(variants))), 2U);
 }
@@ -472,7 +473,7 @@ mprof::Run small(mprof::Run run) {
 
 TEST_F(CoordinatorTest, WhatGoesWrongBesideAnotherVariantIsTriedAlone) {
   for (const char* variant : {test::elsewhere, test::is_spoiled_elsewhere}) {  // which fails, and is suspect
-    mprof::Run run = small(elsewhere_in(Pass::counters, run_of({test::spoils_elsewhere, variant})));
+    mprof::Run run = small(elsewhere_in(Pass::source, run_of({test::spoils_elsewhere, variant})));
     go(run);
     EXPECT_EQ(result(run, test::spoils_elsewhere, 1).status, Status::ok) << "it harms those behind it";
     EXPECT_EQ(result(run, variant, 1).status, Status::ok) << result(run, variant, 1).reason;
@@ -482,7 +483,7 @@ TEST_F(CoordinatorTest, WhatGoesWrongBesideAnotherVariantIsTriedAlone) {
 
 TEST_F(CoordinatorTest, WhatIsToBeTriedAloneIsLeftToAResumedRun) {
   mprof::Run run = small(elsewhere_in(
-      Pass::counters, run_of({test::spoils_elsewhere, test::is_spoiled_elsewhere, test::slow_elsewhere})));
+      Pass::source, run_of({test::spoils_elsewhere, test::is_spoiled_elsewhere, test::slow_elsewhere})));
   InterruptAt progress(case_id(run.cases[2].key, run.variants[2]));
   go(run, test_worker, &progress, progress.fd());
   EXPECT_EQ(run.state, RunState::interrupted);
@@ -494,7 +495,7 @@ TEST_F(CoordinatorTest, WhatIsToBeTriedAloneIsLeftToAResumedRun) {
 
 TEST_F(CoordinatorTest, WhatGoesWrongAloneAsWellIsItsOwnDoing) {
   for (const char* variant : {test::crashes_elsewhere, test::throws_elsewhere}) {
-    mprof::Run run = elsewhere_in(Pass::counters, run_of({test::elsewhere, variant}));
+    mprof::Run run = elsewhere_in(Pass::source, run_of({test::elsewhere, variant}));
     go(run);
     for (const Case& c : run.cases) {
       const bool goes_wrong = c.id == std::string(variant) + "@2";
@@ -596,8 +597,10 @@ TEST(Schedule, TimesCasesInAnyOrderAndCountsThoseOfLittleWorkFirst) {
   EXPECT_LT(timed_so, 6U);
 }
 
-TEST(Schedule, OwnVariantsOfADeviceShareAProcessWhereHardwareCounts) {
+TEST(Schedule, OwnVariantsOfADeviceShareAProcessWhereTheirSourcesAreSampled) {
   mprof::Run run = to_be_timed_and_counted();
+  run.plan.passes.push_back(Pass::source);
+  for (Case& c : run.cases) c.passes.push_back({.pass = Pass::source});
   for (const std::string& id : run.plan.variants)
     run.variants.push_back({.id = id, .family = "family", .device = id < "c" ? "cpu" : "gpu"});
   run.plan.sources.push_back({.variant = "d"});
@@ -612,13 +615,14 @@ TEST(Schedule, OwnVariantsOfADeviceShareAProcessWhereHardwareCounts) {
   };
   const std::set<std::string> one_by_one{"a", "b", "c", "d", "e", "f"};
   EXPECT_EQ(together()[Pass::timing], one_by_one);
-  EXPECT_EQ(together()[Pass::counters], (std::set<std::string>{"a", "b", "cef", "d"}));
-  run.plan.sources.push_back({.family = "family"});
   EXPECT_EQ(together()[Pass::counters], one_by_one);
+  EXPECT_EQ(together()[Pass::source], (std::set<std::string>{"a", "b", "cef", "d"}));
+  run.plan.sources.push_back({.family = "family"});
+  EXPECT_EQ(together()[Pass::source], one_by_one);
 
   run.plan.sources.clear();
   for (const Task& task : schedule(run)) {
-    if (task.pass != Pass::counters) continue;
+    if (task.pass != Pass::source) continue;
     std::vector<double> work;
     for (const std::size_t index : task.cases) work.push_back(work_of(run.cases[index]));
     EXPECT_TRUE(std::ranges::is_sorted(work)) << "so that a problem's inputs are loaded once";

@@ -720,7 +720,7 @@ TEST_F(Measure, APassThatNeedsNoWarmUpHasNone) {
              .order = 0,
              .unavailable = {},
              .make = [](const CaseContext&) { return std::make_unique<LineSampler>(); },
-             .needs_warm_up = [&](const Case&) { return needs; }});
+             .needs_warm_up = [&] { return needs; }});
   for (const bool again : {false, true}) {
     needs = again;
     ScriptedExecution execution({});

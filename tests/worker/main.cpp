@@ -182,7 +182,7 @@ int main() {
                           return std::string(device == nullptr ? "the only one" : device);
                         }});
   registry.add_library({"fake cpus", [] { return fmt::format("{}", fmt::join(allowed_cpus(), ",")); }});
-  for (const Pass pass : {Pass::trace, Pass::counters}) {
+  for (const Pass pass : {Pass::trace, Pass::counters, Pass::source}) {
     CollectorKinds::instance().add(
         {.id = "counter",
          .pass = pass,
