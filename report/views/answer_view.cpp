@@ -89,10 +89,30 @@ std::string alone_on(const FamilyResult& family, const std::string& op, const Be
                      format::quantity(best.time()->median, Unit::second), family.words.at(best.problem));
 }
 
+/// Where no op time can be compared: the shortest of those with all copies, at the largest problem.
+std::string sentence_by_group_time(const FamilyResult& family, const std::string& op) {
+  const auto best = std::find_if(family.best.rbegin(), family.best.rend(), [&](const Best& candidate) {
+    return candidate.op == op && !candidate.left_out.empty();
+  });
+  if (best == family.best.rend()) return {};
+  std::vector<std::pair<double, const CaseResult*>> times;
+  for (const CaseResult* left_out : best->left_out) {
+    const OpResult* const timed = left_out->find_op(op);
+    if (timed->compared_by == "group_time" && timed->group_time)
+      times.emplace_back(timed->group_time->median, left_out);
+  }
+  if (times.size() < 2) return {};
+  const auto& [time, shortest] = *std::ranges::min_element(times);
+  return fmt::format("{}: no op time can be compared; {} has the shortest {} {}, {}, of {}.",
+                     timed_name(family, op), format::short_id(shortest->configuration),
+                     family.words.time("group_time"), family.words.at(best->problem),
+                     format::quantity(time, Unit::second), times.size());
+}
+
 /// Who wins where, and by how much at the largest problem.
 std::string sentence_on(const FamilyResult& family, const std::string& op) {
   const Answers answers = answers_for(family, op);
-  if (answers.best.empty()) return {};
+  if (answers.best.empty()) return sentence_by_group_time(family, op);
   if (family.has_one_configuration()) return alone_on(family, op, *answers.best.back());
   const std::size_t all = answers.best.size();
   std::vector<std::string> who;

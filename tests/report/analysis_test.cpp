@@ -203,6 +203,30 @@ TEST(Analysis, NoneIsTheFastestBesideADisturbedTimeThatMayBeShorter) {
   EXPECT_NE(sentence_beside(0.2).find("conv/b is fastest"), std::string::npos) << "it is far behind";
 }
 
+TEST(Analysis, WhereNoOpTimeCanBeComparedTheTimesWithCopiesAre) {
+  mprof::Run run = samples::empty_run();
+  run.variants = {samples::variant("conv/a"), samples::variant("conv/b", "conv/a")};
+  for (const double time : {0.2, 0.1})
+    run.cases.push_back(samples::timed_case(run.variants[run.cases.size()], 100, time, time));
+  const auto sentence = [&] {
+    const RunAnalysis analysis = analyse(run);
+    Anchors anchors;
+    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+  };
+  const auto mark = [](Case& subject) {
+    for (Measurement& m : samples::timing(subject).measurements) m.holds_copies = m.metric == "op_time";
+  };
+  mark(run.cases[1]);
+  EXPECT_NE(sentence().find("conv/a"), std::string::npos) << sentence();
+  EXPECT_EQ(sentence().find("no op time"), std::string::npos) << "one can: " << sentence();
+  mark(run.cases[0]);
+  EXPECT_NE(
+      sentence().find(
+          "no op time can be compared; conv/b has the shortest time of the op with its copies at batch 100"),
+      std::string::npos)
+      << sentence();
+}
+
 TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
   mprof::Run run = samples::empty_run();
   run.variants = {samples::variant("conv/a"), samples::variant("conv/b", "conv/a")};
