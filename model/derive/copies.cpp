@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "model/derive/subjects.hpp"
 #include "model/parts.hpp"
@@ -48,8 +49,10 @@ Copies copies_of(const Case& subject, const OpInfo& op, double link) {
   if (link <= 0 || alone <= 0 || grouped <= 0) return Copies::elsewhere;
   const double least = larger_share * op.bytes / (faster_than_measured * link);
   const double noise = noticeable_copies * alone;
-  if (least > alone || grouped - alone >= least + (least > noise ? 0 : noise)) return Copies::elsewhere;
-  return least > noise ? Copies::inside : Copies::perhaps_inside;
+  const bool is_noticeable = least > noise;
+  const double room = is_noticeable ? least : least + noise;
+  if (least > alone || grouped - alone >= room) return Copies::elsewhere;
+  return is_noticeable ? Copies::inside : Copies::perhaps_inside;
 }
 
 using Point = std::pair<std::string, Parameters>;
@@ -58,7 +61,8 @@ using Point = std::pair<std::string, Parameters>;
 
 void derive_copies(Run& run) {
   const PartIndex parts(run);
-  std::map<Point, std::set<std::string>> inside, perhaps;
+  std::map<Point, std::set<std::string>> inside;
+  std::vector<std::pair<Point, std::string>> perhaps;
   std::set<std::pair<std::string, std::string>> at_some_point;  // variants and ops
   for (const Case& subject : run.cases) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
@@ -72,15 +76,13 @@ void derive_copies(Run& run) {
         inside[point].insert(op.name);
         at_some_point.emplace(subject.key.variant, op.name);
       } else if (copies == Copies::perhaps_inside) {
-        perhaps[point].insert(op.name);
+        perhaps.emplace_back(point, op.name);
       }
     }
   }
   // A slow point of a variant that copies inside at others does so too.
-  for (const auto& [point, ops] : perhaps) {
-    for (const std::string& op : ops) {
-      if (at_some_point.contains({point.first, op})) inside[point].insert(op);
-    }
+  for (const auto& [point, op] : perhaps) {
+    if (at_some_point.contains({point.first, op})) inside[point].insert(op);
   }
   for (Case& subject : run.cases) {
     const std::set<std::string>& ops = inside[{subject.key.variant, subject.key.parameters}];

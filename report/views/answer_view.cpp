@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/brief.hpp"
+#include "report/analysis/judgement.hpp"
 #include "report/analysis/standings.hpp"
 #include "report/analysis/synergy.hpp"
 #include "report/text/format.hpp"
@@ -95,18 +96,24 @@ std::string sentence_by_group_time(const FamilyResult& family, const std::string
     return candidate.op == op && !candidate.left_out.empty();
   });
   if (best == family.best.rend()) return {};
-  std::vector<std::pair<double, const CaseResult*>> times;
-  for (const CaseResult* left_out : best->left_out) {
-    const OpResult* const timed = left_out->find_op(op);
-    if (timed->compared_by == "group_time" && timed->group_time)
-      times.emplace_back(timed->group_time->median, left_out);
-  }
-  if (times.size() < 2) return {};
-  const auto& [time, shortest] = *std::ranges::min_element(times);
-  return fmt::format("{}: no op time can be compared; {} has the shortest {} {}, {}, of {}.",
-                     timed_name(family, op), format::short_id(shortest->configuration),
-                     family.words.time("group_time"), family.words.at(best->problem),
-                     format::quantity(time, Unit::second), times.size());
+  const auto time = [&](const CaseResult* result) -> const Value& { return result->find_op(op)->group_time; };
+  std::vector<const CaseResult*> compared = best->left_out;
+  std::erase_if(compared, [&](const CaseResult* result) {
+    return result->find_op(op)->compared_by != "group_time" || !time(result);
+  });
+  if (compared.size() < 2) return {};
+  const CaseResult* const shortest =
+      *std::ranges::min_element(compared, {}, [&](const CaseResult* result) { return time(result)->median; });
+  const auto level = std::ranges::count_if(compared, [&](const CaseResult* result) {
+    return result != shortest && is_level(time(result), time(shortest));
+  });
+  return fmt::format(
+      "{}: no op time can be compared; {} has the shortest median of {} {}{}, {}, of {}.",
+      timed_name(family, op), format::short_id(shortest->configuration), family.words.time("group_time"),
+      family.words.at(best->problem),
+      level == 0 ? ""
+                 : fmt::format(" (level with {})", format::plural(static_cast<std::size_t>(level), "other")),
+      format::quantity(time(shortest)->median, Unit::second), compared.size());
 }
 
 /// Who wins where, and by how much at the largest problem.

@@ -220,11 +220,13 @@ TEST(Analysis, WhereNoOpTimeCanBeComparedTheTimesWithCopiesAre) {
   EXPECT_NE(sentence().find("conv/a"), std::string::npos) << sentence();
   EXPECT_EQ(sentence().find("no op time"), std::string::npos) << "one can: " << sentence();
   mark(run.cases[0]);
-  EXPECT_NE(
-      sentence().find(
-          "no op time can be compared; conv/b has the shortest time of the op with its copies at batch 100"),
-      std::string::npos)
-      << sentence();
+  const std::string alone = "no op time can be compared; conv/b has the shortest median of ";
+  EXPECT_NE(sentence().find(alone), std::string::npos) << sentence();
+  EXPECT_EQ(sentence().find("level with"), std::string::npos) << sentence();
+  run.variants.push_back(samples::variant("conv/c", "conv/a"));
+  mark(run.cases.emplace_back(samples::timed_case(run.variants.back(), 100, 0.1001, 0.1001)));
+  EXPECT_NE(sentence().find(alone), std::string::npos) << sentence();
+  EXPECT_NE(sentence().find("at batch 100 (level with 1 other), "), std::string::npos) << sentence();
 }
 
 TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {

@@ -487,7 +487,9 @@ TEST_F(CoordinatorTest, WhatIsToBeTriedAloneIsLeftToAResumedRun) {
   InterruptAt progress(case_id(run.cases[2].key, run.variants[2]));
   go(run, test_worker, &progress, progress.fd());
   EXPECT_EQ(run.state, RunState::interrupted);
-  EXPECT_EQ(result(run, test::is_spoiled_elsewhere, 1).status, Status::pending);
+  const Status put_aside = result(run, test::is_spoiled_elsewhere, 1).status;
+  EXPECT_TRUE(put_aside == Status::pending || put_aside == Status::interrupted)
+      << "its turn comes behind the others', and may have come: " << to_string(put_aside);
   go(run);
   EXPECT_EQ(run.state, RunState::complete);
   for (const Case& c : run.cases) EXPECT_EQ(c.passes[0].status, Status::ok) << c.id;
