@@ -78,7 +78,8 @@ Verb export_verb() {
       .description =
           "Writes what the result directory DIR holds in files for other programs: trace.perfetto.json for "
           "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with what the report says. Prints "
-          "their names; docs/export.md explains them. A run without a trace has no trace.perfetto.json and "
+          "their names; docs/formats/export.md explains them. A run without a trace has no "
+          "trace.perfetto.json and "
           "no CSV of kernels, transfers and API calls: exit code 2 when --format asks for perfetto or nsys, "
           "which "
           "writes the one case that --case names as Nsight Systems exports it.",

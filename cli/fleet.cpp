@@ -280,7 +280,8 @@ Verb fleet_verb() {
           "Holds the runs of many GPUs of one model against each other, each DIR one GPU's run or a folder "
           "of them. Healthy GPUs differ, so one is called slow only when it is below 95 % of the fleet's "
           "performance, more than 3.5 robust standard deviations off, and so again in a second round "
-          "(docs/statistics.md). Of a merged run, such as `mprof run --devices` makes, each GPU is one of "
+          "(docs/how-it-works/statistics.md). Of a merged run, such as `mprof run --devices` makes, each GPU "
+          "is one of "
           "them. Of a GPU that is there with several runs the newest counts, and is held "
           "against the earlier ones. Exits with 1 when one is slow, slower than it was, failed, or has other "
           "bits in its outputs.",

@@ -60,7 +60,8 @@ Verb history_verb() {
       .description =
           "Orders the runs in the result directories by when they started, and marks where a time of a case "
           "changed, the newest change first. Runs of different machines are told apart and never joined. "
-          "docs/history.md says by what method. `mprof compare A B` then says what else two runs differ in.",
+          "docs/guides/history.md says by what method. `mprof compare A B` then says what else two runs "
+          "differ in.",
       .options = {{"format", "NAME", "text", "text, md, html or json."},
                   {"out", "FILE", "",
                    "Write there instead of standard output; Markdown with its charts in charts/ beside it."},

@@ -115,7 +115,7 @@ void print_text(const std::vector<const Family*>& families,
   }
   fmt::print(
       "{} variants in {} {}. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n"
-      "The output of each timed execution is compared with the reference: docs/honesty.md.\n",
+      "The output of each timed execution is compared with the reference: docs/how-it-works/honesty.md.\n",
       variants.size(), families.size(), families.size() == 1 ? "family" : "families");
 }
 

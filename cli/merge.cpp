@@ -92,7 +92,8 @@ Verb merge_verb() {
           "whatever order they are given, and says so only when every case of the plan is there, complete "
           "and "
           "read back from the disk. Refuses, by name and with exit code 4, what is of another plan, build, "
-          "kind of machine or input, and what is missing. docs/clusters.md has examples for schedulers.",
+          "kind of machine or input, and what is missing. docs/guides/clusters.md has examples for "
+          "schedulers.",
       .options =
           {{"out", "DIR", "", "Where the merged run shall be."},
            {"pool", "", "",

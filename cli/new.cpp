@@ -160,10 +160,11 @@ Verb new_verb() {
           "`mprof new variant FILE --family NAME` writes the source of a variant that works, for the "
           "GPU where FILE ends with .cu, for the CPU where it ends with .cpp. `mprof new family FOLDER` "
           "writes a family that works: what it computes and what is right, a baseline and an "
-          "optimization of it. `mprof run --source FILE` or FOLDER runs it; docs/adding.md goes on from "
+          "optimization of it. `mprof run --source FILE` or FOLDER runs it; docs/guides/adding.md goes on "
+          "from "
           "there. `mprof new suite mprof.toml` writes a suite of two small programs, which `mprof run "
           "--suite "
-          "mprof.toml --all` runs; docs/suites.md goes on.",
+          "mprof.toml --all` runs; docs/guides/suites.md goes on.",
       .options = {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list`)."},
                   {"device", "NAME", "",
                    "What a family's variants are for: cpu, or cuda; without it cuda where there is a GPU."}},

@@ -67,7 +67,7 @@ Verb report_verb() {
                   {"templates", "DIR", "",
                    "Your own copies of templates/*: those found there replace the built-in ones."},
                   {"dump-view", "", "",
-                   "Also write milestone.view.json: what the templates are given (docs/view.md)."}},
+                   "Also write milestone.view.json: what the templates are given (docs/formats/view.md)."}},
       .run = report};
 }
 

@@ -21,7 +21,8 @@ void add_source_options(std::vector<Option>& options) {
        "Compile a variant of your own and run it beside its baseline: .cu with nvcc (of CUDA_HOME, "
        "CUDA_PATH or PATH), .cpp, .cc or .cxx with CXX or c++; or load a library (.so). Globs, and "
        "several. A folder with a family.cpp (or .cu) is a family of your own, and each other source in it a "
-       "variant: all of them are run, or with --variant or --all those that these name. docs/adding.md "
+       "variant: all of them are run, or with --variant or --all those that these name. "
+       "docs/guides/adding.md "
        "tells more.",
        true});
   options.push_back(

@@ -144,9 +144,10 @@ void show(const Arguments& arguments, const Submission& submission, const slurm:
 
 void require_slurm() {
   if (slurm::is_here()) return;
-  throw Error(ExitCode::environment,
-              "sbatch and squeue are not on PATH: this machine has no Slurm. Submit from a machine that has, "
-              "look at what would be done with --dry-run, or run the shards otherwise (docs/clusters.md).");
+  throw Error(
+      ExitCode::environment,
+      "sbatch and squeue are not on PATH: this machine has no Slurm. Submit from a machine that has, "
+      "look at what would be done with --dry-run, or run the shards otherwise (docs/guides/clusters.md).");
 }
 
 void write_scripts(const slurm::Work& work) {
@@ -191,7 +192,7 @@ int submit(const Arguments& arguments) {
     throw Error(
         ExitCode::usage,
         fmt::format("mprof submit {}: slurm is the one scheduler that mprof submits to; for others see "
-                    "docs/clusters.md.",
+                    "docs/guides/clusters.md.",
                     arguments.text("SCHEDULER")));
   if (!arguments.given("out"))
     throw Error(ExitCode::usage, "mprof submit needs --out DIR, which all nodes see under the same name.");
@@ -240,7 +241,7 @@ Verb submit_verb() {
           "Divides the plan that the options of `mprof run` ask for into shards, submits them to Slurm as a "
           "job array, and behind it a job that merges them into --out. The plan is made here, once: the jobs "
           "go on with it, whatever stops them, and no shard runs twice. Submitting again goes on with what "
-          "was stopped, and does nothing while jobs wait or run. docs/clusters.md tells more.",
+          "was stopped, and does nothing while jobs wait or run. docs/guides/clusters.md tells more.",
       .options = std::move(options),
       .run = submit,
       .takes_sources = true};

@@ -712,7 +712,8 @@ Verb tune_verb() {
           "level with it. The answer is kept in tuned.json for this GPU, driver, toolkit and source; `mprof "
           "run "
           "--tuned` uses it. Values that the variant says cannot go together are skipped with the reason; a "
-          "point whose output is wrong, or that crashes, stays in the record and never wins. docs/tune.md "
+          "point whose output is wrong, or that crashes, stays in the record and never wins. "
+          "docs/guides/tune.md "
           "tells "
           "more.",
       .options = std::move(options),

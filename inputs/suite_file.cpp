@@ -436,7 +436,7 @@ class SuiteReader {
     for (const QualityInfo& quality : suite_.qualities) known.push_back(quality.metric);
     const bool is_counted = read.metric.find("__") != std::string::npos;  // as Nsight Compute calls them
     if (!is_counted && std::ranges::find(known, read.metric) == known.end())
-      section.refuse("metric", fmt::format("there is no metric '{}'.{} docs/export.md lists them",
+      section.refuse("metric", fmt::format("there is no metric '{}'.{} docs/formats/export.md lists them",
                                            read.metric, did_you_mean(read.metric, known)));
     const std::string direction = section.required_text("direction", R"(direction = "decreases")");
     if (!from_string(direction, read.direction))

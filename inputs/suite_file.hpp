@@ -13,8 +13,8 @@
 #include "model/family.hpp"
 #include "model/run.hpp"
 
-/// mprof.toml: several programs of the user's that do the same, to be measured side by side. docs/suites.md
-/// says what may stand in it.
+/// mprof.toml: several programs of the user's that do the same, to be measured side by side.
+/// docs/guides/suites.md says what may stand in it.
 namespace mprof {
 
 /// An axis, and where on it the programs are run.

@@ -15,7 +15,7 @@
 #include "model/statistics/variance.hpp"
 
 /// The run record: what `mprof run` writes to run.json and cases/, and everything downstream reads. Plain
-/// values, no behaviour beyond looking things up. docs/run-record.md explains each field;
+/// values, no behaviour beyond looking things up. docs/formats/run-record.md explains each field;
 /// model/run.schema.json and model/case.schema.json are its JSON Schemas.
 namespace mprof {
 
@@ -162,7 +162,7 @@ struct Verification {
   std::uint64_t non_finite = 0;     ///< NaN or infinite, by bit test
   std::uint64_t never_written = 0;  ///< elements that still held the poison
   /// 16 hexadecimal digits that stand for the output's bits, whatever the order of its items was; empty where
-  /// not all of it was compared (docs/run-record.md).
+  /// not all of it was compared (docs/formats/run-record.md).
   std::string checksum{};
   std::string finding{};  ///< empty when passed; otherwise a sentence
   bool operator==(const Verification&) const = default;

@@ -9,7 +9,8 @@
 #include "model/run.hpp"
 
 /// The record of `mprof sanitize`: what NVIDIA's compute-sanitizer found in the variants of a run. Plain
-/// values; docs/sanitizer-record.md explains each field, model/sanitizer.schema.json is its JSON Schema.
+/// values; docs/formats/sanitizer-record.md explains each field, model/sanitizer.schema.json is its JSON
+/// Schema.
 namespace mprof {
 
 inline constexpr int sanitizer_schema_version = 2;

@@ -15,7 +15,8 @@
 
 /// What to do next with a variant: the limits that its counters and its trace show, of its ops and of the
 /// whole execution, each with the speed-up that removing it alone could give at the most; and what became of
-/// such advice where a later variant did remove a limit. docs/advice.md has all rules with their formulas.
+/// such advice where a later variant did remove a limit. docs/how-it-works/advice.md has all rules with their
+/// formulas.
 namespace mprof {
 
 /// What a rule says, whatever it reads.
@@ -59,7 +60,7 @@ using WholeAdviceRule = LimitRule<WholeReadings>;
 /// All of them, those of ops first.
 [[nodiscard]] std::vector<const AdviceRule*> advice_rules();
 
-/// The table of docs/advice.md.
+/// The table of docs/how-it-works/advice.md.
 [[nodiscard]] std::string advice_rules_as_markdown();
 
 /// Advice is given where it could make a time shorter by so much, as a speed-up, and counts as taken where

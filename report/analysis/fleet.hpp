@@ -13,7 +13,7 @@
 #include "report/analysis/history.hpp"
 
 /// Many GPUs of one model that ran the same cases: which of them is slow, or computes other bits.
-/// docs/statistics.md says by what rule.
+/// docs/how-it-works/statistics.md says by what rule.
 namespace mprof {
 
 /// Something beside times that may be why a GPU is slow: the median of what was recorded beside them.

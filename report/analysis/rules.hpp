@@ -103,7 +103,7 @@ struct Rule {
 /// cores. Such a factor cannot be contradicted.
 [[nodiscard]] bool is_factor_of_time(const Rule& rule);
 
-/// The table of docs/explanations.md.
+/// The table of docs/how-it-works/explanations.md.
 [[nodiscard]] std::string rules_as_markdown();
 
 }  // namespace mprof

@@ -131,7 +131,7 @@ std::string obstacle_of_passes(const Objective& objective, const std::vector<Pas
   for (const QualityInfo& quality : family.qualities) known.push_back(quality.metric);
   throw Error(ExitCode::usage,
               fmt::format("--objective {}: there is no metric '{}'.{} Such are op_time, group_time, "
-                          "total_time, and all that docs/run-record.md names.",
+                          "total_time, and all that docs/formats/run-record.md names.",
                           text, metric, did_you_mean(metric, known)));
 }
 

@@ -12,8 +12,8 @@
 #include "model/trace/trace.hpp"
 #include "report/analysis/analysis.hpp"
 
-/// What a run holds, in files for other programs: Perfetto, pandas, whatever reads JSON. docs/export.md
-/// explains every file and field.
+/// What a run holds, in files for other programs: Perfetto, pandas, whatever reads JSON.
+/// docs/formats/export.md explains every file and field.
 namespace mprof {
 
 inline constexpr int export_schema_version = 2;

@@ -6,7 +6,8 @@
 #include "report/analysis/facts.hpp"
 #include "report/export/export.hpp"
 
-/// analysis.json: what the report says, as numbers in the units of the catalogue. docs/export.md explains it.
+/// analysis.json: what the report says, as numbers in the units of the catalogue. docs/formats/export.md
+/// explains it.
 namespace mprof {
 namespace {
 

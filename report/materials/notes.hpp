@@ -6,7 +6,7 @@
 #include <vector>
 
 /// What people add to a report: Markdown files in notes/ of the run directory, which mprof only reads, so
-/// that they survive every new report. docs/notes.md explains which goes where.
+/// that they survive every new report. docs/guides/notes.md explains which goes where.
 namespace mprof {
 
 struct Note {

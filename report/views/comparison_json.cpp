@@ -1,7 +1,7 @@
 #include "report/views/json_parts.hpp"
 #include "report/views/views.hpp"
 
-/// A comparison as data: docs/compare-json.md explains it.
+/// A comparison as data: docs/formats/compare-json.md explains it.
 namespace mprof {
 namespace {
 

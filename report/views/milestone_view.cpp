@@ -329,11 +329,10 @@ void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
       "Of an execution apart from the timed ones, in which the begin and end of each kernel, copy and CUDA "
       "call were recorded.");
   add("Up to",
-      "What removing one limit alone could gain at the most, by counts or the trace; mprof's docs/advice.md "
-      "has the formulas. Several do not add up, and tensor cores are not held to what CUDA cores could do. "
-      "The steps behind it are, in this run, the ops (or wholes) of variants that moved the same limit of "
-      "their "
-      "own baseline; its own are those in which no other rule predicted more.");
+      "What removing one limit alone could gain at the most, by counts or the trace; mprof's "
+      "docs/how-it-works/advice.md has the formulas. Several do not add up, and tensor cores are not held to "
+      "what CUDA cores could do. The steps behind it are, in this run, the ops (or wholes) of variants that "
+      "moved the same limit of their own baseline; its own are those in which no other rule predicted more.");
 }
 
 template <class Is>

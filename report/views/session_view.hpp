@@ -22,7 +22,7 @@ struct SessionSides {
 [[nodiscard]] std::string render_session(const Session& session, const SessionSides& sides,
                                          const Words& words, std::size_t width);
 
-/// The same for programs; docs/ab.md explains it.
+/// The same for programs; docs/guides/ab.md explains it.
 [[nodiscard]] nlohmann::ordered_json session_json(const Session& session, const SessionSides& sides);
 
 }  // namespace mprof

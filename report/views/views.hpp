@@ -33,7 +33,7 @@ struct Page {
   std::map<std::string, std::string> files{};  ///< of the Markdown, by name: what is there as it is
 };
 
-/// The view of milestone.*.mustache; docs/view.md explains it.
+/// The view of milestone.*.mustache; docs/formats/view.md explains it.
 [[nodiscard]] Page milestone_page(const RunAnalysis& analysis, const Materials& materials,
                                   const ReportText& text = {});
 
@@ -124,13 +124,15 @@ struct ComparisonScope {
 /// One of these as monospaced text, at most `width` columns wide (0: as wide as it is).
 [[nodiscard]] std::string change_text(const nlohmann::json& change, std::size_t width);
 
-/// The comparison as data: the format of `mprof compare --format json`, explained in docs/compare-json.md.
+/// The comparison as data: the format of `mprof compare --format json`, explained in
+/// docs/formats/compare-json.md.
 [[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
 
 /// The view of history.*.mustache, with its charts. `all`: also the series that did not change.
 [[nodiscard]] Page history_page(const History& history, bool all);
 
-/// The history as data: the format of `mprof history --format json`, explained in docs/history-json.md.
+/// The history as data: the format of `mprof history --format json`, explained in
+/// docs/formats/history-json.md.
 [[nodiscard]] nlohmann::ordered_json history_json(const History& history);
 
 /// The view of fleet.html.mustache, with a heat map of each model.
@@ -144,7 +146,7 @@ struct ComparisonScope {
 /// "SM clock 1.3 GHz (the fleet's 1.98 GHz), ...": the facts that both have; empty where they have none.
 [[nodiscard]] std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member);
 
-/// The fleet as data: the format of `mprof fleet --json`, explained in docs/fleet-json.md.
+/// The fleet as data: the format of `mprof fleet --json`, explained in docs/formats/fleet-json.md.
 [[nodiscard]] nlohmann::ordered_json fleet_json(const Fleet& fleet);
 
 }  // namespace mprof

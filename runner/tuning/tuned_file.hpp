@@ -9,7 +9,7 @@
 #include "model/run.hpp"
 
 /// tuned.json: which values of its parameters are the best of each variant that `mprof tune` has searched,
-/// and on what machine that was. docs/tune.md explains it.
+/// and on what machine that was. docs/guides/tune.md explains it.
 namespace mprof {
 
 inline constexpr int tuned_schema_version = 1;

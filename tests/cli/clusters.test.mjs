@@ -1,4 +1,4 @@
-// Shards of a run, by hand and by the examples of docs/clusters.md, and the run that they are merged into.
+// Shards of a run, by hand and by the examples of docs/guides/clusters.md, and the run that they are merged into.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { mprof, program, read_run, source, start, temporary, until, validate_run } from "./support.mjs";
 
-const docs = readFileSync(join(source, "docs", "clusters.md"), "utf8");
+const docs = readFileSync(join(source, "docs", "guides", "clusters.md"), "utf8");
 const selection = ["--variant", "elementwise/cpu_*", "--size", "16,24,32", "--quick", "--passes", "timing"];
 const shard = (out, i, n, ...more) => mprof(["run", ...selection, "--shard", `${i}/${n}`, "--out", out, "--quiet", ...more]);
 const cases_of = (out) => read_run(out).cases.map((c) => c.id);
@@ -225,7 +225,7 @@ test("every field of the JSON of status is documented", (t) => {
   const out = join(temporary(t), "run");
   shards(dirname(out), 1);
   const json = JSON.parse(mprof(["status", out, "--json"]).out);
-  const documented = readFileSync(join(source, "docs", "status-json.md"), "utf8");
+  const documented = readFileSync(join(source, "docs", "formats", "status-json.md"), "utf8");
   for (const field of [...Object.keys(json), ...Object.keys(json.shards[0])]) assert.ok(documented.includes(`\`${field}`), field);
 });
 
@@ -280,7 +280,7 @@ test("what --shard, --balance-by and merge do not take is refused, and nothing i
   assert.deepEqual(readdirSync(cwd), []);
 });
 
-/** The block of code below a heading of docs/clusters.md, with this test's cases for all. */
+/** The block of code below a heading of docs/guides/clusters.md, with this test's cases for all. */
 function example(heading, language) {
   const section = docs.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   return section.match(new RegExp("```" + language + "\\n([^]*?)```"))[1].replaceAll("--all", selection.map((word) => `'${word}'`).join(" "));

@@ -57,14 +57,14 @@ test("--threshold decides what is a change", (t) => {
   assert.equal(mprof(["history", ...four_runs(t), "--threshold", "lots"]).code, 2);
 });
 
-test("json has the numbers, as docs/history-json.md says", (t) => {
+test("json has the numbers, as docs/formats/history-json.md says", (t) => {
   const history = JSON.parse(mprof(["history", ...four_runs(t), "--format", "json"]).out);
   assert.deepEqual(history.runs.map((run) => run.name.slice(-1)), ["c", "a", "b", "d"]);
   const naive = history.machines[0].cases.find((one) => one.variant === changed.variant);
   const [change] = naive.series.find((one) => one.op === changed.op).changes;
   assert.deepEqual([change.from, change.to, change.verdict, change.told_by], [2, 3, "slower", "neighbours"]);
   assert.ok(Math.abs(change.ratio - 2) < 1e-9 && change.interval[0] < 2 && change.interval[1] > 2);
-  const documented = readFileSync(join(source, "docs", "history-json.md"), "utf8");
+  const documented = readFileSync(join(source, "docs", "formats", "history-json.md"), "utf8");
   const fields = [history, history.runs[0], history.machines[0], naive, naive.series[0], naive.series[0].points[0], change];
   for (const field of fields.flatMap(Object.keys)) assert.match(documented, new RegExp("`" + field + "(\\[\\])?`"), field);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { digest, head_of_brief, made_from, pictures, sample, shown_brief } from "../../scripts/readme_pictures.mjs";
+import { digest, head_of_brief, made_from, pictures, sample, shown_brief } from "../../scripts/maintenance/readme_pictures.mjs";
 import { mprof, source } from "./support.mjs";
 
 const readme = readFileSync(join(source, "README.md"), "utf8");
@@ -46,7 +46,7 @@ test("it names every verb", () => {
 });
 
 test("it shows the sample report as it is", () => {
-  const again = "run node scripts/readme_pictures.mjs";
+  const again = "run node scripts/maintenance/readme_pictures.mjs";
   assert.equal(shown_brief(readme), head_of_brief(), again);
   assert.equal(readFileSync(made_from, "utf8").trim(), digest(join(sample, "milestone.html")), again);
   for (const [, file] of readme.matchAll(/(?:src|srcset)="([^"]+)"|!\[[^\]]*\]\(([^)]+)\)/g)) {

@@ -258,9 +258,9 @@ test("course files for the GPU of all editions become variants of one report", {
   else t.diagnostic("nvcc is not here: compiled by its stub alone");
 });
 
-test("docs/adding.md goes from an empty file to a report", (t) => {
+test("docs/guides/adding.md goes from an empty file to a report", (t) => {
   const { folder, env } = workshop(t);
-  const text = readFileSync(join(source, "docs/adding.md"), "utf8");
+  const text = readFileSync(join(source, "docs/guides/adding.md"), "utf8");
   const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) => block.trim().split("\n"));
   assert.ok(commands.length >= 13);
   for (const command of commands) {

@@ -764,7 +764,7 @@ TEST(AdviceView, WritesABoundByItsOrder) {
 }
 
 TEST(AdviceTable, IsWhatTheDocumentShows) {
-  const std::filesystem::path file = std::filesystem::path(MPROF_SOURCE_DIR) / "docs/advice.md";
+  const std::filesystem::path file = std::filesystem::path(MPROF_SOURCE_DIR) / "docs/how-it-works/advice.md";
   const std::string document = read_file(file),
                     mark = "<!-- made from report/analysis/advice_rules.cpp -->\n";
   const std::size_t place = document.find(mark);

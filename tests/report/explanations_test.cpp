@@ -751,7 +751,8 @@ TEST(ExplanationTable, LooksOnlyAtWhatExists) {
 }
 
 TEST(ExplanationTable, IsWhatTheDocumentShows) {
-  const std::filesystem::path file = std::filesystem::path(MPROF_SOURCE_DIR) / "docs/explanations.md";
+  const std::filesystem::path file =
+      std::filesystem::path(MPROF_SOURCE_DIR) / "docs/how-it-works/explanations.md";
   const std::string document = read_file(file), mark = "<!-- made from report/analysis/rules.cpp -->\n";
   const std::size_t place = document.find(mark);
   ASSERT_NE(place, std::string::npos);

@@ -23,7 +23,7 @@ void collect_members(const nlohmann::json& view, std::set<std::string>& names) {
 
 /// A template's author finds every member of a view in its document.
 TEST(ViewDocument, NamesEveryMember) {
-  const std::string document = read_file(std::string(MPROF_SOURCE_DIR) + "/docs/view.md");
+  const std::string document = read_file(std::string(MPROF_SOURCE_DIR) + "/docs/formats/view.md");
   std::set<std::string> names;
   const std::string golden = std::string(MPROF_SOURCE_DIR) + "/tests/golden/";
   for (const mprof::Run& run : {samples::gpu(), samples::troubled(), samples::swept(), samples::empty_run(),
@@ -32,7 +32,7 @@ TEST(ViewDocument, NamesEveryMember) {
   }
   for (const std::string& name : names) {
     if (name.starts_with("has_")) continue;
-    EXPECT_NE(document.find("`" + name), std::string::npos) << "docs/view.md does not name " << name;
+    EXPECT_NE(document.find("`" + name), std::string::npos) << "docs/formats/view.md does not name " << name;
   }
 }
 

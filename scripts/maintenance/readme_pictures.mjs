@@ -1,16 +1,16 @@
 // What README.md shows of the sample report, made from it: pictures of its page, light and dark, and the head of its brief.
-// Run after the sample was rendered anew: `mprof report results/h200-all-2026-11-21 && node scripts/readme_pictures.mjs`.
+// Run after the sample was rendered anew: `mprof report results/h200-all-2026-11-21 && node scripts/maintenance/readme_pictures.mjs`.
 // Needs Chromium, on the PATH or named by CHROMIUM, and `npm ci`.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-export const source = fileURLToPath(new URL('..', import.meta.url));
+export const source = fileURLToPath(new URL('../..', import.meta.url));
 export const sample = join(source, 'results/h200-all-2026-11-21');
 export const pictures = join(source, 'docs/pictures');
 export const made_from = join(pictures, 'made-from.sha256');
-const begin = '<!-- the head of the brief, by scripts/readme_pictures.mjs -->\n', end = '<!-- end of the brief -->\n';
+const begin = '<!-- the head of the brief, by scripts/maintenance/readme_pictures.mjs -->\n', end = '<!-- end of the brief -->\n';
 
 export const digest = file => createHash('sha256').update(readFileSync(file)).digest('hex');
 

@@ -1,11 +1,11 @@
 // How long merging, reporting and the fleet's view take, and how much memory, by the number of GPUs: the table of
-// docs/clusters.md. Run on fabricated records of 100 cases in 3 rounds: `node scripts/scale.mjs build/mprof [GPUS...]`.
+// docs/guides/clusters.md. Run on fabricated records of 100 cases in 3 rounds: `node scripts/maintenance/scale.mjs build/mprof [GPUS...]`.
 // 1,000 GPUs need 2 GB below TMPDIR and, with --shards, 6 GB of memory and half an hour more. Needs GNU time.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Fleet } from "../tests/support/fabricated_fleet.mjs";
+import { Fleet } from "../../tests/support/fabricated_fleet.mjs";
 
 const args = process.argv.slice(2).filter((arg) => arg !== "--shards"), with_shards = process.argv.includes("--shards");
 const program = resolve(args[0] ?? "build/mprof"), numbers = args.length > 1 ? args.slice(1).map(Number) : [100, 250, 500, 1000];

@@ -2,7 +2,7 @@
 """Whether intervals and verdicts hold from one run to the next, on this machine: records the same plan several times, compares
 every pair of runs, and counts. Python 3 alone.
 
-  scripts/calibrate.py --mprof build/release/mprof --runs 10 --out results/calibration -- --all --batch 1000 --passes timing
+  scripts/maintenance/calibrate.py --mprof build/release/mprof --runs 10 --out results/calibration -- --all --batch 1000 --passes timing
 
 Runs that are in the folder already are kept, so that it can be called again. Ends with 1 when the figures are worse than what
 mprof promises: of all pairs more than one in twenty called slower, or less than 90 % of the next runs within an interval.
