@@ -31,6 +31,10 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 # An installed mprof finds the libraries that a bundle brings along, and so do those libraries each other: a RUNPATH, the
-# linker's newer default, would count for mprof's own libraries only.
+# linker's newer default, would count for mprof's own libraries only. Libraries outside the system's folders are found where they
+# were at the build. In the build folder the path is the same. Otherwise CMake pads it with empty elements, to replace it at the
+# installation, and each empty element is the current directory (tests/cli/loading.test.mjs).
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 add_link_options(-Wl,--disable-new-dtags)
