@@ -17,10 +17,7 @@ const not_yet = [
   "docs/guides/suites.md",
   "docs/guides/tune.md",
   "docs/how-it-works/advice.md",
-  "docs/how-it-works/disturbances.md",
   "docs/how-it-works/explanations.md",
-  "docs/how-it-works/honesty.md",
-  "docs/how-it-works/statistics.md",
 ];
 
 const over = ({ sentences }) => sentences.filter(({ words }) => words > limit);
