@@ -174,7 +174,7 @@ function sentences_of(piece) {
     if (words > 0) found.push({ line: line_at(from + raw.length - raw.trimStart().length), words, text: sentence });
     from = to;
   };
-  for (const match of text.matchAll(/[.!?…]+["'”’)\]*]*(?=\s+["'“‘(\[*±‹]*[\p{Lu}\p{N}‹])/gu)) {
+  for (const match of text.matchAll(/[.!?…]+["'”’)\]*]*(?=\s+["'“‘(\[*±‹]*(?:[\p{Lu}\p{N}‹]|mprof\b))/gu)) {
     const to = match.index + match[0].length;
     const before = text.slice(from, to);
     if (match[0] === "." && (abbreviation.test(before) || (initial.test(before) && !/\b[A-Z] and [A-Z]\.$/.test(before)))) continue;
