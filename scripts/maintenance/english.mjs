@@ -1,7 +1,7 @@
 // Counts what makes mprof's English hard to read: sentences of more than 25 and more than 35 words, and private words, which only
 // mprof's authors use. CONTRIBUTING.md, "English", has the rules; tests/house/english.test.mjs holds the limit.
 //
-//   node scripts/maintenance/english.mjs                        # README, CONTRIBUTING, CHANGELOG, docs/
+//   node scripts/maintenance/english.mjs                        # README and the like, docs/, the stories of variants
 //   node scripts/maintenance/english.mjs docs/guides/ab.md      # these pages; headers (.hpp, .cuh, .h) by their comments
 //   build/dev/mprof help --markdown | node scripts/maintenance/english.mjs -
 //   node scripts/maintenance/english.mjs --summary cli/*.hpp    # a line a file
@@ -198,11 +198,11 @@ export function read_english(text, { comments = false } = {}) {
   return { sentences, faults };
 }
 
-/** The pages that people read, relative to the root of the repository. */
+/** The pages that people read, relative to the root of the repository: at its top, in docs/, and the stories of reports. */
 export function pages(root = source) {
+  const below = (folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => `${folder}/${name}`);
   const top = readdirSync(root).filter((name) => /^[A-Z_]+\.md$/.test(name));
-  const docs = readdirSync(join(root, "docs"), { recursive: true }).filter((name) => name.endsWith(".md"));
-  return [...top, ...docs.map((name) => `docs/${name}`)].sort();
+  return [...top, ...["docs", "kernels", "data", "examples"].flatMap(below).filter((name) => name.endsWith(".md"))].sort();
 }
 
 /** Of a file of this repository, or of any other by its whole path. */
