@@ -107,6 +107,7 @@ function(mprof_version name)
       "-DFLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}} -march=${MPROF_CPU_ARCH}"
       -P ${CMAKE_SOURCE_DIR}/cmake/version.cmake)
   target_sources(mprof_${name} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # it changes with each commit
   add_dependencies(mprof_${name} mprof_version_file)
 endfunction()
 

@@ -99,7 +99,9 @@ void add_page_parts(nlohmann::json& view, const Templates& templates, const nloh
   std::string definitions;
   for (const char* part : chart_scripts) definitions += without_comments(templates.load(part)) + "\n";
   view["style_css"] = templates.load("style.css");
-  view["echarts_js"] = templates.load("echarts.min.js");
+  // The licences of ECharts and Prism go wherever they go, as a comment that a template cannot leave out.
+  view["echarts_js"] =
+      fmt::format("/*!\n{}*/\n{}", templates.load("licences.txt"), templates.load("echarts.min.js"));
   view["charts_js"] = definitions;
   view["chart_data"] = json_for_script(charts);
   for (const std::string_view script : scripts)
