@@ -29,12 +29,16 @@ function changed(text, diff) {
   return parts.join(side(" +"));
 }
 
-/** A line without what differs from machine to machine: numbers with their units, marks of footnotes, verdicts, paths. */
+/**
+ * A line without what differs from machine to machine: numbers with their units, marks of footnotes, verdicts, paths, and whether
+ * a busy machine made a case suspect.
+ */
 function comparable(line, folder) {
   return line
     .replaceAll(`${folder}/`, "")
     .replace(/\[[a-z]\]/g, "")
     .replace(/\b(?:faster|slower|same|inconclusive|undecided)\*?/g, "?")
+    .replace(/\bsuspect$/, "ok")
     .replace(/(?<![\w@])[±+−-]?\d[\d.,]*(?:–[\d.,]+)?(?:[ \u00a0]?(?:%|×|ns|µs|ms|s)(?!\w))?/g, "#")
     .replace(/[-–|]+/g, "-")
     .replace(/[\s\u00a0]+/g, " ")
