@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "model/metric.hpp"
-#include "model/rounds.hpp"
 #include "report/analysis/facts.hpp"
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/glossary.hpp"
 
 namespace mprof {
 namespace {
@@ -255,192 +254,10 @@ std::string subtitle(const Run& run) {
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
-/// Every metric that the run holds of a case or an op.
-std::set<std::string, std::less<>> recorded_metrics(const Run& run) {
-  std::set<std::string, std::less<>> metrics;
-  for (const Case& c : run.cases) {
-    for (const PassResult& pass : c.passes) {
-      for (const Measurement& m : pass.measurements) {
-        if (m.kernel.empty()) metrics.insert(m.metric);
-      }
-    }
-  }
-  return metrics;
-}
-
-/// The catalogue's word for an op with its stages, in the readers' word where all families have one.
-std::string in_their_words(const std::vector<FamilyResult>& families, std::string_view text) {
-  constexpr std::string_view own = "group time";
-  std::string result(text);
-  if (families.empty()) return result;
-  const std::string theirs = families.front().words.time("group_time");
-  const bool agreed = std::ranges::all_of(
-      families, [&](const FamilyResult& family) { return family.words.time("group_time") == theirs; });
-  if (!agreed) return result;
-  const bool leads = result.starts_with("Group time");
-  if (leads) result.replace(0, own.size(), own);
-  for (std::size_t at = result.find(own); at != std::string::npos; at = result.find(own, at + theirs.size()))
-    result.replace(at, own.size(), theirs);
-  return leads ? format::sentence_case(result) : result;
-}
-
-/// What a metric is called by the families, each name once.
-std::string names_of(const std::vector<FamilyResult>& families, const Metric& metric) {
-  std::vector<std::string> names;
-  for (const FamilyResult& family : families) {
-    std::string name = metric_label(family.info, family.words, metric.id);
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
-  }
-  return names.empty() ? std::string(metric.label) : format::list(names);
-}
-
-template <class Add>
-void add_words_of_counters(Add add) {
-  add("Warp instruction",
-      "An instruction that a warp's 32 threads execute together. Each of a multiprocessor's four schedulers "
-      "can issue one in a cycle: these are the issue slots.");
-  add("Stall",
-      "A warp's waiting, by its reason. Long scoreboard: for global or local memory. Short scoreboard: for "
-      "shared memory, constants whose address is computed, or special functions. LG and MIO throttle: for "
-      "room "
-      "in the queue for the former and for the latter. Barrier: for other warps of its block. Math pipe "
-      "throttle: for an arithmetic pipe. Wait: a fixed time behind its own last instruction. Dispatch: the "
-      "dispatcher held it back. Not selected is no harm: it was ready, and another warp was taken.");
-  add("Busiest unit, SM and memory throughput",
-      "How much of what it could do in the time of a kernel the busiest part did: of the multiprocessors "
-      "(SM), or of the caches and DRAM (memory); two figures are SM / memory. L1/TEX is the cache of a "
-      "multiprocessor. Latency: both are under 60\u00a0%, so warps wait. Balanced: they differ by less than "
-      "10 "
-      "points. Near the limit: over 80\u00a0%. Under one wave: the grid does not fill the GPU once.");
-}
-
-/// What sentences about hardware take for known; nothing of a run without a GPU.
-template <class Add>
-void add_words_of_gpus(const RunAnalysis& analysis, Add add) {
-  const bool on_gpu = std::ranges::any_of(
-      analysis.run->variants, [](const VariantInfo& variant) { return variant.device == "cuda"; });
-  if (!on_gpu) return;
-  const bool counted = std::ranges::any_of(analysis.run->cases, [](const Case& c) {
-    const PassResult* const counters = find_pass(c, Pass::counters);
-    return counters != nullptr && counters->status == Status::ok;
-  });
-  if (counted) add_words_of_counters(add);
-  add("Traced",
-      "Of an execution apart from the timed ones, in which the begin and end of each kernel, copy and CUDA "
-      "call were recorded.");
-  add("Up to",
-      "What removing one limit alone could gain at the most, by counts or the trace; mprof's "
-      "docs/how-it-works/advice.md has the formulas. Several do not add up, and tensor cores are not held to "
-      "what CUDA cores could do. The steps behind it are, in this run, the ops (or wholes) of variants that "
-      "moved the same limit of their own baseline; its own are those in which no other rule predicted more.");
-}
-
-template <class Is>
-bool are_all(const RunAnalysis& analysis, Is is) {
-  return !analysis.run->variants.empty() && std::ranges::all_of(analysis.run->variants, is);
-}
-
-/// How to read the page: the words that mprof adds.
-json glossary_view(const RunAnalysis& analysis) {
-  json terms = json::array();
-  const bool imported = are_all(analysis, [](const VariantInfo& one) { return one.is_imported(); });
-  const bool as_they_are =
-      are_all(analysis, [](const VariantInfo& one) { return one.is_imported() || one.is_program(); });
-  // What mprof does with variants of its families alone, and with what it times.
-  const std::set<std::string_view> of_variants{"Op, total", "Of possible", "Verified",
-                                               "Sweep",     "Ended by",    "Modelled"};
-  const std::set<std::string_view> of_times{"Time, ±", "Scaling", "Speed-up", "Faster, slower, same"};
-  const auto add = [&](std::string_view term, std::string_view meaning) {
-    if (as_they_are && of_variants.contains(term)) return;
-    if (imported && of_times.contains(term)) return;
-    terms.push_back({{"term", term}, {"meaning", meaning}});
-  };
-  const auto grouped = std::ranges::find_if(
-      analysis.families, [](const FamilyResult& family) { return family.words.has_group(); });
-  add("Op, total",
-      fmt::format("Op time: an op's kernels alone, its inputs on the device already. {}Total: one whole "
-                  "execution, from input to output.",
-                  grouped == analysis.families.end()
-                      ? ""
-                      : fmt::format("{}: the op with allocation, copies in and out, and frees. ",
-                                    format::sentence_case(grouped->words.time("group_time")))));
-  add_words_of_gpus(analysis, add);
-  const bool in_rounds = most_rounds_of(*analysis.run) > 1;
-  add("Time, ±",
-      fmt::format(
-          "A time is {}; ± is half the width of the interval in which the next run's lies 95 times in 100: "
-          "Student's t on a logarithmic scale. How much processes differ comes from {}. Of anything else "
-          "than "
-          "a time ± is the 95 % interval of the median, from order statistics.",
-          in_rounds ? "the geometric mean of its rounds' medians, each round a process of its own"
-                    : "the median of its samples",
-          in_rounds ? "the rounds, each time's own variance drawn towards that of all times of its clock "
-                      "(Smyth 2004), and from what a round does to all times, which ratios leave out"
-                    : "what was seen on an H200 (0.3 % by the GPU's clock, 5 % by the host's), since this "
-                      "run has one "
-                      "round only"));
-  add("Scaling",
-      "What an op does a second at the smallest and at the largest problem. 1× says that its time grows as "
-      "the work does.");
-  add("Speed-up",
-      "The baseline's time over this variant's; above 1 is faster. In parentheses: not told apart. Each "
-      "variant declares its own baseline; the common one is that from which most variants come. The interval "
-      "is the 95 % one of the t-test that "
-      "Faster, slower, same is told by.");
-  add("Of possible",
-      "The time that the measured peaks allow an op (its FLOPs at the measured rate of FP32 or of the tensor "
-      "cores that compute them, "
-      "its bytes at the memory "
-      "bandwidth or its special functions at their rate, whichever takes longest) over its op time. "
-      "Modelled.");
-  add("Faster, slower, same",
-      fmt::format("Faster or slower: a t-test on the logarithms of the rounds' medians, with the variances "
-                  "that ± has, has p of at most {} %, and the change exceeds {}. Same: the 95 % interval of "
-                  "the change lies within that. Anything else is inconclusive, and so is a time that was "
-                  "disturbed.",
-                  100 * significance, thresholds_text()));
-  const bool any_own_reference = std::ranges::any_of(analysis.families, &FamilyResult::has_own_reference);
-  add("Verified",
-      std::string("Each op's output is poisoned before an execution apart from the timed ones, and compared "
-                  "with ") +
-          (any_own_reference ? "its family's reference" : "a double-precision reference") +
-          " after it. A time of a wrong output is shown, marked, and never counts as a "
-          "speed-up.");
-  if (as_they_are && !imported)
-    add("Right",
-        "What a program computes is known by what its suite asks for alone: a command that judges it, a "
-        "number "
-        "that it prints, or an output to compare. Without one mprof knows how the program ended.");
-  add("Sweep",
-      "One variant at several values of its parameters in one run: mprof run --variant ID --set NAME=V,V,... "
-      "(NAME=* for all its values; several --set make every combination). Best is the lowest median of a "
-      "verified output; a point is level with it where the best is not faster than it by this rule.");
-  add("Ended by",
-      "What ended the repeats: interval (every median's interval was narrow enough), sample limit or time "
-      "limit.");
-  add("Modelled", "Computed from the op's definition and its time, not counted by hardware.");
-  return terms;
-}
-
-/// The metrics of the catalogue that the run holds, and the qualities of its families.
-json metrics_view(const RunAnalysis& analysis) {
-  const std::vector<FamilyResult>& families = analysis.families;
-  json terms = json::array();
-  const auto add = [&](std::string_view term, std::string_view meaning) {
-    terms.push_back({{"term", term}, {"meaning", meaning}});
-  };
-  const auto recorded = recorded_metrics(*analysis.run);
-  for (const Metric& metric : metric_catalogue()) {
-    if (!recorded.contains(metric.id)) continue;
-    add(in_their_words(families, names_of(families, metric)), in_their_words(families, metric.meaning));
-  }
-  for (const FamilyResult& family : families) {
-    for (const QualityInfo& quality : family.info.qualities) {
-      if (recorded.contains(quality.metric))
-        add(format::one_line(quality.label), format::one_line(quality.meaning));
-    }
-  }
-  return terms;
+json term_views(const std::vector<Term>& terms) {
+  json list = json::array();
+  for (const Term& term : terms) list.push_back({{"term", term.term}, {"meaning", term.meaning}});
+  return list;
 }
 
 /// What the parts of a time budget are is said at the first one.
@@ -503,8 +320,8 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
             {"notes", notes_view(analysis, page)},
             {"timeline", timeline_view(analysis, materials.evidence, plan)},
             {"evidence", evidence_view(analysis, materials.evidence, anchors)},
-            {"glossary", glossary_view(analysis)},
-            {"metrics", metrics_view(analysis)}};
+            {"glossary", term_views(glossary_of(analysis))},
+            {"metrics", term_views(metrics_explained(analysis))}};
   return {std::move(view), plan.charts(), plan.files()};
 }
 

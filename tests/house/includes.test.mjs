@@ -51,6 +51,8 @@ test("an upward include is found, with its place", () => {
     ["runner/coordinator.cpp", "report/text/format.hpp"],
     ["report/text/csv.cpp", "report/trace/timeline.hpp"],
     ["report/analysis/rules.cpp", "report/views/cells.hpp"],
+    ["report/analysis/rules.cpp", "report/wording/glossary.hpp"],
+    ["report/wording/glossary.cpp", "report/views/cells.hpp"],
     ["report/export/csv.cpp", "report/views/cells.hpp"],
     ["report/views/cells.cpp", "runner/plan.hpp"],
     ["report/page/report.cpp", "cli/options.hpp"],

@@ -18,10 +18,11 @@ export const sees = {
   "report/text": ["model"],
   "report/trace": ["report/text"],
   "report/analysis": ["report/trace"],
-  "report/materials": ["report/analysis"],
+  "report/wording": ["report/analysis"], // the one room with English
+  "report/materials": ["report/wording"],
   "report/views": ["report/materials"],
   "report/page": ["report/views"],
-  "report/export": ["report/analysis"],
+  "report/export": ["report/wording"],
   cli: ["runner", "report/page", "report/export", "inputs"],
 };
 
