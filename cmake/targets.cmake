@@ -50,11 +50,12 @@ endfunction()
 # mprof_plugin_library(NAME API files... PUBLIC ... PRIVATE ...): the API files make a static library mprof_NAME;
 # all other sources of the folder register themselves at start-up, so they are an OBJECT library mprof_NAME_plugins
 # (the linker drops an object of an archive that nothing refers to) which each program links by name. Files in a
-# subfolder cuda/ need CUDA's headers and are cmake/cuda.cmake's; those in a family's plugin/ are for sources from outside.
+# subfolder cuda/ need CUDA's headers and are cmake/cuda.cmake's; those in a family's plugin/ are for sources from outside;
+# those in common/loaded/ make libraries that are loaded at their first use.
 function(mprof_plugin_library name)
   cmake_parse_arguments(arg "" "" "API;PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/${name}/(cuda|[^/]*/plugin)/")
+  list(FILTER sources EXCLUDE REGEX "/${name}/(cuda|[^/]*/plugin|common/loaded)/")
   list(TRANSFORM arg_API PREPEND ${CMAKE_SOURCE_DIR}/)
   list(REMOVE_ITEM sources ${arg_API})
   add_library(mprof_${name} STATIC ${arg_API})
@@ -109,6 +110,19 @@ function(mprof_version name)
   target_sources(mprof_${name} PRIVATE ${output})
   set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # it changes with each commit
   add_dependencies(mprof_${name} mprof_version_file)
+endfunction()
+
+# libmprof_openblas.so, which the variants that multiply with OpenBLAS load.
+function(mprof_openblas_library)
+  add_library(mprof_openblas_library SHARED ${CMAKE_SOURCE_DIR}/kernels/common/loaded/openblas.cpp)
+  mprof_configure_target(mprof_openblas_library)
+  target_link_libraries(mprof_openblas_library PRIVATE mprof_openblas)
+  target_link_options(mprof_openblas_library PRIVATE LINKER:--exclude-libs,ALL)
+  set_target_properties(mprof_openblas_library PROPERTIES OUTPUT_NAME mprof_openblas CXX_VISIBILITY_PRESET hidden
+    UNITY_BUILD OFF INSTALL_RPATH "$ORIGIN/.." LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/mprof)
+  add_dependencies(mprof_kernels_plugins mprof_openblas_library)
+  set_target_properties(mprof_kernels_plugins PROPERTIES INTERFACE_LINK_DEPENDS $<TARGET_FILE:mprof_openblas_library>)
+  install(TARGETS mprof_openblas_library LIBRARY DESTINATION lib/mprof)
 endfunction()
 
 # libmprof_os_runtime.so, which stands before libc's functions in a process that is traced: it shows those alone, and brings

@@ -46,4 +46,14 @@ fs::path program_directory() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+std::optional<fs::path> own_library(const std::string& name) {
+  const fs::path beside = program_directory();
+  for (const fs::path& folder : {beside, beside.parent_path()}) {
+    const fs::path library = folder / "lib" / "mprof" / name;
+    std::error_code error;
+    if (fs::exists(library, error)) return library;
+  }
+  return std::nullopt;
+}
+
 }  // namespace mprof

@@ -24,4 +24,8 @@ namespace mprof {
 /// The folder of the running program.
 [[nodiscard]] std::filesystem::path program_directory();
 
+/// Where mprof's library of this name is: in lib/mprof of a build or of an installation; nullopt when it is
+/// in neither.
+[[nodiscard]] std::optional<std::filesystem::path> own_library(const std::string& name);
+
 }  // namespace mprof

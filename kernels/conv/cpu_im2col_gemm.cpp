@@ -22,8 +22,6 @@
 #include <charconv>
 #include <limits>
 
-#include <cblas.h>
-
 #include "kernels/common/openblas.hpp"
 #include "kernels/common/parallel.hpp"
 #include "kernels/conv/lenet/host_convolution.hpp"
@@ -52,13 +50,11 @@ void unroll(const Shape& s, const float* image, float* columns) {
 
 class CpuIm2colGemm final : public HostConvolution {
  public:
-  explicit CpuIm2colGemm(std::size_t section) : section_(section) {
-    openblas_set_num_threads(1);  // for the process; nothing else here uses OpenBLAS
-  }
+  explicit CpuIm2colGemm(std::size_t section) : openblas_(OpenBlas::instance()), section_(section) {}
 
   void prepare(const Shape& shape, const float* input, const float* mask, float* output) override {
     HostConvolution::prepare(shape, input, mask, output);
-    if (shape.plane_size() > static_cast<std::size_t>(std::numeric_limits<blasint>::max())) {
+    if (shape.plane_size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw Error(ExitCode::fault,
                   "conv/cpu_im2col_gemm: an output plane has more pixels than OpenBLAS can count");
     }
@@ -91,13 +87,13 @@ class CpuIm2colGemm final : public HostConvolution {
   }
 
   void multiply(const float* columns, float* out) const {
-    const auto maps = static_cast<blasint>(shape().maps);
-    const auto taps = static_cast<blasint>(shape().taps());
-    const auto pixels = static_cast<blasint>(shape().plane_size());
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, maps, pixels, taps, 1.0F, mask(), taps, columns,
-                pixels, 0.0F, out, pixels);
+    const auto maps = static_cast<int>(shape().maps);
+    const auto taps = static_cast<int>(shape().taps());
+    const auto pixels = static_cast<int>(shape().plane_size());
+    openblas_.multiply(maps, pixels, taps, mask(), columns, out);
   }
 
+  const OpenBlas& openblas_;
   std::size_t section_;
   std::vector<std::vector<float>> columns_;  ///< a section's matrices, for each thread
 };
@@ -134,8 +130,7 @@ const Register registered{Declaration{
         {"K. Chellapilla, S. Puri, P. Simard: High Performance Convolutional Neural Networks for Document "
          "Processing, IWFHR 2006",
          "OpenBLAS, https://www.openblas.net"},
-    .libraries = {{"OpenBLAS", [] { return std::string(openblas_get_config()); }},
-                  {"OpenBLAS core type", [] { return std::string(openblas_get_corename()); }}},
+    .libraries = {{"OpenBLAS", OpenBlas::config}, {"OpenBLAS core type", OpenBlas::core_type}},
     .environment = openblas_environment,
     .make =
         [](const Parameters& parameters) {
