@@ -267,7 +267,7 @@ int ab(const Arguments& arguments) {
   const std::string format = arguments.text("format");
   if (format != "text" && format != "json")
     throw Error(ExitCode::usage, fmt::format("--format {}: a session has text and json.", format));
-  Sources sources(arguments.flag("quiet"));  // as long as the session lasts
+  Sources sources(arguments, arguments.flag("quiet"));  // as long as the session lasts
   SessionRunner runner(make_arms(arguments, seed, sources), arguments, seed);
   const Session session = runner.run();
   if (session.blocks < 2) {

@@ -156,7 +156,7 @@ int list(const Arguments& arguments) {
     return 0;
   }
   const Registry& registry = Registry::instance();
-  Sources sources(true);
+  Sources sources(arguments, true);
   const std::vector<PluginSource> own = sources.load(arguments);
   auto variants = registry.variants();
   auto families = registry.families();

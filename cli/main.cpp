@@ -15,6 +15,7 @@
 #include "kernels/registry.hpp"
 #include "model/version.hpp"
 #include "system/error.hpp"
+#include "system/strays.hpp"
 #include "system/suggest.hpp"
 
 namespace mprof::cli {
@@ -94,6 +95,7 @@ int complain(const std::string& message, ExitCode code) {
 /// The only place that catches: what is thrown anywhere becomes one message and one exit code here.
 int exit_code_of(int argc, char** argv) {
   try {
+    adopt_strays();
     Registry::instance().export_environment();
     return dispatch({argv, argv + argc});
   } catch (const Error& error) {

@@ -159,12 +159,13 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
 }
 
 int run(const Arguments& arguments) {
+  remove_abandoned_folders();
   if (!arguments.program().empty()) return run_program(arguments);
   if (arguments.given("suite")) return run_suite(arguments);
   refuse_program_options(arguments);
   const ResultDirectory::Mode mode = mode_of(arguments);
   const std::optional<Run> baseline = baseline_of(arguments);
-  Sources sources(arguments.flag("quiet"));
+  Sources sources(arguments, arguments.flag("quiet"));
   if (mode == ResultDirectory::Mode::resume) {
     ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory, sources);

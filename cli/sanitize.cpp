@@ -144,7 +144,7 @@ int sanitize(const Arguments& arguments) {
   const double timeout = parse_seconds("timeout", arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
   Run run = read_run(path);
-  Sources sources(arguments.flag("quiet"));
+  Sources sources(arguments, arguments.flag("quiet"));
   sources.reload(run);
   const ResultDirectory directory(path, ResultDirectory::Mode::resume);
   const fs::path file = sanitizer_file(path);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/interrupts.hpp"
+#include "cli/values.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cli {
@@ -33,6 +34,11 @@ void add_source_options(std::vector<Option>& options) {
                      "More options for the compiler of --source, separated by blanks, such as '-lcublas'."});
 }
 
+Sources::Sources(const Arguments& arguments, bool quiet) : quiet_(quiet) {
+  if (const std::string limit = arguments.text("timeout"); !limit.empty())
+    answer_limit_ = std::min(answer_limit_, parse_seconds("timeout", limit));
+}
+
 template <class Work>
 void Sources::with_context(Work work) {
   const bool is_first = folder_ == nullptr;
@@ -46,6 +52,7 @@ void Sources::with_context(Work work) {
                      .worker_command = {program, "worker"},
                      .clock = steady_clock(),
                      .interrupt_fd = interrupts.fd(),
+                     .answer_limit = answer_limit_,
                      .on_compile = [this](const fs::path& source) {
                        if (!quiet_ && !is_library_name(source))
                          fmt::print(stderr, "building {}\n", source.string());

@@ -16,8 +16,9 @@ void add_source_options(std::vector<Option>& options);
 /// The libraries of this command, as long as it lives.
 class Sources {
  public:
-  /// Tells on standard error what is compiled, unless it is to be quiet.
-  explicit Sources(bool quiet) : quiet_(quiet) {}
+  /// Tells on standard error what is compiled, unless it is to be quiet. A library that is asked what it
+  /// declares is given the command's --timeout, where it has one.
+  Sources(const Arguments& arguments, bool quiet);
 
   /// Builds and registers what the options name; none where they name nothing.
   std::vector<PluginSource> load(const Arguments& arguments);
@@ -30,6 +31,7 @@ class Sources {
   void with_context(Work work);
 
   bool quiet_;
+  double answer_limit_ = SourceContext::usual_answer_limit;  ///< s
   std::unique_ptr<LibraryFolder> folder_;
 };
 

@@ -122,7 +122,7 @@ void make_folders(const fs::path& directory, bool begins) {
 }
 
 void show(const Arguments& arguments, const Submission& submission, const slurm::Work& work) {
-  Sources sources(true);
+  Sources sources(arguments, true);
   const Run run = planned_run(arguments, sources);
   const std::optional<Run> earlier = earlier_run(arguments);
   const std::vector<double> costs = expected_costs(run.cases, earlier ? &*earlier : nullptr);
@@ -203,7 +203,7 @@ int submit(const Arguments& arguments) {
   if (arguments.flag("dry-run")) return show(arguments, submission, work), 0;
   require_slurm();
   const bool begins = !known || shards_are_missing(submission, work.directory);
-  Sources sources(false);
+  Sources sources(arguments, false);
   const std::optional<Run> run = begins ? std::optional(planned_run(arguments, sources)) : std::nullopt;
   const std::optional<Run> earlier = earlier_run(arguments);
   make_folders(work.directory, !known);

@@ -603,7 +603,7 @@ ExitCode finish(Answer& answer, const fs::path& file) {
 
 int tune(const Arguments& arguments) {
   const bool quiet = arguments.flag("quiet");
-  Sources sources(quiet);
+  Sources sources(arguments, quiet);
   Run run = search_run(arguments, load_sources_of(arguments, sources));
   const SearchSettings settings = parse_search(arguments, run.plan.seed);
   std::optional<double> budget;

@@ -204,7 +204,7 @@ class Watcher {
   std::uint32_t rounds_;
   double sampling_time_;  ///< s
   double timeout_;        ///< s
-  Sources sources_{false};
+  Sources sources_{arguments_, false};
   std::vector<PluginSource> registered_;  ///< what the version that was built last registered
   Environment environment_;               ///< as surveyed for the first version
   std::vector<Ceiling> ceilings_;

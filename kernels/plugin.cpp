@@ -7,6 +7,7 @@
 #include "kernels/family_library.hpp"
 #include "kernels/plugin_library.hpp"
 #include "system/error.hpp"
+#include "system/strays.hpp"
 
 namespace mprof {
 namespace {
@@ -67,6 +68,7 @@ std::vector<mprof_setting> settings_of(const Parameters& parameters) {
 
 /// Throws what a plug-in's function says.
 void check(mprof_failure failure) {
+  end_copy();
   if (failure != nullptr) throw Error(ExitCode::wrong_output, failure);
 }
 

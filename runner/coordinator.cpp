@@ -25,6 +25,7 @@
 #include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
+#include "system/strays.hpp"
 #include "system/temporary_folder.hpp"
 
 namespace mprof {
@@ -280,6 +281,7 @@ class Coordinator {
   Outcome run_worker(Assignment& assignment) {
     const bool is_traced = assignment.pass == Pass::trace;
     const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
+    const StraysEnd with_worker;
     Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()));
     double deadline = context_.clock.now() + worker_start_limit;
     while (assignment.done < assignment.cases.size()) {

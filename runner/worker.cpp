@@ -1,6 +1,7 @@
 #include "runner/worker.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
 #include <iostream>
 #include <iterator>
@@ -23,6 +24,8 @@
 #include "runner/measure.hpp"
 #include "runner/protocol.hpp"
 #include "system/error.hpp"
+#include "system/process_state.hpp"
+#include "system/strays.hpp"
 
 namespace mprof {
 namespace {
@@ -37,6 +40,7 @@ class Channel {
   void use(std::string token) { token_ = std::move(token); }
 
   void send(Message message) const {
+    if (::getpid() != owner_) ::_exit(EXIT_FAILURE);  // a copy of the worker says nothing
     message.token = token_;
     const std::string line = to_line(message);
     for (std::size_t sent = 0; sent < line.size();) {
@@ -59,6 +63,7 @@ class Channel {
 
  private:
   int fd_;
+  pid_t owner_ = ::getpid();
   std::string token_;
 };
 
@@ -143,11 +148,14 @@ class Bench {
     const Case c{.id = case_id(key, variant->info), .key = key};
     channel_.send({.kind = MessageKind::begin, .case_id = c.id});
     choices::begin(std::move(chosen));
+    const ProcessState before = ProcessState::now();
     PassResult result = result_of(c, *variant);
     result.choices = choices::end();
+    const bool has_strays = end_strays_of(result);
     channel_.send({.kind = MessageKind::end, .case_id = c.id, .result = result});
     // What failed may have left the process unusable: after an illegal access every CUDA call of it fails.
-    return result.status != Status::failed;
+    return result.status != Status::failed && !has_strays && has_its_inputs_ &&
+           (is_trusted(*variant) || ProcessState::now().changes_since(before).empty());
   }
 
  private:
@@ -158,7 +166,35 @@ class Bench {
     return result;
   }
 
+  /// mprof's own variants on other devices than the CPU: their libraries set up the process as they need it.
+  [[nodiscard]] bool is_trusted(const RegisteredVariant& variant) const {
+    const VariantInfo& info = variant.info;
+    return info.device != "cpu" && std::ranges::none_of(job_.plan.sources, [&](const PluginSource& source) {
+             return source.variant == info.id || source.family == info.family;
+           });
+  }
+
+  /// Processes that the case has left: copies of this one, which came back from its code, and others. Whether
+  /// there were any.
+  static bool end_strays_of(PassResult& result) {
+    const std::size_t running = end_strays();
+    const std::size_t copies = copies_that_came_back();
+    if (running + copies == 0) return false;
+    if (result.status != Status::ok) return true;
+    result.status = Status::suspect;
+    if (copies > 0)
+      result.reason =
+          "its code forked, and the copy of the process came back from it; mprof ended the copy, and what "
+          "was "
+          "timed ran beside it";
+    else
+      result.reason = fmt::format("it left {} running, which mprof ended: work could go on there untimed",
+                                  running == 1 ? "a process" : fmt::format("{} processes", running));
+    return true;
+  }
+
   PassResult result_of(const Case& c, const RegisteredVariant& variant) {
+    has_its_inputs_ = true;
     try {
       const auto reason = variant.impossible ? variant.impossible(c.key.parameters) : std::nullopt;
       return reason ? without_result(Status::skipped, *reason) : measure(c, variant.info);
@@ -193,8 +229,12 @@ class Bench {
         }};
     const std::unique_ptr<Execution> execution =
         workload(*family, c.key.problem).bind(c.key.variant, c.key.parameters);
-    return job_.pass == Pass::timing ? measure_timing(context, *execution)
-                                     : measure_watched(context, job_.pass, *execution);
+    const bool is_timed = job_.pass == Pass::timing;
+    PassResult result =
+        is_timed ? measure_timing(context, *execution) : measure_watched(context, job_.pass, *execution);
+    // The timing pass calls a case wrong that wrote to them.
+    if (!is_timed || result.status == Status::wrong) has_its_inputs_ = execution->has_its_inputs();
+    return result;
   }
 
   /// Why the pass cannot run on the device, or nullopt. Where something could watch it the first answer may
@@ -227,6 +267,7 @@ class Bench {
   std::pair<const Family*, Problem> loaded_;
   std::span<const Verification> verified_;  ///< of the case that runs
   bool is_awake_ = false;                   ///< the device; from the first case on
+  bool has_its_inputs_ = true;              ///< what the last case read, and the next one would
 };
 
 }  // namespace
@@ -236,6 +277,8 @@ int run_worker(const WorkerContext& context) {
   Job job =
       parse_job(std::string{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
   channel.use(std::move(job.token));
+  adopt_strays();
+  watch_for_copies();
   // A coordinator that dies must not leave a worker behind that goes on for minutes. Where it is not the
   // parent, the signal would come when the thread of the tool that started the worker ends.
   if (job.through_tool) {

@@ -11,11 +11,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "system/error.hpp"
 #include "system/spawn.hpp"
+#include "system/started_processes.hpp"
 
 namespace mprof {
 namespace {
@@ -88,6 +90,7 @@ Process::Process(const std::vector<std::string>& command, const std::string& inp
   for (const int fd : {input_fd, output.write, error.write}) ::close(fd);
   output_fd_ = output.read;
   error_fd_ = error.read;
+  if (pid_ > 0) ended_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   if (pid_ < 0) {
     ::close(output_fd_);
     ::close(error_fd_);
@@ -100,6 +103,7 @@ Process::~Process() {
   kill();
   ::close(output_fd_);
   ::close(error_fd_);
+  if (ended_fd_ >= 0) ::close(ended_fd_);
 }
 
 void Process::kill() noexcept {
@@ -108,7 +112,12 @@ void Process::kill() noexcept {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  note_end(status);
+}
+
+void Process::note_end(int status) noexcept {
   status_ = status;
+  StartedProcesses::remove(pid_);
 }
 
 void Process::read_errors() {
@@ -130,14 +139,18 @@ Process::Event Process::next(const Clock& clock, std::optional<double> deadline,
     if (buffer_.size() > longest_line) return {Event::Kind::flooded, {}};
     if (!open) return {Event::Kind::ended, {}};
 
-    std::array<pollfd, 3> watched{pollfd{output_fd_, POLLIN, 0},
+    std::array<pollfd, 4> watched{pollfd{output_fd_, POLLIN, 0},
                                   pollfd{errors_open_ ? error_fd_ : -1, POLLIN, 0},
-                                  pollfd{interrupt_fd, POLLIN, 0}};
+                                  pollfd{interrupt_fd, POLLIN, 0}, pollfd{ended_fd_, POLLIN, 0}};
     const int ready = ::poll(watched.data(), watched.size(), milliseconds_until(clock, deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (watched[2].revents != 0) return {Event::Kind::interrupted, {}};
     if (watched[1].revents != 0) read_errors();
     if (watched[0].revents != 0) open = drain(output_fd_, buffer_);
+    if (watched[3].revents != 0) {  // a process that it started may hold the pipe still
+      static_cast<void>(drain(output_fd_, buffer_));
+      open = false;
+    }
     if (deadline && clock.now() >= *deadline) return {Event::Kind::deadline, {}};
   }
 }
@@ -147,7 +160,7 @@ void Process::reap() {
   constexpr int patience = 200;
   for (int i = 0; i < patience && !status_; ++i) {
     int status = 0;
-    if (::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    if (::waitpid(pid_, &status, WNOHANG) == pid_) note_end(status);
     if (!status_) ::usleep(10'000);
   }
   kill();

@@ -47,10 +47,12 @@ class Process {
  private:
   void read_errors();
   void reap();
+  void note_end(int status) noexcept;
 
   pid_t pid_ = -1;
   int output_fd_ = -1;
   int error_fd_ = -1;
+  int ended_fd_ = -1;  ///< readable when it has ended; -1 where the kernel has none
   std::string buffer_;
   std::size_t searched_ = 0;  ///< buffer_ holds no newline before this
   std::string errors_;

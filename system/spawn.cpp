@@ -7,6 +7,8 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include "system/started_processes.hpp"
+
 extern char** environ;
 
 namespace mprof {
@@ -74,10 +76,15 @@ pid_t spawn(const std::vector<std::string>& command, const EnvironmentVariables&
   if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   pid_t pid = -1;
   const SpawnAttributes attributes;
-  errno = ::posix_spawn(&pid, command.front().c_str(), &actions, attributes.get(), pointers(command).data(),
-                        pointers(variables).data());
+  int failure = 0;
+  const pid_t started = StartedProcesses::add([&] {
+    failure = ::posix_spawn(&pid, command.front().c_str(), &actions, attributes.get(),
+                            pointers(command).data(), pointers(variables).data());
+    return failure == 0 ? pid : -1;
+  });
   ::posix_spawn_file_actions_destroy(&actions);
-  return errno == 0 ? pid : -1;
+  errno = failure;
+  return started;
 }
 
 }  // namespace mprof

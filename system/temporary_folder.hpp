@@ -5,7 +5,7 @@
 
 namespace mprof {
 
-/// A new folder below TMPDIR, gone with its object.
+/// A new folder below TMPDIR, gone with its object. It holds a lock as long as its process lives.
 class TemporaryFolder {
  public:
   /// `name` is the beginning of the folder's. Throws Error(environment) when it cannot be made.
@@ -18,6 +18,10 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  int fd_ = -1;  ///< holds the lock
 };
+
+/// Removes those of this user's temporary folders whose processes were killed.
+void remove_abandoned_folders();
 
 }  // namespace mprof

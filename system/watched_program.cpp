@@ -20,6 +20,8 @@
 #include "system/error.hpp"
 #include "system/programs.hpp"
 #include "system/spawn.hpp"
+#include "system/started_processes.hpp"
+#include "system/strays.hpp"
 
 namespace mprof {
 namespace {
@@ -105,6 +107,7 @@ class Watch {
       }
     }
     ::kill(-pid_, SIGKILL);  // what it left running
+    end_strays();            // and what went into a session of its own
     drain();
     const std::size_t last = end_.output.find_last_not_of(" \n\r\t");
     end_.output.resize(last == std::string::npos ? 0 : last + 1);
@@ -122,12 +125,13 @@ class Watch {
   void wait_until(double deadline) {
     constexpr double milli = 1000;
     const double left = std::ceil((deadline - clock_.now()) * milli);
-    const double longest = ended_->get() >= 0 ? 3600 * milli : glance;
+    const double longest = ended_->get() >= 0 ? milli : glance;
     std::array<pollfd, 4> watched{pollfd{output_->get(), POLLIN, 0}, pollfd{ended_->get(), POLLIN, 0},
                                   pollfd{is_interrupted_ ? -1 : launch_.interrupt_fd, POLLIN, 0},
                                   pollfd{is_given_up_ ? -1 : launch_.give_up_fd, POLLIN, 0}};
     const int ready =
         ::poll(watched.data(), watched.size(), static_cast<int>(std::clamp(left, 0.0, longest)));
+    reap_strays();
     if (ready <= 0) return;
     if (watched[2].revents != 0) is_interrupted_ = true;
     if (watched[3].revents != 0) is_given_up_ = true;
@@ -157,6 +161,7 @@ class Watch {
     rusage used{};
     if (::wait4(pid_, &status, WNOHANG, &used) != pid_) return false;
     is_reaped_ = true;
+    StartedProcesses::remove(pid_);
     end_.seconds = clock_.now() - start_;
     end_.user_time = seconds_of(used.ru_utime);
     end_.system_time = seconds_of(used.ru_stime);

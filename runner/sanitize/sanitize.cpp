@@ -19,6 +19,7 @@
 #include "system/files.hpp"
 #include "system/glob.hpp"
 #include "system/process.hpp"
+#include "system/strays.hpp"
 #include "system/suggest.hpp"
 #include "system/temporary_folder.hpp"
 
@@ -309,6 +310,7 @@ class Session {
     result.sanitizer = context_.sanitizer.version;
     result.command = command(step.tool, log);
     const double start = context_.clock.now();
+    const StraysEnd with_worker;
     Process process(result.command, to_line(job_of(step)));
     const Answers answers = listen(process, context_.clock, context_.timeout, context_.interrupt_fd);
     if (answers.ending == Process::Event::Kind::interrupted) return false;

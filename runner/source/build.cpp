@@ -1,15 +1,19 @@
 #include "runner/source/build.hpp"
 
 #include <array>
+#include <cerrno>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inputs/checksum.hpp"
 #include "kernels/sources.hpp"
+#include "runner/source/recorded_flags.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/programs.hpp"
@@ -34,11 +38,27 @@ std::string user_cache() {
   return home.empty() ? "" : home + "/.cache/mprof";
 }
 
-/// Why nothing can be written there; empty when it can.
-std::string unwritable(const fs::path& folder) {
+/// Why the libraries in a folder may be somebody else's; empty when only this user could have put them there.
+std::string why_distrusted(const fs::path& folder) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) return std::make_error_code(std::errc(errno)).message();
+  if (status.st_uid != ::geteuid()) return "it belongs to another user, whose libraries mprof does not load";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return "others may write there, and mprof would load what they put there; delete it, and mprof makes it "
+           "anew";
+  return "";
+}
+
+/// Why nothing can be kept in a folder below the cache's root; empty when it can. Both are made for this user
+/// alone where they are missing.
+std::string unusable(const fs::path& root, const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return error.message();
+  if (root.has_parent_path()) fs::create_directories(root.parent_path(), error);
+  for (const fs::path& each : {root, folder}) {
+    if (::mkdir(each.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+      return std::make_error_code(std::errc(errno)).message();
+    if (const std::string reason = why_distrusted(each); !reason.empty()) return reason;
+  }
   return ::access(folder.c_str(), W_OK | X_OK) == 0 ? "" : std::make_error_code(std::errc(errno)).message();
 }
 
@@ -116,32 +136,83 @@ std::string command_line(const std::vector<std::string>& command) {
   return fmt::format("{}", fmt::join(command, " "));
 }
 
-/// Compiles in a folder of its own; gives the library and what it was made of beside mprof's own files.
-std::pair<fs::path, std::vector<std::string>> compile(const fs::path& source, const Compiler& tool,
-                                                      const BuildSettings& settings, const fs::path& folder,
-                                                      const Clock& clock) {
-  const fs::path unit = settings.frame ? folder / (tool.is_nvcc ? "variant.cu" : "variant.cpp") : source;
-  const fs::path library = folder / "variant.so";
-  const fs::path rule = folder / "variant.d";
-  write_headers(folder);
-  if (settings.frame) write_file(unit, framed(source, settings));
-  std::vector<std::string> command = command_of(tool);
-  command.insert(command.end(), {"-I" + folder.string(), "-MD", "-MF", rule.string(), "-o", library.string(),
-                                 unit.string()});
-  command.insert(command.end(), settings.flags.begin(), settings.flags.end());
-  const Printed printed = run_program(command, clock, settings.limit, settings.interrupt_fd);
-  if (!printed.succeeded) {
+/// A source before a compiler, in a folder of its own with mprof's headers.
+class Compilation {
+ public:
+  Compilation(const fs::path& source, const Compiler& tool, const BuildSettings& settings, const Clock& clock)
+      : source_(source), tool_(tool), settings_(settings), clock_(clock) {
+    if (settings.frame) unit_ = path(tool.is_nvcc ? "variant.cu" : "variant.cpp");
+    write_headers(work_.path());
+    if (settings.frame) write_file(unit_, framed(source, settings));
+  }
+
+  /// The manifest of what the library would be made of. The compiler reads it, and compiles nothing.
+  [[nodiscard]] std::string manifest() const {
+    run({"-M", "-MF", rule()});
+    return manifest_of(files());
+  }
+
+  /// The library, and its manifest.
+  [[nodiscard]] std::pair<fs::path, std::string> library() const {
+    const fs::path library = path("variant.so");
+    run({"-MD", "-MF", rule(), "-o", library.string()});
+    return {library, manifest_of(files())};
+  }
+
+ private:
+  [[nodiscard]] fs::path path(const char* name) const { return work_.path() / name; }
+  [[nodiscard]] std::string rule() const { return path("variant.d").string(); }
+
+  void run(const std::vector<std::string>& mode) const {
+    std::vector<std::string> command = command_of(tool_);
+    command.push_back("-I" + work_.path().string());
+    command.insert(command.end(), mode.begin(), mode.end());
+    command.push_back(unit_.string());
+    command.insert(command.end(), settings_.flags.begin(), settings_.flags.end());
+    const Printed printed = run_program(command, clock_, settings_.limit, settings_.interrupt_fd);
+    if (printed.succeeded) return;
     throw Error(
         ExitCode::usage,
-        fmt::format("{} could not compile {}:\n{}", tool.program.filename().string(), source.string(),
+        fmt::format("{} could not compile {}:\n{}", tool_.program.filename().string(), source_.string(),
                     printed.text.empty() ? "It printed nothing: " + command_line(command) : printed.text));
   }
-  std::vector<std::string> own;
-  for (const std::string& file : dependencies_of(read_file(rule))) {
-    const std::string path = fs::absolute(file).lexically_normal().string();
-    if (!path.starts_with(folder.string() + "/")) own.push_back(path);
+
+  /// What the compiler has read beside mprof's own files; each once, in the order of their names.
+  [[nodiscard]] std::vector<std::string> files() const {
+    std::set<std::string> own;
+    for (const std::string& file : dependencies_of(read_file(rule()))) {
+      const std::string path = fs::absolute(file).lexically_normal().string();
+      if (!path.starts_with(work_.path().string() + "/")) own.insert(path);
+    }
+    return {own.begin(), own.end()};
   }
-  return {library, own};
+
+  const fs::path& source_;
+  const Compiler& tool_;
+  const BuildSettings& settings_;
+  const Clock& clock_;
+  TemporaryFolder work_{"mprof-build"};
+  fs::path unit_ = source_;
+};
+
+/// Throws Error(usage) for a path that a shell would take for a command.
+void require_path_for(const Compiler& tool, const fs::path& source) {
+  if (!tool.is_nvcc || !is_for_a_shell(source.string())) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: nvcc would have a shell read this path as a command: rename the file or its "
+                          "folder to a name without $, `, \", \\ and line breaks.",
+                          source.string()));
+}
+
+/// Throws Error(usage) for flags of a record that could do more than say how code is compiled.
+void require_harmless(const fs::path& source, const std::vector<std::string>& flags) {
+  const auto refused = refused_flag(flags);
+  if (!refused) return;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("The record compiles {} with {}. mprof takes only common flags from a record, since it may "
+                  "come from somebody else. Record a new run with --source and --compiler-flags.",
+                  source.string(), *refused));
 }
 
 }  // namespace
@@ -150,7 +221,7 @@ LibraryFolder::LibraryFolder() {
   const std::string cache = user_cache();
   path_ = fs::path(cache) / "libraries";
   temporary_because_ =
-      cache.empty() ? "neither MPROF_CACHE nor XDG_CACHE_HOME nor HOME is set" : unwritable(path_);
+      cache.empty() ? "neither MPROF_CACHE nor XDG_CACHE_HOME nor HOME is set" : unusable(cache, path_);
   if (temporary_because_.empty()) return;
   if (!cache.empty()) temporary_because_ = fmt::format("{}: {}", path_.string(), temporary_because_);
   temporary_ = std::make_unique<TemporaryFolder>("mprof-libraries");
@@ -160,6 +231,7 @@ LibraryFolder::LibraryFolder() {
 BuiltLibrary build_library(const fs::path& source, const BuildSettings& settings, const LibraryFolder& folder,
                            const Clock& clock) {
   const Compiler tool = find_compiler(source, clock);
+  require_path_for(tool, source);
   const std::string key = key_of(source, tool, settings);
   const fs::path entry = folder.path() / digits(key);
   BuiltLibrary built{.compiler = fmt::format("{} ({})", tool.program.string(), tool.version)};
@@ -171,11 +243,17 @@ BuiltLibrary build_library(const fs::path& source, const BuildSettings& settings
       return built;
     }
   }
+  const bool is_of_record = !settings.expected.empty();
+  if (is_of_record) require_harmless(source, settings.flags);
+  const Compilation compilation(source, tool, settings, clock);
+  if (is_of_record) {
+    built.checksum = sha256_of_text(key + compilation.manifest());
+    if (built.checksum != settings.expected) return built;
+  }
   settings.on_compile();
-  const TemporaryFolder work("mprof-build");
-  const auto [library, files] = compile(source, tool, settings, work.path(), clock);
-  const std::string manifest = manifest_of(files);
+  const auto [library, manifest] = compilation.library();
   built.checksum = sha256_of_text(key + manifest);
+  if (is_of_record && built.checksum != settings.expected) return built;  // it has changed just now
   built.library = entry / (digits(built.checksum) + ".so");
   write_file(built.library, read_file(library));
   write_file(fs::path(built.library).concat(".sha256"), sha256_of_file(library));

@@ -17,7 +17,8 @@
 namespace mprof {
 
 /// Where libraries are kept: MPROF_CACHE, otherwise mprof/ in the user's cache folder (XDG_CACHE_HOME,
-/// ~/.cache); where that cannot be written, a temporary folder that lasts as long as this object.
+/// ~/.cache). It is made for this user alone. Where it cannot be written, belongs to another user or may be
+/// written by others, a temporary folder that lasts as long as this object.
 class LibraryFolder {
  public:
   LibraryFolder();
@@ -37,17 +38,22 @@ struct BuildSettings {
   double limit = 1200;                       ///< s
   std::function<void()> on_compile = [] {};  ///< is called before the compiler is started to do it
   int interrupt_fd = -1;                     ///< becomes readable when it is to stop; -1: never
+  /// The checksum that a record gives; empty: the user asks for it. Then the flags are the record's too.
+  std::string expected{};
 };
 
 struct BuiltLibrary {
-  std::filesystem::path library{};
-  std::string checksum{};  ///< of the source, all that it includes, the compiler and its options
-  std::string compiler{};  ///< its path and its version
-  bool was_kept = false;   ///< nothing had to be compiled
+  std::filesystem::path library{};  ///< empty: its checksum is not the expected one, and nothing was compiled
+  std::string checksum{};           ///< of the source, all that it includes, the compiler and its options
+  std::string compiler{};           ///< its path and its version
+  bool was_kept = false;            ///< nothing had to be compiled
 };
 
 /// Compiles a source, unless the folder holds what came of the same text with the same headers, compiler and
 /// options. Throws Error(usage) with what the compiler wrote when it fails; nothing is kept then.
+///
+/// What a record asks for is compiled only when its flags are harmless (refused_flag()) and its checksum is
+/// the expected one, which is known before. Throws Error(usage) that names the flag.
 [[nodiscard]] BuiltLibrary build_library(const std::filesystem::path& source, const BuildSettings& settings,
                                          const LibraryFolder& folder, const Clock& clock);
 

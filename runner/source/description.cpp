@@ -10,20 +10,19 @@
 #include "runner/protocol.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
+#include "system/strays.hpp"
 
 namespace mprof {
 namespace {
 
-constexpr double describe_limit = 60;  // s: to load a library, and little more
-
 /// What is not asked for is not in the answer.
 Message answer_of(const PluginSource& source, const std::vector<Problem>& problems, const Asking& asking) {
   Job job{.kind = JobKind::describe, .token = random_token()};
-  job.plan.timeout = describe_limit;
   job.plan.sources = {source};
   for (const Problem& problem : problems) job.cases.push_back({.problem = problem});
+  const StraysEnd with_worker;
   Process worker(asking.worker_command, to_line(job));
-  const auto event = worker.next(asking.clock, asking.clock.now() + describe_limit, asking.interrupt_fd);
+  const auto event = worker.next(asking.clock, asking.clock.now() + asking.limit, asking.interrupt_fd);
   if (event.kind == Process::Event::Kind::interrupted) throw Error(ExitCode::interrupted, "interrupted");
   if (event.kind != Process::Event::Kind::line) {
     const bool is_slow = event.kind == Process::Event::Kind::deadline;
@@ -31,7 +30,7 @@ Message answer_of(const PluginSource& source, const std::vector<Problem>& proble
     const std::string words = worker.last_words();
     throw Error(ExitCode::wrong_output,
                 fmt::format("{}: asked what it declares, it gave no answer: {}{}{}", source.path,
-                            is_slow ? fmt::format("it took longer than {:g} s", describe_limit)
+                            is_slow ? fmt::format("it took longer than {:g} s", asking.limit)
                                     : "its process ended with " + worker.how_it_ended(),
                             words.empty() ? "." : ". Its last words: ", words));
   }
@@ -98,7 +97,7 @@ class DescribedFamily final : public Family {
 
 /// To ask later, when whoever could interrupt it now may be gone.
 Asking uninterrupted(const Asking& asking) {
-  return {asking.worker_command, asking.clock};
+  return {asking.worker_command, asking.clock, -1, asking.limit};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Asking {
   std::vector<std::string> worker_command;
   const Clock& clock;
   int interrupt_fd = -1;  ///< becomes readable when it is to stop; -1: never
+  double limit = 0;       ///< s, for it to be loaded and to answer
 };
 
 /// What the library of a variant declares, without an id. Throws Error that names the source and says what is

@@ -55,9 +55,11 @@ std::optional<SourceFrame> frame_of(const fs::path& source, const Registry& regi
   return std::nullopt;
 }
 
-/// A source as a library, whatever it was, with `frame` around it.
+/// A source as a library, whatever it was, with `frame` around it. `expected`: the checksum that a record
+/// gives; without a library where it has another.
 PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
-                   const std::optional<SourceFrame>& frame, const SourceContext& context) {
+                   const std::optional<SourceFrame>& frame, const SourceContext& context,
+                   const std::string& expected = {}) {
   PluginSource source{.path = fs::absolute(file).lexically_normal().string(), .flags = flags};
   if (is_library_name(file)) {
     source.library = source.path;
@@ -67,7 +69,8 @@ PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
   const BuildSettings settings{.flags = flags,
                                .frame = frame,
                                .on_compile = [&] { context.on_compile(file); },
-                               .interrupt_fd = context.interrupt_fd};
+                               .interrupt_fd = context.interrupt_fd,
+                               .expected = expected};
   const BuiltLibrary library = build_library(source.path, settings, context.folder, context.clock);
   source.library = library.library.string();
   source.checksum = library.checksum;
@@ -76,7 +79,7 @@ PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
 }
 
 Asking asking(const SourceContext& context) {
-  return {context.worker_command, context.clock, context.interrupt_fd};
+  return {context.worker_command, context.clock, context.interrupt_fd, context.answer_limit};
 }
 
 std::vector<std::string> variants_of_family(const Registry& registry, const std::string& family) {
@@ -252,6 +255,13 @@ class Loader {
   bool is_done_ = false;
 };
 
+/// Without one nothing says what the source was.
+void require_checksum(const PluginSource& recorded) {
+  if (!recorded.checksum.empty()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("the run's record gives no checksum of {}: record a new run.", recorded.path));
+}
+
 }  // namespace
 
 FoundSources find_sources(const std::vector<std::string>& patterns) {
@@ -323,7 +333,8 @@ void reload_sources(Run& run, const SourceContext& context) {
     const std::optional<SourceFrame> frame = variant != nullptr && is_source_name(recorded.path)
                                                  ? frame_of(recorded.path, context.registry)
                                                  : std::optional<SourceFrame>();
-    const PluginSource now = built(recorded.path, recorded.flags, frame, context);
+    require_checksum(recorded);
+    const PluginSource now = built(recorded.path, recorded.flags, frame, context, recorded.checksum);
     if (now.checksum != recorded.checksum) {
       throw Error(
           ExitCode::incomparable,

@@ -21,11 +21,14 @@ struct SourceRequest {
 };
 
 struct SourceContext {
+  static constexpr double usual_answer_limit = 60;
+
   Registry& registry;
   const LibraryFolder& folder;
   std::vector<std::string> worker_command;  ///< starts what asks a library what it is
   const Clock& clock;
   int interrupt_fd = -1;
+  double answer_limit = usual_answer_limit;  ///< s, for a library to be loaded and to say what it declares
   /// Is told of each source that is compiled, before it is.
   std::function<void(const std::filesystem::path&)> on_compile = [](const std::filesystem::path&) {};
 };

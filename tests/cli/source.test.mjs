@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { mprof, read_run, source, temporary, validate_run } from "./support.mjs";
+import { mprof, read_run, source, start, temporary, until, validate_run } from "./support.mjs";
 
 const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
 const course = join(source, "tests/source/course"), stub_cuda = join(source, "tests/source/stub_cuda");
@@ -112,6 +112,97 @@ test("what a source does wrong costs its case, and is said", (t) => {
   }
 });
 
+/** A variant that does one of these things in forward(), and fails where it finds a process that another one has spoiled. */
+const acting = (actions) => variant(Object.entries(actions).map(([name, code]) => `if (act_ == "${name}") { ${code} }`).join("\n    "))
+  .replace("struct Mine : mprof::plugin::elementwise::HostMap {", `
+#include <cfenv>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <stdexcept>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+struct Mine : mprof::plugin::elementwise::HostMap {
+  explicit Mine(std::string act) : act_(std::move(act)) {
+    const bool is_clean = access("mine.cpp", R_OK) == 0 && fcntl(0, F_GETFD) >= 0 && std::getenv("SPOILED") == nullptr &&
+        std::fegetround() == FE_TONEAREST && sysconf(_SC_OPEN_MAX) > 100 && std::signal(SIGUSR2, SIG_DFL) == SIG_DFL;
+    if (!is_clean) throw std::runtime_error("somebody has spoiled this process");
+  }
+  std::string act_;`)
+  .replace('{"width", "of nothing", "1", {"1", "2"}}', `{"act", "what it does", "nothing", {${["nothing", ...Object.keys(actions)].map((name) => `"${name}"`).join(", ")}}}`)
+  .replace("[](const mprof::plugin::Parameters&) { return std::make_unique<Mine>(); }", '[](const mprof::plugin::Parameters& p) { return std::make_unique<Mine>(p.at("act")); }');
+
+const act_of = (c) => c.parameters?.act ?? "nothing";
+const acts_of = (folder) => Object.fromEntries(read_run(folder).cases.filter((c) => c.variant === "elementwise/mine").map((c) => [act_of(c), c.passes[0]]));
+
+test("a point that spoils its process spoils no other point", (t) => {
+  const { folder, run } = workshop(t, { "mine.cpp": acting({
+    directory: 'if (chdir("/") != 0) throw 1;', input: "const_cast<float*>(input(0))[0] = 0;", descriptor: "close(0);",
+    environment: 'setenv("SPOILED", "1", 1);', rounding: "std::fesetround(FE_UPWARD);", handler: "std::signal(SIGUSR2, SIG_IGN);",
+    limit: "const rlimit few{64, 64}; setrlimit(RLIMIT_NOFILE, &few);",
+  }) });
+  for (const seed of ["1", "2", "3"]) {
+    const out = `run-${seed}`;
+    const result = run("run", "--source", "mine.cpp", "--set", "act=*", "--size", "64", "--rounds", "1", "--quick", "--passes", "timing", "--seed", seed, "--out", out);
+    assert.equal(result.code, 3, result.err);
+    for (const [act, pass] of Object.entries(acts_of(join(folder, out)))) {
+      const word = act === "input" ? "wrong" : act === "rounding" ? pass.status : "ok";
+      assert.equal(pass.status, word, `${act} with seed ${seed}: ${pass.reason}`);
+      assert.doesNotMatch(pass.reason ?? "", /spoiled/, `${act} with seed ${seed}`);
+    }
+  }
+});
+
+test("processes that a point leaves are ended, and told as what they were", (t) => {
+  const { folder, run } = workshop(t);
+  const daemon = `if (fork() == 0) { setsid(); if (fork() == 0) { if (FILE* f = std::fopen("${folder}/pid", "a")) { std::fprintf(f, "%d\\n", getpid()); std::fclose(f); } sleep(600); } _exit(0); } usleep(100000);`;
+  writeFileSync(join(folder, "mine.cpp"), acting({ forks: "(void)!fork();", daemon: `static bool once = true; if (once) { once = false; ${daemon} }`, exits: "_exit(0);" }));
+  for (const seed of ["1", "2"]) {
+    const out = `run-${seed}`;
+    const result = run("run", "--source", "mine.cpp", "--set", "act=*", "--size", "64", "--quick", "--passes", "timing", "--timeout", "60", "--seed", seed, "--out", out);
+    assert.equal(result.code, 3, result.err);
+    const acts = acts_of(join(folder, out));
+    assert.equal(acts.nothing.status, "ok", acts.nothing.reason);
+    assert.deepEqual([acts.forks.status, acts.daemon.status, acts.exits.status], ["suspect", "suspect", "crashed"],
+      JSON.stringify([acts.forks.reason, acts.daemon.reason, acts.exits.reason]));
+    assert.match(acts.forks.reason, /its code forked/);
+    assert.match(acts.daemon.reason, /left a process running, which mprof ended/);
+    assert.match(acts.exits.reason, /ended without a result: exit code 0/);
+  }
+  const daemons = readFileSync(join(folder, "pid"), "utf8").trim().split("\n");
+  assert.equal(daemons.length, 2);
+  for (const pid of daemons) assert.ok(!existsSync(`/proc/${pid}`), "the daemon is gone");
+});
+
+test("a source whose initializer never returns is ended by the time limit", (t) => {
+  const { run } = workshop(t, { "stuck.cpp": variant("", "static const int stuck = [] { for (volatile bool go = true; go;) {} return 1; }();\n") });
+  for (const command of [["run", "--source", "stuck.cpp", ...quick], ["ab", "stuck.cpp", "elementwise/cpu_naive", "--size", "64"], ["tune", "stuck.cpp", "--size", "64"]]) {
+    const { code, err } = run(...command, "--timeout", "1", "--out", "a");
+    assert.equal(code, 3, err);
+    assert.match(err, /stuck\.cpp: asked what it declares, it gave no answer: it took longer than 1 s/);
+  }
+});
+
+test("a record starts no program and compiles nothing before it is checked", (t) => {
+  const { folder, run } = workshop(t, { "mine.cpp": variant(), "wrapper.sh": "" });
+  assert.equal(run("run", "--source", "mine.cpp", ...quick, "--out", "a").code, 0);
+  writeFileSync(join(folder, "wrapper.sh"), `#!/bin/sh\ntouch ${folder}/ran\nexec "$@"\n`, { mode: 0o755 });
+  const file = join(folder, "a/run.json"), recorded = JSON.parse(readFileSync(file, "utf8"));
+  const with_source = (change) => writeFileSync(file, JSON.stringify({ ...recorded, state: "interrupted", plan: { ...recorded.plan, sources: [{ ...recorded.plan.sources[0], ...change }] } }));
+  for (const command of [["sanitize", "a"], ["run", "--resume", "--out", "a"]]) {
+    with_source({ flags: ["-wrapper", join(folder, "wrapper.sh")] });
+    const flagged = run(...command);
+    assert.equal(flagged.code, 2, flagged.err);
+    assert.match(flagged.err, /mine\.cpp with -wrapper.*takes only common flags from a record/);
+    with_source({ flags: ["-DOTHER"], checksum: `sha256:${"0".repeat(64)}` });
+    const changed = run(...command);
+    assert.equal(changed.code, 4, changed.err);
+    assert.doesNotMatch(changed.err, /building/, "the checksum is compared before anything is compiled");
+  }
+  assert.ok(!existsSync(join(folder, "ran")), "the wrapper did not run");
+});
+
 test("what cannot be built or loaded is refused before anything is written", (t) => {
   const { folder, run } = workshop(t, {
     "syntax.cpp": variant("float = ;"),
@@ -169,6 +260,35 @@ test("without a compiler, or a cache that can be written", (t) => {
   const no_cache = mprof(["run", "--source", "mine.cpp", ...quick, "--out", "a"], { cwd: folder, env: { ...env, MPROF_CACHE: join(folder, "file") } });
   assert.equal(no_cache.code, 0, no_cache.err);
   assert.match(no_cache.err, /not kept for the next time: .*file/);
+});
+
+test("temporary folders of runs that were killed are removed by the next run, and no others", async (t) => {
+  const { folder, env, run } = workshop(t, { "mine.cpp": variant(), "tmp/mprof-of-somebody": "", "tmp/mprof-build-123456/older": "" });
+  const tmp = join(folder, "tmp"), compiler = join(folder, "slow"), pids = join(folder, "pids");
+  env.TMPDIR = tmp;
+  writeFileSync(compiler, `#!/bin/sh\n[ "$1" = --version ] && exec echo slow 1\necho $$ >> ${pids}\nexec sleep 600\n`, { mode: 0o755 });
+  const compilers = () => (existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : []);
+  const before = readdirSync(tmp), ours = () => readdirSync(tmp).filter((name) => !before.includes(name));
+  const begin = async (number) => {
+    const begun = start(["run", "--source", "mine.cpp", ...quick, "--out", `slow-${number}`], { cwd: folder, env: { ...env, CXX: compiler } });
+    t.after(() => begun.kill("SIGKILL"));
+    await until(() => compilers().length === number);
+    const pid = compilers().at(-1);
+    t.after(() => { try { process.kill(pid, "SIGKILL"); } catch { /* it has ended */ } });
+    return begun;
+  };
+  const killed = await begin(1), left = ours();
+  assert.equal(left.length, 1);
+  killed.kill("SIGKILL");
+  await new Promise((resolve) => killed.on("exit", resolve));
+  assert.deepEqual(ours(), left, "nobody could remove it");
+  await begin(2);
+  assert.equal(ours().length, 1, "that of the killed run is gone");
+  assert.notDeepEqual(ours(), left);
+  const held = ours();
+  assert.equal(run("run", "--variant", "elementwise/cpu_naive", ...quick, "--out", "b").code, 0);
+  assert.deepEqual(ours(), held, "that of a living run stays");
+  for (const name of before) assert.ok(existsSync(join(tmp, name)));
 });
 
 test("a baseline is declared, or given; several sources make one run", (t) => {

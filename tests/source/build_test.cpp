@@ -8,9 +8,11 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "kernels/plugin.hpp"
 #include "kernels/sources.hpp"
+#include "runner/source/recorded_flags.hpp"
 #include "runner/source/sources.hpp"
 #include "system/clock.hpp"
 #include "system/error.hpp"
@@ -37,6 +39,78 @@ TEST(NamesOfSources, AreTheirFilesOrTheirFolders) {
             (Files{"op_1", "op_2", "own"}));
   EXPECT_THROW(static_cast<void>(names_of({"/x/a/f.cu", "/y/a/f.cu"})), Error);
   EXPECT_THROW(static_cast<void>(names_of({"/x/a/f.cu", "/y/b/f.cu", "/y/a.cu"})), Error);
+}
+
+TEST(RecordedFlags, AreTakenWhereTheySayHowCodeIsCompiled) {
+  for (const Files& flags :
+       {Files{}, Files{"-O2", "-g", "-std=c++23", "-march=native", "-mavx2", "-ffast-math", "-fopenmp"},
+        Files{"-lcublas", "-L/opt/cuda/lib64", "-I", "/opt/headers", "-isystem", "x", "-DN=4", "-D", "M"},
+        Files{"-arch=sm_90", "-gencode", "arch=compute_90,code=sm_90", "--use_fast_math", "-Xptxas=-O3"},
+        Files{"-Wall", "-Wno-error=unused-value", "-maxrregcount", "64"}})
+    EXPECT_EQ(refused_flag(flags), std::nullopt);
+}
+
+TEST(RecordedFlags, AreRefusedWhereTheyCanDoMore) {
+  for (const Files& flags : {Files{"-wrapper", "x.sh"},
+                             Files{"-fplugin=x.so"},
+                             Files{"-fplugin-arg-x-y"},
+                             Files{"-B", "x"},
+                             Files{"-Bx"},
+                             Files{"-specs=x"},
+                             Files{"--specs=x"},
+                             Files{"@x"},
+                             Files{"-Xcompiler", "-wrapper"},
+                             Files{"-Xcompiler=-Bx"},
+                             Files{"-Xclang", "-load"},
+                             Files{"-Xlinker", "x"},
+                             Files{"-Xpreprocessor", "x"},
+                             Files{"-Xassembler", "x"},
+                             Files{"-Wl,-plugin,x"},
+                             Files{"-Wa,x"},
+                             Files{"-Wp,-x"},
+                             Files{"-fuse-ld=x"},
+                             Files{"--ld-path=x"},
+                             Files{"-ccbin", "x"},
+                             Files{"--compiler-bindir=x"},
+                             Files{"-fmodule-mapper=|x"},
+                             Files{"-mllvm", "-load=x"},
+                             Files{"-o", "x"},
+                             Files{"-ox"},
+                             Files{"-x", "c"},
+                             Files{"--options-file", "x"},
+                             Files{"-optf", "x"},
+                             Files{"-fdump-tree-all=x"},
+                             Files{"-fprofile-use=x"},
+                             Files{"-save-temps"},
+                             Files{"-include", "x"},
+                             Files{"--sysroot=x"},
+                             Files{"-isysroot", "x"},
+                             Files{"-gcc-toolchain"},
+                             Files{"-I", "@x"},
+                             Files{"-I", "-wrapper"},
+                             Files{"-D"},
+                             Files{"-DX=$(x)"},
+                             Files{"-DX=`x`"},
+                             Files{"-DX=\"x\""},
+                             Files{"-I/x;y"},
+                             Files{"-L/x y"},
+                             Files{"x.cpp"},
+                             Files{"x.o"},
+                             Files{""},
+                             Files{"-run"},
+                             Files{"--run-args", "x"},
+                             Files{"-dc"},
+                             Files{"-MF", "x"},
+                             Files{"-fuse-ld=/x"}})
+    EXPECT_NE(refused_flag(flags), std::nullopt) << flags.front();
+  EXPECT_EQ(refused_flag({"-O2", "-B", "x"}), "-B");
+}
+
+TEST(PathsOfSources, ThatAShellWouldRunAreKnown) {
+  for (const char* path : {"/a$(x).cu", "/a`x`.cu", "/a\"b.cu", "/a\\b.cu", "/a\nb.cu", "/$HOME/a.cu"})
+    EXPECT_TRUE(is_for_a_shell(path)) << path;
+  for (const char* path : {"/with blanks/a.cu", "/a;b/c'd/(e)&f/*.cu"})
+    EXPECT_FALSE(is_for_a_shell(path)) << path;
 }
 
 class Build : public ::testing::Test {
@@ -97,6 +171,62 @@ TEST_F(Build, ThatFailsShowsWhatTheCompilerWroteAndKeepsNothing) {
     EXPECT_NE(message.find("undeclared"), std::string::npos) << message;
   }
   EXPECT_TRUE(fs::is_empty(directory.path() / "cache of libraries" / "libraries"));
+}
+
+TEST_F(Build, OfARecordIsDoneOnlyForItsChecksum) {
+  write_file(source, "int value() { return 1; }\n");
+  const auto of_record = [&](const std::string& expected, const std::vector<std::string>& flags = {}) {
+    const LibraryFolder folder;
+    bool compiled = false;
+    BuiltLibrary built =
+        build_library(source, {.flags = flags, .on_compile = [&] { compiled = true; }, .expected = expected},
+                      folder, steady_clock());
+    EXPECT_EQ(compiled, !built.library.empty());
+    return built;
+  };
+  const BuiltLibrary other = of_record("sha256:0");
+  EXPECT_TRUE(other.library.empty());
+  EXPECT_TRUE(fs::is_empty(directory.path() / "cache of libraries" / "libraries"));
+  const BuiltLibrary same = of_record(other.checksum);
+  EXPECT_TRUE(fs::exists(same.library));
+  EXPECT_EQ(build().checksum, same.checksum) << "what a user asks for has the checksum that its record gets";
+}
+
+TEST_F(Build, OfARecordStartsNoProgramThatItsFlagsName) {
+  write_file(source, "int value() { return 1; }\n");
+  const fs::path wrapper = directory.path() / "wrapper.sh", ran = directory.path() / "ran";
+  write_file(wrapper, "#!/bin/sh\ntouch '" + ran.string() + "'\nexec \"$@\"\n");
+  fs::permissions(wrapper, fs::perms::owner_all);
+  const LibraryFolder folder;
+  try {
+    static_cast<void>(build_library(source, {.flags = {"-wrapper", wrapper.string()}, .expected = "sha256:0"},
+                                    folder, steady_clock()));
+    FAIL() << "the flag was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(std::string(error.what()).find("with -wrapper"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(fs::exists(ran));
+}
+
+TEST_F(Build, IsKeptForThisUserAlone) {
+  write_file(source, "int value() { return 1; }\n");
+  static_cast<void>(build());
+  const fs::path root = directory.path() / "cache of libraries";
+  for (const fs::path& folder : {root, root / "libraries"}) {
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+    for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+      fs::permissions(folder, others, fs::perm_options::add);
+      const LibraryFolder now;
+      EXPECT_NE(now.temporary_because().find("others may write there"), std::string::npos);
+      EXPECT_NE(now.path(), root / "libraries");
+      fs::permissions(folder, others, fs::perm_options::remove);
+    }
+  }
+  EXPECT_EQ(LibraryFolder().temporary_because(), "");
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a folder another user's";
+  ASSERT_EQ(::chown((root / "libraries").c_str(), 65534, 65534), 0);
+  EXPECT_NE(LibraryFolder().temporary_because().find("belongs to another user"), std::string::npos);
 }
 
 /// What is wrong with a library of this source.

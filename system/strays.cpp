@@ -1,0 +1,111 @@
+#include "system/strays.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <vector>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "system/started_processes.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool adopts = false;
+
+/// Shared with copies.
+std::atomic<std::size_t>* copies = nullptr;
+bool is_copy = false;
+
+/// The children of all threads; those that have ended and were not waited for, too.
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", error)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t child = 0; list >> child;) all.push_back(child);
+  }
+  return all;
+}
+
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  const int rc = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  return rc == 0 && info.si_pid == child;
+}
+
+void reap(pid_t child) {
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+void adopt_strays() {
+  if (children().empty()) adopts = ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+std::size_t end_strays() {
+  if (!adopts) return 0;
+  // What ends leaves its own children to this process. Whoever starts new ones faster than that is given up
+  // on.
+  constexpr int most_generations = 1000;
+  std::size_t running = 0;
+  const StartedProcesses::Held started = StartedProcesses::hold();
+  for (int generation = 0; generation < most_generations; ++generation) {
+    bool found = false;
+    for (const pid_t child : children()) {
+      if (started.contains(child)) continue;
+      found = true;
+      if (!has_ended(child)) ++running;
+      ::kill(child, SIGKILL);
+      reap(child);
+    }
+    if (!found) break;
+  }
+  return running;
+}
+
+void reap_strays() {
+  if (!adopts) return;
+  const StartedProcesses::Held started = StartedProcesses::hold();
+  while (true) {
+    siginfo_t info{};
+    const int rc = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+    if (rc != 0 || info.si_pid == 0 || started.contains(info.si_pid)) return;
+    reap(info.si_pid);
+  }
+}
+
+void watch_for_copies() {
+  void* const page = ::mmap(nullptr, sizeof(std::atomic<std::size_t>), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  copies = new (page) std::atomic<std::size_t>(0);
+  ::pthread_atfork(nullptr, nullptr, [] { is_copy = true; });
+}
+
+void end_copy() {
+  if (!is_copy) return;
+  ++*copies;
+  ::_exit(EXIT_FAILURE);
+}
+
+std::size_t copies_that_came_back() {
+  return copies == nullptr ? 0 : copies->exchange(0);
+}
+
+}  // namespace mprof
