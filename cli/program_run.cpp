@@ -124,7 +124,7 @@ void show_failures(const Run& run) {
     const auto failed = std::ranges::find_if(c.passes, has_failed);
     if (failed == c.passes.end() || !failed->outcome) continue;
     const std::string title = run.cases.size() == 1 ? find_variant(run, c.key.variant)->title : c.id;
-    if (failed->status == Status::wrong)
+    if (failed->status == Status::wrong || failed->status == Status::suspect)
       fmt::print(stderr, "{} in the {} pass: {}.\n", title, to_string(failed->pass), failed->reason);
     else if (!failed->outcome->output.empty())
       fmt::print(stderr, "The last lines of {} in the {} pass:\n{}\n", title, to_string(failed->pass),

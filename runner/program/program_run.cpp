@@ -1,6 +1,7 @@
 #include "runner/program/program_run.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include "collectors/injection.hpp"
 #include "collectors/range_times.hpp"
@@ -101,15 +103,45 @@ std::vector<OpInfo>& find_ops(Run& run, const CaseKey& key) {
   return std::ranges::find(family.problems, key.problem, &ProblemInfo::problem)->ops;
 }
 
+/// Tells a file from one that was put in its place.
+struct FileIdentity {
+  dev_t device{};
+  ino_t inode{};
+  off_t size = 0;
+  std::int64_t changed = 0;  ///< ns
+  bool operator==(const FileIdentity&) const = default;
+};
+
+FileIdentity identity_of(const std::string& path) {
+  constexpr std::int64_t nano = 1'000'000'000;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino, status.st_size,
+          status.st_mtim.tv_sec * nano + status.st_mtim.tv_nsec};
+}
+
+/// The files of the programs as they were when each was run first, by their paths.
+using FirstFiles = std::map<std::string, FileIdentity>;
+
 /// One case's program.
 class ProgramRunner {
  public:
-  ProgramRunner(Run& run, const ProgramContext& context, Case& c)
-      : run_(run), context_(context), case_(c), program_(program_of(run, context, c)) {}
+  ProgramRunner(Run& run, const ProgramContext& context, Case& c, FirstFiles& files)
+      : run_(run), context_(context), case_(c), program_(program_of(run, context, c)) {
+    const std::string& path = program_.launch.command.front();
+    const FileIdentity now = identity_of(path);
+    if (files.emplace(path, now).first->second != now)
+      replaced_ =
+          fmt::format("{} was replaced after it had been run: this would measure another program", path);
+  }
 
   /// Both are false when it was interrupted.
   bool time(std::uint32_t round) {
     PassResult& pass = pass_of(Pass::timing);
+    if (!replaced_.empty()) {
+      leave_out(pass, round);
+      return true;
+    }
     const bool is_late = !is_given() && pass.seconds > longest_timing;
     if (round > 0 && is_late) {
       context_.progress.case_is_left_out(case_);
@@ -125,6 +157,10 @@ class ProgramRunner {
 
   bool watch(Pass which) {
     PassResult& pass = pass_of(which);
+    if (!replaced_.empty()) {
+      skip(pass, replaced_);
+      return true;
+    }
     const InjectionKind* const kind = context_.injections.of(pass.pass);
     if (const auto reason = unavailable(kind)) {
       skip(pass, *reason);
@@ -140,6 +176,15 @@ class ProgramRunner {
   }
 
  private:
+  /// A round of a program that is another one by now. The rounds before it stay.
+  void leave_out(PassResult& pass, std::uint32_t round) {
+    if (round == 0) return skip(pass, replaced_);
+    pass.status = Status::suspect;
+    pass.reason = fmt::format("round {} and those after it were not made: {}", round + 1, replaced_);
+    context_.directory.save(case_);
+    context_.progress.case_is_left_out(case_);
+  }
+
   void watch_with(const InjectionKind& kind, PassResult& pass) {
     auto [result, seen] = watched(kind, pass.pass, false);
     const bool is_short = result.status == Status::ok && result.seconds <= run_.plan.replay_limit;
@@ -347,6 +392,7 @@ class ProgramRunner {
   const ProgramContext& context_;
   Case& case_;
   CaseProgram program_;
+  std::string replaced_;               ///< why it is not run any more; empty: it is
   std::vector<std::string> left_out_;  ///< symbols of kernels that stop the program when they are counted
 };
 
@@ -384,7 +430,7 @@ class Programs {
       context_.progress.case_is_left_out(c);
       return true;
     }
-    ProgramRunner runner(run_, context_, c);
+    ProgramRunner runner(run_, context_, c, files_);
     return task.pass == Pass::timing ? runner.time(task.round) : runner.watch(task.pass);
   }
 
@@ -406,6 +452,7 @@ class Programs {
 
   Run& run_;
   const ProgramContext& context_;
+  FirstFiles files_;
 };
 
 VariantInfo variant_of(const ProgramRequest& request) {

@@ -56,6 +56,27 @@ test("a program that fails is not run again; its last lines are shown and kept",
   assert.equal(timing.rounds, undefined);
 });
 
+test("a program that is replaced between two rounds is not measured as one", (t) => {
+  const folder = temporary(t), program = join(folder, "program"), out = join(folder, "run");
+  // Each time that it runs it is rebuilt, as by somebody in another terminal.
+  writeFileSync(program, `#!/bin/sh\ncp ${program} ${program}.new && echo '# rebuilt' >> ${program}.new && mv ${program}.new ${program}\n`, { mode: 0o755 });
+  const { code, err } = mprof(["run", "--out", out, "--rounds", "3", "--", program]);
+  assert.equal(code, 3, err);
+  assert.match(err, /program in the timing pass: round 2 and those after it were not made: .*program was replaced/);
+  validate_run(out);
+  const [timing, ...others] = read_run(out).cases[0].passes;
+  assert.equal(timing.status, "suspect");
+  assert.equal(row(timing, "total_time").samples.length, 1, "of one program");
+  for (const pass of others) assert.equal(pass.status, "skipped");
+});
+
+test("a daemon of a program's ends with it", (t) => {
+  const pid = join(temporary(t), "pid");
+  const { code, err } = run_script(t, `setsid sh -c 'echo $$ > ${pid}; exec sleep 600' > /dev/null 2>&1 & until [ -s ${pid} ]; do sleep 0.05; done`, ["--rounds", "1"]);
+  assert.equal(code, 0, err);
+  assert.ok(is_gone(readFileSync(pid, "utf8").trim()));
+});
+
 test("a signal is told from an exit code", (t) => {
   const { code, timing } = run_script(t, "echo begun; kill -SEGV $$");
   assert.equal(code, 3);
