@@ -91,16 +91,18 @@ class Joiner {
   }
 
   [[nodiscard]] std::int64_t integer(const std::string& sql) const {
-    Statement row = database_.prepare(sql);
-    return row.step() && !row.null(0) ? row.integer(0) : 0;
+    return database_.number(sql).value_or(0);
   }
 
   void find_tables() {
     tables_.clear();
-    Statement rows =
-        database_.prepare("SELECT name, sql FROM other.sqlite_master WHERE type = 'table' ORDER BY name");
-    while (rows.step()) {
-      StoredTable& table = tables_.emplace_back(StoredTable{.name = rows.text(0), .sql = rows.text(1)});
+    Statement names =
+        database_.prepare("SELECT name FROM other.sqlite_master WHERE type = 'table' ORDER BY name");
+    Statement sql =
+        database_.prepare("SELECT sql FROM other.sqlite_master WHERE type = 'table' AND name = ?");
+    while (names.step()) {
+      StoredTable& table = tables_.emplace_back(StoredTable{.name = names.only_text()});
+      if (sql.bind(table.name).step()) table.sql = sql.only_text();
       const Statement row = database_.prepare(fmt::format("SELECT * FROM other.{} LIMIT 0", table.name));
       for (int i = 0; i < row.columns(); ++i) table.columns.push_back(row.name(i));
     }
@@ -154,12 +156,20 @@ class Joiner {
   void map_domains() {
     database_.execute("CREATE TEMP TABLE domain_map (old INTEGER PRIMARY KEY, new INTEGER)");
     if (!has(tables::ranges.name)) return;
-    Statement rows = database_.prepare(
-        fmt::format("SELECT domainId, (SELECT m.domainId FROM main.NVTX_EVENTS m WHERE m.eventType = {0} "
-                    "AND m.text = o.text) FROM other.NVTX_EVENTS o WHERE o.eventType = {0}",
-                    nsys::domain_created));
-    Statement insert = database_.prepare("INSERT OR IGNORE INTO domain_map VALUES (?, ?)");
-    while (rows.step()) insert.run(rows.integer(0), rows.null(1) ? next_domain_++ : rows.integer(1));
+    Statement named = database_.prepare(
+        fmt::format("SELECT rowid FROM other.NVTX_EVENTS WHERE eventType = {}", nsys::domain_created));
+    // The literal number lets SQLite use the index.
+    const std::string known = fmt::format(
+        "SELECT m.domainId FROM other.NVTX_EVENTS o CROSS JOIN main.NVTX_EVENTS m ON "
+        "m.eventType = {} AND m.text = o.text WHERE o.rowid = ?",
+        nsys::domain_created);
+    Statement insert = database_.prepare(
+        "INSERT OR IGNORE INTO domain_map SELECT domainId, ? FROM other.NVTX_EVENTS WHERE rowid = ?");
+    while (named.step()) {
+      const std::int64_t row = named.only_integer();
+      const std::optional<std::int64_t> number = database_.number(known, row);
+      insert.run(number ? *number : next_domain_++, row);
+    }
     next_domain_ = std::max(next_domain_, integer("SELECT max(domainId) + 1 FROM other.NVTX_EVENTS"));
   }
 

@@ -25,6 +25,19 @@ Statement::Statement(const Database& database, std::string_view sql) : database_
   if (result != SQLITE_OK) database.fail(sql);
 }
 
+Statement& Statement::bind_all(std::span<const Value> values) {
+  reset();
+  for (int index = 0; const Value& value : values)
+    std::visit([&](const auto& bound) { put(++index, bound); }, value);
+  return *this;
+}
+
+void Statement::run_with(std::span<const Value> values) {
+  bind_all(values);
+  while (step()) {
+  }
+}
+
 bool Statement::step() {
   const int result = sqlite3_step(statement_.get());
   if (result != SQLITE_ROW && result != SQLITE_DONE) database_->fail(sqlite3_sql(statement_.get()));

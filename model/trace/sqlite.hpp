@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -17,6 +19,9 @@ struct sqlite3_stmt;
 namespace mprof::sqlite {
 
 class Database;
+
+/// NULL, a number, or a text that is kept elsewhere.
+using Value = std::variant<std::monostate, std::int64_t, std::string_view>;
 
 /// A statement. Its parameters are bound in order; text is copied.
 class Statement {
@@ -28,6 +33,9 @@ class Statement {
     while (step()) {
     }
   }
+  /// The same of a list of values.
+  void run_with(std::span<const Value> values);
+  Statement& bind_all(std::span<const Value> values);
   /// Binds all parameters; step() then fetches one row after the other.
   template <class... Values>
   Statement& bind(const Values&... values) {
@@ -44,6 +52,9 @@ class Statement {
   [[nodiscard]] bool null(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::string text(int column) const;
+  /// The column of a statement that has one.
+  [[nodiscard]] std::int64_t only_integer() const { return integer(0); }
+  [[nodiscard]] std::string only_text() const { return text(0); }
 
  private:
   friend class Database;
@@ -58,6 +69,7 @@ class Statement {
   void put(int index, const std::string& value) { put(index, std::string_view(value)); }
   void put(int index, const char* value) { put(index, std::string_view(value)); }
   void put(int index, std::nullptr_t);
+  void put(int index, std::monostate) { put(index, nullptr); }
   template <std::integral Integer>
   void put(int index, Integer value) {
     put(index, static_cast<std::int64_t>(value));
@@ -86,6 +98,13 @@ class Database {
   void execute(const std::string& sql);
   [[nodiscard]] Statement prepare(std::string_view sql) const { return {*this, sql}; }
   [[nodiscard]] bool has_table(std::string_view name) const;
+  /// What a query gives that asks for one number; nullopt: no row, or NULL.
+  template <class... Values>
+  [[nodiscard]] std::optional<std::int64_t> number(std::string_view sql, const Values&... values) const {
+    Statement row = prepare(sql);
+    if (!row.bind(values...).step() || row.null(0)) return std::nullopt;
+    return row.only_integer();
+  }
 
  private:
   friend class Statement;

@@ -1,140 +1,161 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
-/// The tables of trace.sqlite, for its writer and its readers. What an export of an older version does not
-/// say is NULL here, though Nsight Systems' own have NOT NULL there.
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/table.hpp"
+
+/// The tables of trace.sqlite, for its writer and its readers. What mprof does not know is NULL there, though
+/// Nsight Systems' own have NOT NULL.
 namespace mprof::trace::tables {
 
-struct Table {
-  std::string_view name;
-  std::string_view columns;  ///< as CREATE TABLE has them
+// --- Rows that are no rows of a trace ---
+
+struct StringRow {
+  std::int64_t id = 0;
+  std::string text{};
 };
 
-inline constexpr Table string_ids{"StringIds", "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL"};
-inline constexpr Table session_start{
-    "TARGET_INFO_SESSION_START_TIME",
-    "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, systemClockNs INTEGER"};
-inline constexpr Table metadata{"META_DATA_EXPORT", "name TEXT NOT NULL, value TEXT"};
-inline constexpr Table gpus{
-    "TARGET_INFO_GPU",
-    "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER, "
-    "l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, "
-    "pwGpuId INTEGER, uuid TEXT, luid INTEGER, chipName TEXT, cuDevice INTEGER, ctxswDevPath TEXT, "
-    "ctrlDevPath TEXT, revision INTEGER, nodeMask INTEGER, constantMemory INTEGER, maxIPC INTEGER, "
-    "maxRegistersPerBlock INTEGER, maxShmemPerBlock INTEGER, maxShmemPerBlockOptin INTEGER, maxShmemPerSm "
-    "INTEGER, maxRegistersPerSm INTEGER, threadsPerWarp INTEGER, asyncEngines INTEGER, maxWarpsPerSm "
-    "INTEGER, maxBlocksPerSm INTEGER, maxThreadsPerBlock INTEGER, maxBlockDimX INTEGER, maxBlockDimY "
-    "INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER, maxGridDimZ INTEGER, "
-    "computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER"};
-inline constexpr Table devices{
-    "TARGET_INFO_CUDA_DEVICE",
-    "gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, uuid TEXT, numMultiprocessors INTEGER"};
-inline constexpr Table contexts{
-    "TARGET_INFO_CUDA_CONTEXT_INFO",
-    "nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, processId INTEGER NOT "
-    "NULL, "
-    "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, parentContextId INTEGER, isGreenContext INTEGER, "
-    "numMultiprocessors INTEGER"};
-inline constexpr Table streams{
-    "TARGET_INFO_CUDA_STREAM",
-    "streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, processId INTEGER NOT NULL, "
-    "contextId INTEGER NOT NULL, priority INTEGER, flag INTEGER NOT NULL"};
-inline constexpr Table details{
-    "ANALYSIS_DETAILS",
-    "globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, startTime INTEGER NOT NULL, stopTime INTEGER NOT "
-    "NULL"};
-inline constexpr Table capture{"META_DATA_CAPTURE", "name TEXT NOT NULL, value TEXT"};
-inline constexpr Table kernels{
-    "CUPTI_ACTIVITY_KIND_KERNEL",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, "
-    "demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, "
-    "cacheConfig INTEGER, registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX "
-    "INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER, "
-    "localMemoryPerThread INTEGER, localMemoryTotal INTEGER, gridId INTEGER, sharedMemoryExecuted INTEGER, "
-    "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER, qmdBulkReleaseDone INTEGER, qmdPreexitDone "
-    "INTEGER, qmdLastCtaDone INTEGER, graphId INTEGER, clusterX INTEGER, clusterY INTEGER, clusterZ INTEGER, "
-    "clusterSchedulingPolicy INTEGER, maxPotentialClusterSize INTEGER, maxActiveClusters INTEGER, "
-    "sharedMemoryRequestedPercentage INTEGER"};
-inline constexpr Table calls{
-    "CUPTI_ACTIVITY_KIND_RUNTIME",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, "
-    "correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER, callchainId INTEGER"};
-inline constexpr Table copies{
-    "CUPTI_ACTIVITY_KIND_MEMCPY",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes "
-    "INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, "
-    "srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause "
-    "INTEGER, graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER"};
-inline constexpr Table sets{
-    "CUPTI_ACTIVITY_KIND_MEMSET",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, value "
-    "INTEGER, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER"};
-inline constexpr Table synchronizations{
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, "
-    "deprecatedSyncType INTEGER, syncType INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER"};
-inline constexpr Table overheads{
-    "CUPTI_ACTIVITY_KIND_OVERHEAD",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER, correlationId "
-    "INTEGER, nameId INTEGER NOT NULL, overheadType INTEGER NOT NULL"};
-/// Of the profiler itself, beside what CUDA's own is in the table above.
-inline constexpr Table profiler_overheads{
-    "PROFILER_OVERHEAD",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL, overheadType "
-    "INTEGER NOT NULL"};
-inline constexpr Table allocations{
-    "CUDA_GPU_MEMORY_USAGE_EVENTS",
-    "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT "
-    "NULL, virtualAddress INTEGER NOT NULL, bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, "
-    "memoryOperationType INTEGER NOT NULL, name TEXT, correlationId INTEGER, streamId INTEGER, "
-    "localMemoryPoolAddress INTEGER, localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, "
-    "localMemoryPoolUtilizedSize INTEGER, importedMemoryPoolAddress INTEGER, importedMemoryPoolProcessId "
-    "INTEGER"};
-inline constexpr Table system_calls{
-    "OSRT_API",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, nameId "
-    "INTEGER NOT NULL, returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER NOT NULL, "
-    "argumentsId INTEGER NOT NULL"};
-inline constexpr Table graphs{
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-    "greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, graphId "
-    "INTEGER NOT NULL, graphExecId INTEGER NOT NULL"};
-inline constexpr Table processes{"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT"};
-inline constexpr Table threads{"ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER"};
-inline constexpr Table system{
-    "TARGET_INFO_SYSTEM_ENV",
-    "globalVid INTEGER, devStateName TEXT NOT NULL, name TEXT NOT NULL, nameEnum INTEGER NOT NULL, value "
-    "TEXT NOT NULL"};
-inline constexpr Table ranges{
-    "NVTX_EVENTS",
-    "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, "
-    "color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, "
-    "uint64Value INTEGER, int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, "
-    "floatValue REAL, jsonTextId INTEGER, jsonText TEXT, binaryData TEXT"};
+/// A name and its value: what a file says of itself, and of how it was captured.
+struct Fact {
+  std::string name{};
+  std::string value{};
+};
 
-// --- what Nsight Systems does not know ---
+/// A number of an enumeration, and what it stands for.
+struct Label {
+  std::int64_t number = 0;
+  std::string name{};
+  std::string label{};
+};
 
-inline constexpr Table cases{
-    "MPROF_CASE",
-    "id INTEGER PRIMARY KEY, caseId TEXT NOT NULL UNIQUE, globalPid INTEGER NOT NULL, start INTEGER NOT "
-    "NULL, end INTEGER NOT NULL, firstCorrelationId INTEGER NOT NULL, lastCorrelationId INTEGER NOT NULL, "
-    "droppedRecords INTEGER NOT NULL, zeroTimeRecords INTEGER NOT NULL, reversedRecords INTEGER NOT NULL, "
-    "unattributedRecords INTEGER NOT NULL, attributionDisagreements INTEGER NOT NULL"};
-inline constexpr Table attribution{
-    "MPROF_ATTRIBUTION",
-    "correlationId INTEGER PRIMARY KEY, caseId INTEGER NOT NULL, op TEXT NOT NULL, part TEXT NOT NULL"};
-inline constexpr Table own_ranges{
-    "MPROF_RANGE",
-    "caseId INTEGER NOT NULL, externalId INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, "
-    "name TEXT NOT NULL, globalTid INTEGER NOT NULL, op TEXT NOT NULL, part TEXT NOT NULL, isExtent INTEGER "
-    "NOT NULL DEFAULT 0"};
-/// Which processes a case had.
-inline constexpr Table case_processes{"MPROF_PROCESS", "caseId INTEGER NOT NULL, globalPid INTEGER NOT NULL"};
+struct SystemFact {
+  std::string name{};
+  std::int64_t number = 0;
+  std::string value{};
+};
+
+struct SessionStart {
+  std::int64_t utc = 0;  ///< ns since 1970
+  std::string utc_text{};
+  std::string local_text{};
+};
+
+/// From the first case's start to the last one's end.
+struct Span {
+  Interval time{};
+};
+
+struct DeviceRow {
+  std::uint32_t device = 0;
+  std::int64_t process = 0;  ///< as the operating system numbers it, here and below
+  std::string_view uuid{};
+  std::optional<std::uint32_t> multiprocessors{};
+};
+
+struct ContextRow {
+  ContextInfo of{};
+  std::int64_t process = 0;
+};
+
+struct StreamRow {
+  std::int64_t process = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  int type = nsys::unknown_stream;
+};
+
+struct SynchronizationRow {
+  Synchronization of{};
+  std::uint32_t device = 0;
+};
+
+struct SystemCallRow {
+  Call of{};
+  std::int64_t event_class = nsys::system_call_class;
+};
+
+/// A range, or the name of a domain.
+struct NvtxEvent {
+  std::int64_t start = 0;
+  std::optional<std::int64_t> end{};  ///< not of a mark, or of a domain's name
+  std::int64_t type = 0;
+  std::optional<std::string> text{};
+  std::optional<std::int64_t> string{};  ///< the same in StringIds
+  std::int64_t thread = 0;
+  std::optional<std::int64_t> end_thread{};  ///< where it is another one
+  std::int64_t domain = 0;
+};
+
+struct CaseRow {
+  std::int64_t number = 0;
+  CaseInfo of{};
+  std::int64_t first_correlation = 0;
+  std::int64_t last_correlation = 0;
+};
+
+struct Attribution {
+  std::int64_t correlation = 0;
+  std::int64_t in_case = 0;
+  Place place{};
+};
+
+/// A range of mprof's own.
+struct OwnRange {
+  std::int64_t in_case = 0;
+  std::uint64_t id = 0;
+  Interval time{};
+  std::string name{};
+  std::int64_t thread = 0;
+  Place place{};
+  bool is_extent = false;
+};
+
+struct CaseProcess {
+  std::int64_t in_case = 0;
+  std::int64_t process = 0;
+};
+
+// --- As Nsight Systems exports them, schema 3.24.14 ---
+
+extern const Table<StringRow> string_ids;
+extern const Table<SessionStart> session_start;
+extern const Table<Fact> metadata;
+extern const Table<Fact> capture;
+extern const Table<SystemFact> system;
+extern const Table<Span> details;
+extern const Table<Gpu> gpus;
+extern const Table<DeviceRow> devices;
+extern const Table<ContextRow> contexts;
+extern const Table<StreamRow> streams;
+extern const Table<ProcessInfo> processes;
+extern const Table<ThreadInfo> threads;
+extern const Table<Kernel> kernels;
+extern const Table<GraphExecution> graphs;
+extern const Table<Transfer> copies;
+extern const Table<Transfer> sets;
+extern const Table<Call> calls;
+extern const Table<SynchronizationRow> synchronizations;
+extern const Table<Overhead> overheads;
+/// Of the profiler itself; what CUDA's own is stands in the table above.
+extern const Table<Overhead> profiler_overheads;
+extern const Table<Allocation> allocations;
+extern const Table<SystemCallRow> system_calls;
+extern const Table<NvtxEvent> ranges;
+
+/// A table that names the numbers of another one's column.
+[[nodiscard]] Table<Label> labels(const nsys::Enumeration& of);
+
+// --- What Nsight Systems does not know ---
+
+extern const Table<CaseRow> cases;
+extern const Table<Attribution> attribution;
+extern const Table<OwnRange> own_ranges;
+extern const Table<CaseProcess> case_processes;
+/// What their columns mean, for docs/formats/run-record.md.
+[[nodiscard]] std::string own_tables_as_markdown();
 
 }  // namespace mprof::trace::tables

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,99 +26,63 @@ namespace mprof::trace {
 namespace {
 
 using sqlite::Database;
-using sqlite::Statement;
+using tables::Insert;
 
 using namespace nsys;
 
-/// The tables whose rows belong to a case by their correlation id.
-constexpr std::array correlated{tables::kernels,   tables::graphs,     tables::calls,
-                                tables::copies,    tables::sets,       tables::synchronizations,
-                                tables::overheads, tables::allocations};
+/// The names of the tables whose rows belong to a case by their correlation id.
+std::vector<std::string_view> correlated() {
+  return {tables::kernels.name,   tables::graphs.name,     tables::calls.name,
+          tables::copies.name,    tables::sets.name,       tables::synchronizations.name,
+          tables::overheads.name, tables::allocations.name};
+}
 
-/// The columns of a table as CREATE TABLE has them: each begins with its name.
-std::vector<std::string_view> definitions(std::string_view columns) {
-  std::vector<std::string_view> all;
-  while (!columns.empty()) {
-    const std::size_t comma = std::min(columns.find(", "), columns.size());
-    all.push_back(columns.substr(0, comma));
-    columns.remove_prefix(std::min(columns.size(), comma + 2));
+/// A file's own numbers, which its writer looks at as they are.
+class AsStored final : public tables::FromFile {
+ public:
+  NameIndex name(std::int64_t) override { return 0; }
+  const std::string& text(std::int64_t) override { return nothing_; }
+  CallName call(std::int64_t) override { return {}; }
+
+ private:
+  std::string nothing_;
+};
+
+/// The rows of a table that a condition holds for, in the file's own times and numbers.
+template <class Row>
+std::vector<Row> stored(const Database& database, const tables::Table<Row>& table,
+                        std::string_view condition = {}, std::initializer_list<sqlite::Value> values = {}) {
+  AsStored as_stored;
+  tables::Rows<Row> rows(database, table, as_stored, condition, values);
+  std::vector<Row> all;
+  while (auto row = rows.next()) {
+    rows.finish(*row);
+    all.push_back(std::move(*row));
   }
   return all;
-}
-std::string_view name_of(std::string_view definition) {
-  return definition.substr(0, definition.find(' '));
-}
-
-/// A file that an older mprof wrote may lack columns: they are added, empty.
-void create(Database& database, const tables::Table& table) {
-  if (!database.has_table(table.name)) {
-    database.execute(fmt::format("CREATE TABLE {} ({})", table.name, table.columns));
-    return;
-  }
-  std::set<std::string, std::less<>> there;
-  Statement rows = database.prepare("SELECT name FROM pragma_table_info(?)");
-  rows.bind(table.name);
-  while (rows.step()) there.insert(rows.text(0));
-  for (const std::string_view column : definitions(table.columns)) {
-    if (there.contains(name_of(column))) continue;
-    const bool needs_value = column.find("NOT NULL") != column.npos && column.find("DEFAULT") == column.npos;
-    database.execute(
-        fmt::format("ALTER TABLE {} ADD COLUMN {}{}", table.name, column, needs_value ? " DEFAULT 0" : ""));
-  }
-}
-
-/// An INSERT of all columns of a table, which is made when it is missing.
-Statement insert_into(Database& database, const tables::Table& table) {
-  create(database, table);
-  std::string names, parameters;
-  for (const std::string_view column : definitions(table.columns)) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(column));
-    parameters += parameters.empty() ? "?" : ", ?";
-  }
-  return database.prepare(fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, names, parameters));
-}
-
-void write_enumeration(Database& database, const Enumeration& enumeration) {
-  if (database.has_table(enumeration.table)) return;
-  Statement insert = insert_into(database, {enumeration.table, enumeration_columns});
-  for (const EnumRow& row : enumeration.rows) insert.run(row.id, row.name, row.label);
 }
 
 /// StringIds: each text once.
 class Strings {
  public:
-  explicit Strings(Database& database) : insert_(insert_into(database, tables::string_ids)) {
-    Statement all = database.prepare("SELECT id, value FROM StringIds");
-    while (all.step()) ids_.emplace(all.text(1), all.integer(0));
-    for (const auto& [text, id] : ids_) next_ = std::max(next_, id + 1);
+  Strings(Database& database, tables::ToFile& file) : insert_(database, tables::string_ids, file) {
+    for (const auto& [id, text] : stored(database, tables::string_ids)) {
+      ids_.emplace(text, id);
+      next_ = std::max(next_, id + 1);
+    }
   }
 
-  std::int64_t id(const std::string& text) {
-    const auto [entry, is_new] = ids_.try_emplace(text, next_);
-    if (is_new) insert_.run(next_++, text);
+  std::int64_t id(std::string_view text) {
+    const auto [entry, is_new] = ids_.try_emplace(std::string(text), next_);
+    if (is_new) insert_({next_++, entry->first});
     return entry->second;
   }
 
  private:
-  Statement insert_;
+  Insert<tables::StringRow> insert_;
   std::unordered_map<std::string, std::int64_t> ids_;
   std::int64_t next_ = 0;
 };
-
-std::optional<std::int64_t> unless_zero(std::uint64_t value) {
-  if (value == 0) return std::nullopt;
-  return static_cast<std::int64_t>(value);
-}
-
-template <class Kind>
-int number(Kind kind) {
-  return static_cast<int>(kind);
-}
-template <class Kind>
-std::optional<int> number(const std::optional<Kind>& kind) {
-  if (!kind) return std::nullopt;
-  return number(*kind);
-}
 
 int event_type(RangeStyle style) {
   switch (style) {
@@ -145,14 +110,14 @@ void for_each_correlation(const Trace& trace, const Visit& visit) {
 }
 
 /// Writes one trace; everything in the transaction of its caller.
-class Writer {
+class Writer final : public tables::ToFile {
  public:
   Writer(Database& database, const Trace& trace)
       : database_(database),
         trace_(trace),
         of_(trace.cases.at(0)),
         extent_(extent_of(trace)),
-        strings_(database) {
+        strings_(database, *this) {
     describe_file();
     remove_older();
     write_case();
@@ -164,7 +129,7 @@ class Writer {
     write_processes();
     write_queues();
     write_kernels();
-    write_graphs();
+    write_rows(tables::graphs, trace_.graphs);
     write_transfers();
     write_calls();
     write_synchronizations();
@@ -178,8 +143,37 @@ class Writer {
   }
 
  private:
-  [[nodiscard]] std::int64_t correlation(std::int64_t id) const { return first_correlation_ + id; }
-  [[nodiscard]] std::int64_t time(std::int64_t time) const { return trace_.epoch + time - session_start_; }
+  std::int64_t correlation(std::int64_t id) override { return first_correlation_ + id; }
+  std::int64_t time(std::int64_t time) override { return trace_.epoch + time - session_start_; }
+  std::int64_t process(std::int64_t id) override { return id != 0 ? id : of_.process; }
+  std::int64_t string(std::string_view text) override { return strings_.id(text); }
+  std::int64_t string(NameIndex name) override {
+    const auto [entry, is_new] = string_ids_.try_emplace(name);
+    if (is_new) entry->second = strings_.id(trace_.names[name]);
+    return entry->second;
+  }
+
+  template <class Row>
+  Insert<Row> insert_into(const tables::Table<Row>& table) {
+    return {database_, table, *this};
+  }
+  /// A table exists only when it has rows.
+  template <class Row>
+  void write_rows(const tables::Table<Row>& table, const std::vector<Row>& rows) {
+    if (rows.empty()) return;
+    Insert<Row> insert = insert_into(table);
+    for (const Row& row : rows) insert(row);
+  }
+  void write_enumeration(const Enumeration& enumeration) {
+    if (database_.has_table(enumeration.table)) return;
+    Insert<tables::Label> insert = insert_into(tables::labels(enumeration));
+    for (const EnumRow& row : enumeration.rows)
+      insert({row.id, std::string(row.name), std::string(row.label)});
+  }
+  template <class... Values>
+  void remove(std::string_view table, std::string_view condition, const Values&... values) {
+    database_.prepare(fmt::format("DELETE FROM {} WHERE {}", table, condition)).run(values...);
+  }
 
   /// The case's window, and what lies around it.
   static Interval extent_of(const Trace& trace) {
@@ -199,21 +193,20 @@ class Writer {
       const auto seconds = std::chrono::floor<std::chrono::seconds>(
           std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start)));
       const auto text = [](const auto& time) { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", time); };
-      insert_into(database_, tables::session_start)
-          .run(start, text(seconds), text(fmt::localtime(std::chrono::system_clock::to_time_t(seconds))),
-               nullptr);
-      Statement captured = insert_into(database_, tables::capture);
-      for (const char* event : {"Cuda", "NvtxEvents"}) captured.run("CAPTURE_EVENT_TYPE", event);
-      Statement insert = insert_into(database_, tables::metadata);
-      insert.run("EXPORT_PRODUCT_NAME", "mprof");
-      insert.run("EXPORT_SCHEMA_VERSION", "3.24.14");
-      insert.run("EXPORT_SCHEMA_VERSION_MAJOR", "3");
-      insert.run("EXPORT_SCHEMA_VERSION_MINOR", "24");
-      insert.run("EXPORT_SCHEMA_VERSION_MICRO", "14");
-      insert.run("EXPORT_PRODUCT_VERSION", fmt::format("mprof {}", version));
+      insert_into(tables::session_start)(
+          {start, text(seconds), text(fmt::localtime(std::chrono::system_clock::to_time_t(seconds)))});
+      Insert<tables::Fact> captured = insert_into(tables::capture);
+      for (const char* event : {"Cuda", "NvtxEvents"}) captured({"CAPTURE_EVENT_TYPE", event});
+      Insert<tables::Fact> insert = insert_into(tables::metadata);
+      insert({"EXPORT_PRODUCT_NAME", "mprof"});
+      insert({"EXPORT_SCHEMA_VERSION", "3.24.14"});
+      insert({"EXPORT_SCHEMA_VERSION_MAJOR", "3"});
+      insert({"EXPORT_SCHEMA_VERSION_MINOR", "24"});
+      insert({"EXPORT_SCHEMA_VERSION_MICRO", "14"});
+      insert({"EXPORT_PRODUCT_VERSION", fmt::format("mprof {}", version)});
     }
-    Statement start = database_.prepare("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME");
-    if (start.step()) session_start_ = start.integer(0);
+    const auto starts = stored(database_, tables::session_start);
+    if (!starts.empty()) session_start_ = starts.front().utc;
   }
 
   void remove_older() {
@@ -221,89 +214,65 @@ class Writer {
     create(database_, tables::attribution);
     create(database_, tables::own_ranges);
     create(database_, tables::case_processes);
-    Statement older = database_.prepare(
-        "SELECT id, globalPid, start, end, firstCorrelationId, lastCorrelationId FROM MPROF_CASE "
-        "WHERE caseId = ?");
-    if (!older.bind(of_.id).step()) return;
-    for (const tables::Table& table : correlated) {
-      if (!database_.has_table(table.name)) continue;
-      database_.prepare(fmt::format("DELETE FROM {} WHERE correlationId BETWEEN ? AND ?", table.name))
-          .run(older.integer(4), older.integer(5));
+    for (const tables::CaseRow& older : stored(database_, tables::cases, "caseId = ?", {of_.id})) {
+      for (const std::string_view table : correlated()) {
+        if (database_.has_table(table))
+          remove(table, "correlationId BETWEEN ? AND ?", older.first_correlation, older.last_correlation);
+      }
+      std::set<std::int64_t> processes{older.of.process};
+      for (const auto& further : stored(database_, tables::case_processes, "caseId = ?", {older.number}))
+        processes.insert(further.process);
+      for (const std::int64_t process : processes) remove_of_process(process, older.of.window);
+      for (const std::string_view table :
+           {tables::attribution.name, tables::own_ranges.name, tables::case_processes.name})
+        remove(table, "caseId = ?", older.number);
+      remove(tables::cases.name, "id = ?", older.number);
     }
-    std::set<std::int64_t> processes{older.integer(1)};
-    Statement further = database_.prepare("SELECT globalPid FROM MPROF_PROCESS WHERE caseId = ?");
-    further.bind(older.integer(0));
-    while (further.step()) processes.insert(further.integer(0));
-    for (const std::int64_t process : processes)
-      remove_of_process(process, {older.integer(2), older.integer(3)});
-    for (const tables::Table& table : {tables::attribution, tables::own_ranges, tables::case_processes}) {
-      database_.prepare(fmt::format("DELETE FROM {} WHERE caseId = ?", table.name)).run(older.integer(0));
-    }
-    database_.prepare("DELETE FROM MPROF_CASE WHERE id = ?").run(older.integer(0));
   }
 
-  /// What has no correlation id.
+  /// What has no correlation id. Domains stay: other cases may have ranges in them.
   void remove_of_process(std::int64_t process, const Interval& window) {
-    for (const tables::Table& table : {tables::ranges, tables::system_calls, tables::profiler_overheads}) {
-      if (!database_.has_table(table.name)) continue;
-      // Domains stay: other cases may have ranges in them.
-      const std::string ranges =
-          table.name == tables::ranges.name ? fmt::format(" AND eventType != {}", domain_created) : "";
-      database_
-          .prepare(fmt::format("DELETE FROM {} WHERE globalTid & ? = ? AND start BETWEEN ? AND ?{}",
-                               table.name, ranges))
-          .run(~thread_mask, process, window.start, window.end);
+    constexpr std::string_view of_process = "globalTid & ? = ? AND start BETWEEN ? AND ?";
+    for (const std::string_view table :
+         {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name}) {
+      if (!database_.has_table(table)) continue;
+      const std::string but =
+          table == tables::ranges.name ? fmt::format(" AND eventType != {}", domain_created) : "";
+      remove(table, fmt::format("{}{}", of_process, but), ~thread_mask, process, window.start, window.end);
     }
   }
 
   void write_case() {
-    Statement last = database_.prepare("SELECT max(id), max(lastCorrelationId) FROM MPROF_CASE");
-    if (last.step() && !last.null(0)) {
-      case_ = last.integer(0) + 1;
-      first_correlation_ = last.integer(1) + 1;
+    std::int64_t last_correlation = -1;
+    for (const tables::CaseRow& other : stored(database_, tables::cases)) {
+      case_ = std::max(case_, other.number + 1);
+      last_correlation = std::max(last_correlation, other.last_correlation);
     }
+    first_correlation_ = last_correlation + 1;
     std::int64_t largest = 0;
     for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex) { largest = std::max(largest, id); });
     for (const Overhead& overhead : trace_.overheads) largest = std::max(largest, overhead.correlation);
-    const Counts& counts = of_.counts;
-    insert_into(database_, tables::cases)
-        .run(case_, of_.id, of_.process, time(extent_.start), time(extent_.end), first_correlation_,
-             correlation(largest), counts.dropped, counts.zero_time, counts.reversed, counts.unattributed,
-             counts.disagreements);
+    tables::CaseRow row{case_, of_, first_correlation_, correlation(largest)};
+    row.of.window = extent_;
+    insert_into(tables::cases)(row);
   }
 
   void write_gpus() {
-    if (trace_.gpus.empty()) return;
-    create(database_, tables::gpus);
-    Statement insert = database_.prepare(
-        "INSERT INTO TARGET_INFO_GPU (vmId, id, name, busLocation, isDiscrete, l2CacheSize, totalMemory, "
-        "memoryBandwidth, clockRate, smCount, pwGpuId, uuid, chipName, cuDevice, threadsPerWarp, "
-        "asyncEngines, computeMajor, computeMinor, smMajor, smMinor) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, "
-        "?, "
-        "?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (const Gpu& gpu : trace_.gpus) {
-      database_.prepare("DELETE FROM TARGET_INFO_GPU WHERE id = ?").run(gpu.id);
-      insert.run(own_machine, gpu.id, gpu.name, gpu.bus_location, gpu.l2_cache, gpu.memory,
-                 gpu.memory_bandwidth, gpu.clock_rate, gpu.multiprocessors, gpu.id, bare_uuid(gpu), gpu.chip,
-                 gpu.id, gpu.threads_per_warp, gpu.copy_engines, gpu.compute_major, gpu.compute_minor,
-                 gpu.compute_major, gpu.compute_minor);
+      create(database_, tables::gpus);
+      remove(tables::gpus.name, "id = ?", gpu.id);
     }
-  }
-
-  /// As Nsight Systems has it: without "GPU-".
-  static std::string bare_uuid(const Gpu& gpu) {
-    constexpr std::string_view prefix = "GPU-";
-    return gpu.uuid.starts_with(prefix) ? gpu.uuid.substr(prefix.size()) : gpu.uuid;
+    write_rows(tables::gpus, trace_.gpus);
   }
 
   void write_system() {
     if (trace_.system.empty()) return;
-    Statement insert = insert_into(database_, tables::system);
+    Insert<tables::SystemFact> insert = insert_into(tables::system);
     for (const SystemProperty& property : system_properties) {
       const auto known = trace_.system.find(std::string(property.name));
       if (known == trace_.system.end()) continue;
-      database_.prepare("DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE name = ?").run(property.name);
-      insert.run(own_machine, "Local (CLI)", property.name, property.id, known->second);
+      remove(tables::system.name, "name = ?", property.name);
+      insert({known->first, property.id, known->second});
     }
   }
 
@@ -318,29 +287,27 @@ class Writer {
     look_at(trace_.graphs);
     look_at(trace_.transfers);
     if (queues.empty()) return;
-    write_enumeration(database_, stream_types);
-    Statement devices = insert_into(database_, tables::devices);
-    Statement contexts = insert_into(database_, tables::contexts);
-    Statement streams = insert_into(database_, tables::streams);
+    write_enumeration(stream_types);
+    Insert<tables::DeviceRow> devices = insert_into(tables::devices);
+    Insert<tables::ContextRow> contexts = insert_into(tables::contexts);
+    Insert<tables::StreamRow> streams = insert_into(tables::streams);
     std::set<std::int64_t> processes;
     for (const auto& [id, queue] : queues) processes.insert(native_process(id));
     for (const std::int64_t pid : processes) {
-      database_.prepare("DELETE FROM TARGET_INFO_CUDA_DEVICE WHERE pid = ?").run(pid);
-      database_.prepare("DELETE FROM TARGET_INFO_CUDA_CONTEXT_INFO WHERE processId = ?").run(pid);
-      database_.prepare("DELETE FROM TARGET_INFO_CUDA_STREAM WHERE processId = ?").run(pid);
+      remove(tables::devices.name, "pid = ?", pid);
+      remove(tables::contexts.name, "processId = ?", pid);
+      remove(tables::streams.name, "processId = ?", pid);
     }
     std::set<std::pair<std::int64_t, std::uint32_t>> known_devices, known_contexts;
     for (const auto& [id, queue] : queues) {
       const std::int64_t pid = native_process(id);
       const auto gpu = std::ranges::find(trace_.gpus, queue.device, &Gpu::id);
       if (known_devices.emplace(pid, queue.device).second && gpu != trace_.gpus.end())
-        devices.run(gpu->id, queue.device, pid, bare_uuid(*gpu), gpu->multiprocessors);
+        devices({queue.device, pid, gpu->uuid, gpu->multiprocessors});
       const ContextInfo context = context_of(id, queue);
-      if (known_contexts.emplace(pid, queue.context).second)
-        contexts.run(context.null_stream, 0, 1, pid, queue.device, queue.context, context.parent,
-                     context.is_green ? 1 : 0, context.multiprocessors);
-      streams.run(queue.stream, 0, 1, pid, queue.context, nullptr,
-                  queue.stream == context.null_stream ? null_stream : unknown_stream);
+      if (known_contexts.emplace(pid, queue.context).second) contexts({context, pid});
+      streams({pid, queue.context, queue.stream,
+               queue.stream == context.null_stream ? null_stream : unknown_stream});
     }
   }
 
@@ -354,141 +321,84 @@ class Writer {
         .process = in_process, .device = queue.device, .id = queue.context, .null_stream = first_null_stream};
   }
 
-  /// From the first case's start to the last one's end.
+  /// From the first case's start to the last one's end, in the file's times.
   void write_span() {
-    Statement span = database_.prepare("SELECT min(start), max(end) FROM MPROF_CASE");
-    if (!span.step() || span.null(0)) return;
+    std::optional<Interval> span;
+    for (const tables::CaseRow& one : stored(database_, tables::cases)) {
+      if (!span) span = one.of.window;
+      span = Interval{std::min(span->start, one.of.window.start), std::max(span->end, one.of.window.end)};
+    }
+    if (!span) return;
     create(database_, tables::details);
-    database_.execute("DELETE FROM ANALYSIS_DETAILS");
-    insert_into(database_, tables::details)
-        .run(own_machine, span.integer(1) - span.integer(0), span.integer(0), span.integer(1));
+    database_.execute(fmt::format("DELETE FROM {}", tables::details.name));
+    insert_into(tables::details)({*span});
   }
 
   /// Their names, and those of their threads; a process that no name is known of needs no row.
   void write_processes() {
-    Statement insert_case = insert_into(database_, tables::case_processes);
+    Insert<tables::CaseProcess> insert_case = insert_into(tables::case_processes);
     for (const ProcessInfo& process : trace_.processes) {
       if (process.in_case != 0) continue;
-      insert_case.run(case_, process.id);
+      insert_case({case_, process.id});
       if (process.name.empty()) continue;
-      Statement insert = insert_into(database_, tables::processes);
-      database_.prepare("DELETE FROM PROCESSES WHERE globalPid = ?").run(process.id);
-      insert.run(process.id, native_process(process.id), process.name);
+      Insert<ProcessInfo> insert = insert_into(tables::processes);
+      remove(tables::processes.name, "globalPid = ?", process.id);
+      insert(process);
     }
     if (trace_.threads.empty()) return;
-    Statement insert = insert_into(database_, tables::threads);
+    Insert<ThreadInfo> insert = insert_into(tables::threads);
     for (const ThreadInfo& thread : trace_.threads) {
       const bool is_here = std::ranges::any_of(trace_.processes, [&](const ProcessInfo& process) {
         return process.in_case == 0 && process.id == process_of(thread.id);
       });
       if (!is_here && process_of(thread.id) != of_.process) continue;
-      database_.prepare("DELETE FROM ThreadNames WHERE globalTid = ?").run(thread.id);
-      insert.run(strings_.id(thread.name), nullptr, thread.id);
+      remove(tables::threads.name, "globalTid = ?", thread.id);
+      insert(thread);
     }
-  }
-
-  /// That a row names, or else the case's.
-  [[nodiscard]] std::int64_t process(std::int64_t of_row) const { return of_row != 0 ? of_row : of_.process; }
-
-  /// The id of a text of the trace in StringIds.
-  std::int64_t string(NameIndex name) {
-    const auto [entry, is_new] = string_ids_.try_emplace(name);
-    if (is_new) entry->second = strings_.id(trace_.names[name]);
-    return entry->second;
   }
 
   void write_kernels() {
-    if (trace_.kernels.empty()) return;
-    write_enumeration(database_, launch_types);
-    Statement insert = insert_into(database_, tables::kernels);
-    for (const Kernel& k : trace_.kernels) {
-      const auto along = [](const std::optional<Size>& size, std::size_t axis) {
-        return size ? std::optional(size->at(axis)) : std::nullopt;
-      };
-      insert.run(time(k.time.start), time(k.time.end), k.queue.device, k.queue.context, nullptr,
-                 k.queue.stream, correlation(k.correlation), process(k.process), string(k.name),
-                 string(k.short_name), string(k.mangled), k.launch_type, k.cache_config,
-                 k.registers_per_thread, along(k.grid, 0), along(k.grid, 1), along(k.grid, 2),
-                 along(k.block, 0), along(k.block, 1), along(k.block, 2), k.static_shared_memory,
-                 k.dynamic_shared_memory, k.local_memory_per_thread, k.local_memory_total, k.grid_id,
-                 k.shared_memory_executed, unless_zero(k.graph_node), k.shared_memory_limit, nullptr, nullptr,
-                 nullptr, unless_zero(k.graph), along(k.cluster, 0), along(k.cluster, 1), along(k.cluster, 2),
-                 k.cluster_scheduling_policy, k.max_potential_cluster_size, k.max_active_clusters, nullptr);
-    }
-  }
-
-  void write_graphs() {
-    if (trace_.graphs.empty()) return;
-    Statement insert = insert_into(database_, tables::graphs);
-    for (const GraphExecution& g : trace_.graphs) {
-      insert.run(time(g.time.start), time(g.time.end), g.queue.device, g.queue.context, nullptr,
-                 g.queue.stream, correlation(g.correlation), process(g.process), g.graph, g.graph_exec);
-    }
+    if (!trace_.kernels.empty()) write_enumeration(launch_types);
+    write_rows(tables::kernels, trace_.kernels);
   }
 
   void write_system_calls() {
     if (trace_.system_calls.empty()) return;
-    write_enumeration(database_, event_classes);
-    Statement insert = insert_into(database_, tables::system_calls);
-    for (const Call& c : trace_.system_calls) {
-      insert.run(time(c.time.start), time(c.time.end), system_call_class, c.thread, string(c.name), c.result,
-                 nullptr, 0, 0);
-    }
+    write_enumeration(event_classes);
+    Insert<tables::SystemCallRow> insert = insert_into(tables::system_calls);
+    for (const Call& call : trace_.system_calls) insert({call});
     say_captured("CAPTURE_EVENT_TYPE", "OSRuntime");
     if (trace_.system_call_threshold)
       say_captured("OS_RUNTIME_OPTIONS:DURATION_THRESHOLD_NS", std::to_string(*trace_.system_call_threshold));
   }
 
   /// Once in the file.
-  void say_captured(std::string_view name, std::string_view value) {
-    Statement insert = insert_into(database_, tables::capture);
-    database_.prepare("DELETE FROM META_DATA_CAPTURE WHERE name = ? AND value = ?").run(name, value);
-    insert.run(name, value);
+  void say_captured(const std::string& name, const std::string& value) {
+    Insert<tables::Fact> insert = insert_into(tables::capture);
+    remove(tables::capture.name, "name = ? AND value = ?", name, value);
+    insert({name, value});
   }
 
-  /// A table exists only when it has rows.
   void write_transfers() {
     if (trace_.transfers.empty()) return;
-    write_enumeration(database_, memory_kinds);
-    std::optional<Statement> insert_copy, insert_set;
+    write_enumeration(memory_kinds);
+    std::optional<Insert<Transfer>> insert_copy, insert_set;
     for (const Transfer& transfer : trace_.transfers) {
-      if (transfer.is_set()) {
-        if (!insert_set) insert_set = insert_into(database_, tables::sets);
-        write_set(*insert_set, transfer);
-      } else {
-        if (!insert_copy) insert_copy = insert_into(database_, tables::copies);
-        write_copy(*insert_copy, transfer);
-      }
+      auto& insert = transfer.is_set() ? insert_set : insert_copy;
+      if (!insert) insert.emplace(insert_into(transfer.is_set() ? tables::sets : tables::copies));
+      (*insert)(transfer);
     }
-    if (insert_copy) write_enumeration(database_, copy_kinds);
-  }
-
-  void write_copy(Statement& insert, const Transfer& t) {
-    insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
-               correlation(t.correlation), process(t.process), t.bytes, number(t.kind), nullptr,
-               number(t.source), number(t.destination), nullptr, nullptr, nullptr, nullptr, nullptr,
-               unless_zero(t.graph_node), nullptr, t.count);
-  }
-
-  void write_set(Statement& insert, const Transfer& t) {
-    insert.run(time(t.time.start), time(t.time.end), t.queue.device, t.queue.context, nullptr, t.queue.stream,
-               correlation(t.correlation), process(t.process), t.value, t.bytes, unless_zero(t.graph_node),
-               number(t.source));
+    if (insert_copy) write_enumeration(copy_kinds);
   }
 
   void write_calls() {
-    if (trace_.calls.empty()) return;
-    write_enumeration(database_, event_classes);
-    Statement insert = insert_into(database_, tables::calls);
-    for (const Call& c : trace_.calls) {
-      insert.run(time(c.time.start), time(c.time.end), static_cast<int>(c.api), c.thread,
-                 correlation(c.correlation), string(c.versioned_name), c.result, nullptr);
-    }
+    if (!trace_.calls.empty()) write_enumeration(event_classes);
+    write_rows(tables::calls, trace_.calls);
   }
 
   void write_synchronizations() {
     if (trace_.synchronizations.empty()) return;
-    write_enumeration(database_, synchronization_kinds);
+    write_enumeration(synchronization_kinds);
     // CUPTI names the context only; nsys shows its device as well.
     std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> device_of;
     const auto look_at = [&](const auto& rows) {
@@ -496,67 +406,55 @@ class Writer {
     };
     look_at(trace_.kernels);
     look_at(trace_.transfers);
-    Statement insert = insert_into(database_, tables::synchronizations);
-    for (const Synchronization& s : trace_.synchronizations) {
-      insert.run(time(s.time.start), time(s.time.end), device_of[{process(s.process), s.context}], s.context,
-                 nullptr, s.stream, correlation(s.correlation), process(s.process), nullptr,
-                 static_cast<int>(s.kind), s.event, s.event_sync);
-    }
+    Insert<tables::SynchronizationRow> insert = insert_into(tables::synchronizations);
+    for (const Synchronization& row : trace_.synchronizations)
+      insert({row, device_of[{process(row.process), row.context}]});
   }
 
   void write_overheads() {
     if (trace_.overheads.empty()) return;
-    write_enumeration(database_, overhead_kinds);
-    Statement insert = insert_into(database_, tables::overheads);
-    Statement insert_own = insert_into(database_, tables::profiler_overheads);
-    for (const Overhead& o : trace_.overheads) {
-      const auto row = std::ranges::find(overhead_kinds.rows, static_cast<int>(o.kind), &EnumRow::id);
-      const std::string_view label = row == overhead_kinds.rows.end() ? "Unknown" : row->label;
-      const std::int64_t name = strings_.id(std::string(label));
-      if (is_of_profiler(o.kind))
-        insert_own.run(time(o.time.start), time(o.time.end), o.thread, name, o.kind);
-      else
-        insert.run(time(o.time.start), time(o.time.end), nullptr, o.thread, correlation(o.correlation), name,
-                   o.kind);
-    }
+    write_enumeration(overhead_kinds);
+    Insert<Overhead> insert = insert_into(tables::overheads);
+    Insert<Overhead> insert_own = insert_into(tables::profiler_overheads);
+    for (const Overhead& row : trace_.overheads) (is_of_profiler(row.kind) ? insert_own : insert)(row);
   }
 
   void write_allocations() {
     if (trace_.allocations.empty()) return;
-    write_enumeration(database_, memory_kinds);
-    write_enumeration(database_, memory_operations);
-    Statement insert = insert_into(database_, tables::allocations);
-    for (const Allocation& a : trace_.allocations) {
-      insert.run(time(a.time.start), process(a.process), a.queue.device, a.queue.context, a.address, a.bytes,
-                 number(a.kind), a.is_release ? memory_release : memory_allocation, nullptr,
-                 correlation(a.correlation), a.queue.stream, nullptr, nullptr, nullptr, nullptr, nullptr,
-                 nullptr);
-    }
+    write_enumeration(memory_kinds);
+    write_enumeration(memory_operations);
+    write_rows(tables::allocations, trace_.allocations);
   }
 
   void write_ranges() {
     if (trace_.ranges.empty()) return;
-    write_enumeration(database_, event_types);
-    create(database_, tables::ranges);
-    Statement insert = database_.prepare(
-        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, globalTid, endGlobalTid, domainId) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-    Statement insert_own = insert_into(database_, tables::own_ranges);
+    write_enumeration(event_types);
+    Insert<tables::NvtxEvent> insert = insert_into(tables::ranges);
+    Insert<tables::OwnRange> insert_own = insert_into(tables::own_ranges);
     for (const Range& range : trace_.ranges) {
-      const bool is_mark = range.style == RangeStyle::mark;
-      const bool one_thread = range.thread == range.end_thread;
-      const bool is_extent = range.style == RangeStyle::extent;
-      if (!is_extent)
-        insert.run(time(range.time.start), is_mark ? std::nullopt : std::optional(time(range.time.end)),
-                   event_type(range.style), trace_.text_of(range),
-                   strings_.id(std::string(trace_.text_of(range))), range.thread,
-                   one_thread ? std::nullopt : std::optional(range.end_thread),
-                   domain(trace_.names[range.domain], process_of(range.thread)));
+      const std::string text(trace_.text_of(range));
+      if (range.style != RangeStyle::extent) insert(event_of(range, text));
       if (range.id == 0) continue;
-      const Place& place = trace_.places.at(range.place);
-      insert_own.run(case_, range.id, time(range.time.start), time(range.time.end), trace_.text_of(range),
-                     range.thread, place.op, place.part, is_extent ? 1 : 0);
+      insert_own({.in_case = case_,
+                  .id = range.id,
+                  .time = range.time,
+                  .name = text,
+                  .thread = range.thread,
+                  .place = trace_.places.at(range.place),
+                  .is_extent = range.style == RangeStyle::extent});
     }
+  }
+
+  tables::NvtxEvent event_of(const Range& range, const std::string& text) {
+    tables::NvtxEvent event{.start = range.time.start,
+                            .type = event_type(range.style),
+                            .text = text,
+                            .string = strings_.id(text),
+                            .thread = range.thread,
+                            .domain = domain(trace_.names[range.domain], process_of(range.thread))};
+    if (range.style != RangeStyle::mark) event.end = range.time.end;
+    if (range.end_thread != range.thread) event.end_thread = range.end_thread;
+    return event;
   }
 
   /// The id of an NVTX domain, which gets a row for each process that has ranges in it; the default domain
@@ -564,25 +462,19 @@ class Writer {
   std::int64_t domain(const std::string& name, std::int64_t in_process) {
     if (name.empty()) return 0;
     if (const auto known = domains_.find({name, in_process}); known != domains_.end()) return known->second;
-    Statement found = database_.prepare(
-        "SELECT domainId, sum(globalTid = ?) FROM NVTX_EVENTS WHERE eventType = ? AND text = ? GROUP BY "
-        "domainId");
-    std::int64_t id = 0;
-    bool is_there = false;
-    if (found.bind(in_process, domain_created, name).step()) {
-      id = found.integer(0);
-      is_there = found.integer(1) != 0;
-    } else {
-      Statement largest = database_.prepare("SELECT coalesce(max(domainId), 0) FROM NVTX_EVENTS");
-      largest.step();
-      id = largest.integer(0) + 1;
-    }
-    if (!is_there) {
-      database_
-          .prepare(
-              "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) "
-              "VALUES (?, ?, ?, ?, ?)")
-          .run(time(of_.window.start), domain_created, name, in_process, id);
+    const auto named =
+        stored(database_, tables::ranges, "eventType = ? AND text = ?", {std::int64_t{domain_created}, name});
+    const std::int64_t id =
+        !named.empty()
+            ? named.front().domain
+            : database_.number(fmt::format("SELECT max(domainId) FROM {}", tables::ranges.name)).value_or(0) +
+                  1;
+    if (std::ranges::find(named, in_process, &tables::NvtxEvent::thread) == named.end()) {
+      insert_into(tables::ranges)({.start = of_.window.start,
+                                   .type = domain_created,
+                                   .text = name,
+                                   .thread = in_process,
+                                   .domain = id});
     }
     return domains_[{name, in_process}] = id;
   }
@@ -592,11 +484,8 @@ class Writer {
     for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex place) {
       if (place != nowhere) places[id] = place;
     });
-    Statement insert = insert_into(database_, tables::attribution);
-    for (const auto& [id, index] : places) {
-      const Place& place = trace_.places.at(index);
-      insert.run(correlation(id), case_, place.op, place.part);
-    }
+    Insert<tables::Attribution> insert = insert_into(tables::attribution);
+    for (const auto& [id, place] : places) insert({id, case_, trace_.places.at(place)});
   }
 
   /// A table exists only when it has rows, as in an export; one can have lost its last with an older trace.
@@ -606,11 +495,12 @@ class Writer {
       const bool empty = !database_.prepare(fmt::format("SELECT 1 FROM {} LIMIT 1", table)).step();
       if (empty) database_.execute(fmt::format("DROP TABLE {}", table));
     };
-    for (const tables::Table& table : correlated) drop_if_empty(table.name);
-    for (const tables::Table& table :
-         {tables::ranges, tables::system_calls, tables::profiler_overheads, tables::case_processes,
-          tables::devices, tables::contexts, tables::streams, tables::system})
-      drop_if_empty(table.name);
+    for (const std::string_view table : correlated()) drop_if_empty(table);
+    for (const std::string_view table :
+         {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name,
+          tables::case_processes.name, tables::devices.name, tables::contexts.name, tables::streams.name,
+          tables::system.name})
+      drop_if_empty(table);
   }
 
   Database& database_;
@@ -644,9 +534,9 @@ void write_export(const std::filesystem::path& file, const Trace& trace) {
     Database database(temporary, sqlite::Mode::write);
     sqlite::Transaction transaction(database);
     Writer(database, trace).write_all();
-    for (const tables::Table& own :
-         {tables::cases, tables::attribution, tables::own_ranges, tables::case_processes})
-      database.execute(fmt::format("DROP TABLE IF EXISTS {}", own.name));
+    for (const std::string_view own :
+         {tables::cases.name, tables::attribution.name, tables::own_ranges.name, tables::case_processes.name})
+      database.execute(fmt::format("DROP TABLE IF EXISTS {}", own));
     transaction.commit();
   }
   std::filesystem::rename(temporary, file);

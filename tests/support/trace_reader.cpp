@@ -74,12 +74,12 @@ class Reader {
 
   /// Calls visit(row) for each row of this case in a table, which may be missing.
   template <class Visit>
-  void each(const tables::Table& table, std::string_view columns, const Visit& visit) const {
-    if (!database_.has_table(table.name)) return;
+  void each(std::string_view table, std::string_view columns, const Visit& visit) const {
+    if (!database_.has_table(table)) return;
     Statement rows = database_.prepare(
         fmt::format("SELECT start, end, correlationId, {} FROM {} WHERE correlationId BETWEEN ? AND ? "
                     "ORDER BY rowid",
-                    columns, table.name));
+                    columns, table));
     rows.bind(first_correlation_, last_correlation_);
     while (rows.step()) visit(rows);
   }
@@ -129,7 +129,7 @@ class Reader {
   }
 
   void read_kernels() {
-    each(tables::kernels,
+    each(tables::kernels.name,
          "deviceId, contextId, streamId, graphNodeId, mangledName, demangledName, shortName, gridX, gridY, "
          "gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory, "
          "localMemoryPerThread, localMemoryTotal, sharedMemoryExecuted, sharedMemoryLimitConfig, "
@@ -161,7 +161,7 @@ class Reader {
 
   void read_copies() {
     each(
-        tables::copies,
+        tables::copies.name,
         "deviceId, contextId, streamId, graphNodeId, bytes, copyKind, srcKind, dstKind, copyCount, globalPid",
         [&](const Statement& row) {
           trace_.transfers.push_back({.time = interval(row, 0),
@@ -179,7 +179,7 @@ class Reader {
   }
 
   void read_sets() {
-    each(tables::sets, "deviceId, contextId, streamId, graphNodeId, value, bytes, memKind, globalPid",
+    each(tables::sets.name, "deviceId, contextId, streamId, graphNodeId, value, bytes, memKind, globalPid",
          [&](const Statement& row) {
            trace_.transfers.push_back({.time = interval(row, 0),
                                        .correlation = correlation(row, 2),
@@ -195,7 +195,7 @@ class Reader {
   }
 
   void read_calls() {
-    each(tables::calls, "eventClass, nameId, globalTid, returnValue", [&](const Statement& row) {
+    each(tables::calls.name, "eventClass, nameId, globalTid, returnValue", [&](const Statement& row) {
       const NameIndex name = text(row.integer(4));
       trace_.calls.push_back({.time = interval(row, 0),
                               .correlation = correlation(row, 2),
@@ -209,7 +209,7 @@ class Reader {
   }
 
   void read_synchronizations() {
-    each(tables::synchronizations, "syncType, contextId, streamId, eventId, globalPid",
+    each(tables::synchronizations.name, "syncType, contextId, streamId, eventId, globalPid",
          [&](const Statement& row) {
            trace_.synchronizations.push_back({.time = interval(row, 0),
                                               .correlation = correlation(row, 2),
@@ -223,7 +223,7 @@ class Reader {
   }
 
   void read_overheads() {
-    each(tables::overheads, "overheadType, globalTid", [&](const Statement& row) {
+    each(tables::overheads.name, "overheadType, globalTid", [&](const Statement& row) {
       trace_.overheads.push_back({.time = interval(row, 0),
                                   .correlation = correlation(row, 2),
                                   .thread = row.integer(4),

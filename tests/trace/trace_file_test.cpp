@@ -16,6 +16,7 @@
 #include "model/trace/joiner.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/sqlite.hpp"
+#include "model/trace/tables.hpp"
 #include "model/trace/writer.hpp"
 #include "system/error.hpp"
 #include "tests/support/sample_trace.hpp"
@@ -492,6 +493,23 @@ TEST(RecordedTrace, AnswersQueriesForExportsOfNsightSystems) {
   const fs::path recorded = golden / "recorded.sqlite";
   if (!fs::exists(recorded)) GTEST_SKIP() << recorded << " is not there: no trace was recorded yet";
   expect_golden_queries(recorded, golden / "recorded");
+}
+
+TEST(TraceTables, OfMprofAreWhatTheDocumentShows) {
+  const fs::path file = fs::path(MPROF_SOURCE_DIR) / "docs/formats/run-record.md";
+  const std::string document = contents(file), begin = "<!-- made from model/trace/tables.cpp -->\n",
+                    end = "<!-- end -->\n";
+  const std::size_t from = document.find(begin), to = document.find(end);
+  ASSERT_NE(from, std::string::npos);
+  ASSERT_NE(to, std::string::npos);
+  const std::string expected = document.substr(0, from + begin.size()) + "\n" +
+                               trace::tables::own_tables_as_markdown() + document.substr(to);
+  const char* const update = std::getenv("MPROF_UPDATE_GOLDEN");
+  if (update != nullptr && std::string(update) == "1" && expected != document) {
+    std::ofstream(file, std::ios::binary) << expected;
+    return;
+  }
+  EXPECT_EQ(document, expected) << "approve the new tables with MPROF_UPDATE_GOLDEN=1";
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+#include "model/trace/table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace mprof::trace::tables {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+std::vector<std::string> columns_of(const Database& database, std::string_view table) {
+  std::vector<std::string> names;
+  Statement rows = database.prepare("SELECT name FROM pragma_table_info(?)");
+  rows.bind(table);
+  while (rows.step()) names.push_back(rows.only_text());
+  return names;
+}
+
+void create(Database& database, std::string_view table, std::span<const ColumnHead> columns) {
+  const std::vector<std::string> there = columns_of(database, table);
+  if (there.empty()) {
+    std::string all;
+    for (const ColumnHead& column : columns)
+      all += fmt::format("{}{} {}", all.empty() ? "" : ", ", column.name, column.type);
+    database.execute(fmt::format("CREATE TABLE {} ({})", table, all));
+    return;
+  }
+  for (const ColumnHead& column : columns) {
+    if (std::ranges::find(there, column.name) != there.end()) continue;
+    const std::string_view type = column.type;
+    const bool needs_value = type.find("NOT NULL") != type.npos && type.find("DEFAULT") == type.npos;
+    database.execute(fmt::format("ALTER TABLE {} ADD COLUMN {} {}{}", table, column.name, type,
+                                 needs_value ? " DEFAULT 0" : ""));
+  }
+}
+
+Statement insertion(const Database& database, std::string_view table, std::span<const ColumnHead> columns) {
+  std::string names, parameters;
+  for (const ColumnHead& column : columns) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", column.name);
+    parameters += parameters.empty() ? "?" : ", ?";
+  }
+  return database.prepare(fmt::format("INSERT INTO {} ({}) VALUES ({})", table, names, parameters));
+}
+
+Selection::Selection(const Database& database, std::string_view table, std::span<const ColumnHead> columns,
+                     std::string_view condition, std::initializer_list<sqlite::Value> values) {
+  const std::vector<std::string> there = columns_of(database, table);
+  std::string names;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const ColumnHead& column = columns[i];
+    if (!column.is_read) continue;
+    if (std::ranges::find(there, column.name) == there.end()) {
+      if (column.is_needed) return;
+      continue;
+    }
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.name);
+    chosen_.push_back({i, static_cast<int>(chosen_.size()), column.is_key});
+  }
+  statement_ = database.prepare(fmt::format("SELECT {} FROM {}{}{} ORDER BY rowid", names, table,
+                                            condition.empty() ? "" : " WHERE ", condition));
+  statement_->bind_all({values.begin(), values.size()});
+}
+
+}  // namespace mprof::trace::tables
