@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/text/format.hpp"
+#include "report/trace/profile_cells.hpp"
 #include "report/trace/range_kernels.hpp"
 
 namespace mprof {
@@ -100,8 +101,8 @@ KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScop
   const ProfileTable calls = profile_report("cuda_api_sum").table(profile, scope);
   if (calls.rows > 0) {
     const ProfileRow longest = calls.row(0);
-    numbers.longest_share = std::get<double>(longest.front()) / 100;
-    numbers.longest = std::get<std::string>(longest.back());
+    numbers.longest_share = std::get<double>(cell_below(calls, "Time", longest)) / 100;
+    numbers.longest = std::get<std::string>(cell_below(calls, "Name", longest));
   }
   return numbers;
 }

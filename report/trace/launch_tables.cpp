@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "model/trace/nsys_schema.hpp"
 #include "report/trace/range_kernels.hpp"
 #include "report/trace/table_parts.hpp"
 
@@ -33,39 +34,63 @@ std::vector<Execution> executions(const Trace& trace, const ProfileScope& scope)
   return all;
 }
 
-/// Avg, Med, Min, Max and StdDev of times that a letter stands for.
-void add_columns(std::vector<ProfileColumn>& columns, const std::string& letter) {
-  columns.push_back(rounded(letter + "Avg", "ns", 1));
-  columns.push_back(rounded(letter + "Med", "ns", 1));
-  columns.push_back(whole(letter + "Min", "ns"));
-  columns.push_back(whole(letter + "Max", "ns"));
-  columns.push_back(rounded(letter + "StdDev", "ns", 1));
-}
-
-void add_cells(ProfileRow& row, std::vector<std::int64_t> times) {
-  if (times.empty()) {
-    row.resize(row.size() + 5);
-    return;
-  }
-  const Spread spread = spread_of(times);
-  row.insert(row.end(), {spread.average, spread.median, spread.smallest, spread.largest, spread.deviation});
-}
-
-/// Thread, device, the names of call and kernel.
-using LaunchKey = std::tuple<std::int64_t, std::uint32_t, trace::NameIndex, trace::NameIndex>;
+/// The launches of a kernel by a call, on a thread and a device.
+struct LaunchGroup {
+  std::int64_t thread = 0;
+  std::uint32_t device = 0;
+  trace::NameIndex call = 0;
+  trace::NameIndex kernel = 0;
+  Spread total{}, api{}, run{};
+  Spread queue{};  ///< of those that waited; count 0: none did
+};
 
 struct LaunchTimes {
   std::vector<std::int64_t> total, api, queue, kernel;
 };
 
-ProfileCell result_cell(const trace::Call& call) {
-  return call.result ? ProfileCell(static_cast<std::int64_t>(*call.result)) : ProfileCell();
+template <auto Times, auto Figure>
+ProfileCell if_any(const LaunchGroup& row, const Trace&) {
+  return (row.*Times).count == 0 ? ProfileCell() : cell_of((row.*Times).*Figure);
 }
+
+/// Avg, Med, Min, Max and StdDev of times that a letter stands for; nothing where none were counted.
+template <auto Times>
+void add_spread(std::vector<TableColumn<LaunchGroup>>& columns, const std::string& letter) {
+  columns.push_back({rounded(letter + "Avg", "ns", 1), if_any<Times, &Spread::average>});
+  columns.push_back({rounded(letter + "Med", "ns", 1), if_any<Times, &Spread::median>});
+  columns.push_back({whole(letter + "Min", "ns"), if_any<Times, &Spread::smallest>});
+  columns.push_back({whole(letter + "Max", "ns"), if_any<Times, &Spread::largest>});
+  columns.push_back({rounded(letter + "StdDev", "ns", 1), if_any<Times, &Spread::deviation>});
+}
+
+/// The longest first; ties by what is shown: thread, device and numbers as they stand in the columns.
+std::vector<LaunchGroup> in_order(const Trace& trace, std::vector<LaunchGroup> rows) {
+  const auto shown = [&](const LaunchGroup& row) {
+    return std::tuple(-row.total.total, trace::nsys::native_process(row.thread),
+                      trace::nsys::native_thread(row.thread), row.device, row.run.count, row.queue.count,
+                      std::string_view(trace.names[row.call]), std::string_view(trace.names[row.kernel]));
+  };
+  std::ranges::stable_sort(rows, {}, shown);
+  return rows;
+}
+
+/// A kernel that began before its call ended was in no queue.
+ProfileCell queue_start(const Execution& one, const Trace&) {
+  return one.queue() > 0 ? cell_of(one.call->time.end) : ProfileCell();
+}
+ProfileCell queue_duration(const Execution& one, const Trace&) {
+  return one.queue() > 0 ? cell_of(one.queue()) : ProfileCell();
+}
+
+struct CallOfThread {
+  const trace::Call* call = nullptr;
+  std::optional<std::string> thread_name{};
+};
 
 }  // namespace
 
 ProfileTable launch_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  std::map<LaunchKey, LaunchTimes> groups;
+  std::map<std::tuple<std::int64_t, std::uint32_t, trace::NameIndex, trace::NameIndex>, LaunchTimes> groups;
   for (const Execution& one : executions(trace, scope)) {
     LaunchTimes& times =
         groups[{one.call->thread, one.kernel->queue.device, one.call->name, one.kernel->name}];
@@ -74,88 +99,80 @@ ProfileTable launch_sum(const ProfileReport& report, const Trace& trace, const P
     if (one.queue() > 0) times.queue.push_back(one.queue());
     times.kernel.push_back(one.kernel->time.length());
   }
-  ProfileTable table = empty_table(report);
-  table.columns = {whole("PID"), whole("TID"), whole("DevId"), whole("Count"), whole("QCount")};
-  for (const char* letter : {"T", "A", "Q", "K"}) add_columns(table.columns, letter);
-  table.columns.insert(table.columns.end(), {words("API Name"), words("Kernel Name")});
-  std::vector<std::pair<std::int64_t, ProfileRow>> rows;
+  std::vector<LaunchGroup> rows;
   for (auto& [key, times] : groups) {
     const auto& [thread, device, call, kernel] = key;
-    std::int64_t total = 0;
-    for (const std::int64_t time : times.total) total += time;
-    ProfileRow row{trace::nsys::native_process(thread), trace::nsys::native_thread(thread),
-                   std::int64_t{device}, static_cast<std::int64_t>(times.kernel.size()),
-                   static_cast<std::int64_t>(times.queue.size())};
-    add_cells(row, std::move(times.total));
-    add_cells(row, std::move(times.api));
-    add_cells(row, std::move(times.queue));
-    add_cells(row, std::move(times.kernel));
-    row.insert(row.end(), {trace.names[call], trace.names[kernel]});
-    rows.emplace_back(-total, std::move(row));
+    rows.push_back({thread, device, call, kernel, spread_of(times.total), spread_of(times.api),
+                    spread_of(times.kernel), times.queue.empty() ? Spread{} : spread_of(times.queue)});
   }
-  std::ranges::sort(rows);
-  std::vector<ProfileRow> sorted;
-  for (auto& [total, row] : rows) sorted.push_back(std::move(row));
-  return with_rows(std::move(table), std::move(sorted));
+  std::vector<TableColumn<LaunchGroup>> columns{
+      {whole("PID"), process<&LaunchGroup::thread>},
+      {whole("TID"), thread<&LaunchGroup::thread>},
+      {whole("DevId"), plain<&LaunchGroup::device>},
+      {whole("Count"), plain<&LaunchGroup::run, &Spread::count>},
+      {whole("QCount"), plain<&LaunchGroup::queue, &Spread::count>},
+  };
+  add_spread<&LaunchGroup::total>(columns, "T");
+  add_spread<&LaunchGroup::api>(columns, "A");
+  add_spread<&LaunchGroup::queue>(columns, "Q");
+  add_spread<&LaunchGroup::run>(columns, "K");
+  columns.push_back({words("API Name"), named<&LaunchGroup::call>});
+  columns.push_back({words("Kernel Name"), named<&LaunchGroup::kernel>});
+  return table_of(report, trace, std::move(columns), in_order(trace, std::move(rows)));
 }
 
 ProfileTable launch_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<Execution> all = executions(trace, scope);
   std::ranges::stable_sort(
       all, {}, [](const Execution& one) { return std::tuple(one.call->time.start, one.kernel->time.start); });
-  ProfileTable table = empty_table(report);
-  table.columns = {whole("API Start", "ns"),
-                   whole("API Dur", "ns"),
-                   whole("Queue Start", "ns"),
-                   whole("Queue Dur", "ns"),
-                   whole("Kernel Start", "ns"),
-                   whole("Kernel Dur", "ns"),
-                   whole("Total Dur", "ns"),
-                   whole("PID"),
-                   whole("TID"),
-                   whole("DevId"),
-                   words("API Function"),
-                   whole("GridXYZ"),
-                   whole("BlockXYZ"),
-                   words("Kernel Name")};
-  std::vector<ProfileRow> rows;
-  for (const Execution& one : all) {
-    ProfileRow row{one.call->time.start, one.call->time.length()};
-    row.resize(row.size() + 2);
-    if (one.queue() > 0) {
-      row[2] = one.call->time.end;
-      row[3] = one.queue();
-    }
-    row.insert(row.end(),
-               {one.kernel->time.start, one.kernel->time.length(), one.total(),
-                trace::nsys::native_process(one.call->thread), trace::nsys::native_thread(one.call->thread),
-                std::int64_t{one.kernel->queue.device}, trace.names[one.call->name],
-                size_text(one.kernel->grid), size_text(one.kernel->block), trace.names[one.kernel->name]});
-    rows.push_back(std::move(row));
-  }
-  return with_rows(std::move(table), std::move(rows));
+  using trace::Call, trace::Interval, trace::Kernel, trace::Queue;
+  return table_of<Execution>(
+      report, trace,
+      {
+          {whole("API Start", "ns"), plain<&Execution::call, &Call::time, &Interval::start>},
+          {whole("API Dur", "ns"), length<&Execution::call, &Call::time>},
+          {whole("Queue Start", "ns"), queue_start},
+          {whole("Queue Dur", "ns"), queue_duration},
+          {whole("Kernel Start", "ns"), plain<&Execution::kernel, &Kernel::time, &Interval::start>},
+          {whole("Kernel Dur", "ns"), length<&Execution::kernel, &Kernel::time>},
+          {whole("Total Dur", "ns"), [](const Execution& one, const Trace&) { return cell_of(one.total()); }},
+          {whole("PID"), process<&Execution::call, &Call::thread>},
+          {whole("TID"), thread<&Execution::call, &Call::thread>},
+          {whole("DevId"), plain<&Execution::kernel, &Kernel::queue, &Queue::device>},
+          {words("API Function"), named<&Execution::call, &Call::name>},
+          {whole("GridXYZ"), size<&Execution::kernel, &Kernel::grid>},
+          {whole("BlockXYZ"), size<&Execution::kernel, &Kernel::block>},
+          {words("Kernel Name"), named<&Execution::kernel, &Kernel::name>},
+      },
+      std::move(all));
 }
 
 ProfileTable call_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::map<std::int64_t, std::string> names;
   for (const trace::ThreadInfo& thread : trace.threads) names[thread.id] = thread.name;
-  std::vector<const trace::Call*> calls;
-  for (const trace::Call& call : scope.of(trace.calls)) calls.push_back(&call);
-  std::ranges::stable_sort(calls, {}, [](const trace::Call* call) {
-    return std::tuple(call->time.start, call->time.end, call->correlation);
-  });
-  ProfileTable table = empty_table(report);
-  table.columns = {whole("Start", "ns"), whole("Duration", "ns"), words("Name"),
-                   whole("Result"),      whole("CorrID"),         whole("Pid"),
-                   whole("Tid"),         whole("T-Pri"),          words("Thread Name")};
-  std::vector<ProfileRow> rows;
-  for (const trace::Call* call : calls) {
-    rows.push_back({call->time.start, call->time.length(), trace.names[call->name], result_cell(*call),
-                    call->correlation, trace::nsys::native_process(call->thread),
-                    trace::nsys::native_thread(call->thread), ProfileCell(), ProfileCell()});
-    if (const auto name = names.find(call->thread); name != names.end()) rows.back().back() = name->second;
+  std::vector<CallOfThread> calls;
+  for (const trace::Call& call : scope.of(trace.calls)) {
+    const auto name = names.find(call.thread);
+    calls.push_back({&call, name == names.end() ? std::nullopt : std::optional(name->second)});
   }
-  return with_rows(std::move(table), std::move(rows));
+  std::ranges::stable_sort(calls, {}, [](const CallOfThread& one) {
+    return std::tuple(one.call->time.start, one.call->time.end, one.call->correlation);
+  });
+  using trace::Call, trace::Interval;
+  return table_of<CallOfThread>(
+      report, trace,
+      {
+          {whole("Start", "ns"), plain<&CallOfThread::call, &Call::time, &Interval::start>},
+          {whole("Duration", "ns"), length<&CallOfThread::call, &Call::time>},
+          {words("Name"), named<&CallOfThread::call, &Call::name>},
+          {whole("Result"), plain<&CallOfThread::call, &Call::result>},
+          {whole("CorrID"), plain<&CallOfThread::call, &Call::correlation>},
+          {whole("Pid"), process<&CallOfThread::call, &Call::thread>},
+          {whole("Tid"), thread<&CallOfThread::call, &Call::thread>},
+          {whole("T-Pri"), nothing<CallOfThread>},
+          {words("Thread Name"), plain<&CallOfThread::thread_name>},
+      },
+      std::move(calls));
 }
 
 }  // namespace mprof::profile

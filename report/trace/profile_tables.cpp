@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "model/kernel_name.hpp"
+#include "report/trace/profile_cells.hpp"
 #include "report/trace/range_kernels.hpp"
 #include "report/trace/table_parts.hpp"
 #include "system/error.hpp"
@@ -24,7 +26,6 @@ using namespace profile;
 using trace::Trace;
 
 constexpr double bytes_per_megabyte = 1e6;  // as in nsys: MB, not MiB
-constexpr std::size_t total_time_column = 1;
 
 // --- Sums of time ---
 
@@ -52,7 +53,7 @@ constexpr auto duration = [](const auto& row) { return row.time.length(); };
 // NOLINTNEXTLINE(performance-unnecessary-value-param): spread_of() sorts what it is given
 std::vector<Summed> summed(std::map<std::string, std::vector<std::int64_t>> groups) {
   std::vector<Summed> sums;
-  for (auto& [text, values] : groups) sums.push_back({spread_of(values), {text}});
+  for (auto& [text, values] : groups) sums.push_back({.time = spread_of(values), .name = text});
   return sums;
 }
 
@@ -73,19 +74,23 @@ std::vector<Summed> by_operation(const Trace& trace, const ProfileScope& scope, 
 }
 
 ProfileTable api_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  return summary(report, "Num Calls", {words("Name")}, times_by_name(trace, scope.of(trace.calls)));
+  return summary(report, trace, "Num Calls", {{words("Name"), plain<&Summed::name>}},
+                 times_by_name(trace, scope.of(trace.calls)));
 }
 
 ProfileTable system_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  return summary(report, "Num Calls", {words("Name")}, times_by_name(trace, scope.of(trace.system_calls)));
+  return summary(report, trace, "Num Calls", {{words("Name"), plain<&Summed::name>}},
+                 times_by_name(trace, scope.of(trace.system_calls)));
 }
 
 ProfileTable kernel_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  return summary(report, "Instances", {words("Name")}, times_by_name(trace, scope.of(trace.kernels)));
+  return summary(report, trace, "Instances", {{words("Name"), plain<&Summed::name>}},
+                 times_by_name(trace, scope.of(trace.kernels)));
 }
 
 ProfileTable memory_time_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  return summary(report, "Count", {words("Operation")}, by_operation(trace, scope, duration));
+  return summary(report, trace, "Count", {{words("Operation"), plain<&Summed::name>}},
+                 by_operation(trace, scope, duration));
 }
 
 constexpr const char* kernel_category = "CUDA_KERNEL";
@@ -95,16 +100,20 @@ constexpr const char* call_category = "CUDA_API";
 /// Groups with what kind of thing they are before their names.
 void add_category(std::vector<Summed>& all, const char* category, std::vector<Summed> groups) {
   for (Summed& group : groups) {
-    group.labels.insert(group.labels.begin(), category);
+    group.category = category;
     all.push_back(std::move(group));
   }
+}
+
+std::vector<TableColumn<Summed>> category_and_operation() {
+  return {{words("Category"), plain<&Summed::category>}, {words("Operation"), plain<&Summed::name>}};
 }
 
 ProfileTable gpu_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<Summed> groups;
   add_category(groups, kernel_category, times_by_name(trace, scope.of(trace.kernels)));
   add_category(groups, memory_category, by_operation(trace, scope, duration));
-  return summary(report, "Instances", {words("Category"), words("Operation")}, std::move(groups));
+  return summary(report, trace, "Instances", category_and_operation(), std::move(groups));
 }
 
 ProfileTable api_gpu_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
@@ -112,14 +121,14 @@ ProfileTable api_gpu_sum(const ProfileReport& report, const Trace& trace, const 
   add_category(groups, call_category, times_by_name(trace, scope.of(trace.calls)));
   add_category(groups, kernel_category, times_by_name(trace, scope.of(trace.kernels)));
   add_category(groups, memory_category, by_operation(trace, scope, duration));
-  return summary(report, "Instances", {words("Category"), words("Operation")}, std::move(groups));
+  return summary(report, trace, "Instances", category_and_operation(), std::move(groups));
 }
 
 ProfileTable push_pop_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<trace::Range> ranges;
   std::ranges::copy_if(scope.of(trace.ranges), std::back_inserter(ranges),
                        [](const auto& range) { return range.style == trace::RangeStyle::push_pop; });
-  return summary(report, "Instances", {words("Range")},
+  return summary(report, trace, "Instances", {{words("Range"), plain<&Summed::name>}},
                  times_by_name(trace, std::span<const trace::Range>(ranges)));
 }
 
@@ -134,9 +143,15 @@ ProfileTable kernel_size_sum(const ProfileReport& report, const Trace& trace, co
   std::vector<Summed> groups;
   for (auto& [key, durations] : times) {
     const auto& [name, grid, block] = key;
-    groups.push_back({spread_of(durations), {size_text(grid), size_text(block), trace.names[name]}});
+    groups.push_back({.time = spread_of(durations),
+                      .name = trace.names[name],
+                      .grid = size_text(grid),
+                      .block = size_text(block)});
   }
-  return summary(report, "Instances", {whole("GridXYZ"), whole("BlockXYZ"), words("Name")},
+  return summary(report, trace, "Instances",
+                 {{whole("GridXYZ"), plain<&Summed::grid>},
+                  {whole("BlockXYZ"), plain<&Summed::block>},
+                  {words("Name"), plain<&Summed::name>}},
                  std::move(groups));
 }
 
@@ -149,61 +164,67 @@ double megabytes(std::int64_t bytes) {
   return megabytes(static_cast<double>(bytes));
 }
 
+/// A figure of the sizes of transfers.
+template <auto Figure>
+ProfileCell size_figure(const Summed& row, const Trace&) {
+  return megabytes(row.time.*Figure);
+}
+
 ProfileTable memory_size_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<Summed> groups = by_operation(
       trace, scope, [](const trace::Transfer& row) { return static_cast<std::int64_t>(row.bytes); });
   sort_by_total(groups);
-  ProfileTable table = empty_table(report);
-  table.columns = {rounded("Total", "MB", 3),  whole("Count"),          rounded("Avg", "MB", 3),
-                   rounded("Med", "MB", 3),    rounded("Min", "MB", 3), rounded("Max", "MB", 3),
-                   rounded("StdDev", "MB", 3), words("Operation")};
-  std::vector<ProfileRow> rows;
-  for (const auto& [size, labels] : groups) {
-    rows.push_back({megabytes(size.total), size.count, megabytes(size.average), megabytes(size.median),
-                    megabytes(size.smallest), megabytes(size.largest), megabytes(size.deviation), labels[0]});
-  }
-  return with_rows(std::move(table), std::move(rows));
+  return table_of<Summed>(report, trace,
+                          {
+                              {rounded("Total", "MB", 3), size_figure<&Spread::total>},
+                              {whole("Count"), plain<&Summed::time, &Spread::count>},
+                              {rounded("Avg", "MB", 3), size_figure<&Spread::average>},
+                              {rounded("Med", "MB", 3), size_figure<&Spread::median>},
+                              {rounded("Min", "MB", 3), size_figure<&Spread::smallest>},
+                              {rounded("Max", "MB", 3), size_figure<&Spread::largest>},
+                              {rounded("StdDev", "MB", 3), size_figure<&Spread::deviation>},
+                              {words("Operation"), plain<&Summed::name>},
+                          },
+                          std::move(groups));
 }
 
 // --- Kernels of ranges ---
 
-template <class Integer>
-ProfileCell if_known(const std::optional<Integer>& value) {
-  return value ? ProfileCell(static_cast<std::int64_t>(*value)) : ProfileCell();
-}
-ProfileCell style_cell(const std::optional<trace::RangeStyle>& style) {
-  if (!style) return {};
-  return style_text(*style);
-}
+/// The kernels of one name in ranges of one name, with the spread of their times.
+struct RangeKernelTimes {
+  RangeKernels of;
+  Spread time{};
+};
 
 ProfileTable range_kernel_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  std::vector<RangeKernels> groups = kernels_of_ranges(trace, scope);
-  ProfileTable table = empty_table(report);
-  table.columns = {words("NVTX Range"),
-                   words("Style"),
-                   whole("PID"),
-                   whole("TID"),
-                   whole("NVTX Inst"),
-                   whole("Kern Inst"),
-                   whole("Total Time", "ns"),
-                   rounded("Avg", "ns", 1),
-                   rounded("Med", "ns", 1),
-                   whole("Min", "ns"),
-                   whole("Max", "ns"),
-                   rounded("StdDev", "ns", 1),
-                   words("Kernel Name")};
-  std::vector<ProfileRow> rows;
-  for (RangeKernels& group : groups) {
+  using Row = RangeKernelTimes;
+  std::vector<Row> rows;
+  for (RangeKernels& group : kernels_of_ranges(trace, scope)) {
     const Spread time = spread_of(group.times);
-    rows.push_back({trace.names[group.range], style_cell(group.style), if_known(group.process),
-                    if_known(group.thread), group.instances, time.count, time.total, time.average,
-                    time.median, time.smallest, time.largest, time.deviation, trace.names[group.kernel]});
+    rows.push_back({std::move(group), time});
   }
   // As nsys does: by range, process and thread; only then the longest first.
-  std::ranges::sort(rows, [](const ProfileRow& a, const ProfileRow& b) {
-    return std::tie(a[0], a[2], a[3], b[6], a.back()) < std::tie(b[0], b[2], b[3], a[6], b.back());
+  std::ranges::sort(rows, {}, [&](const Row& row) {
+    return std::tuple(std::string_view(trace.names[row.of.range]), row.of.process, row.of.thread,
+                      -row.time.total, std::string_view(trace.names[row.of.kernel]));
   });
-  return with_rows(std::move(table), std::move(rows));
+  return table_of<Row>(report, trace,
+                       {
+                           {words("NVTX Range"), named<&Row::of, &RangeKernels::range>},
+                           {words("Style"), style<&Row::of, &RangeKernels::style>},
+                           {whole("PID"), plain<&Row::of, &RangeKernels::process>},
+                           {whole("TID"), plain<&Row::of, &RangeKernels::thread>},
+                           {whole("NVTX Inst"), plain<&Row::of, &RangeKernels::instances>},
+                           {whole("Kern Inst"), plain<&Row::time, &Spread::count>},
+                           {whole("Total Time", "ns"), plain<&Row::time, &Spread::total>},
+                           {rounded("Avg", "ns", 1), plain<&Row::time, &Spread::average>},
+                           {rounded("Med", "ns", 1), plain<&Row::time, &Spread::median>},
+                           {whole("Min", "ns"), plain<&Row::time, &Spread::smallest>},
+                           {whole("Max", "ns"), plain<&Row::time, &Spread::largest>},
+                           {rounded("StdDev", "ns", 1), plain<&Row::time, &Spread::deviation>},
+                           {words("Kernel Name"), named<&Row::of, &RangeKernels::kernel>},
+                       },
+                       std::move(rows));
 }
 
 // --- Trace ---
@@ -227,77 +248,98 @@ std::vector<Work> work_in_order(const Trace& trace, const ProfileScope& scope) {
   return work;
 }
 
-ProfileCell megabytes_if_known(const std::optional<std::uint32_t>& bytes) {
-  return bytes ? ProfileCell(megabytes(static_cast<double>(*bytes))) : ProfileCell();
+/// What kernels and transfers both have.
+template <class Make>
+ProfileCell of_either(const Work& work, const Trace& trace, const Make& make) {
+  return work.is_kernel ? make(trace.kernels[work.index]) : make(trace.transfers[work.index]);
 }
-ProfileCell text_cell(const std::string& text) {
-  return text.empty() ? ProfileCell() : ProfileCell(text);
+/// What a transfer has none of.
+template <class Make>
+ProfileCell of_kernel(const Work& work, const Trace& trace, const Make& make) {
+  return work.is_kernel ? make(trace.kernels[work.index]) : ProfileCell();
 }
-
-void add_queue(ProfileRow& row, const Trace& trace, const trace::Queue& queue, const std::string& name) {
-  row.insert(row.end(),
-             {trace.device(queue.device), std::int64_t{queue.context}, std::int64_t{queue.stream}, name});
-}
-
-ProfileRow kernel_row(const Trace& trace, const trace::Kernel& kernel) {
-  ProfileRow row{kernel.time.start, kernel.time.length(), kernel.correlation};
-  for (const Size& size : {kernel.grid, kernel.block}) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      row.emplace_back();
-      if (size) row.back() = std::int64_t{(*size)[i]};
-    }
-  }
-  row.push_back(if_known(kernel.registers_per_thread));
-  row.push_back(megabytes_if_known(kernel.static_shared_memory));
-  row.push_back(megabytes_if_known(kernel.dynamic_shared_memory));
-  row.resize(row.size() + 4);  // size, throughput, memory: a kernel has none
-  add_queue(row, trace, kernel.queue, trace.names[kernel.name]);
-  return row;
+/// What a kernel has none of.
+template <class Make>
+ProfileCell of_transfer(const Work& work, const Trace& trace, const Make& make) {
+  return work.is_kernel ? ProfileCell() : make(trace.transfers[work.index]);
 }
 
-ProfileRow transfer_row(const Trace& trace, const trace::Transfer& transfer) {
-  ProfileRow row{transfer.time.start, transfer.time.length(), transfer.correlation};
-  row.resize(row.size() + 9);  // grid, block, registers, shared memory: a copy has none
-  const double size = megabytes(static_cast<double>(transfer.bytes));
-  const double seconds = static_cast<double>(transfer.time.length()) * 1e-9;
-  row.push_back(size);
-  row.push_back(seconds > 0 ? ProfileCell(size / seconds) : ProfileCell());
-  row.push_back(text_cell(trace.memory(transfer.source)));
-  row.push_back(text_cell(trace.memory(transfer.destination)));
-  add_queue(row, trace, transfer.queue, trace.operation(transfer.kind));
-  return row;
+/// An axis of a kernel's grid or block.
+template <auto Member, std::size_t axis>
+ProfileCell along(const Work& work, const Trace& trace) {
+  return of_kernel(work, trace, [](const trace::Kernel& kernel) {
+    const Size& size = kernel.*Member;
+    return size ? ProfileCell(std::int64_t{(*size)[axis]}) : ProfileCell();
+  });
+}
+template <auto Member>
+ProfileCell shared_memory(const Work& work, const Trace& trace) {
+  return of_kernel(work, trace, [](const trace::Kernel& kernel) {
+    const auto& bytes = kernel.*Member;
+    return bytes ? ProfileCell(megabytes(static_cast<double>(*bytes))) : ProfileCell();
+  });
+}
+/// Where a transfer came from, or went to.
+template <auto Member>
+ProfileCell memory(const Work& work, const Trace& trace) {
+  return of_transfer(work, trace, [&](const trace::Transfer& transfer) {
+    const std::string text = trace.memory(transfer.*Member);
+    return text.empty() ? ProfileCell() : ProfileCell(text);
+  });
+}
+ProfileCell registers(const Work& work, const Trace& trace) {
+  return of_kernel(work, trace,
+                   [](const trace::Kernel& kernel) { return cell_of(kernel.registers_per_thread); });
+}
+ProfileCell bytes(const Work& work, const Trace& trace) {
+  return of_transfer(work, trace, [](const trace::Transfer& transfer) {
+    return cell_of(megabytes(static_cast<double>(transfer.bytes)));
+  });
+}
+ProfileCell throughput(const Work& work, const Trace& trace) {
+  return of_transfer(work, trace, [](const trace::Transfer& transfer) {
+    const double seconds = static_cast<double>(transfer.time.length()) * 1e-9;
+    return seconds > 0 ? ProfileCell(megabytes(static_cast<double>(transfer.bytes)) / seconds)
+                       : ProfileCell();
+  });
+}
+ProfileCell work_name(const Work& work, const Trace& trace) {
+  return work.is_kernel ? trace.names[trace.kernels[work.index].name]
+                        : trace.operation(trace.transfers[work.index].kind);
 }
 
 ProfileTable gpu_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  ProfileTable table = empty_table(report);
-  table.columns = {whole("Start", "ns"),
-                   whole("Duration", "ns"),
-                   whole("CorrId"),
-                   whole("GrdX"),
-                   whole("GrdY"),
-                   whole("GrdZ"),
-                   whole("BlkX"),
-                   whole("BlkY"),
-                   whole("BlkZ"),
-                   whole("Reg/Trd"),
-                   rounded("StcSMem", "MB", 3),
-                   rounded("DymSMem", "MB", 3),
-                   rounded("Bytes", "MB", 3),
-                   rounded("Throughput", "MB/s", 3),
-                   words("SrcMemKd"),
-                   words("DstMemKd"),
-                   words("Device"),
-                   whole("Ctx"),
-                   whole("Strm"),
-                   words("Name")};
-  const auto work = std::make_shared<const std::vector<Work>>(work_in_order(trace, scope));
-  table.rows = work->size();
-  table.row = [work, &trace](std::size_t index) {
-    const Work& one = (*work)[index];
-    return one.is_kernel ? kernel_row(trace, trace.kernels[one.index])
-                         : transfer_row(trace, trace.transfers[one.index]);
+  using trace::Kernel, trace::Transfer;
+  const auto either = []<class Make>(Make) {
+    return [](const Work& work, const Trace& of) {
+      return of_either(work, of, [&](const auto& row) { return Make{}(row, of); });
+    };
   };
-  return table;
+  return table_of<Work>(
+      report, trace,
+      {
+          {whole("Start", "ns"), either([](auto& row, auto&) { return cell_of(row.time.start); })},
+          {whole("Duration", "ns"), either([](auto& row, auto&) { return cell_of(row.time.length()); })},
+          {whole("CorrId"), either([](auto& row, auto&) { return cell_of(row.correlation); })},
+          {whole("GrdX"), along<&Kernel::grid, 0>},
+          {whole("GrdY"), along<&Kernel::grid, 1>},
+          {whole("GrdZ"), along<&Kernel::grid, 2>},
+          {whole("BlkX"), along<&Kernel::block, 0>},
+          {whole("BlkY"), along<&Kernel::block, 1>},
+          {whole("BlkZ"), along<&Kernel::block, 2>},
+          {whole("Reg/Trd"), registers},
+          {rounded("StcSMem", "MB", 3), shared_memory<&Kernel::static_shared_memory>},
+          {rounded("DymSMem", "MB", 3), shared_memory<&Kernel::dynamic_shared_memory>},
+          {rounded("Bytes", "MB", 3), bytes},
+          {rounded("Throughput", "MB/s", 3), throughput},
+          {words("SrcMemKd"), memory<&Transfer::source>},
+          {words("DstMemKd"), memory<&Transfer::destination>},
+          {words("Device"), either([](auto& row, auto& of) { return cell_of(of.device(row.queue.device)); })},
+          {whole("Ctx"), either([](auto& row, auto&) { return cell_of(row.queue.context); })},
+          {whole("Strm"), either([](auto& row, auto&) { return cell_of(row.queue.stream); })},
+          {words("Name"), work_name},
+      },
+      work_in_order(trace, scope));
 }
 
 constexpr trace::Parts kernel_parts{.kernels = true};
@@ -417,34 +459,54 @@ Spread spread_of(std::vector<std::int64_t>& values) {
   return spread;
 }
 
+namespace {
+
+/// A table that keeps its rows.
+ProfileTable with_rows(ProfileTable table, std::vector<ProfileRow> rows) {
+  const auto kept = std::make_shared<const std::vector<ProfileRow>>(std::move(rows));
+  table.rows = kept->size();
+  table.row = [kept](std::size_t index) { return (*kept)[index]; };
+  return table;
+}
+
+}  // namespace
+
 ProfileTable leading_rows(const ProfileTable& table, double share) {
-  const auto time = [](const ProfileRow& row) { return std::get<std::int64_t>(row[total_time_column]); };
+  const std::size_t time_column = column_of(table, "Total Time");
+  const auto time = [&](const ProfileRow& row) {
+    return static_cast<double>(std::get<std::int64_t>(row[time_column]));
+  };
+  const auto before_time = [&](auto& list) {
+    return list.begin() + static_cast<std::ptrdiff_t>(time_column);
+  };
   double total = 0, sum = 0;
-  for (std::size_t i = 0; i < table.rows; ++i) total += static_cast<double>(time(table.row(i)));
+  for (std::size_t i = 0; i < table.rows; ++i) total += time(table.row(i));
   std::vector<ProfileRow> rows;
   for (std::size_t i = 0; i < table.rows && sum <= share * total; ++i) {
-    rows.push_back(table.row(i));
-    sum += static_cast<double>(time(rows.back()));
-    rows.back().insert(rows.back().begin() + 1, total > 0 ? 100 * sum / total : 0.0);
+    ProfileRow row = table.row(i);
+    sum += time(row);
+    row.insert(before_time(row), total > 0 ? 100 * sum / total : 0.0);
+    rows.push_back(std::move(row));
   }
   ProfileTable leading = table;
-  leading.columns.insert(leading.columns.begin() + 1, rounded("Cumulative", "%", 1));
+  leading.columns.insert(before_time(leading.columns), rounded("Cumulative", "%", 1));
   return with_rows(std::move(leading), std::move(rows));
 }
 
 ProfileTable with_brief_kernel_names(ProfileTable table) {
+  const std::size_t name_column = column_of(table, "Name");
   std::vector<ProfileRow> rows;
   std::map<std::string, std::string> brief;
   for (std::size_t i = 0; i < table.rows; ++i) {
     rows.push_back(table.row(i));
-    brief.emplace(std::get<std::string>(rows.back().back()), "");
+    brief.emplace(std::get<std::string>(rows.back()[name_column]), "");
   }
   std::vector<KernelName> all;
   for (const auto& [whole_name, unused] : brief) all.push_back(kernel_name_of_demangled(whole_name));
   const std::vector<std::string> names = distinct_names(all);
   std::size_t next = 0;
   for (auto& [whole_name, name] : brief) name = names[next++];
-  for (ProfileRow& row : rows) row.back() = brief.at(std::get<std::string>(row.back()));
+  for (ProfileRow& row : rows) row[name_column] = brief.at(std::get<std::string>(row[name_column]));
   return with_rows(std::move(table), std::move(rows));
 }
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,7 @@
 namespace mprof::profile {
 namespace {
 
+using trace::Interval;
 using trace::Range;
 using trace::RangeStyle;
 using trace::Trace;
@@ -134,8 +136,33 @@ std::vector<Nested> projected_ranges(const Trace& trace, const ProfileScope& sco
   return ranges;
 }
 
-ProfileCell id_cell(std::int64_t id) {
-  return id == 0 ? ProfileCell() : ProfileCell(id);
+ProfileCell parent_id(const Nested& one, const Trace&) {
+  return one.parent == 0 ? ProfileCell() : cell_of(one.parent);
+}
+ProfileCell outside_children(const Nested& one, const Trace&) {
+  return one.range->time.length() - one.in_children;
+}
+/// Under the names of the ranges around it.
+ProfileCell indented_name(const Nested& one, const Trace& trace) {
+  std::string text;
+  for (std::int64_t i = 0; i < one.level; ++i) text += "--";
+  return text + trace.names[one.range->name];
+}
+
+/// The ranges of one name and style that work was launched in; sums over them.
+struct ProjectedRanges {
+  trace::NameIndex name = 0;
+  RangeStyle style = RangeStyle::push_pop;
+  Spread projected{};
+  std::int64_t original = 0;  ///< ns
+  std::int64_t works = 0;
+  std::int64_t level = 0;
+  std::int64_t children = 0;
+};
+
+template <auto Sum>
+ProfileCell mean(const ProjectedRanges& row, const Trace&) {
+  return static_cast<double>(row.*Sum) / static_cast<double>(row.projected.count);
 }
 
 }  // namespace
@@ -148,113 +175,100 @@ ProfileTable range_sum(const ProfileReport& report, const Trace& trace, const Pr
   }
   std::vector<Summed> groups;
   for (auto& [key, durations] : times)
-    groups.push_back({spread_of(durations), {style_text(key.second), trace.names[key.first]}});
-  return summary(report, "Instances", {words("Style"), words("Range")}, std::move(groups));
+    groups.push_back(
+        {.time = spread_of(durations), .name = trace.names[key.first], .style = style_text(key.second)});
+  return summary(report, trace, "Instances",
+                 {{words("Style"), plain<&Summed::style>}, {words("Range"), plain<&Summed::name>}},
+                 std::move(groups));
 }
 
 ProfileTable push_pop_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  ProfileTable table = empty_table(report);
-  table.columns = {whole("Start", "ns"),
-                   whole("End", "ns"),
-                   whole("Duration", "ns"),
-                   whole("DurChild", "ns"),
-                   whole("DurNonChild", "ns"),
-                   words("Name"),
-                   whole("PID"),
-                   whole("TID"),
-                   whole("Lvl"),
-                   whole("NumChild"),
-                   whole("RangeId"),
-                   whole("ParentId"),
-                   words("RangeStack"),
-                   words("NameTree")};
-  std::vector<ProfileRow> rows;
-  for (const Nested& one : nested_ranges(trace, scope)) {
-    const Range& range = *one.range;
-    if (range.style != RangeStyle::push_pop) continue;
-    std::string indent;
-    for (std::int64_t i = 0; i < one.level; ++i) indent += "--";
-    rows.push_back({range.time.start, range.time.end, range.time.length(), one.in_children,
-                    range.time.length() - one.in_children, trace.names[range.name],
-                    trace::nsys::native_process(range.thread), trace::nsys::native_thread(range.thread),
-                    one.level, one.children, one.id, id_cell(one.parent), one.stack,
-                    indent + trace.names[range.name]});
-  }
-  return with_rows(std::move(table), std::move(rows));
+  std::vector<Nested> ranges = nested_ranges(trace, scope);
+  std::erase_if(ranges, [](const Nested& one) { return one.range->style != RangeStyle::push_pop; });
+  return table_of<Nested>(report, trace,
+                          {
+                              {whole("Start", "ns"), plain<&Nested::range, &Range::time, &Interval::start>},
+                              {whole("End", "ns"), plain<&Nested::range, &Range::time, &Interval::end>},
+                              {whole("Duration", "ns"), length<&Nested::range, &Range::time>},
+                              {whole("DurChild", "ns"), plain<&Nested::in_children>},
+                              {whole("DurNonChild", "ns"), outside_children},
+                              {words("Name"), named<&Nested::range, &Range::name>},
+                              {whole("PID"), process<&Nested::range, &Range::thread>},
+                              {whole("TID"), thread<&Nested::range, &Range::thread>},
+                              {whole("Lvl"), plain<&Nested::level>},
+                              {whole("NumChild"), plain<&Nested::children>},
+                              {whole("RangeId"), plain<&Nested::id>},
+                              {whole("ParentId"), parent_id},
+                              {words("RangeStack"), plain<&Nested::stack>},
+                              {words("NameTree"), indented_name},
+                          },
+                          std::move(ranges));
 }
 
 ProfileTable projection_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  ProfileTable table = empty_table(report);
-  table.columns = {words("Name"),
-                   whole("Projected Start", "ns"),
-                   whole("Projected Duration", "ns"),
-                   whole("Orig Start", "ns"),
-                   whole("Orig Duration", "ns"),
-                   words("Style"),
-                   whole("PID"),
-                   whole("TID"),
-                   whole("NumGPUOps"),
-                   whole("Lvl"),
-                   whole("NumChild"),
-                   whole("RangeId"),
-                   whole("ParentId"),
-                   words("RangeStack")};
   std::vector<Nested> ranges = projected_ranges(trace, scope);
   std::ranges::stable_sort(ranges, {}, [](const Nested& one) { return one.projected->start; });
-  std::vector<ProfileRow> rows;
-  for (const Nested& one : ranges) {
-    const Range& range = *one.range;
-    rows.push_back({trace.names[range.name], one.projected->start, one.projected->length(), range.time.start,
-                    range.time.length(), style_text(range.style), trace::nsys::native_process(range.thread),
-                    trace::nsys::native_thread(range.thread), one.works, one.level, one.children, one.id,
-                    id_cell(one.parent), one.stack});
-  }
-  return with_rows(std::move(table), std::move(rows));
+  return table_of<Nested>(
+      report, trace,
+      {
+          {words("Name"), named<&Nested::range, &Range::name>},
+          {whole("Projected Start", "ns"), plain<&Nested::projected, &Interval::start>},
+          {whole("Projected Duration", "ns"), length<&Nested::projected>},
+          {whole("Orig Start", "ns"), plain<&Nested::range, &Range::time, &Interval::start>},
+          {whole("Orig Duration", "ns"), length<&Nested::range, &Range::time>},
+          {words("Style"), style<&Nested::range, &Range::style>},
+          {whole("PID"), process<&Nested::range, &Range::thread>},
+          {whole("TID"), thread<&Nested::range, &Range::thread>},
+          {whole("NumGPUOps"), plain<&Nested::works>},
+          {whole("Lvl"), plain<&Nested::level>},
+          {whole("NumChild"), plain<&Nested::children>},
+          {whole("RangeId"), plain<&Nested::id>},
+          {whole("ParentId"), parent_id},
+          {words("RangeStack"), plain<&Nested::stack>},
+      },
+      std::move(ranges));
 }
 
 ProfileTable projection_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  struct Sums {
-    std::vector<std::int64_t> projected;
-    std::int64_t original = 0, works = 0, level = 0, children = 0;
-  };
-  std::map<std::pair<trace::NameIndex, RangeStyle>, Sums> groups;
+  std::map<std::pair<trace::NameIndex, RangeStyle>, std::pair<ProjectedRanges, std::vector<std::int64_t>>>
+      groups;
   for (const Nested& one : projected_ranges(trace, scope)) {
-    Sums& sums = groups[{one.range->name, one.range->style}];
-    sums.projected.push_back(one.projected->length());
+    auto& [sums, projected] = groups[{one.range->name, one.range->style}];
+    projected.push_back(one.projected->length());
     sums.original += one.range->time.length();
     sums.works += one.works;
     sums.level += one.level;
     sums.children += one.children;
   }
-  ProfileTable table = empty_table(report);
-  table.columns = {words("Range"),
-                   words("Style"),
-                   whole("Total Proj Time", "ns"),
-                   whole("Total Range Time", "ns"),
-                   whole("Range Instances"),
-                   rounded("Proj Avg", "ns", 1),
-                   rounded("Proj Med", "ns", 1),
-                   whole("Proj Min", "ns"),
-                   whole("Proj Max", "ns"),
-                   rounded("Proj StdDev", "ns", 1),
-                   whole("Total GPU Ops"),
-                   rounded("Avg GPU Ops", "", 1),
-                   rounded("Avg Range Lvl", "", 1),
-                   rounded("Avg Num Child", "", 1)};
-  std::vector<ProfileRow> rows;
-  for (auto& [key, sums] : groups) {
-    const Spread spread = spread_of(sums.projected);
-    const auto mean = [&](std::int64_t sum) {
-      return static_cast<double>(sum) / static_cast<double>(spread.count);
-    };
-    rows.push_back({trace.names[key.first], style_text(key.second), spread.total, sums.original, spread.count,
-                    spread.average, spread.median, spread.smallest, spread.largest, spread.deviation,
-                    sums.works, mean(sums.works), mean(sums.level), mean(sums.children)});
+  using Row = ProjectedRanges;
+  std::vector<Row> rows;
+  for (auto& [key, group] : groups) {
+    auto& [sums, projected] = group;
+    std::tie(sums.name, sums.style) = key;
+    sums.projected = spread_of(projected);
+    rows.push_back(sums);
   }
-  std::ranges::sort(rows, [](const ProfileRow& a, const ProfileRow& b) {
-    return std::tie(b[2], a[0], a[1]) < std::tie(a[2], b[0], b[1]);
+  std::ranges::sort(rows, {}, [&](const Row& row) {
+    return std::tuple(-row.projected.total, std::string_view(trace.names[row.name]), style_text(row.style));
   });
-  return with_rows(std::move(table), std::move(rows));
+  return table_of<Row>(report, trace,
+                       {
+                           {words("Range"), named<&Row::name>},
+                           {words("Style"), style<&Row::style>},
+                           {whole("Total Proj Time", "ns"), plain<&Row::projected, &Spread::total>},
+                           {whole("Total Range Time", "ns"), plain<&Row::original>},
+                           {whole("Range Instances"), plain<&Row::projected, &Spread::count>},
+                           {rounded("Proj Avg", "ns", 1), plain<&Row::projected, &Spread::average>},
+                           {rounded("Proj Med", "ns", 1), plain<&Row::projected, &Spread::median>},
+                           {whole("Proj Min", "ns"), plain<&Row::projected, &Spread::smallest>},
+                           {whole("Proj Max", "ns"), plain<&Row::projected, &Spread::largest>},
+                           {rounded("Proj StdDev", "ns", 1), plain<&Row::projected, &Spread::deviation>},
+                           {whole("Total GPU Ops"), plain<&Row::works>},
+                           {rounded("Avg GPU Ops", "", 1), mean<&Row::works>},
+                           {rounded("Avg Range Lvl", "", 1), mean<&Row::level>},
+                           {rounded("Avg Num Child", "", 1), mean<&Row::children>},
+                       },
+                       std::move(rows));
 }
 
 }  // namespace mprof::profile

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/text/format.hpp"
+#include "report/trace/profile_cells.hpp"
 #include "report/trace/profile_text.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
@@ -101,8 +102,9 @@ std::string leading_names(const ProfileTable& table) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < leading.rows; ++i) {
     const ProfileRow row = leading.row(i);
-    names.push_back(fmt::format("{} ({})", format::one_line(std::get<std::string>(row.back())),
-                                format::percent(std::get<double>(row.front()) / 100)));
+    names.push_back(fmt::format("{} ({})",
+                                format::one_line(std::get<std::string>(cell_below(leading, "Name", row))),
+                                format::percent(std::get<double>(cell_below(leading, "Time", row)) / 100)));
   }
   return format::list(names);
 }

@@ -227,7 +227,8 @@ TEST_F(ProfileOfASample, ReadsOnlyWhatIsAskedFor) {
 }
 
 TEST_F(ProfileOfASample, LeadingRowsTakeMoreThanTheShare) {
-  const ProfileTable all = profile_report("cuda_gpu_kern_sum").table(first_case());
+  const Trace profile = first_case();
+  const ProfileTable all = profile_report("cuda_gpu_kern_sum").table(profile);
   EXPECT_EQ(csv_rows(leading_rows(all, 0.8)).size(), 1 + 1U);
   const std::vector<std::string> rows = csv_rows(leading_rows(all, 0.9));
   ASSERT_EQ(rows.size(), 1 + 2U);
