@@ -189,3 +189,26 @@ export function types_of_one_name(root) {
   }
   return [...places].filter(([, where]) => where.length > 1).map(([name, where]) => `${name}: ${where.join(", ")}`);
 }
+
+// --- Columns ---
+
+const positional = [
+  /\.(?:integer|text|null|number|count|size|queue|if_known<[^>]*>)\(\d+\)/, // a cell of a statement
+  /\b(?:a|b|row|cells|labels|columns)\[\d+\]/, // of a row
+  /\b(?:row|cells)\.(?:front|back)\(\)/,
+  /\b(?:row|cells|columns)\.begin\(\) \+ \d+/,
+  /\bresize\(.*\.size\(\) \+ \d+/, // room for that many cells
+];
+
+/** Lines "file:line: code" for each column that is found by its number, but in the files that match one of the patterns. */
+export function positional_columns(root, folders, excepted) {
+  const wrong = [];
+  for (const file of files_below(root).filter((path) => folders.some((folder) => path.startsWith(`${folder}/`)))) {
+    if (!cpp.has(extname(file)) || excepted.some((pattern) => pattern.test(file))) continue;
+    lines_of(root, file).forEach((line, index) => {
+      const code = positional.map((pattern) => line.match(pattern)?.[0]).find(Boolean);
+      if (code) wrong.push(`${file}:${index + 1}: ${code}`);
+    });
+  }
+  return wrong;
+}

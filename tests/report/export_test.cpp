@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -633,6 +634,23 @@ TEST(CsvFile, QuotesAndCounts) {
   EXPECT_EQ(read_file(file), "a,b\n\"x, \"\"y\"\"\",0.1\n,\n");
   CsvFile short_row(directory.path() / "short.csv", {"a", "b"});
   EXPECT_THROW(short_row.text("x").end_row(), std::logic_error);
+}
+
+TEST(ExportTables, ColumnsAreWhatTheDocumentShows) {
+  const fs::path file = fs::path(MPROF_SOURCE_DIR) / "docs/formats/export.md";
+  const std::string document = read_file(file), begin = "<!-- made from report/export/export_csv.cpp -->\n",
+                    end = "<!-- end -->\n";
+  const std::size_t from = document.find(begin), to = document.find(end);
+  ASSERT_NE(from, std::string::npos);
+  ASSERT_NE(to, std::string::npos);
+  const std::string expected =
+      document.substr(0, from + begin.size()) + "\n" + tables_as_markdown() + "\n" + document.substr(to);
+  const char* update = std::getenv("MPROF_UPDATE_GOLDEN");
+  if (update != nullptr && std::string(update) == "1" && expected != document) {
+    write_file(file, expected);
+    return;
+  }
+  EXPECT_EQ(document, expected) << "approve the new tables with MPROF_UPDATE_GOLDEN=1";
 }
 
 }  // namespace
