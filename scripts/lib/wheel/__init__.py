@@ -1,0 +1,1 @@
+"""mprof as a Python package: the program itself, which `mprof` or `python -m mprof` runs."""
