@@ -1,27 +1,49 @@
-// What README.md shows of the sample report, made from it: pictures of its page, light and dark, and the head of its brief.
-// Run after the sample was rendered anew: `mprof report results/h200-all-2026-11-21 && node scripts/maintenance/readme_pictures.mjs`.
+// Makes what README.md shows of a report: pictures of its page, light and dark, and the top of its table. The report is that of
+// the newest run of all variants below results/. Write it first: `mprof report results/all && node scripts/maintenance/readme_pictures.mjs`.
 // Needs Chromium, on the PATH or named by CHROMIUM, and `npm ci`.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const source = fileURLToPath(new URL('../..', import.meta.url));
-export const sample = join(source, 'results/h200-all-2026-11-21');
+export const sample = newest_of_all_variants(join(source, 'results'));
 export const pictures = join(source, 'docs/pictures');
 export const made_from = join(pictures, 'made-from.sha256');
-const begin = '<!-- the head of the brief, by scripts/maintenance/readme_pictures.mjs -->\n', end = '<!-- end of the brief -->\n';
+const begin = '<!-- from the brief, by scripts/maintenance/readme_pictures.mjs -->\n', end = '<!-- end of the brief -->\n';
 
 export const digest = file => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** The sentences of the first answer. */
-export function head_of_brief() {
-  const brief = readFileSync(join(sample, 'brief.md'), 'utf8');
-  const from = brief.indexOf('\n- ', brief.indexOf('\n## The answer')) + 1;
-  return brief.slice(from, brief.indexOf('\n\n', from) + 1);
+/** The newest run of all variants in this folder. Its plan takes every variant of several families and sweeps no parameter. */
+export function newest_of_all_variants(results) {
+  const runs = readdirSync(results).filter(name => existsSync(join(results, name, 'run.json')))
+      .map(name => ({ folder: join(results, name), run: JSON.parse(readFileSync(join(results, name, 'run.json'), 'utf8')) }))
+      .filter(({ run }) => run.command_line.includes('--all') && (run.families ?? []).length > 1)
+      .filter(({ run }) => Object.keys(run.plan.settings ?? {}).length === 0)
+      .sort((a, b) => b.run.started.localeCompare(a.run.started));
+  if (runs.length === 0) throw new Error(`${results} has no run of all variants; make one with: mprof run --all --out ${results}/all`);
+  return runs[0].folder;
 }
 
-/** What stands in README.md between the two marks; null without them. */
+const cells_of = line => line.split('|').slice(1, -1).map(cell => cell.replace(/<sup>.*<\/sup>/, '').trim());
+
+/**
+ * Part of the first answer's table: the three fastest variants, the one with the shortest total, NVIDIA's cuDNN, and the baseline.
+ * Of its columns those that a reader of README.md needs.
+ */
+export function top_of_brief() {
+  const lines = readFileSync(join(sample, 'brief.md'), 'utf8').split('\n');
+  const start = lines.findIndex(line => line.startsWith('| Variant ')), end = lines.findIndex((line, i) => i > start && line === '');
+  const [head, , ...rows] = lines.slice(start, end).map(cells_of);
+  const columns = ['Variant', 'Op 1 (ms)', 'Op 2 (ms)', 'Over baseline', 'Total (ms)', 'Accuracy'].map(name => head.indexOf(name));
+  if (columns.includes(-1)) throw new Error(`the table of ${sample}/brief.md has the columns ${head.join(', ')}`);
+  const total = row => Number(row[columns[4]].replaceAll(',', '')), quickest = rows.reduce((a, b) => (total(b) < total(a) ? b : a));
+  const shown = rows.filter((row, i) => i < 3 || row === quickest || ['cudnn', 'baseline'].includes(row[0]));
+  const line = row => `| ${columns.map(column => row[column]).join(' | ')} |\n`;
+  return line(head) + `|---|${'---:|'.repeat(columns.length - 1)}\n` + shown.map(line).join('');
+}
+
+/** The text between the two marks in README.md; null without them. */
 export function shown_brief(readme) {
   const from = readme.indexOf(begin), to = readme.indexOf(end);
   return from < 0 || to < 0 ? null : readme.slice(from + begin.length, to);
@@ -43,8 +65,8 @@ async function take_pictures() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const file = join(source, 'README.md'), readme = readFileSync(file, 'utf8'), old = shown_brief(readme);
-  if (old === null) throw new Error(`${file} lacks the marks between which the head of the brief stands`);
+  if (old === null) throw new Error(`${file} lacks the marks between which the table of the brief stands`);
   await take_pictures();
-  writeFileSync(file, readme.replace(begin + old, begin + head_of_brief()));
-  console.log(`${dirname(made_from)} and README.md show what ${sample} says.`);
+  writeFileSync(file, readme.replace(begin + old, begin + top_of_brief()));
+  console.log(`${relative(source, pictures)} and README.md show what ${relative(source, sample)} says.`);
 }

@@ -1,20 +1,40 @@
-// The runs that are committed below results/: records, of which reports can be made at any time. The reports made here stay
-// in the folder REPORTS, to be read.
+// The recorded runs below results/, of which a report can be made at any time. The reports that this test makes stay in the folder
+// REPORTS, where they can be read.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
+import { sample as sample_folder } from "../../scripts/maintenance/readme_pictures.mjs";
 import { mprof, source } from "./support.mjs";
 
 const reports = process.env.REPORTS;
 if (!reports) throw new Error("set REPORTS to the folder that the reports are written to");
 
 const results = join(source, "results");
-const sample = "h200-all-2026-11-21"; // whose report is committed, for README.md to show
+const sample = basename(sample_folder); // its report is committed: README.md shows it
 const rendered = ["brief.md", "charts", "evidence.md", "milestone.html", "milestone.md", "milestone.pdf"];
-const records = readdirSync(results).filter((name) => name.startsWith("h200-") && existsSync(join(results, name, "run.json")));
+const tracked = execFileSync("git", ["ls-files", "-z", "results"], { cwd: source, encoding: "utf8" }).split("\0").filter(Boolean);
+const records = [...new Set(tracked.map((file) => file.split("/")[1]))].filter((name) => name !== "README.md");
 
-test("there are records", () => assert.ok(records.includes(sample), records.join(", ")));
+test("results/ is small: at most 400 files and 25 MB", () => {
+  assert.ok(tracked.length <= 400, `${tracked.length} files`);
+  const bytes = tracked.reduce((sum, file) => sum + statSync(join(source, file)).size, 0);
+  assert.ok(bytes <= 25e6, `${bytes} bytes`);
+});
+
+test("results/README.md says of each run what its record says", () => {
+  const table = readFileSync(join(results, "README.md"), "utf8").split("\n").filter((line) => line.startsWith("| ["));
+  const rows = new Map(table.map((line) => line.split("|").map((cell) => cell.trim())).map((cells) => [cells[1].match(/\[([^\]]+)\]/)[1], cells]));
+  assert.deepEqual([...rows.keys()].sort(), records.toSorted());
+  for (const [name, [, , , gpus, rounds, minutes, revision]] of rows) {
+    const run = JSON.parse(readFileSync(join(results, name, "run.json"), "utf8"));
+    assert.equal(Number(gpus), run.parts?.length ?? 1, `${name}: GPUs`);
+    assert.equal(Number(rounds), run.plan.rounds, `${name}: rounds`);
+    assert.ok(Math.abs(Number(minutes) - (Date.parse(run.finished) - Date.parse(run.started)) / 60e3) <= 1, `${name}: minutes`);
+    assert.equal(revision, `\`${run.tool.revision}\``, `${name}: revision`);
+  }
+});
 
 for (const name of records) {
   test(`of ${name} a report can be made`, { timeout: 600_000 }, () => {
