@@ -187,7 +187,7 @@ std::string causes_text(const FamilyResult& family, const BriefRow& row) {
 }
 
 /// Of many variants a line each is no brief: those with the fastest ops have one, and the fastest wholes.
-constexpr std::size_t most_lines = 16, lines_of_wholes = 4;
+constexpr std::size_t most_lines = 12, lines_of_wholes = 4;
 
 /// The rows that have a line in text, where the page has one of each.
 std::set<const BriefRow*> leading_rows(const Brief& brief) {
