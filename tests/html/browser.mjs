@@ -130,7 +130,7 @@ export const serious_findings = async page => {
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };
 
-export const whole = 'all/milestone.html';  // every variant at four batches, traced and counted
+export const whole = 'whole/milestone.html';  // eighteen variants at four batches, traced and counted
 
 /// The texts of a column as they stand there, top to bottom, without small print and footnote marks.
 export const column = (figure, place) => figure.locator('tbody tr:visible').evaluateAll((rows, place) =>

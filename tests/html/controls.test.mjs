@@ -69,7 +69,7 @@ describe('tables', () => {
     }));
 
   // Three dimensions of a grid are no number, and variant_view.cpp leaves its columns to the order of their texts.
-  for (const name of ['run_a', 'h200', 'troubled', 'gpu', 'large', 'all']) {
+  for (const name of ['run_a', 'h200', 'troubled', 'gpu', 'large', 'whole']) {
     test(`${name}: every figure says what number it is`, () =>
       with_page(`${name}/milestone.html`, { lazily: true }, async page => {
         const mute = await page.evaluate(() => [...document.querySelectorAll('figure.table td.number:not(.absent)')]

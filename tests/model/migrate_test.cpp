@@ -259,7 +259,7 @@ TEST_P(RecordedRun, IsTheSameAsItsTwinOfThisVersionAndStaysAsItIs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecordedRun,
-                         ::testing::Values("tests/golden/v1/variants", "tests/golden/v1/sweep",
+                         ::testing::Values("tests/golden/v1/whole", "tests/golden/v1/sweep",
                                            "tests/golden/h200", "tests/golden/run_a", "tests/golden/run_b"),
                          [](const auto& test) {
                            std::string name = test.param;
@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(All, RecordedRun,
                          });
 
 TEST(Migration, TheSanitizersRecordNamesAProblem) {
-  const fs::path directory = fs::path(MPROF_SOURCE_DIR) / "tests/golden/v1/variants";
+  const fs::path directory = fs::path(MPROF_SOURCE_DIR) / "tests/golden/v1/whole";
   const Json raw = json::parse(read_file(directory / "check.json"), "raw");
   const auto record = read_sanitizer_record(sanitizer_file(directory));
   ASSERT_TRUE(record);
