@@ -31,7 +31,8 @@ const first_report = (folder) =>
 
 // --- The .deb ---
 
-const debian = "http://deb.debian.org/debian";
+// The mirror that this machine's own packages come from.
+const debian = works("which", "apt-get") ? (output_of("apt-get", ["indextargets", "--format", "$(REPO_URI)"]).split("\n").find((uri) => /\/debian\/?$/.test(uri)) ?? "").replace(/\/$/, "") : "";
 const is_there = (address) => fetch(address, { method: "HEAD" }).then(({ ok }) => ok, () => false);
 const no_root = process.getuid() !== 0 && "needs root, to make a root folder of its own";
 const no_deb = no_root || (!works("which", "debootstrap", "cpack", "dpkg-shlibdeps") && "needs debootstrap, cpack and dpkg-dev") ||
