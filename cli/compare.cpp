@@ -16,7 +16,7 @@
 #include "model/derive/derive.hpp"
 #include "model/pool.hpp"
 #include "model/run_file.hpp"
-#include "report/analysis/likeness.hpp"
+#include "report/analysis/judgement/likeness.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/text/format.hpp"
 #include "report/views/views.hpp"

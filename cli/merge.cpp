@@ -11,7 +11,7 @@
 #include "cli/terminal.hpp"
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
-#include "report/analysis/likeness.hpp"
+#include "report/analysis/judgement/likeness.hpp"
 #include "report/views/summary.hpp"
 #include "system/error.hpp"
 

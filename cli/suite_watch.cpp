@@ -20,7 +20,7 @@
 #include "inputs/suite_file.hpp"
 #include "model/derive/derive.hpp"
 #include "model/metric_presets.hpp"
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
 #include "report/views/version_view.hpp"
 #include "runner/program/program_run.hpp"
 #include "runner/suite/family.hpp"

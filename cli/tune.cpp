@@ -24,9 +24,10 @@
 #include "model/derive/derive.hpp"
 #include "model/rounds.hpp"
 #include "model/version.hpp"
-#include "report/analysis/readings.hpp"
+#include "report/analysis/kernels/op_metrics.hpp"
 #include "report/text/format.hpp"
 #include "report/views/tuning_view.hpp"
+#include "report/wording/judgement.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/measure.hpp"
 #include "runner/source/compiler.hpp"
@@ -438,7 +439,7 @@ TunedEntry entry_of(const Arguments& arguments, const Search& search, const std:
                    .parameters = winner.result.key.parameters,
                    .value = winner.value->median};
   if (winner.value->interval) entry.interval = {winner.value->interval->low, winner.value->interval->high};
-  entry.disturbed = winner.value->disturbed;
+  entry.disturbed = disturbed_text(winner.value->disturbed);
   for (const Candidate& candidate : best) {
     if (candidate.standing == Standing::level || candidate.standing == Standing::unclear)
       entry.level.push_back(candidate.result.key.parameters);
@@ -549,7 +550,7 @@ class Answer {
                                 replaced->finished, extent_of(*replaced)));
     if (!entry.disturbed.empty())
       print_wrapped(fmt::format("The measurement was disturbed ({}): search again when the machine is quiet.",
-                                format::causes(entry.disturbed)));
+                                causes_text({.by = disturbances_in(entry.disturbed)})));
   }
 
  private:

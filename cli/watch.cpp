@@ -19,7 +19,7 @@
 #include "model/derive/derive.hpp"
 #include "model/metric_presets.hpp"
 #include "model/version.hpp"
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
 #include "report/views/version_view.hpp"
 #include "runner/coordinator.hpp"
 #include "system/error.hpp"

@@ -7,15 +7,12 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "model/parts.hpp"
 namespace mprof {
 namespace {
 
-const Value no_time = absent_value("no case gave a verified time");
-constexpr std::string_view is_a_baseline = "it is a baseline itself";
-const SpeedUp no_time_no_speed_up = no_speed_up("no case gave a verified time");
+const Value no_time = absent_value(Because::no_verified_time);
+const SpeedUp no_time_no_speed_up = no_speed_up(Because::no_verified_time);
 
 Value cores_busy(const Case& c, const Value& total_time) {
   const Value user = value_of(c, "user_time");
@@ -23,14 +20,14 @@ Value cores_busy(const Case& c, const Value& total_time) {
   if (!user) return user;
   if (!system) return system;
   if (!total_time) return total_time;
-  if (!(total_time->median > 0)) return absent_value("the total time is 0");
+  if (!(total_time->median > 0)) return absent_value(Because::total_time_of_zero);
   return derived_value((user->median + system->median) / total_time->median);
 }
 
 /// The percentage of the peak that allows no less time, where the op time is that of the work.
 void find_limit(OpResult& op) {
-  if (!op.flaw.empty()) {
-    op.of_possible = absent_value(fmt::format("it {}, so its op time says little", op.flaw));
+  if (op.flaw != OpTimeFlaw::none) {
+    op.of_possible = absent_value({Because::op_time_flawed, {}, {}, {why_of(op.flaw)}});
     return;
   }
   std::vector<std::pair<Limit, const Value*>> limits{{Limit::compute, &op.compute_throughput},
@@ -64,7 +61,7 @@ std::string_view tensor_ceiling_of(const Case& c, std::string_view op) {
 
 /// What an op computed a second, of what tensor cores were measured to.
 Value of_tensor_peak(const Value& rate, std::optional<double> peak) {
-  if (!peak) return absent_value("it computes on tensor cores, whose peak was not measured");
+  if (!peak) return absent_value(Because::tensor_peak_not_measured);
   if (!rate) return rate;
   return derived_value(100 * rate->median / *peak);
 }
@@ -72,7 +69,7 @@ Value of_tensor_peak(const Value& rate, std::optional<double> peak) {
 /// What only a trace tells.
 Value traced_value(const Case& c, std::string_view metric, std::string_view op = {}) {
   Value value = value_of(c, metric, op);
-  if (!value && find_pass(c, Pass::trace) == nullptr) value.absent = "the run had no trace pass";
+  if (!value && find_pass(c, Pass::trace) == nullptr) value.absent = Because::no_trace_pass;
   return value;
 }
 
@@ -88,7 +85,7 @@ OpResult op_result(const Run& run, const Case& c, const OpInfo& info) {
   result.byte_rate = value_of(c, "byte_rate", info.name);
   result.special_rate = value_of(c, "special_rate", info.name);
   result.flaw = op_time_flaw(c, info.name);
-  result.compared_by = result.flaw.empty() ? "op_time" : "group_time";
+  result.compared_by = result.flaw == OpTimeFlaw::none ? "op_time" : "group_time";
   if (const std::string_view ceiling = tensor_ceiling_of(c, info.name); !ceiling.empty())
     result.compute_throughput =
         of_tensor_peak(result.flop_rate, measured_peak(PartIndex(run).ceilings(c.id), ceiling));
@@ -169,31 +166,27 @@ const CaseResult* baseline_case(const FamilyResult& family, const std::string& i
   return variant->representative(problem);
 }
 
-/// Why no speed-up of `result` may be shown; empty when one may.
-std::string obstacle(const VariantInfo& info, const CaseResult& result, const CaseResult* baseline,
-                     const Words& words) {
-  if (info.baseline.empty()) return std::string(is_a_baseline);
-  if (!result.doubt().empty()) return std::string(result.doubt());
-  if (!result.ok()) return fmt::format("it was not timed ({})", to_string(result.status));
-  if (baseline == nullptr)
-    return fmt::format("its baseline {} was not run at this {}", info.baseline, words.one());
-  if (baseline->status == Status::wrong)
-    return fmt::format("the output of its baseline {} is wrong", baseline->id);
-  if (baseline->status == Status::suspect)
-    return fmt::format("the times of its baseline {} are suspect", baseline->id);
-  if (!baseline->ok()) {
-    return fmt::format("its baseline {} was not timed ({})", baseline->id, to_string(baseline->status));
-  }
+/// Why no speed-up of `result` may be shown; nothing when one may.
+Why obstacle(const VariantInfo& info, const CaseResult& result, const CaseResult* baseline,
+             const Words& words) {
+  if (info.baseline.empty()) return Because::is_baseline;
+  if (const Why doubt = result.doubt(); !doubt.empty()) return doubt;
+  if (!result.ok()) return {Because::not_timed, {std::string(to_string(result.status))}};
+  if (baseline == nullptr) return {Because::baseline_not_run, {info.baseline, words.one()}};
+  if (baseline->status == Status::wrong) return {Because::baseline_wrong, {baseline->id}};
+  if (baseline->status == Status::suspect) return {Because::baseline_suspect, {baseline->id}};
+  if (!baseline->ok())
+    return {Because::baseline_not_timed, {baseline->id, std::string(to_string(baseline->status))}};
   return {};
 }
 
 void compare_op(OpResult& op, const CaseResult& baseline) {
   const OpResult* before = baseline.find_op(op.info.name);
   if (before == nullptr) {
-    op.speed_up = no_speed_up("its baseline has no such op");
+    op.speed_up = no_speed_up(Because::baseline_lacks_op);
     return;
   }
-  if (!before->flaw.empty()) op.compared_by = "group_time";
+  if (before->flaw != OpTimeFlaw::none) op.compared_by = "group_time";
   op.gpu_speed_up = judge(before->gpu_time, op.gpu_time);
   op.speed_up =
       judge(op.compared_by == "group_time" ? before->group_time : before->op_time, op.compared_time());
@@ -203,7 +196,7 @@ void compare_with_baseline(CaseResult& result, const VariantInfo& info, const Fa
   result.is_baseline = info.baseline.empty();
   const CaseResult* baseline =
       result.is_baseline ? nullptr : baseline_case(family, info.baseline, result.key.problem);
-  const std::string why_not = obstacle(info, result, baseline, family.words);
+  const Why why_not = obstacle(info, result, baseline, family.words);
   if (!why_not.empty()) {
     result.total_speed_up = no_speed_up(why_not);
     for (OpResult& op : result.ops) op.speed_up = result.total_speed_up;
@@ -241,7 +234,7 @@ Best best_of(const FamilyResult& family, const std::string& op, const Problem& p
       const CaseResult& result = variant.cases[place];
       if (!result.ok() || !time_of(result, op)) continue;
       const OpResult* timed = result.find_op(op);
-      (timed != nullptr && !timed->flaw.empty() ? best.left_out : candidates).push_back(&result);
+      (timed != nullptr && timed->flaw != OpTimeFlaw::none ? best.left_out : candidates).push_back(&result);
     }
   }
   if (candidates.empty()) return best;
@@ -395,9 +388,9 @@ void judge_family(FamilyResult& family) {
 
 }  // namespace
 
-std::string_view CaseResult::doubt() const {
-  if (status == Status::wrong) return "the output is wrong";
-  if (status == Status::suspect) return "its times are suspect";
+Why CaseResult::doubt() const {
+  if (status == Status::wrong) return Because::wrong_output;
+  if (status == Status::suspect) return Because::suspect_times;
   return {};
 }
 
@@ -424,7 +417,8 @@ bool is_beyond_measured_peaks(const OpResult& op) {
 
 bool gpu_time_exceeds_op_time(const OpResult& op) {
   constexpr double visibly = 1.002;  // in four digits
-  return op.gpu_time && op.op_time && op.flaw.empty() && op.gpu_time->median > visibly * op.op_time->median;
+  return op.gpu_time && op.op_time && op.flaw == OpTimeFlaw::none &&
+         op.gpu_time->median > visibly * op.op_time->median;
 }
 
 NearestLimit nearest_limit(const OpResult& op) {
@@ -436,9 +430,7 @@ NearestLimit nearest_limit(const OpResult& op) {
   consider(Limit::memory, op.memory_throughput);
   if (op.info.special_operations > 0) consider(Limit::special, op.special_throughput);
   if (op.compute_throughput && op.compute_throughput->median > 100) {
-    nearest = {Limit::compute,
-               absent_value("it computes on tensor cores or in half precision, whose peak was "
-                            "not measured")};
+    nearest = {Limit::compute, absent_value(Because::half_peak_not_measured)};
   }
   return nearest;
 }

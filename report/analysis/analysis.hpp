@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "model/run.hpp"
-#include "report/analysis/estimate.hpp"
-#include "report/analysis/gpu_memory.hpp"
-#include "report/analysis/judgement.hpp"
-#include "report/analysis/sanitizer_summary.hpp"
-#include "report/analysis/speed_of_light.hpp"
-#include "report/analysis/verification.hpp"
-#include "report/analysis/words.hpp"
+#include "report/analysis/findings/findings.hpp"
+#include "report/analysis/findings/sanitizer_summary.hpp"
+#include "report/analysis/judgement/estimate.hpp"
+#include "report/analysis/judgement/judgement.hpp"
+#include "report/analysis/judgement/verification.hpp"
+#include "report/analysis/kernels/gpu_memory.hpp"
+#include "report/analysis/kernels/kernels.hpp"
+#include "report/analysis/kernels/speed_of_light.hpp"
+#include "report/text/family_words.hpp"
 
 /// What a run says, as plain values: medians, speed-ups over each variant's own baseline, expectations,
 /// findings. Every judgement of the report is made here; views only put it into words.
@@ -42,7 +44,7 @@ struct OpResult {
   std::optional<Limit> limit{};  ///< what allows no less time; absent like `of_possible`
   Value gpu_time;                ///< by the trace
   SpeedUp gpu_speed_up;
-  std::string_view flaw{};  ///< why op_time says little (op_time_flaw()); empty: it does not
+  OpTimeFlaw flaw = OpTimeFlaw::none;  ///< why op_time says little
   std::string compared_by;  ///< the metric behind `speed_up`: op_time, or group_time (comparable_time())
   SpeedUp speed_up;
   std::optional<Verification> verification;
@@ -99,8 +101,8 @@ struct CaseResult {
   std::optional<Sampling> sampling;
 
   [[nodiscard]] bool ok() const { return status == Status::ok; }
-  /// Why its times are no result: "the output is wrong"; empty when they are one, or when there are none.
-  [[nodiscard]] std::string_view doubt() const;
+  /// Why its times are no result; nothing when they are one, or when there are none.
+  [[nodiscard]] Why doubt() const;
   /// Whether it has times at all, be they no result.
   [[nodiscard]] bool ran() const { return ok() || !doubt().empty(); }
   /// By name; nullptr when the case has no such op.
@@ -127,9 +129,9 @@ struct ExpectationAt {
   Outcome outcome = Outcome::not_measurable;
   Value before;
   Value after;
-  std::string before_evidence;  ///< how the value came about: "of matmul_tiled, the longest of 3 kernels"
-  std::string after_evidence;   ///< likewise; both are empty where there is nothing to explain
-  std::string reason;           ///< why it was not met, or cannot be told or measured
+  Origin before_origin;
+  Origin after_origin;
+  Why reason;  ///< why it was not met, or cannot be told or measured
 };
 
 struct ExpectationResult {
@@ -208,18 +210,6 @@ struct FamilyResult {
   [[nodiscard]] bool all_are(bool (VariantInfo::*is)() const) const;
 };
 
-enum class Severity { wrong, broken, incomplete, caution };
-
-[[nodiscard]] std::string_view to_string(Severity severity);
-
-/// Something the reader must know before using the numbers.
-struct Finding {
-  Severity severity = Severity::caution;
-  std::string text;
-  bool tabled = false;                 ///< the tables of results show it too
-  std::vector<std::string> details{};  ///< what the text counts, one by one; none where it says all
-};
-
 struct RunAnalysis {
   const Run* run = nullptr;
   std::vector<FamilyResult> families;
@@ -238,10 +228,8 @@ struct RunAnalysis {
 /// ask of a family.
 [[nodiscard]] FamilyResult outline_of(const Run& run, const std::string& family);
 
-/// The parts of analyse(), each in its own file.
+/// A part of analyse().
 [[nodiscard]] std::vector<ExpectationResult> judge_expectations(const VariantResult& variant,
                                                                 const FamilyResult& family);
-[[nodiscard]] std::vector<Finding> find_what_to_know(const Run& run,
-                                                     const std::vector<FamilyResult>& families);
 
 }  // namespace mprof

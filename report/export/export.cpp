@@ -12,6 +12,7 @@
 #include "model/trace/writer.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/why.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/suggest.hpp"
@@ -216,8 +217,9 @@ std::string_view verification_word(const std::optional<Verification>& verificati
 
 std::string why_no_change(const CaseResult& result, const QualityResult& quality) {
   if (quality.change) return {};
-  if (!result.total_speed_up.absent.empty() && result.baseline.empty()) return result.total_speed_up.absent;
-  if (!quality.value) return quality.value.absent;
+  if (!result.total_speed_up.absent.empty() && result.baseline.empty())
+    return say(result.total_speed_up.absent);
+  if (!quality.value) return say(quality.value.absent);
   return "its baseline has no such value";
 }
 

@@ -18,6 +18,8 @@
 #include "report/export/export.hpp"
 #include "report/text/csv.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/why.hpp"
 
 /// The tables for pandas: one row for each case, op, measurement, sample, kernel, transfer and API call.
 namespace mprof {
@@ -128,7 +130,7 @@ CsvColumns<Row> value_columns(const ValueHeads& heads, std::string_view meaning,
       {heads.absent, "",
        [get](auto& table, auto& row) {
          const Value& value = get(row);
-         value ? table.nothing() : table.text(value.absent);
+         value ? table.nothing() : table.text(say(value.absent));
        }},
   };
 }
@@ -148,7 +150,7 @@ CsvColumns<Row> speed_up_columns(const std::string& name, std::string_view meani
       {name + "_absent", "",
        [get](auto& table, auto& row) {
          const SpeedUp& speed_up = get(row);
-         table.text(speed_up ? "" : speed_up.absent);
+         table.text(speed_up ? "" : say(speed_up.absent));
        }},
   };
 }
@@ -216,7 +218,7 @@ CsvColumns<CaseRow> quality_columns(const std::string& metric) {
              }),
       column("_absent", "",
              [none](CsvFile& table, const CaseResult&, const QualityResult* quality) {
-               table.text(quality == nullptr ? none : quality->value ? "" : quality->value.absent);
+               table.text(quality == nullptr ? none : quality->value ? "" : say(quality->value.absent));
              }),
       column("_change", "the value minus the baseline's",
              [](CsvFile& table, const CaseResult&, const QualityResult* quality) {
@@ -308,7 +310,7 @@ CsvColumns<OpRow> ops_columns(const std::vector<std::string>& axes) {
                    {"outside_forward",
                     "`op_time` is no measure of the kernels: the work happens elsewhere, or [copies are in "
                     "it](#copies-in-an-op-time)",
-                    [](auto& table, auto& row) { table.flag(!row.op->flaw.empty()); }},
+                    [](auto& table, auto& row) { table.flag(row.op->flaw != OpTimeFlaw::none); }},
                    {"compared_by", "the time that `speed_up` compares",
                     [](auto& table, auto& row) { table.text(row.op->compared_by); }},
                    {"baseline", "the case that it is compared with",

@@ -3,8 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "model/metric.hpp"
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/export/export.hpp"
+#include "report/wording/findings.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/why.hpp"
 
 /// analysis.json: what the report says, as numbers in the units of the catalogue. docs/formats/export.md
 /// explains it.
@@ -22,14 +26,14 @@ ordered_json text_or_null(const std::string& text) {
 }
 
 ordered_json value_json(const Value& value, std::string_view unit) {
-  if (!value) return {{"median", nullptr}, {"unit", unit}, {"absent", value.absent}};
+  if (!value) return {{"median", nullptr}, {"unit", unit}, {"absent", say(value.absent)}};
   ordered_json json{{"median", value->median}, {"unit", unit}, {"n", value->samples}};
   if (value->interval) {
     json["low"] = value->interval->low;
     json["high"] = value->interval->high;
   }
   json["source"] = to_string(value->source);
-  if (!value->disturbed.empty()) json["disturbed"] = value->disturbed;
+  if (!value->disturbed.empty()) json["disturbed"] = disturbed_text(value->disturbed);
   return json;
 }
 
@@ -39,7 +43,7 @@ ordered_json metric_json(const Value& value, std::string_view metric) {
 }
 
 ordered_json speed_up_json(const SpeedUp& speed_up) {
-  if (!speed_up) return {{"factor", nullptr}, {"absent", speed_up.absent}};
+  if (!speed_up) return {{"factor", nullptr}, {"absent", say(speed_up.absent)}};
   ordered_json json{{"factor", *speed_up.factor}};
   if (speed_up.interval) {
     json["low"] = speed_up.interval->low;
@@ -76,7 +80,7 @@ ordered_json op_json(const OpResult& op) {
           {"special_rate", metric_json(op.special_rate, "special_rate")},
           {"special_throughput", metric_json(op.special_throughput, "special_throughput")},
           {"of_possible", value_json(op.of_possible, unit_symbol(Unit::percent))},
-          {"outside_forward", !op.flaw.empty()},
+          {"outside_forward", op.flaw != OpTimeFlaw::none},
           {"compared_by", op.compared_by},
           {"speed_up", speed_up_json(op.speed_up)},
           {"gpu_speed_up", speed_up_json(gpu_speed_up_of(op))},
@@ -137,7 +141,7 @@ ordered_json case_json(const CaseResult& result) {
           {"ops", ops}};
 }
 
-ordered_json judged_json(const ExpectationAt& judged, const std::string& metric) {
+ordered_json judged_json(const Words& words, const ExpectationAt& judged, const std::string& metric) {
   // Where the case itself came to nothing, no side was looked at.
   const auto side = [&](Value value) {
     if (!value && value.absent.empty()) value.absent = judged.reason;
@@ -145,17 +149,18 @@ ordered_json judged_json(const ExpectationAt& judged, const std::string& metric)
   };
   return {{"problem", problem_json(judged.problem)},
           {"outcome", to_string(judged.outcome)},
-          {"reason", text_or_null(judged.reason)},
+          {"reason", text_or_null(say(judged.reason))},
           {"before", side(judged.before)},
-          {"before_evidence", text_or_null(judged.before_evidence)},
+          {"before_evidence", text_or_null(origin_text(judged.before_origin, words))},
           {"after", side(judged.after)},
-          {"after_evidence", text_or_null(judged.after_evidence)}};
+          {"after_evidence", text_or_null(origin_text(judged.after_origin, words))}};
 }
 
-ordered_json expectation_json(const ExpectationResult& result) {
+ordered_json expectation_json(const Words& words, const ExpectationResult& result) {
   const Expectation& expected = result.expectation;
   ordered_json problems = ordered_json::array();
-  for (const ExpectationAt& judged : result.at) problems.push_back(judged_json(judged, expected.metric));
+  for (const ExpectationAt& judged : result.at)
+    problems.push_back(judged_json(words, judged, expected.metric));
   return {{"metric", expected.metric},
           {"op", text_or_null(expected.op)},
           {"direction", to_string(expected.direction)},
@@ -164,10 +169,10 @@ ordered_json expectation_json(const ExpectationResult& result) {
           {"problems", problems}};
 }
 
-ordered_json variant_json(const VariantResult& variant) {
+ordered_json variant_json(const Words& words, const VariantResult& variant) {
   ordered_json expectations = ordered_json::array();
   for (const ExpectationResult& result : variant.expectations)
-    expectations.push_back(expectation_json(result));
+    expectations.push_back(expectation_json(words, result));
   return {{"variant", variant.info.id},
           {"title", variant.info.title},
           {"idea", variant.info.idea},
@@ -249,9 +254,9 @@ ordered_json speed_of_light_json(const SpeedOfLight& sol, const ExportScope& sco
     if (has_case(scope, kernel.result)) kernels.push_back(kernel_json(kernel));
   }
   for (const Uncounted& one : sol.uncounted)
-    uncounted.push_back({{"variant", one.variant->info.id}, {"reason", one.reason}});
+    uncounted.push_back({{"variant", one.variant->info.id}, {"reason", say(one.reason)}});
   return {{"problem", sol.kernels.empty() ? ordered_json(nullptr) : problem_json(sol.problem)},
-          {"absent", text_or_null(sol.absent)},
+          {"absent", text_or_null(say(sol.absent))},
           {"peak_flop_rate", or_null(sol.peak_flop_rate)},
           {"peak_bandwidth", or_null(sol.peak_bandwidth)},
           {"kernels", kernels},
@@ -264,7 +269,7 @@ ordered_json family_json(const FamilyResult& family, const ExportScope& scope) {
   for (const OpInfo& op : family.ops) ops.push_back({{"op", op.name}, {"title", op.title}});
   for (const Problem& problem : family.problems) problems.push_back(problem_json(problem));
   for (const VariantResult& variant : family.variants) {
-    variants.push_back(variant_json(variant));
+    variants.push_back(variant_json(family.words, variant));
     for (const CaseResult& result : variant.cases) {
       if (has_case(scope, &result)) cases.push_back(case_json(result));
     }
@@ -303,7 +308,7 @@ std::string analysis_json(const ExportScope& scope) {
   const RunAnalysis& analysis = *scope.analysis;
   ordered_json findings = ordered_json::array(), families = ordered_json::array();
   for (const Finding& finding : analysis.findings)
-    findings.push_back({{"severity", to_string(finding.severity)}, {"text", finding.text}});
+    findings.push_back({{"severity", to_string(finding.severity)}, {"text", text_of(finding)}});
   for (const FamilyResult& family : analysis.families) families.push_back(family_json(family, scope));
   const ordered_json document{{"schema_version", export_schema_version},
                               {"run", run_json(*analysis.run)},

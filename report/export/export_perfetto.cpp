@@ -10,7 +10,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/trace/nsys_schema.hpp"
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/export/export.hpp"
 #include "report/text/format.hpp"
 #include "report/trace/slice_lanes.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
 
 namespace mprof {
 

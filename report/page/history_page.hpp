@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/analysis/history.hpp"
+#include "report/analysis/machines/history.hpp"
 
 namespace mprof {
 

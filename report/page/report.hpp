@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/run.hpp"
-#include "report/analysis/selection.hpp"
+#include "report/analysis/judgement/selection.hpp"
 #include "report/views/views.hpp"
 
 namespace mprof {

@@ -366,22 +366,6 @@ std::string words(std::string_view identifier) {
   return text;
 }
 
-std::vector<std::string> cause_list(std::string_view disturbance) {
-  std::vector<std::string> causes;
-  for (std::size_t at = 0; at < disturbance.size();) {
-    const std::size_t end = std::min(disturbance.find("; ", at), disturbance.size());
-    const std::string_view part = disturbance.substr(at, end - at);
-    std::string cause(part.substr(0, part.find(':')));
-    if (std::ranges::find(causes, cause) == causes.end()) causes.push_back(std::move(cause));
-    at = end + 2;
-  }
-  return causes;
-}
-
-std::string causes(std::string_view disturbance) {
-  return list(cause_list(disturbance));
-}
-
 std::string one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());

@@ -88,12 +88,6 @@ struct Scale {
 /// "page_faults" -> "page faults", "fp32_flop_rate" -> "FP32 FLOP rate".
 [[nodiscard]] std::string words(std::string_view identifier);
 
-/// What disturbed a time without how much: "another process used the GPU" of "another process used the GPU:
-/// pid 4242 (2.1 GiB)", and of several, which semicolons part, each once.
-[[nodiscard]] std::string causes(std::string_view disturbance);
-/// The same as a list.
-[[nodiscard]] std::vector<std::string> cause_list(std::string_view disturbance);
-
 /// Text from outside made fit for one line: control characters become spaces, and characters that reorder
 /// text (bidirectional overrides) or break UTF-8 become U+FFFD.
 [[nodiscard]] std::string one_line(std::string_view text);

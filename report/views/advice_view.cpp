@@ -6,6 +6,8 @@
 
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/advice.hpp"
+#include "report/wording/why.hpp"
 
 /// What to do next, and how such advice has done in this run.
 namespace mprof {
@@ -80,7 +82,9 @@ json op_advice(const FamilyResult& family, const OpAdvice& of_op, const RunAdvic
                                  all.record_of(*advice.rule)));
     }
   }
-  const bool silent = list.empty() && of_op.missing.empty();
+  std::vector<std::string> missing;
+  for (const NotJudged& evidence : of_op.missing) missing.push_back(not_judged_text(evidence));
+  const bool silent = list.empty() && missing.empty();
   return {{"op", format::one_line(words.timed(of_op.op))},
           {"is_whole", of_op.op.empty()},
           {"first", silent || list.empty() ? json(false) : list.front()},
@@ -90,9 +94,7 @@ json op_advice(const FamilyResult& family, const OpAdvice& of_op, const RunAdvic
           {"silence", silent ? "No rule names a limit whose removal could gain " +
                                    format::percent(least_advised_gain - 1) + " or more."
                              : ""},
-          {"missing", of_op.missing.empty()
-                          ? ""
-                          : fmt::format("Not judged: {}.", format::one_line(format::list(of_op.missing)))},
+          {"missing", missing.empty() ? "" : fmt::format("Not judged: {}.", format::list(missing))},
           {"silenced", silenced_text(of_op, all)}};
 }
 
@@ -194,7 +196,7 @@ json advice_view(const FamilyResult& family, const VariantResult& variant, const
   for (const OpAdvice& of_op : advice->ops) items.push_back(op_advice(family, of_op, *page.advice));
   if (advice->absent.empty()) items.push_back(op_advice(family, advice->whole, *page.advice));
   return {{"anchor", page.anchor(variant.info.id + " next")},
-          {"absent", format::sentence_case(advice->absent)},
+          {"absent", format::sentence_case(say(advice->absent))},
           {"at", advice->result == nullptr ? "" : family.words.at(advice->result->key.problem)},
           {"items", items}};
 }

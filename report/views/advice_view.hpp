@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/advice.hpp"
+#include "report/analysis/advice/advice.hpp"
 #include "report/views/views.hpp"
 
 namespace mprof {

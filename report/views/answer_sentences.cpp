@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/verification.hpp"
+#include "report/analysis/judgement/verification.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -20,7 +21,7 @@ std::string step_text(const FamilyResult& family, const DeviceStep& step) {
   const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
   return fmt::format("{} from {} to {}, {} as fast{}", timed_name(family, step.cpu.op), side(step.cpu),
                      side(step.gpu), format::times(*step.speed_up.factor),
-                     told ? "" : " (not sure: " + step.speed_up.reason + ")");
+                     told ? "" : " (not sure: " + say(step.speed_up.reason) + ")");
 }
 
 constexpr std::size_t most_named = 3;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/analysis/analysis.hpp"
-#include "report/analysis/standings.hpp"
+#include "report/analysis/standing/standings.hpp"
 
 /// Sentences about a family as a whole, which the brief and the answer share.
 namespace mprof {

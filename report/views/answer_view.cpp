@@ -3,15 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/brief.hpp"
-#include "report/analysis/judgement.hpp"
-#include "report/analysis/standings.hpp"
-#include "report/analysis/synergy.hpp"
+#include "report/analysis/judgement/judgement.hpp"
+#include "report/analysis/standing/brief.hpp"
+#include "report/analysis/standing/standings.hpp"
+#include "report/analysis/standing/synergy.hpp"
 #include "report/text/format.hpp"
 #include "report/views/answer_sentences.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/sanitizer.hpp"
+#include "report/wording/why.hpp"
 
 /// The answer: which variant is best, by how much, and whether it is still right.
 namespace mprof {

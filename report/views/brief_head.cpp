@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/time_budget.hpp"
+#include "report/analysis/standing/time_budget.hpp"
 #include "report/text/format.hpp"
 #include "report/views/answer_sentences.hpp"
 #include "report/views/time_budget_view.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/sanitizer.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -86,7 +89,7 @@ std::string little_of_the_whole(const RivalStep& step) {
   if (!step.op.empty() || !step.rival->total_time) return {};
   double ops = 0;
   for (const OpResult& op : step.rival->ops) {
-    if (!op.op_time || !op.flaw.empty()) return {};
+    if (!op.op_time || op.flaw != OpTimeFlaw::none) return {};
     ops += op.op_time->median;
   }
   const double share = ops / step.rival->total_time->median;
@@ -274,7 +277,7 @@ std::optional<json> together_line(const FamilyResult& family, const Brief& brief
 json bound_line(const FamilyResult& family, const BudgetComparison& comparison) {
   const std::string lead = "What bounds it now";
   if (comparison.cases.empty())
-    return head_line(lead, fmt::format("Not known ({}).", format::one_line(comparison.absent)));
+    return head_line(lead, fmt::format("Not known ({}).", say(comparison.absent)));
   const CaseBudget& best = comparison.cases.back();
   constexpr std::size_t most = 3;
   const std::string name = id_of(*best.result);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/brief.hpp"
+#include "report/analysis/standing/brief.hpp"
 #include "report/views/page_plan.hpp"
 
 /// The first lines of the brief: what somebody who leads the work asks.

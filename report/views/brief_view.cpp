@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/brief.hpp"
+#include "report/analysis/standing/brief.hpp"
 #include "report/text/format.hpp"
 #include "report/views/brief_head.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/reasons.hpp"
+#include "report/wording/why.hpp"
 
 /// The brief of a family: one table, one chart, a line for each of the variants or of the fastest.
 namespace mprof {
@@ -29,8 +31,9 @@ std::string short_name(const CaseResult& result) {
 
 /// Why its op times say little.
 std::string little_said(const CaseResult& result) {
-  const auto op = std::ranges::find_if(result.ops, [](const OpResult& one) { return !one.flaw.empty(); });
-  return op == result.ops.end() ? "" : fmt::format("it {}", op->flaw);
+  const auto op =
+      std::ranges::find_if(result.ops, [](const OpResult& one) { return one.flaw != OpTimeFlaw::none; });
+  return op == result.ops.end() ? "" : "it " + say(why_of(op->flaw));
 }
 
 Cell ops_cell(const BriefRow& row) {
@@ -86,7 +89,7 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
     const auto add_ops = [&](Value OpResult::*time, bool needs_forward) {
       for (const OpInfo& info : family.ops) {
         const OpResult* op = result.find_op(info.name);
-        const bool says_little = op != nullptr && needs_forward && !op->flaw.empty();
+        const bool says_little = op != nullptr && needs_forward && op->flaw != OpTimeFlaw::none;
         cells.push_back(op == nullptr ? Cell::missing("it has no such op")
                         : says_little ? Cell::missing(little_said(result))
                                       : Cell::bare(op->*time));
@@ -158,7 +161,7 @@ std::string standing_text(const CaseResult& result, const std::string& baseline,
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
   if (!result.is_baseline && figures.empty()) {
-    const std::string why = format::one_line(result.total_speed_up.reason);
+    const std::string why = say(result.total_speed_up.reason);
     return why.empty() ? "not compared" : "not compared, since " + why;
   }
   if (!result.is_baseline)
@@ -167,19 +170,11 @@ std::string standing_text(const CaseResult& result, const std::string& baseline,
   return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
 }
 
-/// The first part of a cause, which says what changed; what follows says more of it.
-std::string in_short(const std::string& cause) {
-  std::size_t end = cause.size() - (cause.ends_with('.') ? 1 : 0);
-  for (const char* follows : {"; ", ". ", ", where ", " of the 4 that "})
-    end = std::min(end, cause.find(follows));
-  return cause.substr(0, end) + ".";
-}
-
 /// "rows: Fewer instructions." Which op is said where there are several.
 std::string causes_text(const FamilyResult& family, const BriefRow& row) {
   std::vector<std::string> parts;
   for (const FirstCause& cause : row.causes) {
-    const std::string sentence = in_short(format::one_line(cause.sentence));
+    const std::string sentence = short_sentence_of(cause.reason, family.words);
     parts.push_back(family.ops.size() > 1 ? fmt::format("{}: {}", format::short_id(cause.op), sentence)
                                           : sentence);
   }

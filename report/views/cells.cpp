@@ -4,6 +4,7 @@
 
 #include "model/metric.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -57,7 +58,7 @@ std::string numbered(std::string_view head, std::size_t index, std::size_t ops) 
 Cell judged(Cell cell, const CaseResult& result) {
   if (result.doubt().empty() || !cell.absent.empty()) return cell;
   cell.tone = Tone::bad;
-  cell.note = result.doubt();
+  cell.note = say(result.doubt());
   return cell;
 }
 
@@ -66,9 +67,10 @@ Cell op_time_cell(const FamilyResult& family, const CaseResult& result, const Op
   const OpResult* found = result.find_op(op.name);
   if (found == nullptr) return no_such_op();
   Cell cell = judged(Cell::value(found->*time), result);
-  const bool says_little = !found->flaw.empty() && time == &OpResult::op_time && cell.note.empty();
+  const bool says_little = found->flaw != OpTimeFlaw::none && time == &OpResult::op_time && cell.note.empty();
   if (says_little)
-    cell.note = fmt::format("it {}, so it is compared by {}", found->flaw, family.words.time("group_time"));
+    cell.note = fmt::format("it {}, so it is compared by {}", say(why_of(found->flaw)),
+                            family.words.time("group_time"));
   return cell;
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
-#include "report/analysis/standings.hpp"
+#include "report/analysis/standing/standings.hpp"
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/views.hpp"
@@ -191,7 +191,7 @@ std::string with_interval(const std::string& text, const Estimate& estimate) {
 
 bool says_little(const CaseResult& result, const std::string& op) {
   const OpResult* found = result.find_op(op);
-  return found != nullptr && !found->flaw.empty();
+  return found != nullptr && found->flaw != OpTimeFlaw::none;
 }
 
 /// An op time near zero beside real ones would look like a triumph, one with copies like a failure.
@@ -269,7 +269,7 @@ json throughput_chart(const FamilyResult& family, Anchors& anchors, const OpInfo
   for (const VariantResult& variant : family.variants) {
     const CaseResult* result = variant.representative(problem);
     const OpResult* found = result == nullptr || !result->ok() ? nullptr : result->find_op(op.name);
-    if (found == nullptr || !found->flaw.empty()) continue;
+    if (found == nullptr || found->flaw != OpTimeFlaw::none) continue;
     if (!found->compute_throughput && !found->memory_throughput) continue;
     if (++all > most_chart_rows) continue;
     if (found->compute_throughput) compute.push_back(point(rows.size(), found->compute_throughput));

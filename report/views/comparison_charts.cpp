@@ -11,6 +11,7 @@
 #include "report/views/chart_parts.hpp"
 #include "report/views/page_plan.hpp"
 #include "report/views/sample_charts.hpp"
+#include "report/wording/judgement.hpp"
 
 namespace mprof {
 namespace {

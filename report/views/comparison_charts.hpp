@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
 
 namespace mprof {
 

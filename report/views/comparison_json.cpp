@@ -1,5 +1,8 @@
 #include "report/views/json_parts.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/comparison.hpp"
+#include "report/wording/reasons.hpp"
+#include "report/wording/why.hpp"
 
 /// A comparison as data: docs/formats/compare-json.md explains it.
 namespace mprof {
@@ -18,7 +21,7 @@ ordered_json time_json(const TimeComparison& time) {
           {"interval", interval_json(time.speed_up.ratio_interval())},
           {"p", optional_json(time.speed_up.p)},
           {"verdict", to_string(time.speed_up.verdict)},
-          {"reason", time.speed_up.reason}};
+          {"reason", say(time.speed_up.reason, of_runs)}};
 }
 
 ordered_json quality_json(const QualityComparison& quality) {
@@ -37,21 +40,28 @@ ordered_json figures_json(const std::vector<FigureChange>& figures) {
   return list;
 }
 
-ordered_json reasons_json(const std::vector<Reason>& reasons) {
+ordered_json reasons_json(const Words& words, const std::vector<Reason>& reasons) {
   ordered_json list = ordered_json::array();
   for (const Reason& reason : reasons)
-    list.push_back({{"rule", reason.rule->id}, {"strength", reason.strength}, {"text", reason.sentence}});
+    list.push_back(
+        {{"rule", reason.rule->id}, {"strength", reason.strength}, {"text", sentence_of(reason, words)}});
   return list;
 }
 
-ordered_json op_json(const OpChange& op) {
+ordered_json missing_json(const std::vector<MissingEvidence>& missing) {
+  ordered_json list = ordered_json::array();
+  for (const MissingEvidence& kind : missing) list.push_back(missing_text(kind));
+  return list;
+}
+
+ordered_json op_json(const Words& words, const OpChange& op) {
   ordered_json explanations = ordered_json::array(), kernels = ordered_json::array();
   for (const Explanation& explanation : op.explanations)
     explanations.push_back({{"time", explanation.time},
-                            {"reasons", reasons_json(explanation.reasons)},
-                            {"against", reasons_json(explanation.against)},
-                            {"context", reasons_json(explanation.context)},
-                            {"missing", explanation.missing}});
+                            {"reasons", reasons_json(words, explanation.reasons)},
+                            {"against", reasons_json(words, explanation.against)},
+                            {"context", reasons_json(words, explanation.context)},
+                            {"missing", missing_json(explanation.missing)}});
   for (const KernelChange& kernel : op.kernels)
     kernels.push_back({{"fate", to_string(kernel.fate)},
                        {"a", kernel.before},
@@ -83,7 +93,7 @@ ordered_json rows_json(const std::vector<Row>& rows, const ToJson& to_json) {
   return list;
 }
 
-ordered_json case_json(const CaseComparison& c) {
+ordered_json case_json(const Words& words, const CaseComparison& c) {
   return {{"id", c.id},
           {"id_b", c.id_b},
           {"variant", c.key.variant},
@@ -97,9 +107,10 @@ ordered_json case_json(const CaseComparison& c) {
           {"times", rows_json(c.times, time_json)},
           {"qualities", rows_json(c.qualities, quality_json)},
           {"verifications", rows_json(c.verifications, verification_json)},
-          {"ops", rows_json(c.ops, op_json)},
-          {"regressions",
-           rows_json(c.regressions, [](const Regression& regression) { return regression.text; })}};
+          {"ops", rows_json(c.ops, [&](const OpChange& op) { return op_json(words, op); })},
+          {"regressions", rows_json(c.regressions, [&](const Regression& regression) {
+             return regression_text(words, c, regression);
+           })}};
 }
 
 ordered_json summary_json(const RunSummary& run) {
@@ -118,7 +129,8 @@ ordered_json comparison_json(const Comparison& comparison) {
       {"failed", comparison.failed()},
       {"geometric_mean",
        {{"ops", mean_json(comparison.mean_of_ops())}, {"totals", mean_json(comparison.mean_of_totals())}}},
-      {"cases", rows_json(comparison.cases, case_json)},
+      {"cases", rows_json(comparison.cases,
+                          [&](const CaseComparison& c) { return case_json(words_of(comparison, c), c); })},
       {"only_in_a", comparison.only_in_a},
       {"only_in_b", comparison.only_in_b},
       {"unlike", comparison.unlike},

@@ -9,6 +9,8 @@
 
 #include "report/text/format.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/comparison.hpp"
+#include "report/wording/why.hpp"
 
 /// A comparison as JUnit XML, as Jenkins, GitLab and GitHub's actions read it.
 namespace mprof {
@@ -60,7 +62,7 @@ struct TestCase {
 
 std::string time_text(const Words& words, const TimeComparison& time) {
   const std::string name = named_time(words, time);
-  if (!time.ratio) return fmt::format("{}: {}", name, time.speed_up.reason);
+  if (!time.ratio) return fmt::format("{}: {}", name, say(time.speed_up.reason, of_runs));
   return fmt::format("{}: {} -> {} ({}), {}", name, format::quantity(time.a->median, Unit::second),
                      format::quantity(time.b->median, Unit::second), format::signed_percent(*time.ratio - 1),
                      to_string(time.speed_up.verdict));
@@ -76,8 +78,9 @@ std::string why_skipped(const Words& words, const CaseComparison& c) {
   std::map<std::string, std::vector<std::string>> times;
   for (const TimeComparison& time : c.times) {
     if (time.speed_up.verdict != Verdict::inconclusive) continue;
-    std::vector<std::string>& of_reason = times[time.speed_up.reason];
-    if (of_reason.empty()) reasons.push_back(time.speed_up.reason);
+    const std::string reason = say(time.speed_up.reason, of_runs);
+    std::vector<std::string>& of_reason = times[reason];
+    if (of_reason.empty()) reasons.push_back(reason);
     of_reason.push_back(named_time(words, time));
   }
   std::vector<std::string> texts;
@@ -98,8 +101,10 @@ std::string_view failure_of(const Comparison& comparison, const CaseComparison& 
 TestCase test_of(const Comparison& comparison, const CaseComparison& c) {
   TestCase test{.name = c.id == c.id_b ? c.id : fmt::format("{} -> {}", c.id, c.id_b),
                 .failure = std::string(failure_of(comparison, c)),
-                .failures = comparison.failures_of(c)};
+                .failures = {}};
   const Words& words = words_of(comparison, c);
+  for (const Regression& failure : comparison.failures_of(c))
+    test.failures.push_back(regression_text(words, c, failure));
   for (const TimeComparison& time : c.times) {
     test.details.push_back(time_text(words, time));
     if (time.op.empty() && time.b) test.seconds = time.b->median;

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/json_parts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/comparison.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -24,7 +27,7 @@ Cell verdict_cell(const TimeComparison& time) {
   if (speed_up.more_rounds)
     return Cell::words(fmt::format("inconclusive +{}", *speed_up.more_rounds), Tone::quiet);
   return Cell::words(to_string(speed_up.verdict), tone_of(speed_up.verdict))
-      .noted(format::one_line(speed_up.reason));
+      .noted(say(speed_up.reason, of_runs));
 }
 
 using Cases = std::vector<const CaseComparison*>;
@@ -38,7 +41,7 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
                                            .with(tone_of(time.speed_up.verdict))
                                            .valued(*time.ratio)
-                                     : Cell::missing(time.speed_up.reason);
+                                     : Cell::missing(say(time.speed_up.reason, of_runs));
       const Cell factor =
           time.speed_up ? Cell::figure(format::times(*time.speed_up.factor)).valued(*time.speed_up.factor)
                         : Cell::missing(time.speed_up.absent);
@@ -194,7 +197,8 @@ json regressions_view(const Comparison& comparison, std::size_t most) {
     if (list.size() == most) break;
     if (c->regressions.empty()) continue;
     std::vector<std::string> texts;
-    for (const Regression& regression : c->regressions) texts.push_back(regression.text);
+    for (const Regression& regression : c->regressions)
+      texts.push_back(regression_text(words_of(comparison, *c), *c, regression));
     list.push_back({{"id", compared_name(*c)}, {"what", format::list(texts)}});
   }
   return list;

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/explanations.hpp"
+#include "report/analysis/reasons/explanations.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/reasons.hpp"
+#include "report/wording/why.hpp"
 
 /// Why a variant is faster or slower than its baseline, in words.
 namespace mprof {
@@ -20,16 +23,6 @@ constexpr std::size_t shown_context = 2;
 /// Weaker ones are counted, not shown: a twentieth of the whole change is no reason for it.
 constexpr double worth_showing = 0.05;
 
-/// "kernel a", "kernels a → b": what the figures of single kernels are of.
-std::string kernels_text(const Explanation& explanation) {
-  const std::string& before = explanation.kernel_before;
-  const std::string& after = explanation.kernel_after;
-  if (before.empty()) return {};
-  const std::string_view longest = explanation.several_kernels ? "longest " : "";
-  if (before == after) return fmt::format("{}kernel {}", longest, after);
-  return fmt::format("{}kernels {} → {}", longest, before, after);
-}
-
 /// "3 smaller ones": what is folded away on a page.
 std::string smaller_text(std::size_t left) {
   return left == 0 ? "" : fmt::format("{} smaller {}", left, left == 1 ? "one" : "ones");
@@ -39,22 +32,14 @@ std::string more_text(std::size_t left) {
   return left == 0 ? "" : fmt::format("{} {} not shown", smaller_text(left), left == 1 ? "is" : "are");
 }
 
-/// The sentence, and what the variant's own sweep says to it.
-std::string reason_text(const Reason& reason) {
-  std::string text = reason.sentence;
-  if (!reason.over_point.empty()) text = fmt::format("Over {}: {}", reason.over_point, text);
-  if (!reason.refuted_by.empty()) text += fmt::format(" But {}.", reason.refuted_by);
-  return text;
-}
-
 /// One list under a head: { head, reasons: [{text, of_longest, rule}], more, smaller, rest: [as reasons] }.
-json list_view(std::string_view head, const std::vector<Reason>& reasons, std::size_t most, double floor,
-               bool several_kernels) {
+json list_view(const Words& words, std::string_view head, const std::vector<Reason>& reasons,
+               std::size_t most, double floor, bool several_kernels) {
   json list = json::array(), rest = json::array();
   for (const Reason& reason : reasons) {
     const bool left_out = !rest.empty() || list.size() == most || (!list.empty() && reason.strength < floor);
     (left_out ? rest : list)
-        .push_back({{"text", reason_text(reason)},
+        .push_back({{"text", reason_text(reason, words)},
                     {"of_longest", several_kernels && reason.of_longest_kernel},
                     {"rule", std::string(reason.rule->id)}});
   }
@@ -86,7 +71,7 @@ std::string word(const Explanation& explanation) {
 }
 
 std::string times_text(const Words& words, const Explanation& explanation) {
-  if (!explanation.speed_up) return format::one_line(explanation.speed_up.absent);
+  if (!explanation.speed_up) return say(explanation.speed_up.absent);
   std::string text = fmt::format("{} {} → {}, {}", words.time(explanation.time),
                                  format::quantity(explanation.before->median, Unit::second),
                                  format::quantity(explanation.after->median, Unit::second),
@@ -98,9 +83,11 @@ std::string times_text(const Words& words, const Explanation& explanation) {
   return text;
 }
 
-std::string missing_text(const Explanation& explanation) {
+std::string not_measured_text(const Explanation& explanation) {
   if (explanation.missing.empty()) return {};
-  return fmt::format("Not measured: {}.", fmt::join(explanation.missing, "; "));
+  std::vector<std::string> kinds;
+  for (const MissingEvidence& missing : explanation.missing) kinds.push_back(missing_text(missing));
+  return fmt::format("Not measured: {}.", fmt::join(kinds, "; "));
 }
 
 /// What to say when no rule speaks for the change.
@@ -130,7 +117,8 @@ json explained_view(const Words& words, const Explanation& explanation) {
   json lists = json::array();
   const auto add = [&](std::string_view head, const std::vector<Reason>& reasons, std::size_t most,
                        double floor) {
-    if (!reasons.empty()) lists.push_back(list_view(head, reasons, most, floor, explanation.several_kernels));
+    if (!reasons.empty())
+      lists.push_back(list_view(words, head, reasons, most, floor, explanation.several_kernels));
   };
   add(head_of_reasons(explanation), explanation.reasons, shown_reasons, open ? 0 : worth_showing * change);
   add("Also differs, but explains little", explanation.little, shown_against, 0);
@@ -143,16 +131,16 @@ json explained_view(const Words& words, const Explanation& explanation) {
           {"kernels", kernels_text(explanation)},
           {"silence", silence(explanation)},
           {"lists", lists},
-          {"missing", missing_text(explanation)}};
+          {"missing", not_measured_text(explanation)}};
 }
 
 /// "Because A. B. Despite: C.": the strongest ones, on one line.
 std::string line_of(const Words& words, const Explanation& explanation) {
   constexpr std::size_t most_reasons = 2;
-  const auto sentences = [](const std::vector<Reason>& reasons, std::size_t most) {
+  const auto sentences = [&](const std::vector<Reason>& reasons, std::size_t most) {
     std::vector<std::string> texts;
     for (const Reason& reason : reasons) {
-      if (texts.size() < most) texts.push_back(reason_text(reason));
+      if (texts.size() < most) texts.push_back(reason_text(reason, words));
     }
     return fmt::format("{}", fmt::join(texts, " "));
   };
@@ -161,7 +149,8 @@ std::string line_of(const Words& words, const Explanation& explanation) {
   if (!is_change(explanation.change())) return text;
   if (explanation.reasons.empty())
     return format::one_line(fmt::format("{} {}{}{}", text, silence(explanation),
-                                        explanation.missing.empty() ? "" : " ", missing_text(explanation)));
+                                        explanation.missing.empty() ? "" : " ",
+                                        not_measured_text(explanation)));
   text += " " + sentences(explanation.reasons, most_reasons);
   if (!explanation.against.empty()) text += " Despite: " + sentences(explanation.against, 1);
   return text;
@@ -180,7 +169,7 @@ json explanation_view(const FamilyResult& family, const VariantResult& variant, 
   return {{"anchor", anchors.make(variant.info.id + " why")},
           {"shown", !is_baseline},
           {"baseline", format::short_id(variant.info.baseline)},
-          {"absent", is_baseline ? "" : format::one_line(explanations.absent)},
+          {"absent", is_baseline ? "" : say(explanations.absent)},
           {"items", items},
           {"lines", lines}};
 }

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
-#include "report/analysis/standings.hpp"
-#include "report/analysis/verification.hpp"
+#include "report/analysis/judgement/verification.hpp"
+#include "report/analysis/standing/standings.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
 #include "report/views/answer_sentences.hpp"
@@ -15,6 +15,7 @@
 #include "report/views/table.hpp"
 #include "report/views/time_budget_view.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/judgement.hpp"
 
 /// What the report says of a family as a whole: summary, verification, throughput, resources.
 namespace mprof {
@@ -86,7 +87,7 @@ std::vector<const Value*> times_to_mark(const FamilyResult& family, const CaseRe
   std::vector<const Value*> op_times, group_times;
   for (const OpInfo& info : family.ops) {
     const OpResult* op = result.ok() ? result.find_op(info.name) : nullptr;
-    op_times.push_back(op != nullptr && op->flaw.empty() ? &op->op_time : nullptr);
+    op_times.push_back(op != nullptr && op->flaw == OpTimeFlaw::none ? &op->op_time : nullptr);
     group_times.push_back(op != nullptr ? &op->group_time : nullptr);
   }
   if (family.words.has_group()) op_times.insert(op_times.end(), group_times.begin(), group_times.end());
@@ -227,7 +228,7 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
     for (const OpResult& op : result.ops) {
       // An op time that holds next to nothing of the work would make a throughput out of thin air.
       const auto cell = [&](const Value& value) {
-        return !op.flaw.empty() ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
+        return op.flaw != OpTimeFlaw::none ? Cell::missing(op.of_possible.absent) : Cell::bare(value);
       };
       std::vector<Cell> cells{Cell::words_to(result.configuration, anchor)};
       add_problem(cells, family.words, result.key.problem);

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/fleet.hpp"
+#include "report/analysis/machines/fleet.hpp"
 #include "report/views/page_plan.hpp"
 
 namespace mprof {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
 #include "report/views/fleet_charts.hpp"
 #include "report/views/table.hpp"

@@ -8,6 +8,7 @@
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/chart_parts.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -65,7 +66,7 @@ json drawn_series(const History& history, const std::string& name, const History
       gaps.push_back({{"row", i},
                       {"title", run_title(history, point.run)},
                       {"text", "no time"},
-                      {"hover", format::elide("no time: " + format::one_line(point.time.absent), 160)}});
+                      {"hover", format::elide("no time: " + say(point.time.absent), 160)}});
     }
   }
   return {{"name", name}, {"points", points}, {"gaps", gaps}};

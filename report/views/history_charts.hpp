@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/history.hpp"
+#include "report/analysis/machines/history.hpp"
 #include "report/views/views.hpp"
 
 namespace mprof {

@@ -1,5 +1,6 @@
 #include "report/views/json_parts.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -35,7 +36,7 @@ ordered_json change_json(const History& history, const HistoryChange& change) {
           {"interval", interval_json(change.speed_up.ratio_interval())},
           {"p", optional_json(change.speed_up.p)},
           {"verdict", to_string(change.speed_up.verdict)},
-          {"reason", change.speed_up.reason}};
+          {"reason", say(change.speed_up.reason)}};
 }
 
 ordered_json series_json(const History& history, const HistorySeries& series) {

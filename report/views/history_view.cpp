@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/history_charts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -149,8 +151,7 @@ Cell timed_cell(const HistorySeries& series) {
   if (series.timed() == series.points.size()) return Cell::words(fmt::format("{}", series.timed()));
   std::vector<std::string> gaps;
   for (const HistoryPoint& point : series.points) {
-    if (!point.time)
-      gaps.push_back(fmt::format("run {}: {}", point.run + 1, format::one_line(point.time.absent)));
+    if (!point.time) gaps.push_back(fmt::format("run {}: {}", point.run + 1, say(point.time.absent)));
   }
   return Cell::words(fmt::format("{} of {}", series.timed(), series.points.size()))
       .noted(fmt::format("{}", fmt::join(gaps, "; ")));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/hot_lines.hpp"
+#include "report/analysis/kernels/hot_lines.hpp"
 #include "report/text/format.hpp"
 #include "report/views/variant_parts.hpp"
 

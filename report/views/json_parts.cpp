@@ -1,11 +1,13 @@
 #include "report/views/json_parts.hpp"
 
+#include "report/wording/why.hpp"
+
 namespace mprof {
 
 using nlohmann::ordered_json;
 
 ordered_json value_json(const Value& value) {
-  if (!value) return {{"median", nullptr}, {"absent", value.absent}};
+  if (!value) return {{"median", nullptr}, {"absent", say(value.absent)}};
   ordered_json result{{"median", value->median}, {"samples", value->samples}, {"rounds", value->rounds}};
   if (value->interval) result["interval"] = {value->interval->low, value->interval->high};
   return result;

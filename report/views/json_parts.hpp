@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/problem.hpp"
-#include "report/analysis/estimate.hpp"
+#include "report/analysis/judgement/estimate.hpp"
 
 /// What the data of several verbs is made of, so that a program reads one value everywhere alike.
 namespace mprof {

@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/findings.hpp"
 #include "report/wording/glossary.hpp"
 
 namespace mprof {
@@ -56,11 +57,11 @@ json finding_views(const std::vector<Finding>& findings) {
   json list = json::array();
   for (const Finding& finding : findings) {
     json details = json::array();
-    for (const std::string& detail : finding.details) details.push_back(format::one_line(detail));
+    for (const Finding& detail : finding.details) details.push_back(format::one_line(text_of(detail)));
     list.push_back({{"severity", to_string(finding.severity)},
                     {"word", severity_word(finding.severity)},
                     {"grave", finding.severity != Severity::caution},
-                    {"text", format::one_line(finding.text)},
+                    {"text", format::one_line(text_of(finding))},
                     {"tabled", finding.tabled},
                     {"has_details", !details.empty()},
                     {"details", details}});

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "report/analysis/noise.hpp"
+#include "report/analysis/machines/noise.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
@@ -23,7 +23,7 @@ Cell spreading_cell(const CaseResult& result, std::string_view metric, std::stri
 
 Cell clock_cell(const VariantResult& variant, const CaseResult& result) {
   if (variant.info.device != "cuda") return Cell::missing("it runs on the CPU");
-  std::string absent;
+  Why absent;
   const auto clock = sm_clock_of(result, absent);
   if (!clock) return Cell::missing(absent);
   constexpr double hertz_in_mhz = 1e6;

@@ -8,6 +8,8 @@
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/why.hpp"
 
 /// Whether a variant was successful: the verdict, what its author expected against what was measured, and
 /// what holds its kernels back.
@@ -55,16 +57,16 @@ std::string elsewhere(const Words& words, const ExpectationResult& result, const
 }
 
 Cell quantity_cell(const FamilyResult& family, const Value& value, std::string_view metric,
-                   const std::string& evidence, const std::string& reason) {
+                   const Origin& origin, const Why& reason) {
   if (!value) return Cell::missing(value.absent.empty() ? reason : value.absent);
   if (const QualityInfo* quality = find_quality(family.info, metric))
-    return Cell::quality(value, quality->unit).noted(evidence);
+    return Cell::quality(value, quality->unit).noted(origin_text(origin, family.words));
   const Metric* row = find_metric(metric);
   Cell cell = Cell::figure(row == nullptr ? format::significant(value->median)
                                           : format::quantity(value->median, row->unit))
                   .valued(value->median);
   cell.modelled = value->source == Source::modelled;
-  cell.note = evidence;
+  cell.note = origin_text(origin, family.words);
   return cell;
 }
 
@@ -92,11 +94,11 @@ Table expectation_table(const FamilyResult& family, const VariantResult& variant
     const ExpectationAt& judged = *result.deciding();
     const std::string& metric = result.expectation.metric;
     Cell outcome = Cell::words(to_string(judged.outcome), tone_of(judged.outcome));
-    outcome.note = format::one_line(judged.reason);
+    outcome.note = say(judged.reason);
     std::vector<Cell> cells{Cell::words(expected_text(family, result.expectation)), outcome};
     add_problem(cells, words, judged.problem);
-    cells.push_back(quantity_cell(family, judged.before, metric, judged.before_evidence, judged.reason));
-    cells.push_back(quantity_cell(family, judged.after, metric, judged.after_evidence, judged.reason));
+    cells.push_back(quantity_cell(family, judged.before, metric, judged.before_origin, judged.reason));
+    cells.push_back(quantity_cell(family, judged.after, metric, judged.after_origin, judged.reason));
     cells.push_back(change_cell(judged, metric));
     cells.push_back(Cell::words(elsewhere(words, result, judged), Tone::quiet));
     table.row(std::move(cells));
@@ -108,8 +110,8 @@ Table expectation_table(const FamilyResult& family, const VariantResult& variant
 std::string judged_text(const FamilyResult& family, const ExpectationResult& result,
                         const ExpectationAt& judged) {
   const std::string& metric = result.expectation.metric;
-  const auto figure = [&](const Value& value) { return quantity_cell(family, value, metric, "", "").text; };
-  std::string why = format::one_line(judged.reason);
+  const auto figure = [&](const Value& value) { return quantity_cell(family, value, metric, {}, {}).text; };
+  std::string why = say(judged.reason);
   if (judged.before && judged.after) {
     const std::string moved = fmt::format("{} → {}", figure(judged.before), figure(judged.after));
     why = why.empty() ? moved : fmt::format("{}: {}", moved, why);

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/advice.hpp"
+#include "report/analysis/advice/advice.hpp"
 #include "report/materials/materials.hpp"
 
 /// What a page turns out to hold while its views are built: its anchors, and the charts that are to be drawn.

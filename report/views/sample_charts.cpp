@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/sample_series.hpp"
+#include "report/analysis/findings/sample_series.hpp"
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/judgement.hpp"
+#include "report/analysis/judgement/judgement.hpp"
 #include "report/views/views.hpp"
 
 /// Raw samples in the order in which they were taken: a chart for each case, with a panel for each of its

@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/sanitizer.hpp"
 
 /// What compute-sanitizer found in each variant.
 namespace mprof {
@@ -69,10 +70,12 @@ std::string what_was_run(const Words& words, const SanitizerSummary& sanitizer) 
 /// Kernels that were sanitized need not be the kernels that were measured.
 std::string of_another_build(const SanitizerSummary& sanitizer) {
   if (sanitizer.other_builds.empty()) return {};
+  std::vector<std::string> others;
+  for (const Tool& build : sanitizer.other_builds) others.push_back(build_name(build));
   return fmt::format(
       "It was started by mprof {}, and the run by {}: where a kernel changed in between, what was sanitized "
       "is not what was measured.",
-      format::list(sanitizer.other_builds), format::one_line(sanitizer.own_build));
+      format::list(others), build_name(sanitizer.own_build));
 }
 
 std::string noted(std::string_view tool, const std::string& text) {

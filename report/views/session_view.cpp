@@ -6,6 +6,7 @@
 #include "report/views/cells.hpp"
 #include "report/views/json_parts.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -61,7 +62,7 @@ ordered_json session_json(const Session& session, const SessionSides& sides) {
                      {"control", ratio_json(time.control)},
                      {"p", optional_json(time.speed_up.p)},
                      {"verdict", to_string(time.speed_up.verdict)},
-                     {"reason", time.speed_up.reason}});
+                     {"reason", say(time.speed_up.reason)}});
   }
   return {{"a", sides.a},
           {"b", sides.b},

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/session.hpp"
-#include "report/analysis/words.hpp"
+#include "report/analysis/judgement/session.hpp"
+#include "report/text/family_words.hpp"
 
 namespace mprof {
 

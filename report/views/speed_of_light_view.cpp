@@ -8,6 +8,8 @@
 #include "report/views/chart_parts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/why.hpp"
 
 /// The Speed-of-Light section: what hardware counted of each kernel, and what is modelled without it.
 namespace mprof {
@@ -403,8 +405,7 @@ json modelled_part(const Section& section, const Table& modelled) {
 json uncounted_views(const SpeedOfLight& sol) {
   json list = json::array();
   for (const Uncounted& missing : sol.uncounted) {
-    list.push_back(
-        {{"id", format::short_id(missing.variant->info.id)}, {"reason", format::one_line(missing.reason)}});
+    list.push_back({{"id", format::short_id(missing.variant->info.id)}, {"reason", say(missing.reason)}});
   }
   return list;
 }
@@ -443,7 +444,7 @@ json speed_of_light_view(const FamilyResult& family, const std::vector<std::stri
   }
   if (!modelled.empty()) parts.push_back(modelled_part(section, modelled));
   const json uncounted = uncounted_views(sol);
-  return {{"absent", format::one_line(sol.absent)},
+  return {{"absent", say(sol.absent)},
           {"uncounted", uncounted},
           {"has_uncounted", !uncounted.empty()},
           {"uncounted_at", family.words.at(sol.problem)},

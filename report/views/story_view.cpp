@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/verification.hpp"
+#include "report/analysis/judgement/verification.hpp"
 #include "report/text/format.hpp"
 #include "report/views/variant_parts.hpp"
 

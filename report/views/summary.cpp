@@ -9,10 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "report/analysis/analysis.hpp"
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/findings.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -73,9 +75,10 @@ std::string remarks(const FamilyResult& family) {
   std::string out;
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
-      const auto op = std::ranges::find_if(result.ops, [](const OpResult& o) { return !o.flaw.empty(); });
+      const auto op =
+          std::ranges::find_if(result.ops, [](const OpResult& o) { return o.flaw != OpTimeFlaw::none; });
       if (op == result.ops.end()) continue;
-      out += fmt::format("{} {}: compare its {}, not its op time.\n", variant.info.id, op->flaw,
+      out += fmt::format("{} {}: compare its {}, not its op time.\n", variant.info.id, say(why_of(op->flaw)),
                          family.words.time("group_time"));
       break;
     }
@@ -154,7 +157,7 @@ std::string render_summary(const Run& run, std::size_t width) {
     out += skipped(family);
   }
   for (const Finding& finding : analysis.findings) {
-    if (finding.severity <= Severity::broken) out += finding.text + "\n";
+    if (finding.severity <= Severity::broken) out += text_of(finding) + "\n";
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/chart_parts.hpp"
+#include "report/wording/why.hpp"
 
 /// What charts.js draws of a sweep. Numbers are scaled here and every label is finished.
 namespace mprof {
@@ -61,7 +62,7 @@ std::string gap_word(const SweepPoint& point) {
 
 /// What a tooltip says of a point: its time, how it stands, or why it has none.
 std::string hover(const SweepPoint& point) {
-  if (!point.verified()) return fmt::format("no verified time: {}", point.reason);
+  if (!point.verified()) return fmt::format("no verified time: {}", say(point.reason, of_points));
   std::string text = format::quantity(point.time->median, Unit::second);
   if (const auto width = relative_half_width(*point.time)) text += " " + format::plus_minus(*width);
   if (point.standing == Standing::best) {

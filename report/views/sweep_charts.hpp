@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/sweep.hpp"
+#include "report/analysis/standing/sweep.hpp"
 #include "report/views/views.hpp"
 
 namespace mprof {

@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/sweep.hpp"
+#include "report/analysis/standing/sweep.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/sweep_charts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/why.hpp"
 
 /// What the report says of parameter sweeps: which values are best, in words, curves, heat maps and tables.
 namespace mprof {
@@ -296,7 +297,7 @@ Cell standing_cell(const SweepSeries& series, const SweepPoint& point) {
       return cell;
     }
     case Standing::unclear: {
-      Cell cell = Cell::words("inconclusive", Tone::quiet).noted(format::one_line(point.reason));
+      Cell cell = Cell::words("inconclusive", Tone::quiet).noted(say(point.reason, of_points));
       cell.detail = factor;
       return cell;
     }
@@ -304,7 +305,7 @@ Cell standing_cell(const SweepSeries& series, const SweepPoint& point) {
       break;
   }
   if (point.result == nullptr) return Cell::words("not in this run", Tone::quiet);
-  if (point.result->ok()) return Cell::missing(point.reason);
+  if (point.result->ok()) return Cell::missing(say(point.reason, of_points));
   const std::string reason = format::one_line(point.result->reason);
   return Cell::words(to_string(point.result->status), Tone::bad).noted(reason);
 }

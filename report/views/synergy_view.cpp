@@ -6,6 +6,7 @@
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/why.hpp"
 
 /// Whether a variant combines with others, and how much there is left to win.
 namespace mprof {
@@ -155,7 +156,7 @@ Table remaining_table(const FamilyResult& family, const CaseResult& result, cons
                gain.copies ? Cell::figure(format::percent(*gain.copies)).valued(*gain.copies)
                            : Cell::missing("there is no trace of it"),
                gain.limit ? Cell::figure(format::times(*gain.limit)).valued(*gain.limit)
-                          : Cell::missing(gain.share ? "the op is all of it" : gain.absent)});
+                          : Cell::missing(gain.share ? "the op is all of it" : say(gain.absent))});
   }
   return table;
 }
@@ -201,7 +202,7 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
     } else {
       sentences.push_back(fmt::format("It combines {}, but {}.",
                                       format::one_line(format::list(variant.info.combines)),
-                                      format::one_line(found->absent)));
+                                      say(found->absent)));
     }
   }
   std::vector<std::string> short_words;

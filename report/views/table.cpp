@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/estimate.hpp"
+#include "report/analysis/judgement/estimate.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -89,8 +91,7 @@ Cell Cell::value(const Value& value) {
   } else if (!value->interval && value->source == Source::measured) {
     cell.note = no_interval(*value);
   }
-  if (!value->disturbed.empty())
-    cell.note = "disturbed: " + format::one_line(format::causes(value->disturbed));
+  if (!value->disturbed.empty()) cell.note = "disturbed: " + causes_text(value->disturbed);
   return cell;
 }
 
@@ -106,7 +107,7 @@ Cell Cell::speed_up(const SpeedUp& speed_up) {
   if (!speed_up) return missing(speed_up.absent);
   Cell cell = figure(format::times(*speed_up.factor)).valued(*speed_up.factor);
   if (speed_up.disturbed) {
-    cell.note = format::one_line(speed_up.reason);
+    cell.note = say(speed_up.reason);
     return cell;
   }
   if (speed_up.interval && speed_up.interval->low > 1) cell.tone = Tone::good;
@@ -122,6 +123,14 @@ Cell Cell::missing(const std::string& reason) {
   Cell cell;
   cell.absent = reason.empty() ? "not recorded" : format::one_line(reason);
   return cell;
+}
+
+Cell Cell::missing(const Why& why) {
+  return missing(say(why));
+}
+
+Cell Cell::noted(const Why& why) && {
+  return std::move(*this).noted(say(why));
 }
 
 Cell Cell::dash() {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/metric.hpp"
-#include "report/analysis/judgement.hpp"
+#include "report/analysis/judgement/judgement.hpp"
 
 /// The one kind of table that reports have. Cells go in as values and come out as finished, aligned strings.
 namespace mprof {
@@ -44,6 +44,7 @@ struct Cell {
   [[nodiscard]] static Cell speed_up(const SpeedUp& speed_up);
   [[nodiscard]] static Cell quality(const Value& value, Unit unit);
   [[nodiscard]] static Cell missing(const std::string& reason);
+  [[nodiscard]] static Cell missing(const Why& why);
   /// A dash whose reason stands elsewhere in the row.
   [[nodiscard]] static Cell dash();
 
@@ -51,6 +52,7 @@ struct Cell {
     tone = new_tone;
     return std::move(*this);
   }
+  [[nodiscard]] Cell noted(const Why& why) &&;
   [[nodiscard]] Cell noted(std::string new_note) && {
     note = std::move(new_note);
     return std::move(*this);

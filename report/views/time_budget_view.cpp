@@ -13,6 +13,7 @@
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/why.hpp"
 
 /// The time budget: a stack of 100 % for each case, and the same in a table.
 namespace mprof {
@@ -137,7 +138,7 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   if (text.empty()) {
     if (find_pass(*result.source, Pass::timing) == nullptr) return {};  // the report says so of the whole run
     return fmt::format("How much longer {} takes for being traced is not known: {}.", budgeted_name(one),
-                       format::one_line(result.trace_overhead.absent));
+                       say(result.trace_overhead.absent));
   }
   return text + ".";
 }
@@ -307,7 +308,7 @@ json time_budget_view(const FamilyResult& family, const Evidence& evidence, Page
             {"charts", json::array()},
             {"table", false}};
   if (comparison.cases.empty()) {
-    view["absent"] = format::sentence_case(format::one_line(comparison.absent));
+    view["absent"] = format::sentence_case(say(comparison.absent));
     return view;
   }
   view["in_short"] = in_short(comparison);

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/time_budget.hpp"
+#include "report/analysis/standing/time_budget.hpp"
 #include "report/views/views.hpp"
 
 namespace mprof {

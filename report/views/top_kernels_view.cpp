@@ -6,6 +6,7 @@
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/kernels.hpp"
 
 /// The kernels in which a program's GPU time went, with what hardware counted of them.
 namespace mprof {

@@ -9,6 +9,7 @@
 
 #include "report/text/format.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -87,7 +88,7 @@ std::string table_of(const TuningOutcome& outcome, const std::vector<Candidate>&
   };
   for (const Candidate& candidate : candidates) {
     if (!candidate.value || rows-- == 0) break;
-    add(candidate, Cell::words(word_of(candidate)).noted(candidate.reason));
+    add(candidate, Cell::words(word_of(candidate)).noted(say(candidate.reason, of_points)));
   }
   if (outcome.beside && outcome.beside->value) add(*outcome.beside, Cell::words("not searched"));
   const nlohmann::json view = table.view();
@@ -102,7 +103,7 @@ std::string without_value(const std::vector<Candidate>& candidates, std::size_t 
   std::map<std::pair<Status, std::string>, std::vector<std::string>> by_reason;
   for (const Candidate& candidate : candidates) {
     if (candidate.value) continue;
-    by_reason[{candidate.result.status, candidate.reason}].push_back(
+    by_reason[{candidate.result.status, say(candidate.reason)}].push_back(
         point_name(candidate.result.key.parameters));
   }
   std::string text;

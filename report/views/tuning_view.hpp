@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/analysis/tuning.hpp"
+#include "report/analysis/standing/tuning.hpp"
 
 namespace mprof {
 

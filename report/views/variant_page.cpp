@@ -7,6 +7,7 @@
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/why.hpp"
 
 /// The times of a variant as a hand-in shows them: without it, with it, and how many times as fast.
 namespace mprof {
@@ -144,7 +145,7 @@ Table page_table(const FamilyResult& family, const VariantResult& variant, Ancho
       cells.push_back(time_cell(result, op, metric));
       if (!has_baseline) {
         if (cells.back().note.empty() && !variant.info.baseline.empty())
-          cells.back().note = result->total_speed_up.absent;
+          cells.back().note = say(result->total_speed_up.absent);
         continue;
       }
       const OpResult* found = result->find_op(op);

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/analysis/synergy.hpp"
+#include "report/analysis/standing/synergy.hpp"
 #include "report/materials/materials.hpp"
 #include "report/text/rich_text.hpp"
 #include "report/views/views.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
-#include "report/analysis/standings.hpp"
+#include "report/analysis/standing/standings.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
 #include "report/views/cells.hpp"

@@ -7,6 +7,8 @@
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/reasons.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -33,13 +35,14 @@ Cell change_cell(const TimeComparison* time) {
 /// `against`: what A is where that is not the baseline.
 Cell verdict_cell(const TimeComparison* time, const std::string& against = {}) {
   if (time == nullptr) return Cell::dash();
-  const std::string& reason = time->speed_up.reason;
+  const std::string reason = say(time->speed_up.reason, of_runs);
   return Cell::words(to_string(time->speed_up.verdict))
       .noted(reason.empty() || against.empty() ? reason : fmt::format("{}: {}", against, reason));
 }
 
 /// The first reason of each op whose time changed.
-std::string reasons_text(const CaseComparison* c, const std::string& against, std::size_t width) {
+std::string reasons_text(const Words& words, const CaseComparison* c, const std::string& against,
+                         std::size_t width) {
   std::string text;
   if (c == nullptr) return text;
   for (const OpChange& op : c->ops) {
@@ -49,7 +52,7 @@ std::string reasons_text(const CaseComparison* c, const std::string& against, st
     if (explained == op.explanations.end()) continue;
     const std::string lead = fmt::format("{} {}: ", format::one_line(op.op), against);
     text += fmt::format("  {}{}\n", lead,
-                        format::wrapped(format::one_line(explained->reasons.front().sentence), width, 4));
+                        format::wrapped(sentence_of(explained->reasons.front(), words), width, 4));
   }
   return text;
 }
@@ -83,8 +86,8 @@ std::string render_version(const VersionSides& sides, std::size_t width) {
     text += fmt::format("[{}] {}\n", note["mark"].get<std::string>(),
                         format::wrapped(note["text"].get<std::string>(), width, 4));
   }
-  return text + reasons_text(&over, "over " + sides.baseline, width) +
-         reasons_text(since, fmt::format("since version {}", sides.before), width);
+  return text + reasons_text(words, &over, "over " + sides.baseline, width) +
+         reasons_text(words, since, fmt::format("since version {}", sides.before), width);
 }
 
 }  // namespace mprof

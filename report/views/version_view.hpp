@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
 
 namespace mprof {
 

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "report/analysis/analysis.hpp"
-#include "report/analysis/compare.hpp"
-#include "report/analysis/explanations.hpp"
-#include "report/analysis/fleet.hpp"
-#include "report/analysis/history.hpp"
+#include "report/analysis/judgement/compare.hpp"
+#include "report/analysis/machines/fleet.hpp"
+#include "report/analysis/machines/history.hpp"
+#include "report/analysis/reasons/explanations.hpp"
 #include "report/views/page_plan.hpp"
 #include "report/views/table.hpp"
 

@@ -9,6 +9,7 @@
 #include "model/metric.hpp"
 #include "model/rounds.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/judgement.hpp"
 
 namespace mprof {
 namespace {

@@ -51,7 +51,7 @@ const exceptions = [
     why: "CUPTI's counter data image and configuration image",
   },
   {
-    files: /^report\/analysis\/literature\.hpp$/,
+    files: /^report\/analysis\/reasons\/literature\.hpp$/,
     words: ["convolutional"],
     lines: /Lavin/,
     why: "the title of a paper",

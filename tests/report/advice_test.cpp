@@ -1,4 +1,4 @@
-#include "report/analysis/advice.hpp"
+#include "report/analysis/advice/advice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "model/facts.hpp"
-#include "report/analysis/readings.hpp"
+#include "report/analysis/kernels/op_metrics.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
+#include "report/wording/why.hpp"
 #include "system/files.hpp"
 #include "tests/report/counters.hpp"
 #include "tests/report/fabricated_trace.hpp"
@@ -391,8 +392,10 @@ TEST(Advice, OfTheWholeIsSilentWhereTheTraceLacksRecords) {
   const RunAdvice lacking = advise(analysis, evidence);
   EXPECT_TRUE(lacking.families.at(0).variants.at(0).whole.advice.empty())
       << "what looks idle may have been work";
-  EXPECT_EQ(lacking.families.at(0).variants.at(0).whole.missing,
-            std::vector<std::string>{"its time budget (the trace lacks 1 record)"});
+  const std::vector<NotJudged>& missing = lacking.families.at(0).variants.at(0).whole.missing;
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing[0].evidence, AdviceEvidence::time_budget);
+  EXPECT_EQ(missing[0].why, Why(Because::records_lacking, {}, {1}));
 }
 
 TEST(Advice, CountsNoCostOfTracingAsTimeOfTheWhole) {
@@ -415,7 +418,7 @@ TEST(Advice, IsSilentWithoutALimit) {
   const RunAnalysis analysis = analyse(run);
   const RunAdvice advice = advise(analysis, untraced);
   for (const VariantAdvice& variant : advice.families.at(0).variants) {
-    ASSERT_EQ(variant.ops.size(), 1U) << variant.absent;
+    ASSERT_EQ(variant.ops.size(), 1U) << say(variant.absent);
     EXPECT_TRUE(variant.ops[0].missing.empty());
     for (const Advice& one : variant.ops[0].advice) ADD_FAILURE() << one.rule->id << " " << one.gain;
   }
@@ -661,7 +664,7 @@ TEST(Advice, TakesNoGuessForACount) {
 TEST(Advice, IsAboutGpus) {
   const mprof::Run run = advised_run(with(unlimited, {{"compute_throughput", 20}}), {}, "cpu");
   const RunAdvice advice = advise(analyse(run), untraced);
-  EXPECT_EQ(advice.families.at(0).variants.at(0).absent, "the rules are about GPUs");
+  EXPECT_EQ(advice.families.at(0).variants.at(0).absent, Why(Because::rules_are_of_gpus));
 }
 
 TEST(Advice, TakesReadingsThatHardlyDifferForNoMove) {
@@ -766,7 +769,7 @@ TEST(AdviceView, WritesABoundByItsOrder) {
 TEST(AdviceTable, IsWhatTheDocumentShows) {
   const std::filesystem::path file = std::filesystem::path(MPROF_SOURCE_DIR) / "docs/how-it-works/advice.md";
   const std::string document = read_file(file),
-                    mark = "<!-- made from report/analysis/advice_rules.cpp -->\n";
+                    mark = "<!-- made from report/analysis/advice/op_rules.cpp -->\n";
   const std::size_t place = document.find(mark);
   ASSERT_NE(place, std::string::npos);
   const std::string expected = document.substr(0, place + mark.size()) + advice_rules_as_markdown();

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "model/derive/derive.hpp"
-#include "report/analysis/facts.hpp"
-#include "report/analysis/standings.hpp"
+#include "report/analysis/machines/environment.hpp"
+#include "report/analysis/standing/standings.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/findings.hpp"
+#include "report/wording/why.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -31,7 +33,7 @@ const Best& best_of(const FamilyResult& family, std::string_view op, std::uint64
 
 bool says(const RunAnalysis& analysis, Severity severity, std::string_view part) {
   return std::any_of(analysis.findings.begin(), analysis.findings.end(), [&](const Finding& finding) {
-    return finding.severity == severity && finding.text.find(part) != std::string::npos;
+    return finding.severity == severity && text_of(finding).find(part) != std::string::npos;
   });
 }
 
@@ -39,8 +41,23 @@ bool says(const RunAnalysis& analysis, Severity severity, std::string_view part)
 bool says_one_by_one(const RunAnalysis& analysis, std::string_view part) {
   return std::ranges::any_of(analysis.findings, [&](const Finding& finding) {
     return std::ranges::any_of(
-        finding.details, [&](const std::string& detail) { return detail.find(part) != std::string::npos; });
+        finding.details, [&](const Finding& one) { return text_of(one).find(part) != std::string::npos; });
   });
+}
+
+template <class Kind>
+bool is(const Finding& finding) {
+  return std::holds_alternative<Kind>(finding.what);
+}
+
+/// The findings of a kind.
+template <class Kind>
+std::vector<Kind> find(const RunAnalysis& analysis) {
+  std::vector<Kind> found;
+  for (const Finding& finding : analysis.findings) {
+    if (is<Kind>(finding)) found.push_back(std::get<Kind>(finding.what));
+  }
+  return found;
 }
 
 TEST(Analysis, SpeedUpIsOverEachVariantsOwnBaseline) {
@@ -105,21 +122,18 @@ TEST(Analysis, SuspectTimesAreNeverASpeedUp) {
   for (const VariantResult& variant : analysis.families[0].variants) {
     for (const CaseResult& result : variant.cases) {
       if (variant.info.id == baseline) {
-        EXPECT_EQ(result.doubt(), "its times are suspect");
+        EXPECT_EQ(result.doubt(), Why(Because::suspect_times));
       } else if (variant.info.baseline == baseline) {
-        EXPECT_TRUE(result.ops[0].speed_up.absent.starts_with("the times of its baseline " + baseline + "@"))
-            << result.ops[0].speed_up.absent;
+        EXPECT_EQ(result.ops[0].speed_up.absent.because, Because::baseline_suspect);
       }
     }
   }
   for (const Best& best : analysis.families[0].best)
     EXPECT_TRUE(best.fastest == nullptr || best.fastest->key.variant != baseline);
-  const auto said = std::ranges::find_if(analysis.findings, [](const Finding& finding) {
-    return finding.text.find("are suspect") != std::string::npos;
-  });
+  const auto said = std::ranges::find_if(analysis.findings, is<finding::SuspectTimes>);
   ASSERT_NE(said, analysis.findings.end());
   EXPECT_EQ(said->severity, Severity::wrong);
-  EXPECT_NE(said->text.find("the timer does not see all of the work."), std::string::npos) << said->text;
+  EXPECT_EQ(std::get<finding::SuspectTimes>(said->what).reason, "the timer does not see all of the work");
 }
 
 TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
@@ -127,12 +141,12 @@ TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
   const RunAnalysis analysis = analyse(run);
   const CaseResult& wrong = result_of(analysis, "conv/wrong@100");
   EXPECT_TRUE(wrong.ops[0].op_time) << "its time is known";
-  EXPECT_EQ(wrong.ops[0].speed_up.absent, "the output is wrong");
-  EXPECT_EQ(wrong.total_speed_up.absent, "the output is wrong");
+  EXPECT_EQ(wrong.ops[0].speed_up.absent, Why(Because::wrong_output));
+  EXPECT_EQ(wrong.total_speed_up.absent, Why(Because::wrong_output));
   const CaseResult& heir = result_of(analysis, "conv/heir@100");
-  EXPECT_EQ(heir.ops[0].speed_up.absent, "the output of its baseline conv/wrong@100 is wrong");
+  EXPECT_EQ(heir.ops[0].speed_up.absent, Why(Because::baseline_wrong, {"conv/wrong@100"}));
   EXPECT_EQ(result_of(analysis, "conv/orphan@100").ops[0].speed_up.absent,
-            "its baseline conv/never_run was not run at this batch");
+            Why(Because::baseline_not_run, {"conv/never_run", "batch"}));
   for (const Best& best : analysis.families[0].best) {
     EXPECT_TRUE(best.fastest == nullptr || best.fastest->key.variant != "conv/wrong");
   }
@@ -276,19 +290,23 @@ TEST(Analysis, WorkOutsideForwardIsComparedByLayerTime) {
   const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
   const CaseResult& streams = result_of(analysis, "conv/streams@10000");
-  EXPECT_EQ(streams.ops[0].flaw, "works outside forward()");
+  EXPECT_EQ(streams.ops[0].flaw, OpTimeFlaw::works_elsewhere);
   EXPECT_EQ(streams.ops[0].compared_by, "group_time");
   EXPECT_NEAR(*streams.ops[0].speed_up.factor, 0.176 / 0.101, 1e-9);
   const Best& best = best_of(analysis.families[0], "layer1", 10000);
   EXPECT_EQ(best.fastest->id, "conv/baseline@10000") << "2 us of op time win nothing";
   EXPECT_EQ(best.left_out.size(), 1U);
-  EXPECT_TRUE(says(analysis, Severity::caution, "conv/streams works outside forward()"));
+  const auto flawed = find<finding::FlawedOpTimes>(analysis);
+  ASSERT_EQ(flawed.size(), 1U);
+  EXPECT_EQ(flawed[0].flaw, OpTimeFlaw::works_elsewhere);
+  EXPECT_EQ(flawed[0].variants, std::vector<std::string>{"conv/streams"});
   EXPECT_EQ(analysis.families.size(), 2U);
   EXPECT_EQ(analysis.families[1].ops.size(), 1U);
 }
 
 TEST(Analysis, AnOpTimeThatHoldsCopiesIsNotComparedWithOnesThatDoNot) {
-  for (const auto& [share, flaw] : {std::pair{0.04, ""}, {0.1, "copies in forward()"}}) {
+  for (const auto& [share, flaw] :
+       {std::pair{0.04, OpTimeFlaw::none}, {0.1, OpTimeFlaw::copies_in_forward}}) {
     mprof::Run run = samples::gpu();
     Case& copying = run.cases[0];
     const double op_time = find_measurement(copying, "op_time", "layer1")->samples.front();
@@ -296,10 +314,12 @@ TEST(Analysis, AnOpTimeThatHoldsCopiesIsNotComparedWithOnesThatDoNot) {
         .measurements.push_back({"forward_copy_time", "layer1", "", Source::measured, {share * op_time}, ""});
     const RunAnalysis analysis = analyse(run);
     const OpResult& op = result_of(analysis, copying.id).ops[0];
-    const bool has_flaw = !std::string_view(flaw).empty();
+    const bool has_flaw = flaw != OpTimeFlaw::none;
     EXPECT_EQ(op.flaw, flaw);
     EXPECT_EQ(op.compared_by, has_flaw ? "group_time" : "op_time");
-    EXPECT_EQ(says(analysis, Severity::caution, "copies in forward(), so its op time says little"), has_flaw);
+    EXPECT_EQ(std::ranges::any_of(find<finding::FlawedOpTimes>(analysis),
+                                  [](const auto& one) { return one.flaw == OpTimeFlaw::copies_in_forward; }),
+              has_flaw);
   }
 }
 
@@ -318,7 +338,7 @@ TEST(Analysis, AnOpTimeThatAProgramPrintsHoldsCopiesWhereItsGroupedTimeHasNoRoom
     traced.push_back(samples::measured("copy_out_time", "layer1", {9e-3}));
     const RunAnalysis analysis = analyse(run);
     const OpResult& op = result_of(analysis, printing.id).ops[0];
-    EXPECT_EQ(op.flaw, has_flaw ? "prints an op time that holds copies" : "") << grouped;
+    EXPECT_EQ(op.flaw, has_flaw ? OpTimeFlaw::prints_copies : OpTimeFlaw::none) << grouped;
     EXPECT_EQ(op.compared_by, has_flaw ? "group_time" : "op_time");
   }
 }
@@ -440,18 +460,18 @@ TEST(Analysis, OfSeveralDisturbancesItSaysHowManyHadWhich) {
 
 TEST(Analysis, TracesTakenBesideOtherDevicesAreSaidToBe) {
   mprof::Run run = samples::healthy();
-  const std::string beside = "other devices of the host were at work";
   std::size_t traced = 0;
   for (Case& c : run.cases) {
     PassResult trace{.pass = Pass::trace};
     trace.status = Status::ok;
-    trace.sampling.emplace().host_disturbance = traced++ < 2 ? beside : "";
+    trace.sampling.emplace();
+    if (traced++ < 2) trace.sampling->host_disturbance = "other devices of the host were at work";
     c.passes.push_back(trace);
   }
-  const std::string text = fmt::format("The traces of 2 of {} cases were taken while other devices", traced);
   const auto is_said = [&](const mprof::Run& of) {
-    return std::ranges::any_of(analyse(of).findings,
-                               [&](const Finding& finding) { return finding.text.starts_with(text); });
+    const RunAnalysis analysis = analyse(of);
+    const auto found = find<finding::BusyTraces>(analysis);
+    return found.size() == 1 && found[0].busy == 2 && found[0].traced == traced;
   };
   EXPECT_TRUE(is_said(run));
   for (Case& c : run.cases)
@@ -465,14 +485,20 @@ TEST(Analysis, CasesThatSeveralGpusShareAreSaidToBe) {
   run.parts[0].environment["gpu"]["UUID"] = std::string("GPU-1");
   run.parts[1].environment["gpu"]["UUID"] = std::string("GPU-2");
   for (const Case& c : run.cases) run.parts[samples::batch_of(c) == 100 ? 0 : 1].cases.push_back(c.id);
-  EXPECT_TRUE(says(analyse(run), Severity::caution, "The problems were divided among 2 GPUs"));
+  const auto within_a_problem = [&] {
+    const RunAnalysis analysis = analyse(run);
+    const auto found = find<finding::DividedCases>(analysis);
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.at(0).gpus, 2U);
+    return found.at(0).within_a_problem;
+  };
+  EXPECT_FALSE(within_a_problem());
   std::swap(run.parts[0].cases.front(), run.parts[1].cases.front());
-  EXPECT_TRUE(
-      says(analyse(run), Severity::caution, "Variants of one problem were measured on several of 2 GPUs"));
+  EXPECT_TRUE(within_a_problem());
   run.environment["gpu"]["GPUs"] = 1.0;
   EXPECT_FALSE(shown_environment(run).at("gpu").contains("GPUs")) << "each saw its own alone";
   run.parts[1].environment = run.parts[0].environment;
-  EXPECT_FALSE(says(analyse(run), Severity::caution, "GPUs"));
+  EXPECT_TRUE(find<finding::DividedCases>(analyse(run)).empty());
 }
 
 TEST(Analysis, DisturbancesEverywhereAreOneSentence) {
@@ -482,14 +508,14 @@ TEST(Analysis, DisturbancesEverywhereAreOneSentence) {
     samples::timing(c).sampling->host_disturbance =
         fmt::format("other processes used the CPUs: {} busy", load++);
   const RunAnalysis analysis = analyse(run);
-  EXPECT_EQ(
-      std::ranges::count_if(analysis.findings,
-                            [](const Finding& f) { return f.text.find("disturbed") != std::string::npos; }),
-      1);
-  EXPECT_TRUE(says(
-      analysis, Severity::caution,
-      "The host times of 12 of 12 cases were disturbed: other processes used the CPUs. No verdict hangs on "
-      "them."));
+  EXPECT_TRUE(find<finding::DisturbedCase>(analysis).empty());
+  const auto together = find<finding::DisturbedCases>(analysis);
+  ASSERT_EQ(together.size(), 1U);
+  EXPECT_EQ(together[0].part, finding::DisturbedPart::host_alone);
+  EXPECT_EQ(together[0].cases, 12U);
+  EXPECT_EQ(together[0].timed, 12U);
+  ASSERT_EQ(together[0].causes.size(), 1U) << "the details differ, the cause does not";
+  EXPECT_EQ(together[0].causes[0].cases, 12U);
   const auto counted =
       std::ranges::find_if(analysis.findings, [](const Finding& f) { return !f.details.empty(); });
   ASSERT_NE(counted, analysis.findings.end());
@@ -602,13 +628,11 @@ TEST(Analysis, AReasonThatManyVariantsShareIsSaidOnce) {
       pass = {.pass = pass.pass, .status = Status::skipped, .reason = "no GPU"};
   }
   const RunAnalysis analysis = analyse(run);
-  const auto is_about_it = [](const Finding& finding) {
-    return finding.text.find("no GPU") != std::string::npos;
-  };
-  ASSERT_EQ(std::ranges::count_if(analysis.findings, is_about_it), 1);
-  const Finding& finding = *std::ranges::find_if(analysis.findings, is_about_it);
-  EXPECT_NE(finding.text.find("other variant"), std::string::npos) << finding.text;
-  EXPECT_NE(finding.text.find(" were skipped: "), std::string::npos) << finding.text;
+  const auto skipped = find<finding::SkippedAlike>(analysis);
+  ASSERT_EQ(skipped.size(), 1U);
+  EXPECT_EQ(skipped[0].reason, "no GPU");
+  EXPECT_FALSE(skipped[0].of_one_variant);
+  EXPECT_TRUE(find<finding::MissingCase>(analysis).empty());
 }
 
 struct ExpectationCase {
@@ -639,7 +663,7 @@ TEST_P(Expectations, AreCheckedAgainstTheBaseline) {
   const RunAnalysis analysis = analyse(run);
   const auto& judged = analysis.families[0].variants[1].expectations.at(0).at;
   ASSERT_EQ(judged.size(), 1U);
-  EXPECT_EQ(judged[0].outcome, GetParam().outcome) << GetParam().what << ": " << judged[0].reason;
+  EXPECT_EQ(judged[0].outcome, GetParam().outcome) << GetParam().what << ": " << say(judged[0].reason);
   EXPECT_EQ(judged[0].reason.empty(), GetParam().outcome == Outcome::met) << GetParam().what;
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/derive/derive.hpp"
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
 #include "report/views/table.hpp"
 #include "tests/report/sample_runs.hpp"
 

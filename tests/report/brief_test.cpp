@@ -1,4 +1,4 @@
-#include "report/analysis/brief.hpp"
+#include "report/analysis/standing/brief.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+#include "report/wording/comparison.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -7,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/statistics/median.hpp"
-#include "report/analysis/likeness.hpp"
+#include "report/analysis/judgement/likeness.hpp"
 #include "report/page/charts.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/views/comparison_charts.hpp"
@@ -27,9 +29,10 @@ const CaseComparison& pair_of(const Comparison& comparison, std::string_view id)
   return *found;
 }
 
-std::vector<std::string> texts(const std::vector<Regression>& regressions) {
+std::vector<std::string> texts(const Comparison& comparison, const CaseComparison& c) {
   std::vector<std::string> list;
-  for (const Regression& regression : regressions) list.push_back(regression.text);
+  for (const Regression& regression : c.regressions)
+    list.push_back(regression_text(words_of(comparison, c), c, regression));
   return list;
 }
 
@@ -59,11 +62,11 @@ TEST(Compare, FindsWhatBecameWorse) {
   EXPECT_EQ(slower.times[1].speed_up.verdict, Verdict::slower);
   EXPECT_NEAR(*slower.times[1].ratio, 1.12, 1e-9);
   EXPECT_NEAR(*slower.times[1].speed_up.factor, 1 / 1.12, 1e-9);
-  EXPECT_EQ(texts(slower.regressions), std::vector<std::string>{"layer2 slower by 12.0\u00a0%"});
+  EXPECT_EQ(texts(comparison, slower), std::vector<std::string>{"layer2 slower by 12.0\u00a0%"});
   const CaseComparison& wrong = pair_of(comparison, "conv/cpu_im2col_gemm@1000");
   EXPECT_TRUE(wrong.times.empty()) << "a wrong result has no speed";
-  EXPECT_EQ(texts(wrong.regressions), std::vector<std::string>{"was ok, is wrong"});
-  EXPECT_EQ(texts(pair_of(comparison, "conv/cpu_onednn@10000").regressions),
+  EXPECT_EQ(texts(comparison, wrong), std::vector<std::string>{"was ok, is wrong"});
+  EXPECT_EQ(texts(comparison, pair_of(comparison, "conv/cpu_onednn@10000")),
             std::vector<std::string>{"accuracy \u22120.0056"});
   EXPECT_EQ(pair_of(comparison, "conv/cpu_onednn@1000").times[0].speed_up.verdict, Verdict::faster);
   EXPECT_TRUE(pair_of(comparison, "conv/cpu_onednn@1000").regressions.empty());
@@ -84,7 +87,7 @@ TEST(Compare, ATimeThatWasDisturbedIsNoRegression) {
   const Comparison comparison = compare(samples::healthy(), later, {});
   const CaseComparison& slower = pair_of(comparison, "conv/cpu_threads@1000");
   EXPECT_EQ(slower.times[1].speed_up.verdict, Verdict::inconclusive);
-  EXPECT_EQ(slower.times[1].speed_up.reason, "B was disturbed: the GPU throttled");
+  EXPECT_EQ(slower.times[1].speed_up.reason, Why(Because::second_disturbed, {"the GPU throttled"}));
   EXPECT_TRUE(slower.regressions.empty());
   EXPECT_NE(render_comparison(comparison, "text", {120, {}}).find("B was disturbed: the GPU throttled"),
             std::string::npos);
@@ -178,8 +181,10 @@ TEST(Compare, ARegressionIsOfTheTimeThatIsSlower) {
   }
   const Comparison comparison = compare(a, b, {});
   ASSERT_FALSE(comparison.cases[0].regressions.empty());
-  EXPECT_TRUE(comparison.cases[0].regressions[0].text.starts_with("layer1 (layer time) slower by"))
-      << comparison.cases[0].regressions[0].text;
+  EXPECT_EQ(comparison.cases[0].regressions[0].kind, Worse::slower);
+  const TimeComparison& slow = comparison.cases[0].times.at(comparison.cases[0].regressions[0].which);
+  EXPECT_EQ(slow.metric, "group_time");
+  EXPECT_EQ(slow.op, "layer1");
   EXPECT_NE(comparison_junit(comparison).find("layer1 (layer time) slower by"), std::string::npos);
 }
 
@@ -335,8 +340,7 @@ TEST(Compare, WithoutASpreadNothingIsSure) {
   samples::set_samples(b.cases[0], "op_time", "layer1", {0.5, 0.5, 0.5});
   const Comparison comparison = compare(a, b, {});
   EXPECT_EQ(comparison.cases[0].times[0].speed_up.verdict, Verdict::inconclusive);
-  EXPECT_EQ(comparison.cases[0].times[0].speed_up.reason,
-            "nothing is known of how it varies from one process to the next");
+  EXPECT_EQ(comparison.cases[0].times[0].speed_up.reason, Why(Because::variation_unknown));
   EXPECT_FALSE(comparison.regression());
 }
 

@@ -1,7 +1,8 @@
-#include "report/analysis/estimate.hpp"
+#include "report/analysis/judgement/estimate.hpp"
 
 #include <gtest/gtest.h>
 
+#include "report/wording/judgement.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -14,11 +15,12 @@ TEST(ValueOf, SaysWhyThereIsNone) {
   EXPECT_FALSE(value_of(c, "accuracy")->interval) << "one sample";
   EXPECT_EQ(value_of(c, "flop_rate", "layer1")->source, Source::modelled);
   EXPECT_EQ(value_of(c, "cycles", "layer1").absent,
-            "the kernel forbids hardware counters here (perf_event_paranoid is 3)");
-  EXPECT_EQ(value_of(c, "nonsense").absent, "not recorded");
+            said("the kernel forbids hardware counters here (perf_event_paranoid is 3)"));
+  EXPECT_EQ(value_of(c, "nonsense").absent, Why(Because::not_recorded));
   const Case skipped =
       samples::failed_case(samples::variant("conv/b"), 100, Status::skipped, "no CUDA device");
-  EXPECT_EQ(value_of(skipped, "op_time", "layer1").absent, "skipped: no CUDA device");
+  EXPECT_EQ(value_of(skipped, "op_time", "layer1").absent,
+            Why(Because::case_ended, {"skipped", "no CUDA device"}));
 }
 
 TEST(NoInterval, IsOfSingleReadingsOrOfFewSamples) {
@@ -40,7 +42,7 @@ TEST(ComparableTime, IsLayerTimeWhereOpTimeHoldsTheCopiesAndNoTraceKnowsBetter) 
   Case c = samples::timed_case(samples::variant("conv/streams"), 100, 0.02, 1);
   for (Measurement& m : samples::timing(c).measurements)
     m.holds_copies = m.metric == "op_time" && m.op == "layer1";
-  EXPECT_EQ(op_time_flaw(c, "layer1"), "copies in forward()");
+  EXPECT_EQ(op_time_flaw(c, "layer1"), OpTimeFlaw::copies_in_forward);
   EXPECT_EQ(comparable_time(c, "layer1"), "group_time");
   EXPECT_EQ(comparable_time(c, "layer2"), "op_time");
   samples::timing(c).measurements.push_back(samples::measured("forward_copy_time", "layer1", {0}));

@@ -1,4 +1,4 @@
-#include "report/analysis/explanations.hpp"
+#include "report/analysis/reasons/explanations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +14,10 @@
 #include <gtest/gtest.h>
 
 #include "model/metric.hpp"
-#include "report/analysis/quantities.hpp"
-#include "report/analysis/readings.hpp"
+#include "report/analysis/kernels/op_metrics.hpp"
+#include "report/analysis/reasons/derived_metrics.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/reasons.hpp"
 #include "system/files.hpp"
 #include "tests/report/counters.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -198,7 +199,7 @@ Explanations explanations_of(const Run& run) {
 
 Explanation explanation_of(const Situation& s) {
   const Explanations all = explanations_of(run_of(s));
-  EXPECT_EQ(all.absent, "");
+  EXPECT_TRUE(all.absent.empty());
   return all.of_ops.empty() ? Explanation{} : all.of_ops.front();
 }
 
@@ -224,6 +225,10 @@ bool fires(const Situation& s) {
 std::string plain_spaces(std::string text) {
   for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
   return text;
+}
+
+std::string said(const Reason& reason, const Situation& s) {
+  return plain_spaces(sentence_of(reason, Words(run_of(s).families.front(), {})));
 }
 
 const std::vector<Situation> situations{
@@ -675,7 +680,7 @@ TEST_P(ExplanationRules, FireInTheirSituationWithTheirNumbers) {
   const std::vector<Reason> reasons = all_reasons(explanation_of(s));
   const Reason* reason = find(reasons, s.rule);
   ASSERT_NE(reason, nullptr);
-  EXPECT_EQ(plain_spaces(reason->sentence), s.sentence);
+  EXPECT_EQ(said(*reason, s), s.sentence);
 }
 
 TEST_P(ExplanationRules, DoNotFireTheOtherWayRound) {
@@ -725,13 +730,32 @@ TEST(ExplanationTable, HasASituationASourceAndAPlaceForEachNumber) {
     EXPECT_FALSE(rule.source.empty()) << rule.id;
     EXPECT_FALSE(rule.when.empty()) << rule.id;
     EXPECT_FALSE(rule.cites.empty()) << rule.id << " cites no number";
+    const auto words = std::ranges::find(reason_words(), rule.id, &ReasonWords::rule);
+    ASSERT_NE(words, reason_words().end()) << rule.id << " has no sentence in report/wording/reasons.cpp";
     std::size_t places = 0;
-    for (std::size_t at = 0; (at = rule.sentence.find("{}", at)) != std::string_view::npos; ++at) ++places;
+    for (std::size_t at = 0; (at = words->sentence.find("{}", at)) != std::string_view::npos; ++at) ++places;
     EXPECT_EQ(places, rule.cites.size()) << rule.id;
     EXPECT_TRUE(std::ranges::any_of(situations, [&](const Situation& s) { return s.rule == rule.id; }))
         << rule.id << " fires in no test";
   }
   for (const Situation& s : situations) EXPECT_TRUE(seen.contains(s.rule)) << s.rule << " is no rule";
+  for (const ReasonWords& words : reason_words())
+    EXPECT_TRUE(seen.contains(words.rule)) << words.rule << " has a sentence and is no rule";
+}
+
+TEST(ExplanationTable, HasShortFormsThatAreShorter) {
+  for (const ReasonWords& words : reason_words()) {
+    EXPECT_TRUE(words.sentence.ends_with('.')) << words.rule;
+    if (words.in_short.empty()) continue;
+    EXPECT_TRUE(words.in_short.ends_with('.')) << words.rule;
+    EXPECT_LT(words.in_short.size(), words.sentence.size()) << words.rule;
+  }
+  for (const Situation& s : situations) {
+    const std::vector<Reason> reasons = all_reasons(explanation_of(s));
+    const Reason* reason = find(reasons, s.rule);
+    ASSERT_NE(reason, nullptr) << s.rule;
+    EXPECT_LE(short_sentence_of(*reason, Words()).size(), sentence_of(*reason, Words()).size()) << s.rule;
+  }
 }
 
 TEST(ExplanationTable, LooksOnlyAtWhatExists) {
@@ -753,7 +777,8 @@ TEST(ExplanationTable, LooksOnlyAtWhatExists) {
 TEST(ExplanationTable, IsWhatTheDocumentShows) {
   const std::filesystem::path file =
       std::filesystem::path(MPROF_SOURCE_DIR) / "docs/how-it-works/explanations.md";
-  const std::string document = read_file(file), mark = "<!-- made from report/analysis/rules.cpp -->\n";
+  const std::string document = read_file(file),
+                    mark = "<!-- made from report/analysis/reasons/rules.cpp -->\n";
   const std::size_t place = document.find(mark);
   ASSERT_NE(place, std::string::npos);
   const std::string expected = document.substr(0, place + mark.size()) + "\n" + rules_as_markdown();
@@ -824,14 +849,13 @@ TEST(ExplanationKernels, OccupancyIsThatOfMultiprocessorsWithABlock) {
   const auto rule = std::ranges::find(situations, "occupancy_higher", &Situation::rule);
   ASSERT_NE(rule, situations.end());
   Situation s = *rule;
-  const std::string some = "of the multiprocessors that had a block";
-  EXPECT_EQ(rule->sentence.find(some), std::string::npos);
+  EXPECT_FALSE(find(all_reasons(explanation_of(s)), s.rule)->cited.front().has_idle_multiprocessors);
   s.before[counter::grid] = 33;
   s.before[counter::waves] = 33.0 / 132 / 8;
   const std::vector<Reason> reasons = all_reasons(explanation_of(s));
   const Reason* reason = find(reasons, s.rule);
   ASSERT_NE(reason, nullptr);
-  EXPECT_NE(reason->sentence.find(some), std::string::npos) << reason->sentence;
+  EXPECT_TRUE(reason->cited.front().has_idle_multiprocessors);
 }
 
 TEST(ExplanationKernels, ANumberOfAllKernelsIsNotSaidToBeOfTheLongest) {
@@ -844,9 +868,8 @@ TEST(ExplanationKernels, ANumberOfAllKernelsIsNotSaidToBeOfTheLongest) {
   const std::vector<Reason> reasons = all_reasons(explanation_of(s));
   const Reason* reason = find(reasons, s.rule);
   ASSERT_NE(reason, nullptr);
-  EXPECT_NE(reason->sentence.find(", all kernels) of the 4 that a multiprocessor can issue"),
-            std::string::npos)
-      << reason->sentence;
+  EXPECT_TRUE(reason->cited.at(0).of_all_kernels) << "the issue rate is";
+  EXPECT_FALSE(reason->cited.at(1).of_all_kernels);
   EXPECT_TRUE(reason->of_longest_kernel) << "the SM throughput is";
 }
 
@@ -868,7 +891,7 @@ TEST(ExplanationParts, ABottleneckIsCalledByThePartThatIsBusy) {
   const Reason* moved = find(explanation.context, "compute_to_memory_bound");
   ASSERT_NE(moved, nullptr);
   EXPECT_EQ(
-      plain_spaces(moved->sentence),
+      said(*moved, {}),
       "The bottleneck moved from compute (issue slots) 75 % to L1/TEX 98 %, DRAM 6 %: memory throughput "
       "56.6 → 98.0 %, SM throughput 75.0 → 84.0 %.");
 }
@@ -898,8 +921,10 @@ TEST(ExplanationEvidence, WhatIsMissingIsSaid) {
                 [](const Measurement& m) { return m.metric == "gpu_time"; });
   const Explanation explanation = explanations_of(run).of_ops.front();
   EXPECT_TRUE(explanation.reasons.empty());
-  EXPECT_EQ(explanation.missing, (std::vector<std::string>{"hardware counters (the run had no counters pass)",
-                                                           "a trace (not recorded)"}));
+  ASSERT_EQ(explanation.missing.size(), 2U);
+  EXPECT_EQ(explanation.missing[0].kind, EvidenceKind::hardware_counters);
+  EXPECT_EQ(explanation.missing[1].kind, EvidenceKind::trace);
+  EXPECT_EQ(missing_text(explanation.missing[1]), "a trace (not recorded)");
 }
 
 TEST(ExplanationEvidence, TheCpusCoresExplainNoKernel) {
@@ -933,7 +958,7 @@ TEST(ExplanationVerdict, AWrongOutputIsNotExplained) {
   mprof::Run run = run_of({"", {}, {{"op_time", 0.5e-3}, {counter::instructions, 396e6}}, ""});
   samples::timing(run.cases.back()).status = Status::wrong;
   const Explanations all = explanations_of(run);
-  EXPECT_EQ(all.absent, "the output is wrong");
+  EXPECT_EQ(all.absent, Why(Because::wrong_output));
   EXPECT_TRUE(all.of_ops.empty());
 }
 
@@ -1097,7 +1122,9 @@ TEST(ExplanationSweep, APointWithTheCauseAndNoGainGainsaysIt) {
   EXPECT_NE(find(explanation.reasons, "overlap_more"), nullptr);
   const Reason* little = find(explanation.little, "copies_faster");
   ASSERT_NE(little, nullptr);
-  EXPECT_EQ(little->refuted_by, "streams=1 has it as well, and is 1.02× as fast as the baseline");
+  ASSERT_TRUE(little->refuted_by);
+  EXPECT_EQ(little->refuted_by->point, (Parameters{{"streams", "1"}}));
+  EXPECT_NEAR(little->refuted_by->speed_up, 1.02, 0.005);
 }
 
 TEST(ExplanationSweep, APointThatGainsAsMuchConfirmsTheCause) {
@@ -1113,7 +1140,7 @@ TEST(ExplanationSweep, WhatSetsTheVariantApartFromThatPointIsTheReason) {
   const Explanation explanation = explanations_of(swept_run(s, waiting)).of_ops.front();
   const Reason* reason = find(explanation.reasons, "host_work_less");
   ASSERT_NE(reason, nullptr);
-  EXPECT_EQ(reason->over_point, "streams=1");
+  EXPECT_EQ(reason->over_point, (Parameters{{"streams", "1"}}));
 }
 
 // --- Other variants of the same baseline
@@ -1151,9 +1178,9 @@ TEST(ExplanationOthers, AVariantWithTheCauseAndNoGainContradictsIt) {
   const Reason* reason = find(explanation.reasons, "copies_faster");
   ASSERT_NE(reason, nullptr);
   EXPECT_NE(&explanation.reasons.front(), reason) << "it is not told first";
-  EXPECT_EQ(reason->refuted_by,
-            "conv/other has at least as much of it and is 1.00× as fast as the baseline, though nothing that "
-            "was read of it costs as much");
+  ASSERT_TRUE(reason->refuted_by);
+  EXPECT_EQ(reason->refuted_by->configuration, "conv/other");
+  EXPECT_NEAR(reason->refuted_by->speed_up, 1, 0.005);
 }
 
 TEST(ExplanationOthers, AVariantWithALossOfItsOwnContradictsNothing) {
@@ -1164,7 +1191,7 @@ TEST(ExplanationOthers, AVariantWithALossOfItsOwnContradictsNothing) {
     const Explanation explanation = explanations_of(run_beside(copies_and_host, other)).of_ops.front();
     const Reason* reason = find(explanation.reasons, "copies_faster");
     ASSERT_NE(reason, nullptr);
-    EXPECT_EQ(reason->refuted_by, "");
+    EXPECT_FALSE(reason->refuted_by);
   }
 }
 
@@ -1175,7 +1202,7 @@ TEST(ExplanationOthers, AVariantThatWasNotReadAsCompletelyContradictsNothing) {
   const auto explanations = explanations_of(run);
   const Reason* reason = find(explanations.of_ops.front().reasons, "copies_faster");
   ASSERT_NE(reason, nullptr);
-  EXPECT_EQ(reason->refuted_by, "") << "its loss may be what was not read";
+  EXPECT_FALSE(reason->refuted_by) << "its loss may be what was not read";
 }
 
 TEST(ExplanationOthers, AFactorOfTheTimeIsContradictedByNoVariant) {
@@ -1185,7 +1212,7 @@ TEST(ExplanationOthers, AFactorOfTheTimeIsContradictedByNoVariant) {
   const auto explanations = explanations_of(run_beside(fewer, no_faster));
   const Reason* reason = find(explanations.of_ops.front().reasons, "fewer_instructions");
   ASSERT_NE(reason, nullptr);
-  EXPECT_EQ(reason->refuted_by, "");
+  EXPECT_FALSE(reason->refuted_by);
 }
 
 // --- The view

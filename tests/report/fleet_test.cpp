@@ -1,4 +1,4 @@
-#include "report/analysis/fleet.hpp"
+#include "report/analysis/machines/fleet.hpp"
 
 #include <algorithm>
 #include <cmath>

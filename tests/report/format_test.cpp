@@ -70,18 +70,6 @@ TEST(Format, ThePrefixIsThatOfTheRoundedValue) {
   EXPECT_EQ(format::quantity(0.9999, Unit::second), "999.9\u00a0ms");
 }
 
-TEST(Format, CausesAreNamedOnceWithoutHowMuch) {
-  EXPECT_EQ(format::causes("another process used the GPU: pid 4242 (2.1 GiB), pid 7 (in 1 of 3 rounds)"),
-            "another process used the GPU");
-  EXPECT_EQ(format::causes(
-                "other processes used the CPUs: 2.0 busy; a hypervisor took CPU time: 4 %; other processes "
-                "used the CPUs: 3.0 busy"),
-            "other processes used the CPUs and a hypervisor took CPU time");
-  EXPECT_EQ(format::causes("the GPU throttled around 4 of 9 samples"),
-            "the GPU throttled around 4 of 9 samples");
-  EXPECT_EQ(format::causes(""), "");
-}
-
 TEST(Format, OneLineLeavesNothingThatDisturbsALine) {
   EXPECT_EQ(format::one_line("a\nb\tc\x1b[31m\x7f"), "a b c [31m ");
   EXPECT_EQ(format::one_line("\u202eabc\u2028\u2066"), "\ufffdabc\ufffd\ufffd");

@@ -1,4 +1,4 @@
-#include "report/analysis/gpu_memory.hpp"
+#include "report/analysis/kernels/gpu_memory.hpp"
 
 #include <gtest/gtest.h>
 

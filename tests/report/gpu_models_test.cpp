@@ -6,7 +6,7 @@
 
 #include "model/derive/derive.hpp"
 #include "report/analysis/analysis.hpp"
-#include "report/analysis/facts.hpp"
+#include "report/analysis/machines/environment.hpp"
 #include "report/materials/materials.hpp"
 #include "report/views/views.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -75,7 +75,8 @@ TEST(GpuModels, AreNamedInTheTitleAndSaidToBeSeveral) {
   EXPECT_EQ(machine_name(run), "Large GPU and Small GPU");
   const RunAnalysis analysis = analyse(run);
   EXPECT_TRUE(std::ranges::any_of(analysis.findings, [](const Finding& finding) {
-    return finding.text.find("2 GPU models: Large GPU and Small GPU") != std::string::npos;
+    const auto* const several = std::get_if<finding::SeveralGpuModels>(&finding.what);
+    return several != nullptr && several->models == std::vector<std::string>{"Large GPU", "Small GPU"};
   }));
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/analysis/history.hpp"
+#include "report/analysis/machines/history.hpp"
 
 /// Many runs made up for tests: of one machine, a day apart.
 namespace mprof::samples {

@@ -1,4 +1,4 @@
-#include "report/analysis/history.hpp"
+#include "report/analysis/machines/history.hpp"
 
 #include <algorithm>
 #include <set>
@@ -208,8 +208,9 @@ TEST(History, ACaseThatIsMissingInTheMiddleIsJudgedAcrossTheGap) {
   const History history = history_of(runs, {});
   const HistorySeries& series = series_in(history, "layer1");
   EXPECT_EQ(series.timed(), 4U);
-  EXPECT_EQ(series.points[2].time.absent, "not in this run");
-  EXPECT_EQ(series.points[3].time.absent, "wrong: layer1 differs") << "a wrong result has no time";
+  EXPECT_EQ(series.points[2].time.absent, Why(Because::not_in_run));
+  EXPECT_EQ(series.points[3].time.absent, Why(Because::case_ended, {"wrong", "layer1 differs"}))
+      << "a wrong result has no time";
   ASSERT_EQ(series.changes.size(), 1U);
   EXPECT_EQ(series.changes[0].from, 1U);
   EXPECT_EQ(series.changes[0].to, 4U);
@@ -263,7 +264,7 @@ TEST(History, WithoutASpreadOnlyManyRunsTell) {
   EXPECT_EQ(changes[0].told_by, ToldBy::ranks);
   runs.resize(3);
   EXPECT_EQ(series_in(history_of(runs, {}), "layer1").overall.speed_up.reason,
-            "nothing is known of how it varies from one process to the next");
+            Why(Because::variation_unknown));
 }
 
 }  // namespace

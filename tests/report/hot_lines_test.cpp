@@ -1,4 +1,4 @@
-#include "report/analysis/hot_lines.hpp"
+#include "report/analysis/kernels/hot_lines.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/analysis/judgement.hpp"
+#include "report/analysis/judgement/judgement.hpp"
 
 #include <set>
 
@@ -7,7 +7,8 @@
 #include "model/derive/derive.hpp"
 #include "model/statistics/next_run.hpp"
 #include "report/analysis/analysis.hpp"
-#include "report/analysis/compare.hpp"
+#include "report/analysis/judgement/compare.hpp"
+#include "report/wording/why.hpp"
 #include "tests/report/sample_runs.hpp"
 
 /// The one judgement, and that all who ask it agree.
@@ -38,7 +39,7 @@ class Verdicts : public testing::TestWithParam<VerdictCase> {};
 TEST_P(Verdicts, FollowTheRule) {
   const SpeedUp judgement =
       judge({GetParam().before, {}}, {GetParam().after, {}}, {.device = 0.05, .host = 0.05});
-  EXPECT_EQ(judgement.verdict, GetParam().verdict) << GetParam().what << ": " << judgement.reason;
+  EXPECT_EQ(judgement.verdict, GetParam().verdict) << GetParam().what << ": " << say(judgement.reason);
   EXPECT_EQ(judgement.reason.empty(), GetParam().verdict != Verdict::inconclusive) << GetParam().what;
 }
 
@@ -76,7 +77,7 @@ TEST(Judge, SaysHowManyMoreRoundsWouldTell) {
   const Value before{estimate(1, 0.02), {}}, after{estimate(1.02, 0.02), {}};
   const SpeedUp open = judge(before, after);
   EXPECT_EQ(open.verdict, Verdict::inconclusive);
-  EXPECT_NE(open.reason.find("more rounds a side would tell"), std::string::npos) << open.reason;
+  EXPECT_EQ(open.reason, Why(Because::too_few_rounds, {}, {*open.more_rounds}));
   // With so many the interval is as narrow as the change.
   const std::size_t enough = rounds_for(rounds_of(*before), rounds_of(*after), 0.02);
   const auto test = test_ratio({1, static_cast<double>(enough), {4e-4, 40}},
@@ -84,27 +85,37 @@ TEST(Judge, SaysHowManyMoreRoundsWouldTell) {
   EXPECT_GE(test->interval.low, 1);
 }
 
-Value disturbed_time(double time, std::string reason) {
+Value disturbed_time(double time, std::string cause, std::string detail = {}) {
   Value value{estimate(time, 0.001), {}};
-  value.estimate->disturbed = std::move(reason);
+  value.estimate->disturbed.by = {{std::move(cause), std::move(detail)}};
   return value;
 }
 
 TEST(Judge, ADisturbedTimeHasNoVerdictHoweverFarApartTheyAre) {
   const Value quiet{estimate(1, 0.001), {}}, loud = disturbed_time(2, "the GPU throttled");
-  for (const auto& [before, after, reason] :
-       {std::tuple(quiet, loud, "the time after was disturbed: the GPU throttled"),
-        {loud, quiet, "the time before was disturbed: the GPU throttled"},
-        {loud, loud, "both were disturbed: the GPU throttled"}}) {
+  for (const auto& [before, after, reason] : {std::tuple(quiet, loud, Because::second_disturbed),
+                                              {loud, quiet, Because::first_disturbed},
+                                              {loud, loud, Because::both_disturbed}}) {
     const SpeedUp open = judge(before, after);
     EXPECT_EQ(open.verdict, Verdict::inconclusive);
-    EXPECT_EQ(open.reason, reason);
+    EXPECT_EQ(open.reason, Why(reason, {"the GPU throttled"}));
     EXPECT_TRUE(open.disturbed);
     EXPECT_EQ(open.factor, before->median / after->median) << "it is shown all the same";
     EXPECT_TRUE(open.interval);
     EXPECT_FALSE(open.p);
   }
   EXPECT_EQ(judge(quiet, {estimate(2, 0.001), {}}).verdict, Verdict::slower);
+}
+
+TEST(Judge, TheSameCauseOnBothSidesIsOneHoweverMuchItWas) {
+  Value before = disturbed_time(1, "another process used the GPU", "pid 1"),
+        after = disturbed_time(2, "another process used the GPU", "pid 2");
+  before.estimate->disturbed.rounds = 2;
+  after.estimate->disturbed.rounds = 3;
+  before.estimate->disturbed.of_rounds = after.estimate->disturbed.of_rounds = 5;
+  EXPECT_EQ(judge(before, after).reason, Why(Because::both_disturbed, {"another process used the GPU"}));
+  const Value throttled = disturbed_time(2, "the GPU throttled");
+  EXPECT_EQ(judge(before, throttled).reason.because, Because::each_disturbed);
 }
 
 TEST(JudgeTogether, ADisturbedTimeMakesTheOthersNoLessSure) {
@@ -135,13 +146,12 @@ TEST(StepOfTheClock, IsNoVerdictWhereItMayHaveMadeTheChange) {
   const TimePair stepped{before, at_clock(1.015, 1.9649e9)}, unknown{before, at_clock(1.015, 0)};
   const SpeedUp judged = judge_together(std::span(&stepped, 1)).front();
   EXPECT_EQ(judged.verdict, Verdict::inconclusive);
-  EXPECT_EQ(judged.reason,
+  EXPECT_EQ(judged.reason.because, Because::clock_step_counted);
+  EXPECT_EQ(say(judged.reason),
             "without a step of the SM clock (0.8\u00a0%) it would be within 1.0\u00a0%: by its own cycles it "
-            "ran at "
-            "1.980\u00a0GHz before and at 1.965\u00a0GHz after");
+            "ran at 1.980\u00a0GHz before and at 1.965\u00a0GHz after");
   EXPECT_FALSE(judged.more_rounds) << "of which each would have the same clock";
-  EXPECT_NE(judge_together(std::span(&unknown, 1)).front().reason.find("were not counted"),
-            std::string::npos);
+  EXPECT_EQ(judge_together(std::span(&unknown, 1)).front().reason.because, Because::clock_step);
   EXPECT_EQ(judge(stepped.before, stepped.after).verdict, Verdict::slower) << "in one run it hits both";
 }
 
@@ -186,8 +196,8 @@ TEST(SpeedUp, HasTheIntervalOfTheTest) {
 
 TEST(SpeedUp, IsAbsentWithAReason) {
   const Value one{estimate(1, 0), {}}, zero{estimate(0, 0), {}};
-  EXPECT_EQ(judge(absent_value("no clock"), one).absent, "no clock");
-  EXPECT_EQ(judge(one, absent_value("no clock")).absent, "no clock");
+  EXPECT_EQ(judge(absent_value(said("no clock")), one).absent, said("no clock"));
+  EXPECT_EQ(judge(one, absent_value(said("no clock"))).absent, said("no clock"));
   EXPECT_FALSE(judge(one, zero).absent.empty());
   EXPECT_FALSE(judge(zero, one).absent.empty());
   EXPECT_FALSE(judge(one, derived_value(0.5)).interval) << "an interval needs both";
@@ -276,7 +286,7 @@ TEST(Judge, WithinARunTwoGpusAreNotTakenForAChange) {
   EXPECT_EQ(judge(on(1, 1), on(1.05, 1)).verdict, Verdict::slower);
   const SpeedUp open = judge(on(1, 1), on(1.05, 2));
   EXPECT_EQ(open.verdict, Verdict::inconclusive);
-  EXPECT_EQ(open.reason, "two GPUs took the times, and healthy ones of a model differ by some 8.0\u00a0%");
+  EXPECT_EQ(open.reason.because, Because::other_gpus);
   EXPECT_EQ(judge(on(1, 1), on(1.1, 2)).verdict, Verdict::slower) << "more than GPUs differ by";
   EXPECT_EQ(judge(on(1, 0), on(1.05, 2)).verdict, Verdict::slower) << "one of them is a CPU's";
 }
@@ -314,9 +324,7 @@ TEST(Judge, OfTwoGpusMoreRoundsAreAskedForWhereTheyWouldTell) {
   };
   EXPECT_TRUE(judged(1.03, 1).more_rounds);
   EXPECT_FALSE(judged(1.03, 2).more_rounds) << "they would not tell whose the change is";
-  EXPECT_EQ(
-      judged(1.03, 2).reason,
-      "two GPUs took the times, and healthy ones of a model differ by some 8.0\u00a0%: run both on one");
+  EXPECT_EQ(judged(1.03, 2).reason.because, Because::other_gpus_run_on_one);
   EXPECT_TRUE(judged(1.001, 2, 0.01).more_rounds) << "that it is the same";
 }
 

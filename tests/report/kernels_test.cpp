@@ -1,8 +1,10 @@
-#include "report/analysis/kernels.hpp"
+#include "report/analysis/kernels/kernels.hpp"
 
 #include <gtest/gtest.h>
 
 #include "report/analysis/analysis.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/why.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -37,19 +39,20 @@ TEST(Kernels, WhatAddsUpIsSummedOverAllLaunches) {
   const Case c = with_kernels();
   const Reading op = value_over_kernels(c, bytes, "layer1");
   EXPECT_DOUBLE_EQ(op.value->median, 700 + 10 * 50);
-  EXPECT_EQ(op.evidence, "the sum over unroll and 10× product");
+  EXPECT_EQ(origin_text(op.origin, Words()), "the sum over unroll and 10× product");
   EXPECT_DOUBLE_EQ(value_over_kernels(c, bytes, "").value->median, 1205);
   const Reading single = value_over_kernels(c, bytes, "layer2");
   EXPECT_DOUBLE_EQ(single.value->median, 5);
-  EXPECT_TRUE(single.evidence.empty()) << "one launch of one kernel needs no explanation";
+  EXPECT_EQ(single.origin.how, Origin::How::plainly) << "one launch of one kernel needs no explanation";
 }
 
 TEST(Kernels, ARateIsThatOfTheKernelThatTakesTheLongestOverAllItsLaunches) {
   const Case c = with_kernels();
   const Reading op = value_over_kernels(c, hits, "layer1");
   EXPECT_DOUBLE_EQ(op.value->median, 60) << "10 x 1 s is more than 1 x 3 s";
-  EXPECT_EQ(op.evidence, "of product, the longest of 2 kernels");
-  EXPECT_EQ(value_over_kernels(c, hits, "").evidence, "of product in layer1, the longest of 3 kernels");
+  EXPECT_EQ(origin_text(op.origin, Words()), "of product, the longest of 2 kernels");
+  EXPECT_EQ(origin_text(value_over_kernels(c, hits, "").origin, Words()),
+            "of product in layer1, the longest of 3 kernels");
 }
 
 TEST(Kernels, WithoutATraceOneLaunchOfEachCountsAndItSaysSo) {
@@ -57,8 +60,8 @@ TEST(Kernels, WithoutATraceOneLaunchOfEachCountsAndItSaysSo) {
   c.passes.pop_back();
   const Reading op = value_over_kernels(c, bytes, "layer1");
   EXPECT_DOUBLE_EQ(op.value->median, 750);
-  EXPECT_NE(op.evidence.find("no trace says how many"), std::string::npos);
-  EXPECT_EQ(value_over_kernels(c, hits, "layer1").evidence, "of unroll, the longest of 2 kernels");
+  EXPECT_FALSE(op.origin.all_launches);
+  EXPECT_EQ(value_over_kernels(c, hits, "layer1").origin.kernels.at(0).kernel, "unroll");
 }
 
 TEST(Kernels, AMetricThatTheCatalogueDoesNotListAddsUpByItsName) {
@@ -74,25 +77,27 @@ TEST(Kernels, AMetricThatTheCatalogueDoesNotListAddsUpByItsName) {
 
 TEST(Kernels, AMissingValueHasItsReason) {
   Case c = with_kernels();
-  EXPECT_NE(value_over_kernels(c, "smsp__inst_executed.sum", "layer1").value.absent.find("--metrics"),
-            std::string::npos);
+  EXPECT_EQ(value_over_kernels(c, "smsp__inst_executed.sum", "layer1").value.absent,
+            Why(Because::metric_not_read));
   samples::pass_of(c, Pass::counters).status = Status::skipped;
   samples::pass_of(c, Pass::counters).reason = "ERR_NVGPUCTRPERM";
   samples::pass_of(c, Pass::counters).measurements.clear();
-  EXPECT_EQ(value_over_kernels(c, bytes, "layer1").value.absent, "counters pass: skipped: ERR_NVGPUCTRPERM");
+  EXPECT_EQ(value_over_kernels(c, bytes, "layer1").value.absent,
+            Why(Because::counters_pass_ended, {"skipped", "ERR_NVGPUCTRPERM"}));
   std::erase_if(c.passes, [](const PassResult& pass) { return pass.pass == Pass::counters; });
-  EXPECT_EQ(value_over_kernels(c, bytes, "layer1").value.absent, "the run had no counters pass");
+  EXPECT_EQ(value_over_kernels(c, bytes, "layer1").value.absent, Why(Because::no_counters_pass));
   Case unknown = with_kernels();
   samples::pass_of(unknown, Pass::counters).measurements[3] = samples::absent(bytes, "layer1", "no room");
   samples::pass_of(unknown, Pass::counters).measurements[3].kernel = "product";
-  EXPECT_EQ(value_over_kernels(unknown, bytes, "layer1").value.absent, "no room") << "half a sum is none";
+  EXPECT_EQ(value_over_kernels(unknown, bytes, "layer1").value.absent, said("no room"))
+      << "half a sum is none";
 }
 
 TEST(Kernels, WithoutDurationsNobodyKnowsWhichOfSeveralMatters) {
   Case c = with_kernels();
   std::erase_if(samples::pass_of(c, Pass::counters).measurements,
                 [](const Measurement& m) { return m.metric == duration; });
-  EXPECT_NE(value_over_kernels(c, hits, "layer1").value.absent.find(duration), std::string::npos);
+  EXPECT_EQ(value_over_kernels(c, hits, "layer1").value.absent.because, Because::durations_not_read);
   EXPECT_DOUBLE_EQ(value_over_kernels(c, hits, "layer2").value->median, 90);
 }
 
@@ -128,7 +133,7 @@ TEST_P(CounterExpectations, AreJudgedByTheKernels) {
   }
   const RunAnalysis analysis = analyse(run);
   const ExpectationAt& judged = analysis.families[0].variants[1].expectations.at(0).at.at(0);
-  EXPECT_EQ(judged.outcome, p.outcome) << judged.reason;
+  EXPECT_EQ(judged.outcome, p.outcome) << say(judged.reason);
   EXPECT_DOUBLE_EQ(judged.before->median, p.before);
   EXPECT_DOUBLE_EQ(judged.after->median, p.after);
 }
@@ -155,7 +160,7 @@ TEST(Expectations, AnOpTimeOutsideForwardGivesWayToLayerTime) {
   const ExpectationAt& judged = analysis.families[0].variants[1].expectations.at(0).at.at(0);
   EXPECT_EQ(judged.outcome, Outcome::not_met) << "2 us of op time are no gain of 1000 times";
   EXPECT_NEAR(judged.after->median, 0.101, 1e-6);
-  EXPECT_NE(judged.after_evidence.find("layer time"), std::string::npos);
+  EXPECT_EQ(judged.after_origin.how, Origin::How::group_time);
 }
 
 }  // namespace

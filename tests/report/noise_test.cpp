@@ -1,4 +1,4 @@
-#include "report/analysis/noise.hpp"
+#include "report/analysis/machines/noise.hpp"
 
 #include <cmath>
 
@@ -62,14 +62,14 @@ TEST(Noise, HasTheClockOrTheReasonWhyNot) {
       .measurements.push_back(samples::measured("gpu_sm_clock", "", {1.98e9, 1.5e9, 1.98e9}));
   const RunAnalysis analysis = analyse(run);
   const std::vector<CaseResult>& cases = analysis.families[0].variants[0].cases;
-  std::string absent;
+  Why absent;
   const auto clock = sm_clock_of(cases[0], absent);
   ASSERT_TRUE(clock.has_value());
   EXPECT_EQ(clock->median, 1.98e9);
   EXPECT_EQ(clock->lowest, 1.5e9);
   EXPECT_EQ(clock->highest, 1.98e9);
   EXPECT_FALSE(sm_clock_of(cases[1], absent).has_value());
-  EXPECT_EQ(absent, "not recorded");
+  EXPECT_EQ(absent, Why(Because::not_recorded));
 }
 
 TEST(NoiseTable, HasARowForEachCase) {

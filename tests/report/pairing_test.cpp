@@ -1,9 +1,9 @@
-#include "report/analysis/pairing.hpp"
+#include "report/analysis/judgement/pairing.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/analysis/compare.hpp"
-#include "report/analysis/likeness.hpp"
+#include "report/analysis/judgement/compare.hpp"
+#include "report/analysis/judgement/likeness.hpp"
 #include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "model/derive/derive.hpp"
 #include "model/derive/subjects.hpp"
-#include "report/analysis/sample_series.hpp"
+#include "report/analysis/findings/sample_series.hpp"
 #include "tests/report/planned_charts.hpp"
 #include "tests/report/sample_runs.hpp"
 

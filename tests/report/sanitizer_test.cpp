@@ -1,8 +1,11 @@
+#include "report/wording/sanitizer.hpp"
+
 #include <gtest/gtest.h>
 
 #include "model/sanitizer_file.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/page/report.hpp"
+#include "report/wording/findings.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -29,7 +32,7 @@ std::string section(const std::string& markdown) {
 
 bool says(const RunAnalysis& analysis, Severity severity, std::string_view part) {
   return std::any_of(analysis.findings.begin(), analysis.findings.end(), [&](const Finding& finding) {
-    return finding.severity == severity && finding.text.find(part) != std::string::npos;
+    return finding.severity == severity && text_of(finding).find(part) != std::string::npos;
   });
 }
 

@@ -1,4 +1,4 @@
-#include "report/analysis/selection.hpp"
+#include "report/analysis/judgement/selection.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "report/analysis/analysis.hpp"
-#include "report/analysis/standings.hpp"
+#include "report/analysis/standing/standings.hpp"
 #include "report/views/views.hpp"
 #include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -58,7 +58,7 @@ TEST(Selection, WhatIsLeftOutIsSaidWhereFastestIsClaimed) {
   const std::string answer = answer_view(analysis.families.front(), anchors)["sentences"].dump();
   EXPECT_NE(answer.find(" is fastest of 2 shown, 4 measured,"), std::string::npos) << answer;
   EXPECT_TRUE(std::ranges::any_of(analysis.findings, [](const Finding& finding) {
-    return finding.text.starts_with("The report was told to show 2 of the 4 variants of conv");
+    return std::holds_alternative<finding::LeftOut>(finding.what);
   }));
   const RunAnalysis whole = analyse(recorded);
   EXPECT_EQ(answer_view(whole.families.front(), anchors)["sentences"].dump().find("shown"),

@@ -1,10 +1,11 @@
-#include "report/analysis/session.hpp"
+#include "report/analysis/judgement/session.hpp"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "report/views/session_view.hpp"
+#include "report/wording/why.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -35,7 +36,7 @@ TEST(JudgeSession, TellsASmallChangeThatADriftOfBothDoesNotHide) {
       judge_session(in_rounds(12, 1, 0.05), in_rounds(12, 1.01, 0.05, 1), in_rounds(12, 1, 0.05, 2));
   EXPECT_EQ(session.blocks, 6U);
   ASSERT_EQ(session.times.size(), 2U);
-  EXPECT_EQ(session.times[0].speed_up.verdict, Verdict::slower) << session.times[0].speed_up.reason;
+  EXPECT_EQ(session.times[0].speed_up.verdict, Verdict::slower) << say(session.times[0].speed_up.reason);
   EXPECT_NEAR(session.times[0].test->ratio, 1.01, 0.001);
   EXPECT_TRUE(session.told());
   EXPECT_TRUE(session.is_slower());
@@ -43,7 +44,7 @@ TEST(JudgeSession, TellsASmallChangeThatADriftOfBothDoesNotHide) {
 
 TEST(JudgeSession, WhatIsAlikeIsTheSame) {
   const Session session = judge_session(in_rounds(18, 1), in_rounds(18, 1, 0, 1), in_rounds(18, 1, 0, 2));
-  EXPECT_EQ(session.times[0].speed_up.verdict, Verdict::same) << session.times[0].speed_up.reason;
+  EXPECT_EQ(session.times[0].speed_up.verdict, Verdict::same) << say(session.times[0].speed_up.reason);
   EXPECT_TRUE(session.told());
   EXPECT_FALSE(session.is_slower());
 }
@@ -52,7 +53,7 @@ TEST(JudgeSession, AControlThatDiffersFromItselfTellsNothing) {
   const Session session =
       judge_session(in_rounds(12, 1), in_rounds(12, 1.05, 0, 1), in_rounds(12, 1.04, 0, 2));
   EXPECT_EQ(session.times[0].speed_up.verdict, Verdict::inconclusive);
-  EXPECT_NE(session.times[0].speed_up.reason.find("A against itself"), std::string::npos);
+  EXPECT_EQ(session.times[0].speed_up.reason.because, Because::control_differs);
   EXPECT_FALSE(session.told());
 }
 
@@ -60,7 +61,7 @@ TEST(JudgeSession, OnlyWholeBlocksCount) {
   EXPECT_EQ(judge_session(in_rounds(7, 1), in_rounds(8, 1), in_rounds(6, 1)).blocks, 3U);
   const Session one = judge_session(in_rounds(2, 1), in_rounds(2, 1), in_rounds(2, 1));
   EXPECT_FALSE(one.times[0].speed_up);
-  EXPECT_EQ(one.times[0].speed_up.reason, "fewer than two blocks were measured");
+  EXPECT_EQ(one.times[0].speed_up.reason, Why(Because::too_few_blocks));
 }
 
 TEST(JudgeSession, BlocksFarApartAreNotToldWhateverTheirNumber) {
@@ -69,7 +70,7 @@ TEST(JudgeSession, BlocksFarApartAreNotToldWhateverTheirNumber) {
   const SessionTime& time = session.times[0];
   EXPECT_FALSE(time.test);
   EXPECT_EQ(time.speed_up.verdict, Verdict::inconclusive);
-  EXPECT_EQ(time.speed_up.reason, "the times vary by so much that no interval of them says anything");
+  EXPECT_EQ(time.speed_up.reason, Why(Because::blocks_vary));
   EXPECT_FALSE(session.told()) << "more blocks may tell it";
 }
 

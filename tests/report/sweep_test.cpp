@@ -1,4 +1,4 @@
-#include "report/analysis/sweep.hpp"
+#include "report/analysis/standing/sweep.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -159,7 +159,7 @@ TEST(Sweep, WithoutASpreadNothingIsTold) {
   const Swept swept(std::move(run));
   const SweepSeries& series = swept.all.at(0).ops.at(0).series.at(0);
   EXPECT_EQ(series.points[1].standing, Standing::unclear);
-  EXPECT_EQ(series.points[1].reason, "nothing is known of how it varies from one process to the next");
+  EXPECT_EQ(series.points[1].reason, Why(Because::variation_unknown));
   EXPECT_NE(swept.view("conv/one")["sentences"][0].get<std::string>().find("the fastest measured"),
             std::string::npos);
 }
@@ -182,7 +182,7 @@ TEST(Sweep, AWrongOutputIsNeverTheBest) {
   const SweepPoint& wrong = point_named(tiled, series_at(tiled.ops[0], 1000), "tile_width=64");
   EXPECT_LT(wrong.time->median, series_at(tiled.ops[0], 1000).best_point()->time->median);
   EXPECT_EQ(wrong.standing, Standing::none);
-  EXPECT_EQ(wrong.reason, "the output is wrong");
+  EXPECT_EQ(wrong.reason, Why(Because::wrong_output));
   EXPECT_FALSE(wrong.over_default);
   EXPECT_FALSE(wrong.to_best);
 }
@@ -193,10 +193,10 @@ TEST(Sweep, WhatHasNoTimeStaysWithItsReason) {
   const SweepSeries& series = series_at(matrix.ops[0], 10000);
   ASSERT_EQ(series.points.size(), 12U);
   EXPECT_EQ(point_named(matrix, series, "tile_width=8,block=16x16").reason,
-            "crashed: the worker ended by signal 11 (SIGSEGV)");
+            Why(Because::case_ended, {"crashed", "the worker ended by signal 11 (SIGSEGV)"}));
   const SweepPoint& missing = point_named(matrix, series, "tile_width=32,block=16x16");
   EXPECT_EQ(missing.result, nullptr);
-  EXPECT_EQ(missing.reason, "not in this run");
+  EXPECT_EQ(missing.reason, Why(Because::not_in_run));
 
   const json chart = swept.view("conv/matrix")["charts"][0];
   EXPECT_EQ(chart["kind"], "heat_map");
@@ -301,7 +301,7 @@ TEST(Sweep, SaysThatTheDefaultWasNotRun) {
   const Sweep& tiled = swept.of("conv/tiled");
   EXPECT_FALSE(tiled.axes[0].default_index);
   EXPECT_EQ(series_at(tiled.ops[0], 10000).points[0].over_default.absent,
-            "the default was not run at this batch");
+            Why(Because::default_not_run, {"batch"}));
   const json view = swept.view("conv/tiled");
   EXPECT_NE(view["axes"][0].get<std::string>().find("(default 8, which was not run)"), std::string::npos);
   EXPECT_NE(view["sentences"][0].get<std::string>().find("; the default was not run."), std::string::npos);

@@ -1,4 +1,4 @@
-#include "report/analysis/synergy.hpp"
+#include "report/analysis/standing/synergy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Synergy, ACombinationStandsBesideTheProductOfItsIdeas) {
   const FamilyResult& family = analysis.families.front();
   const auto found = combination_of(family, variant_of(family, "conv/both"));
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->absent, "");
+  EXPECT_TRUE(found->absent.empty());
   EXPECT_EQ(found->common_baseline, "conv/base");
   EXPECT_EQ(found->problem, samples::at_batch(batch));
   ASSERT_EQ(found->ideas.size(), 2U);
@@ -55,7 +55,7 @@ TEST(Synergy, ACombinationWithoutOneOfItsIdeasSaysWhich) {
   const FamilyResult& family = analysis.families.front();
   const auto found = combination_of(family, variant_of(family, "conv/both"));
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->absent, "the run has no verified time of conv/b at batch 1000");
+  EXPECT_EQ(found->absent, Why(Because::idea_not_verified, {"conv/b", "at batch 1000"}));
 }
 
 TEST(Synergy, StepsLeadFromTheFirstBaseline) {
@@ -144,10 +144,10 @@ TEST(Synergy, WithoutATraceNothingBoundsWhatOverlapsOrWorksElsewhere) {
   const FamilyResult& family = analysis.families.front();
   const RemainingGain elsewhere = remaining_gains(family, family.variants[1].cases.front()).front();
   EXPECT_FALSE(elsewhere.share.has_value());
-  EXPECT_EQ(elsewhere.absent, "it works outside forward(), and no trace says how long its kernels ran alone");
+  EXPECT_EQ(elsewhere.absent, Why(Because::op_time_flawed_untraced, {}, {}, {Because::works_elsewhere}));
   const RemainingGain beside = remaining_gains(family, family.variants[2].cases.front()).front();
   EXPECT_FALSE(beside.limit.has_value());
-  EXPECT_EQ(beside.absent, "copies run beside its kernels, and no trace says how long these ran alone");
+  EXPECT_EQ(beside.absent, Why(Because::copies_beside_untraced));
   EXPECT_FALSE(remaining_gain_of_whole(family, family.variants[2].cases.front()).has_value());
 }
 

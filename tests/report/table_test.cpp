@@ -151,7 +151,7 @@ TEST(Cell, ADisturbedTimeHasANoteAndItsSpeedUpNoColour) {
   fast.interval = Interval{0.99, 1.01};
   EXPECT_EQ(Cell::value({slow, {}}).note, "");
   EXPECT_EQ(Cell::speed_up(judge({slow, {}}, {fast, {}})).tone, Tone::good);
-  slow.disturbed = "the GPU throttled";
+  slow.disturbed = {.by = {{"the GPU throttled"}}};
   EXPECT_EQ(Cell::value({slow, {}}).note, "disturbed: the GPU throttled");
   const Cell cell = Cell::speed_up(judge({slow, {}}, {fast, {}}));
   EXPECT_EQ(cell.tone, Tone::plain);

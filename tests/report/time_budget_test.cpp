@@ -1,4 +1,4 @@
-#include "report/analysis/time_budget.hpp"
+#include "report/analysis/standing/time_budget.hpp"
 
 #include <numeric>
 #include <string>
@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "report/views/time_budget_view.hpp"
+#include "report/wording/why.hpp"
 #include "tests/report/fabricated_trace.hpp"
 #include "tests/report/planned_charts.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -249,7 +250,7 @@ TEST(TimeBudget, ComparesTheFirstBaselineWithTheBest) {
   const RunAnalysis analysis = analyse(run);
   const FamilyResult& family = analysis.families.at(0);
   const BudgetComparison comparison = compare_budgets(family, budget_evidence(run));
-  ASSERT_EQ(comparison.cases.size(), 2U) << comparison.absent;
+  ASSERT_EQ(comparison.cases.size(), 2U) << say(comparison.absent);
   EXPECT_EQ(comparison.cases[0].result->id, run.cases[0].id);
   EXPECT_EQ(comparison.cases[1].result->id, run.cases[1].id);
   EXPECT_EQ(comparison.cases[1].budget->of(kernels_and_copies), 500'000);
@@ -273,17 +274,17 @@ TEST(TimeBudget, NamesAFasterOneThatWasNotTraced) {
 TEST(TimeBudget, SaysWhyThereIsNone) {
   const mprof::Run run = samples::gpu();
   const RunAnalysis analysis = analyse(run);
-  EXPECT_EQ(compare_budgets(analysis.families.at(0), {std::nullopt, "no trace"}).absent, "no trace");
+  EXPECT_EQ(compare_budgets(analysis.families.at(0), {std::nullopt, "no trace"}).absent, said("no trace"));
   FabricatedTrace empty;
   empty.add_case("other");
   const BudgetComparison untraced = compare_budgets(analysis.families.at(0), {empty.trace, ""});
   EXPECT_TRUE(untraced.cases.empty());
-  EXPECT_EQ(untraced.absent, "no case with a verified time was traced together with its baseline");
+  EXPECT_EQ(untraced.absent, Why(Because::none_traced_with_baseline));
   mprof::Run wrong = run;
   for (Case& c : wrong.cases) samples::timing(c).status = Status::wrong;
   const RunAnalysis none = analyse(wrong);
   EXPECT_EQ(compare_budgets(none.families.at(0), budget_evidence(wrong)).absent,
-            "no case gave a verified time");
+            Why(Because::no_verified_time));
 }
 
 TEST(TimeBudget, IsShownAsAStackOfAHundredPercent) {

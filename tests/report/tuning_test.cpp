@@ -1,4 +1,4 @@
-#include "report/analysis/tuning.hpp"
+#include "report/analysis/standing/tuning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -138,7 +138,8 @@ TEST(ObjectiveBeforeMeasuring, OfAPassThatIsNotRunSaysWhichToGive) {
 TEST(Ranking, SaysWhyThePassOfTheObjectiveDidNotRun) {
   mprof::Run run = sweep({1e-3});
   run.cases[0].passes.push_back({.pass = Pass::trace, .status = Status::skipped, .reason = "no CUPTI here"});
-  EXPECT_EQ(ranked(run, {.metric = "gpu_time"})[0].reason, "the trace pass: no CUPTI here");
+  EXPECT_EQ(ranked(run, {.metric = "gpu_time"})[0].reason,
+            Why(Because::pass_said, {"trace", "no CUPTI here"}));
 }
 
 TEST(Ranking, PutsTheLowestSumOfAllOpsFirst) {
@@ -160,8 +161,8 @@ TEST(Ranking, WhatIsWrongOrCrashedIsLastAndSaysWhy) {
   const std::vector<Candidate> candidates = ranked(run, {.metric = "op_time"});
   EXPECT_EQ(order(candidates).front(), "width=2");
   EXPECT_FALSE(candidates[2].value);
-  EXPECT_EQ(candidates[2].reason, "wrong: layer1: relative error 0.5");
-  EXPECT_EQ(candidates[3].reason, "crashed: signal 11");
+  EXPECT_EQ(candidates[2].reason, Why(Because::case_ended, {"wrong", "layer1: relative error 0.5"}));
+  EXPECT_EQ(candidates[3].reason, Why(Because::case_ended, {"crashed", "signal 11"}));
   EXPECT_EQ(finalists(candidates, 3, 8), (std::vector<std::size_t>{0, 1}));
 }
 

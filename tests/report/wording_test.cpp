@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "report/wording/glossary.hpp"
+#include "report/wording/judgement.hpp"
+#include "report/wording/why.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -62,6 +64,40 @@ TEST(Glossary, LeavesOutWhatIsDoneToVariantsAlone) {
     EXPECT_TRUE(holds(of_programs, term)) << term;
     EXPECT_FALSE(holds(of_imports, term)) << term;
   }
+}
+
+TEST(Wording, NamesACauseOnceWithoutHowMuch) {
+  EXPECT_EQ(causes_text({.by = {{"another process used the GPU", "pid 4242 (2.1 GiB)"},
+                                {"another process used the GPU", "pid 7"},
+                                {"the GPU throttled", ""}},
+                         .rounds = 1,
+                         .of_rounds = 3}),
+            "another process used the GPU and the GPU throttled (in 1 of 3 rounds)");
+  EXPECT_EQ(
+      causes_text({.by = {{"the GPU throttled", "around 4 of 9 samples"}}, .rounds = 3, .of_rounds = 3}),
+      "the GPU throttled");
+  EXPECT_EQ(causes_text({}), "");
+}
+
+TEST(Wording, HasWordsForEachReason) {
+  for (int i = 0; i <= static_cast<int>(Because::records_lacking); ++i) {
+    const auto because = static_cast<Because>(i);
+    const std::string text = say({because, {"A", "B"}, {1, 2, 3, 4}, {Because::not_run, Because::unchanged}});
+    EXPECT_EQ(text.empty(), because == Because::nothing) << i;
+    EXPECT_EQ(text.find_first_of("{}"), std::string::npos) << text;
+  }
+}
+
+TEST(Wording, CallsTheSidesOfAReasonAsItIsTold) {
+  const Why disturbed(Because::second_disturbed, {"the GPU throttled"}, {1, 3});
+  EXPECT_EQ(say(disturbed), "the time after was disturbed: the GPU throttled (in 1 of 3 rounds)");
+  EXPECT_EQ(say(disturbed, of_runs), "B was disturbed: the GPU throttled (in 1 of 3 rounds)");
+  EXPECT_EQ(say({Because::default_not_verified, {}, {}, {disturbed}}, of_points),
+            "the default has no verified time: the best was disturbed: the GPU throttled (in 1 of 3 rounds)");
+}
+
+TEST(Wording, LeavesNothingOfARecordThatDisturbsALine) {
+  EXPECT_EQ(say(said("no\nroom")), "no room");
 }
 
 }  // namespace

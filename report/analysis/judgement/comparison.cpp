@@ -1,0 +1,414 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/case_file.hpp"
+#include "report/analysis/judgement/compare.hpp"
+#include "report/analysis/judgement/likeness.hpp"
+#include "report/analysis/judgement/pairing.hpp"
+#include "report/analysis/judgement/verification.hpp"
+#include "report/analysis/machines/environment.hpp"
+#include "report/text/format.hpp"
+#include "system/error.hpp"
+
+namespace mprof {
+namespace {
+
+TimeComparison time_of(const Case& a, const Case& b, std::string_view metric, const std::string& op) {
+  return {std::string(metric), op, false, value_of(a, metric, op), value_of(b, metric, op), {}, {}};
+}
+
+std::vector<TimeComparison> times_of(const Case& a, const Case& b) {
+  std::vector<TimeComparison> times;
+  for (const OpInfo& op : a.ops) {
+    const std::string_view metric = comparable_time(a, b, op.name);
+    times.push_back(time_of(a, b, metric, op.name));
+    if (metric == "group_time" || !(holds_copies(a, op.name) || holds_copies(b, op.name))) continue;
+    times.push_back(time_of(a, b, "group_time", op.name));
+    times.back().is_beside = true;
+  }
+  times.push_back(time_of(a, b, "total_time", ""));
+  return times;
+}
+
+bool is_broken(Status status) {
+  return status == Status::wrong || status == Status::suspect || status == Status::failed ||
+         status == Status::crashed || status == Status::timeout;
+}
+
+/// Neither run measured it, for one reason.
+bool was_skipped_alike(const CaseComparison& c) {
+  return c.status_a == Status::skipped && c.status_b == Status::skipped && c.reason_a == c.reason_b;
+}
+
+/// Whether any of its times is known on both sides.
+bool is_timed(const CaseComparison& c) {
+  return std::ranges::any_of(c.times, [](const TimeComparison& time) { return time.a && time.b; });
+}
+
+/// Done in A, and not reached in B.
+bool was_lost(const CaseComparison& c) {
+  return c.status_a == Status::ok && c.status_b != Status::ok && !is_broken(c.status_b);
+}
+
+/// Places at which `is` holds, as that kind.
+template <class Rows, class Is>
+void add_where(std::vector<Regression>& found, Worse kind, const Rows& rows, Is is) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (is(rows[i])) found.push_back({kind, i});
+  }
+}
+
+std::vector<Regression> regressions_of(const CaseComparison& result) {
+  std::vector<Regression> regressions;
+  if (result.status_a == Status::ok && is_broken(result.status_b)) regressions.push_back({Worse::broken});
+  add_where(regressions, Worse::quality, result.qualities,
+            [](const QualityComparison& quality) { return quality.lost(); });
+  add_where(regressions, Worse::slower, result.times,
+            [](const TimeComparison& time) { return time.speed_up.verdict == Verdict::slower; });
+  return regressions;
+}
+
+bool has_verdict(const CaseComparison& c, Verdict verdict) {
+  return std::ranges::any_of(c.times,
+                             [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; });
+}
+
+Importance importance_of(const CaseComparison& c) {
+  const auto is_lost = [](const Regression& regression) { return regression.kind != Worse::slower; };
+  if (std::ranges::any_of(c.regressions, is_lost)) return Importance::worse;
+  if (has_verdict(c, Verdict::slower)) return Importance::slower;
+  const bool mended = is_broken(c.status_a) && c.status_b == Status::ok;
+  if (mended || has_verdict(c, Verdict::faster)) return Importance::faster;
+  return has_verdict(c, Verdict::inconclusive) ? Importance::inconclusive : Importance::unchanged;
+}
+
+/// Whether the error is another one by more than what another order of sums makes.
+bool has_changed(const Verification& a, const Verification& b) {
+  constexpr double noticeable_ratio = 2;
+  if (a.passed != b.passed) return true;
+  return std::max(a.relative_l2, b.relative_l2) > noticeable_ratio * std::min(a.relative_l2, b.relative_l2);
+}
+
+std::vector<VerificationComparison> verifications_of(const Case& a, const Case& b) {
+  std::vector<VerificationComparison> changed;
+  for (const OpInfo& op : a.ops) {
+    const Verification* before = find_verification(a, op.name);
+    const Verification* after = find_verification(b, op.name);
+    if (before != nullptr && after != nullptr && has_changed(*before, *after))
+      changed.push_back({op.name, *before, *after});
+  }
+  return changed;
+}
+
+CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) {
+  CaseComparison result;
+  result.id = a.id;
+  result.id_b = b.id;
+  result.key = a.key;
+  result.status_a = case_status(a);
+  result.status_b = case_status(b);
+  result.reason_a = case_reason(a);
+  result.reason_b = case_reason(b);
+  if (result.status_a == Status::ok && result.status_b == Status::ok) result.times = times_of(a, b);
+  result.verifications = verifications_of(a, b);
+  if (family != nullptr) {
+    for (const QualityInfo& info : family->qualities) {
+      QualityComparison& quality = result.qualities.emplace_back(
+          QualityComparison{info, value_of(a, info.metric), value_of(b, info.metric)});
+      if (quality.a && quality.b) quality.change = quality.b->median - quality.a->median;
+    }
+  }
+  return result;
+}
+
+/// A quick run's times, by what the full run beside it knows of the machine.
+void borrow_variations(std::vector<CaseComparison>& cases) {
+  for (CaseComparison& c : cases) {
+    for (TimeComparison& time : c.times) {
+      if (time.a && time.b) borrow_variations(*time.a.estimate, *time.b.estimate);
+    }
+  }
+}
+
+/// All times of all cases, together.
+void judge_times(std::vector<CaseComparison>& cases, const Thresholds& thresholds, Apart apart) {
+  std::vector<TimePair> pairs;
+  for (const CaseComparison& c : cases) {
+    for (const TimeComparison& time : c.times) pairs.push_back({time.a, time.b});
+  }
+  std::vector<SpeedUp> judged = judge_together(pairs, thresholds, apart);
+  std::size_t next = 0;
+  for (CaseComparison& c : cases) {
+    for (TimeComparison& time : c.times) {
+      time.speed_up = std::move(judged[next++]);
+      if (!time.a || !time.b)
+        time.speed_up.reason = {time.a ? Because::no_time_in_second : Because::no_time_in_first,
+                                {},
+                                {},
+                                {time.a ? time.b.absent : time.a.absent}};
+      if (time.speed_up) time.ratio = time.b->median / time.a->median;
+    }
+  }
+}
+
+std::map<std::string, Words> words_of(const Run& run) {
+  std::map<std::string, std::set<Problem>> problems;
+  for (const Case& c : run.cases) problems[family_of(c.key.variant)].insert(c.key.problem);
+  std::map<std::string, Words> words;
+  for (const auto& [id, of_family] : problems) {
+    const FamilyInfo* info = find_family(run, id);
+    words.emplace(id, Words(info == nullptr ? FamilyInfo{} : *info, {of_family.begin(), of_family.end()}));
+  }
+  return words;
+}
+
+/// The families of a run as the rules of explanations ask for them, made when they are asked for.
+class Outlines {
+ public:
+  explicit Outlines(const Run& run) : run_(run) {}
+
+  const FamilyResult& of(const CaseKey& key) {
+    const std::string family = family_of(key.variant);
+    const auto known = made_.find(family);
+    return known != made_.end() ? known->second
+                                : made_.emplace(family, outline_of(run_, family)).first->second;
+  }
+
+ private:
+  const Run& run_;
+  std::map<std::string, FamilyResult> made_;
+};
+
+/// Why the times of the cases changed; `pairs` are the same cases in the same order.
+void explain_changes(std::vector<CaseComparison>& cases, const std::vector<CasePair>& pairs, const Run& a,
+                     const Run& b) {
+  Outlines in_a(a), in_b(b);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::vector<ChangedTime> times;
+    bool any = false;
+    for (const TimeComparison& time : cases[i].times) {
+      if (!is_change(time.speed_up.verdict)) continue;
+      any = true;
+      if (!time.op.empty()) times.push_back({time.op, time.metric, time.speed_up});
+    }
+    if (!any) continue;
+    const CaseResult before = result_of(a, *pairs[i].a), after = result_of(b, *pairs[i].b);
+    cases[i].ops = op_changes({&in_a.of(before.key), &before}, {&in_b.of(after.key), &after}, times);
+  }
+}
+
+template <class IsWanted>
+MeanRatio mean_ratio(const std::vector<CaseComparison>& cases, const IsWanted& is_wanted) {
+  MeanRatio mean;
+  double sum = 0;
+  for (const CaseComparison& c : cases) {
+    for (const TimeComparison& time : c.times) {
+      if (!time.ratio || !(*time.ratio > 0) || time.speed_up.disturbed || !is_wanted(time)) continue;
+      sum += std::log(*time.ratio);
+      ++mean.count;
+    }
+  }
+  if (mean.count > 0) mean.ratio = std::exp(sum / static_cast<double>(mean.count));
+  return mean;
+}
+
+/// |ln(ratio)| of the time that changed the most in the direction that the case stands for.
+double size_of_change(const CaseComparison& c) {
+  double most = 0;
+  for (const TimeComparison& time : c.times) {
+    const bool counts = is_change(time.speed_up.verdict) &&
+                        (c.importance != Importance::slower || time.speed_up.verdict == Verdict::slower);
+    if (counts) most = std::max(most, std::abs(std::log(*time.ratio)));
+  }
+  return most;
+}
+
+[[noreturn]] void refuse(const std::vector<std::string>& reasons, const CompareOptions& options,
+                         std::string_view next_step) {
+  throw Error(ExitCode::incomparable, fmt::format("{} and {} cannot be compared: {}. {}", options.name_a,
+                                                  options.name_b, fmt::join(reasons, "; "), next_step));
+}
+
+void require_like_conditions(const Differences& differences, const CompareOptions& options) {
+  if (differences.unlike.empty() || options.allow_different_machines) return;
+  std::vector<std::string> reasons{"their times were not taken under like conditions"};
+  reasons.insert(reasons.end(), differences.unlike.begin(), differences.unlike.end());
+  refuse(reasons, options,
+         "Record both under the same, or give --allow-different-machines to see the figures all the same.");
+}
+
+[[noreturn]] void refuse_undone(const std::vector<CaseComparison>& cases, const CompareOptions& options) {
+  const auto skipped = static_cast<std::size_t>(std::ranges::count_if(cases, was_skipped_alike));
+  const std::size_t others = cases.size() - skipped;
+  if (others == 0) {
+    refuse({fmt::format("none of their {} was run in either ({}: {})", format::plural(skipped, "common case"),
+                        cases.front().id, format::one_line(cases.front().reason_a))},
+           options, "Record both where these can run, or run others.");
+  }
+  refuse({fmt::format("none of their {} is done in both{}", format::plural(others, "common case"),
+                      skipped == 0 ? "" : fmt::format(" (beside {} skipped in both)", skipped))},
+         options, "`mprof run --resume --out DIR` goes on with one that was interrupted.");
+}
+
+void require_something_to_compare(const Comparison& comparison, const CompareOptions& options) {
+  if (comparison.cases.empty()) {
+    refuse({"they have no case in common"}, options,
+           "Run the same variants and problems in both, or say with --map which variant is which.");
+  }
+  const auto has_ended = [](Status status) { return status == Status::ok || is_broken(status); };
+  const bool any = std::ranges::any_of(comparison.cases, [&](const CaseComparison& c) {
+    return has_ended(c.status_a) && has_ended(c.status_b);
+  });
+  if (!any) refuse_undone(comparison.cases, options);
+}
+
+/// Another way to compute (an engine of a library, say) is reason enough for other times.
+void note_choices(std::vector<std::string>& notes, const CasePair& pair) {
+  const Choices of_b = choices_of(*pair.b);
+  for (const auto& [problem, of_a] : choices_of(*pair.a)) {
+    const auto other = of_b.find(problem);
+    if (other == of_b.end() || other->second == of_a) continue;
+    notes.push_back(fmt::format("{} chose for {}: {} in A, {} in B", pair.a->id, format::one_line(problem),
+                                format::one_line(of_a), format::one_line(other->second)));
+  }
+}
+
+std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
+  std::vector<std::string> ids;
+  for (const Case* c : cases) ids.push_back(c->id);
+  return ids;
+}
+
+}  // namespace
+
+RunSummary summary_of(const Run& run, const std::string& name) {
+  return {name, run.started, run.tool.version, run.tool.revision, machine_name(run), run.state};
+}
+
+std::string_view to_string(Importance importance) {
+  switch (importance) {
+    case Importance::worse:
+      return "worse";
+    case Importance::slower:
+      return "slower";
+    case Importance::faster:
+      return "faster";
+    case Importance::inconclusive:
+      return "inconclusive";
+    case Importance::unchanged:
+      break;
+  }
+  return "unchanged";
+}
+
+MeanRatio Comparison::mean_of_ops() const {
+  return mean_ratio(cases, [](const TimeComparison& time) { return time.metric == "op_time"; });
+}
+
+MeanRatio Comparison::mean_of_totals() const {
+  return mean_ratio(cases, [](const TimeComparison& time) { return time.op.empty(); });
+}
+
+std::vector<const CaseComparison*> Comparison::by_importance() const {
+  std::vector<std::pair<double, const CaseComparison*>> sized;
+  for (const CaseComparison& c : cases) sized.emplace_back(size_of_change(c), &c);
+  std::ranges::stable_sort(sized, [](const auto& one, const auto& other) {
+    if (one.second->importance != other.second->importance)
+      return one.second->importance < other.second->importance;
+    return one.first > other.first;
+  });
+  std::vector<const CaseComparison*> ordered;
+  for (const auto& [size, c] : sized) ordered.push_back(c);
+  return ordered;
+}
+
+bool Comparison::regression() const {
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const CaseComparison& c) { return !c.regressions.empty(); });
+}
+
+std::vector<Regression> Comparison::failures_of(const CaseComparison& c) const {
+  std::vector<Regression> failures;
+  for (const Regression& regression : c.regressions) {
+    if (regression.kind != Worse::slower || fail_on.slower) failures.push_back(regression);
+  }
+  if (fail_on.missing && was_lost(c)) failures.push_back({Worse::lost});
+  if (fail_on.inconclusive)
+    add_where(failures, Worse::inconclusive, c.times,
+              [](const TimeComparison& time) { return time.speed_up.verdict == Verdict::inconclusive; });
+  return failures;
+}
+
+bool Comparison::failed() const {
+  return (fail_on.missing && !only_in_a.empty()) ||
+         std::ranges::any_of(cases, [&](const CaseComparison& c) { return !failures_of(c).empty(); });
+}
+
+std::size_t Comparison::missing() const {
+  return only_in_a.size() + static_cast<std::size_t>(std::ranges::count_if(cases, was_lost));
+}
+
+std::size_t Comparison::count(Verdict verdict) const {
+  std::size_t number = 0;
+  for (const CaseComparison& c : cases) {
+    number += static_cast<std::size_t>(
+        std::count_if(c.times.begin(), c.times.end(),
+                      [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; }));
+  }
+  return number;
+}
+
+std::size_t Comparison::timed() const {
+  return static_cast<std::size_t>(std::ranges::count_if(cases, is_timed));
+}
+
+std::size_t Comparison::judged() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      cases, [](const CaseComparison& c) { return is_timed(c) || !c.regressions.empty(); }));
+}
+
+const Words& words_of(const Comparison& comparison, const CaseComparison& c) {
+  return comparison.words.at(family_of(c.key.variant));
+}
+
+Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
+  Differences differences = differences_between(a, b);
+  require_like_conditions(differences, options);
+  Comparison comparison{.a = summary_of(a, options.name_a),
+                        .b = summary_of(b, options.name_b),
+                        .thresholds = options.thresholds,
+                        .fail_on = options.fail_on,
+                        .cases = {},
+                        .words = words_of(a),
+                        .only_in_a = {},
+                        .only_in_b = {},
+                        .unlike = std::move(differences.unlike),
+                        .notes = std::move(differences.build)};
+  std::ranges::move(differences.named, std::back_inserter(comparison.notes));
+  const PairedCases paired = pair_cases(a, b, options.pairing);
+  for (const CasePair& pair : paired.pairs) {
+    comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
+    note_choices(comparison.notes, pair);
+  }
+  require_something_to_compare(comparison, options);
+  comparison.only_in_a = ids_of(paired.only_in_a);
+  comparison.only_in_b = ids_of(paired.only_in_b);
+  const Apart apart = run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs;
+  if (apart == Apart::in_two_runs && comparison.unlike.empty()) borrow_variations(comparison.cases);
+  judge_times(comparison.cases, options.thresholds, apart);
+  for (CaseComparison& c : comparison.cases) {
+    c.regressions = regressions_of(c);
+    c.importance = importance_of(c);
+  }
+  explain_changes(comparison.cases, paired.pairs, a, b);
+  comparison.evidence = compared_evidence(comparison.cases, paired.pairs);
+  return comparison;
+}
+
+}  // namespace mprof

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/analysis/judgement/estimate.hpp"
+
+/// The one place that decides whether a time became shorter: reports, comparisons, sweeps, combinations and
+/// explanations all ask it, so that no two of them disagree on a pair.
+namespace mprof {
+
+/// A smaller change is hardly worth a word, however sure it is.
+inline constexpr double noticeable_change = 0.05;
+
+/// A change of a time is called one where there is none once in twenty times.
+inline constexpr double significance = 0.05;
+
+/// A smaller change of a time than its clock's is none, however surely it was measured.
+struct Thresholds {
+  double device = 0.01;
+  double host = 0.03;
+
+  /// That of the clocks that took two times: the host's where it took one of them.
+  [[nodiscard]] double of(const Estimate& before, const Estimate& after) const;
+};
+
+/// How a time changed. Nothing but times uses these words.
+enum class Verdict { faster, slower, same, inconclusive };
+
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+/// Faster or slower: the time did change.
+[[nodiscard]] bool is_change(Verdict verdict);
+
+/// Whether one says faster and the other slower.
+[[nodiscard]] bool contradict(Verdict a, Verdict b);
+
+/// How many times as fast, and the verdict on that; or why it cannot be said.
+struct SpeedUp {
+  std::optional<double> factor{};
+  std::optional<Interval> interval{};  ///< 95 %, of the factor
+  std::optional<double> p{};           ///< of a factor so far from 1 where there is no difference
+  Why absent{};                        ///< why there is no factor
+  Verdict verdict = Verdict::inconclusive;
+  Why reason{};                         ///< why the verdict is inconclusive
+  std::optional<double> more_rounds{};  ///< about so many more a side would tell, where that is all
+  bool disturbed = false;               ///< that is why: a time was
+
+  explicit operator bool() const { return factor.has_value(); }
+  /// 95 %, of the time after over the one before.
+  [[nodiscard]] std::optional<Interval> ratio_interval() const;
+};
+
+/// Whether the interval of a ratio lies within a threshold around 1.
+[[nodiscard]] bool is_within(const Interval& ratio, double threshold);
+
+[[nodiscard]] SpeedUp no_speed_up(Why reason);
+
+/// A time before and after, of one run, by test_ratio() on the logarithms of their rounds. Faster or
+/// slower: p is at most `significance`, and the change exceeds the threshold: a test and an effect. Same: the
+/// 95 % interval of the change lies within the threshold. Otherwise inconclusive, with about how many more
+/// rounds would tell. A time that was disturbed is not tested: inconclusive, with what disturbed it. Of times
+/// that other GPUs took a change counts only where it is more than healthy ones of a model differ by. Never
+/// call it with a time whose output failed its verification.
+[[nodiscard]] SpeedUp judge(const Value& before, const Value& after, const Thresholds& thresholds = {});
+
+/// Two times that are judged together with others.
+struct TimePair {
+  Value before{};
+  Value after{};
+};
+
+/// The same of many pairs, by default of two runs, so that a call of "faster" or "slower" anywhere among them
+/// is wrong once in twenty times at the most: their p are adjusted by Holm's method, those of disturbed times
+/// left out. In the order given.
+[[nodiscard]] std::vector<SpeedUp> judge_together(std::span<const TimePair> pairs,
+                                                  const Thresholds& thresholds = {},
+                                                  Apart apart = Apart::in_two_runs);
+
+/// Why a disturbed pair has no verdict; nothing when nothing disturbed it.
+[[nodiscard]] Why why_disturbed(const TimePair& pair);
+
+/// Whether nothing tells a time from the best one, which is no longer: both have an interval, nothing
+/// disturbed them, and the verdict is not that the best one is faster.
+[[nodiscard]] bool is_level(const Value& time, const Value& best);
+
+/// Whether a quality became worse by more than its family tolerates.
+[[nodiscard]] bool is_loss(const QualityInfo& quality, double change);
+
+}  // namespace mprof

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/analysis/analysis.hpp"
+#include "report/analysis/reasons/explanations.hpp"
+
+/// What is asked of a family first: how all of its variants stand at the largest problem, over one baseline,
+/// and against what libraries offer.
+namespace mprof {
+
+/// Why an op's time changed.
+struct FirstCause {
+  std::string op;
+  Reason reason;
+};
+
+/// A variant with a right output at the problem of the brief.
+struct BriefRow {
+  const VariantResult* variant = nullptr;
+  const CaseResult* result = nullptr;
+  std::optional<double> ops_time{};  ///< s, its ops together; nullopt where the op time of one says little
+  std::optional<double> over{};      ///< how many times as fast its ops together are as the common baseline's
+  /// The strongest reason, by the rules, of the op whose time changed most against its own baseline, and of
+  /// the one that changed most the other way, if one did.
+  std::vector<FirstCause> causes{};
+};
+
+/// The best of this project's own against the best of the libraries' for an op (empty: the whole), like with
+/// like where a library has its like: see is_like().
+struct RivalStep {
+  std::string op;
+  const CaseResult* own = nullptr;
+  const CaseResult* rival = nullptr;
+  std::string library;                   ///< "cuDNN"
+  SpeedUp speed_up;                      ///< of the own one over the rival
+  std::vector<const CaseResult*> level;  ///< other libraries' that nothing tells apart from the rival
+  bool is_like = false;                  ///< the two are of a kind, and others of another kind were measured
+  /// Not the fastest of own code and its rival, but the fastest of another kind that libraries have too.
+  bool is_of_other_kind = false;
+  /// Where the rival is held to a tighter tolerance than the own one: the best own one that keeps it, or
+  /// nullptr, and how many times as fast as the rival that is.
+  const CaseResult* as_tight = nullptr;
+  SpeedUp as_tight_speed_up{};
+  /// Of the own one over the fastest of the libraries, of whatever kind, and whose that is.
+  SpeedUp over_fastest{};
+  std::string fastest_library{};
+};
+
+/// What a value of the case's parameters calls the numbers that are multiplied: "fp16"; empty where none
+/// does.
+[[nodiscard]] std::string number_format_of(const CaseResult& result);
+
+/// Whether the two are allowed to round alike in the op (empty: in all): by what their parameters call the
+/// numbers where both do, otherwise by their tolerances.
+[[nodiscard]] bool is_like(const CaseResult& a, const CaseResult& b, const std::string& op);
+
+/// The loosest relative error that the op's outputs were held to (empty: those of all ops); nullopt where
+/// they were not verified.
+[[nodiscard]] std::optional<double> tolerance_of(const CaseResult& result, const std::string& op);
+
+/// The best in an op, or in the whole, at the problem of the brief.
+struct Leader {
+  const Best* best = nullptr;  ///< its `op` says in what; empty: the whole
+  SpeedUp over;                ///< over the common baseline; absent where that is it, or has no such time
+  /// Where it is held to a looser tolerance than the common baseline: the fastest that keeps that one.
+  const CaseResult* as_tight = nullptr;
+};
+
+struct Brief {
+  const Problem* problem = nullptr;       ///< the largest one with a verified time; nullptr: there is none
+  const VariantResult* common = nullptr;  ///< the baseline from which most come; nullptr: none was measured
+  std::vector<BriefRow> rows;             ///< fastest ops first, then those without such a time
+  std::vector<Leader> leaders;            ///< ops in order and then the whole, without those that have none
+  std::vector<RivalStep> rivals;          ///< likewise, of an op perhaps several; none without a library
+};
+
+[[nodiscard]] Brief brief_of(const FamilyResult& family);
+
+}  // namespace mprof

@@ -1,0 +1,364 @@
+#include "report/analysis/standing/time_budget.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "model/trace/interval_set.hpp"
+
+namespace mprof {
+namespace {
+
+using trace::IntervalSet;
+using Window = trace::Interval;
+
+/// The moments of the rows that `keep` keeps.
+template <class Row, class Keep>
+IntervalSet moments_of(std::span<const Row> rows, const Keep& keep) {
+  std::vector<Window> times;
+  for (const Row& row : rows) {
+    if (keep(row)) times.push_back(row.time);
+  }
+  return IntervalSet(std::move(times));
+}
+
+template <class Row>
+IntervalSet moments_of(std::span<const Row> rows) {
+  return moments_of(rows, [](const Row&) { return true; });
+}
+
+bool goes_in(const trace::Transfer& transfer) {
+  return transfer.kind == trace::TransferKind::host_to_device ||
+         transfer.kind == trace::TransferKind::host_to_array;
+}
+
+bool goes_out(const trace::Transfer& transfer) {
+  return transfer.kind == trace::TransferKind::device_to_host ||
+         transfer.kind == trace::TransferKind::array_to_host;
+}
+
+/// What was recorded of a case.
+struct BudgetRows {
+  BudgetRows(const trace::Trace& of, trace::CaseIndex index)
+      : trace(of),
+        kernels(trace::of_case(of.kernels, index)),
+        graphs(trace::of_case(of.graphs, index)),
+        transfers(trace::of_case(of.transfers, index)),
+        calls(trace::of_case(of.calls, index)),
+        system_calls(trace::of_case(of.system_calls, index)),
+        ranges(trace::of_case(of.ranges, index)),
+        pauses(trace::of_case(of.pauses, index)),
+        synchronizations(trace::of_case(of.synchronizations, index)),
+        overheads(trace::of_case(of.overheads, index)) {}
+
+  [[nodiscard]] auto calls_of(trace::CallKind kind) const {
+    return moments_of(calls, [&, kind](const trace::Call& call) {
+      return trace::call_kind(trace.names[call.name]) == kind;
+    });
+  }
+  /// The stages of the ops.
+  [[nodiscard]] IntervalSet stages() const {
+    return moments_of(ranges, [&](const trace::Range& range) {
+      const trace::Place& place = trace.places[range.place];
+      return !place.op.empty() && place.part != trace::part::between && place.part != trace::part::pause;
+    });
+  }
+  /// One stream's waiting for an event keeps no host.
+  [[nodiscard]] IntervalSet host_waits() const {
+    return moments_of(synchronizations,
+                      [](const trace::Synchronization& wait) {
+                        return wait.kind != trace::SynchronizationKind::stream_wait_event;
+                      }) |
+           calls_of(trace::CallKind::wait);
+  }
+
+  const trace::Trace& trace;
+  std::span<const trace::Kernel> kernels;
+  std::span<const trace::GraphExecution> graphs;
+  std::span<const trace::Transfer> transfers;
+  std::span<const trace::Call> calls;
+  std::span<const trace::Call> system_calls;
+  std::span<const trace::Range> ranges;
+  std::span<const trace::Pause> pauses;
+  std::span<const trace::Synchronization> synchronizations;
+  std::span<const trace::Overhead> overheads;
+};
+
+/// mprof's own ranges around the whole case, by start.
+std::vector<Window> executions_of(const BudgetRows& rows, const std::string& id) {
+  std::vector<Window> executions;
+  for (const trace::Range& range : rows.ranges) {
+    const bool own = rows.trace.names[range.domain] == trace::own_domain;
+    if (own && rows.trace.text_of(range) == id) executions.push_back(range.time);
+  }
+  std::ranges::sort(executions, {}, &Window::start);
+  return executions;
+}
+
+/// From the first activity to the last.
+std::vector<Window> all_that_was_recorded(const BudgetRows& rows) {
+  const IntervalSet all = moments_of(rows.kernels) | moments_of(rows.transfers) | moments_of(rows.calls) |
+                          moments_of(rows.ranges);
+  if (all.empty()) return {};
+  return {{all.intervals().front().start, all.intervals().back().end}};
+}
+
+/// The place of the one whose length is the median of all.
+std::size_t median_execution(const std::vector<Window>& executions) {
+  std::vector<std::size_t> order(executions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return executions[i].length(); });
+  return order[(order.size() - 1) / 2];
+}
+
+/// Gives each moment to the first part that asks for it.
+class Sharing {
+ public:
+  explicit Sharing(IntervalSet moments) : rest_(std::move(moments)) {}
+
+  /// Returns what the part got.
+  IntervalSet give(BudgetPart part, const IntervalSet& moments) {
+    IntervalSet given = rest_ & moments;
+    budget_.parts.at(static_cast<std::size_t>(part)) = given.length();
+    rest_ = rest_ - moments;
+    return given;
+  }
+  /// What is left.
+  IntervalSet give_rest(BudgetPart part) { return give(part, IntervalSet(rest_)); }
+  [[nodiscard]] const TimeBudget& budget() const { return budget_; }
+
+ private:
+  IntervalSet rest_;
+  TimeBudget budget_;
+};
+
+/// What the threads that call CUDA were in of the operating system. Others, such as the driver's own, which
+/// wait all the time, say nothing of the program.
+class SystemCalls {
+ public:
+  explicit SystemCalls(const BudgetRows& rows) {
+    std::map<std::int64_t, std::vector<Window>> threads;
+    std::map<trace::NameIndex, std::vector<Window>> names;
+    for (const trace::Call& call : rows.calls) lives_[call.thread] = around(call);
+    for (const trace::Call& call : rows.system_calls) {
+      if (!lives_.contains(call.thread)) continue;
+      lives_[call.thread] = around(call);
+      threads[call.thread].push_back(call.time);
+      names[call.name].push_back(call.time);
+    }
+    IntervalSet outside;
+    for (const auto& [thread, life] : lives_)
+      outside = outside | (IntervalSet({life}) - IntervalSet(threads[thread]));
+    for (const auto& [name, times] : names) {
+      IntervalSet moments(times);
+      any_ = any_ | moments;
+      names_.emplace_back(rows.trace.names[name], std::move(moments));
+    }
+    all_ = any_ - outside;
+  }
+
+  /// When none of these threads was out of the operating system between its first call and its last.
+  [[nodiscard]] const IntervalSet& moments() const { return all_; }
+  /// By how much of `idle` the calls of each name filled.
+  [[nodiscard]] std::vector<SystemTime> times_within(const IntervalSet& idle) const {
+    std::vector<SystemTime> times;
+    for (const auto& [name, moments] : names_) {
+      if (const std::int64_t time = (moments & idle).length(); time > 0) times.push_back({name, time});
+    }
+    std::ranges::sort(times, [](const SystemTime& a, const SystemTime& b) {
+      return std::pair(-a.time, std::string_view(a.name)) < std::pair(-b.time, std::string_view(b.name));
+    });
+    return times;
+  }
+
+ private:
+  Window around(const trace::Call& call) const {
+    const auto known = lives_.find(call.thread);
+    if (known == lives_.end()) return call.time;
+    return {std::min(known->second.start, call.time.start), std::max(known->second.end, call.time.end)};
+  }
+
+  std::map<std::int64_t, Window> lives_;  ///< by thread, from its first call to its last
+  std::vector<std::pair<std::string, IntervalSet>> names_;
+  IntervalSet any_;
+  IntervalSet all_;
+};
+
+/// B of the copies between host and device; of one that reaches beyond the execution its part within.
+double copied_within(const BudgetRows& rows, const Window& execution) {
+  double copied = 0;
+  for (const trace::Transfer& transfer : rows.transfers) {
+    if (!goes_in(transfer) && !goes_out(transfer)) continue;
+    const Window& time = transfer.time;
+    const std::int64_t within = std::min(time.end, execution.end) - std::max(time.start, execution.start);
+    if (within > 0)
+      copied += static_cast<double>(transfer.bytes) * static_cast<double>(within) /
+                static_cast<double>(time.length());
+  }
+  return copied;
+}
+
+TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
+  const IntervalSet kernels = moments_of(rows.kernels) | moments_of(rows.graphs);
+  const IntervalSet transfers = moments_of(rows.transfers);
+  const IntervalSet in = moments_of(rows.transfers, goes_in);
+  const IntervalSet out = moments_of(rows.transfers, goes_out);
+  Sharing sharing(window);
+  sharing.give(BudgetPart::kernels_and_copies, kernels & transfers);
+  sharing.give(BudgetPart::kernels, kernels);
+  sharing.give(BudgetPart::copies_both_ways, in & out);
+  sharing.give(BudgetPart::copies_in, in);
+  sharing.give(BudgetPart::copies_out, out);
+  sharing.give(BudgetPart::other_work, transfers);
+  sharing.give(BudgetPart::idle_tracing, moments_of(rows.overheads));
+  sharing.give(BudgetPart::idle_waiting, rows.host_waits());
+  sharing.give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
+  sharing.give(BudgetPart::idle_calls, moments_of(rows.calls));
+  const SystemCalls system(rows);
+  const IntervalSet in_system = sharing.give(BudgetPart::idle_system, system.moments());
+  const IntervalSet on_host = sharing.give_rest(BudgetPart::idle_host);
+  TimeBudget budget = sharing.budget();
+  if (const IntervalSet stages = rows.stages(); !stages.empty())
+    budget.host_outside_ops = (on_host - stages).length();
+  budget.system = system.times_within(in_system);
+  budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
+  budget.copying = (in & window).length() + (out & window).length();
+  return budget;
+}
+
+/// A chain of baselines this long goes in a circle.
+constexpr int longest_budget_chain = 64;
+
+/// The first of a case's baselines, as the analysis compared them, of those that were traced; nullopt when
+/// none was.
+std::optional<CaseBudget> first_traced_baseline(const FamilyResult& family, const CaseResult& result,
+                                                const Evidence& evidence) {
+  std::optional<CaseBudget> first;
+  const CaseResult* step = family.find(result.baseline);
+  for (int i = 0; step != nullptr && step != &result && i < longest_budget_chain; ++i) {
+    if (CaseBudget budget = budget_of(*step, evidence); budget.budget) first = std::move(budget);
+    step = family.find(step->baseline);
+  }
+  return first;
+}
+
+/// The fastest of the verified cases at a problem that have a budget; nullopt when none has.
+std::optional<CaseBudget> fastest_traced(const FamilyResult& family, const Problem& problem,
+                                         const Evidence& evidence) {
+  std::optional<CaseBudget> fastest;
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* result = variant.representative(problem);
+    if (result == nullptr || !result->ok() || !result->total_time) continue;
+    const bool faster = !fastest || result->total_time->median < fastest->result->total_time->median;
+    if (!faster) continue;
+    if (CaseBudget budget = budget_of(*result, evidence); budget.budget) fastest = std::move(budget);
+  }
+  return fastest;
+}
+
+/// The fastest of all verified cases at a problem, by total time; nullptr when there is none.
+const CaseResult* fastest_of_all(const FamilyResult& family, const Problem& problem) {
+  for (const Best& best : family.best) {
+    if (best.op.empty() && best.problem == problem) return best.fastest;
+  }
+  return nullptr;
+}
+
+/// Where nothing was timed without a profiler, the trace is all there is: of the first two that have one.
+void add_untimed(const FamilyResult& family, const Evidence& evidence, BudgetComparison& comparison) {
+  constexpr std::size_t most = 2;
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    for (const VariantResult& variant : family.variants) {
+      const CaseResult* result = variant.representative(*problem);
+      if (result == nullptr || !result->ok() || comparison.cases.size() == most) continue;
+      if (CaseBudget budget = budget_of(*result, evidence); budget.budget)
+        comparison.cases.push_back(std::move(budget));
+    }
+    comparison.problem = *problem;
+    if (!comparison.cases.empty()) return;
+  }
+}
+
+}  // namespace
+
+double TimeBudget::seconds() const {
+  constexpr double seconds_in_ns = 1e-9;
+  return static_cast<double>(window) * seconds_in_ns;
+}
+
+double TimeBudget::share(BudgetPart part) const {
+  return static_cast<double>(of(part)) / static_cast<double>(window);
+}
+
+std::int64_t TimeBudget::idle() const {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    if (is_idle(static_cast<BudgetPart>(i))) sum += parts.at(i);
+  }
+  return sum;
+}
+
+std::optional<double> TimeBudget::copy_rate() const {
+  constexpr double ns_in_a_second = 1e9;
+  return copying > 0 ? std::optional(copied / static_cast<double>(copying) * ns_in_a_second) : std::nullopt;
+}
+
+std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseIndex index) {
+  const BudgetRows rows(trace, index);
+  const trace::CaseInfo& info = trace.cases.at(index);
+  std::vector<Window> executions = executions_of(rows, info.id);
+  if (executions.empty()) executions = all_that_was_recorded(rows);
+  if (executions.empty()) return std::nullopt;
+  const std::size_t chosen = median_execution(executions);
+  const IntervalSet whole({executions[chosen]});
+  const IntervalSet window = whole - moments_of(rows.pauses);
+  if (window.empty()) return std::nullopt;
+  TimeBudget budget = share_out(rows, window);
+  budget.window = window.length();
+  budget.paused = whole.length() - window.length();
+  budget.executions = executions.size();
+  budget.execution = chosen + 1;
+  budget.lacking = info.counts.dropped + info.counts.zero_time + info.counts.reversed;
+  return budget;
+}
+
+CaseBudget budget_of(const CaseResult& result, const Evidence& evidence) {
+  if (!evidence.profile) return {&result, std::nullopt, said(evidence.absent)};
+  const std::vector<trace::CaseInfo>& cases = evidence.profile->cases;
+  const auto found = std::ranges::find(cases, result.id, &trace::CaseInfo::id);
+  if (found == cases.end()) return {&result, std::nullopt, Why(Because::case_not_traced, {result.id})};
+  CaseBudget budget{
+      &result, time_budget(*evidence.profile, static_cast<trace::CaseIndex>(found - cases.begin())), {}};
+  if (!budget.budget) budget.absent = {Because::case_without_activity, {result.id}};
+  return budget;
+}
+
+BudgetComparison compare_budgets(const FamilyResult& family, const Evidence& evidence) {
+  BudgetComparison comparison;
+  if (!evidence.profile) {
+    comparison.absent = said(evidence.absent);
+    return comparison;
+  }
+  bool timed = false;
+  for (auto problem = family.problems.rbegin(); problem != family.problems.rend(); ++problem) {
+    const CaseResult* fastest = fastest_of_all(family, *problem);
+    timed = timed || fastest != nullptr;
+    std::optional<CaseBudget> after = fastest_traced(family, *problem, evidence);
+    if (!after) continue;
+    std::optional<CaseBudget> before = first_traced_baseline(family, *after->result, evidence);
+    if (!before && !after->result->is_baseline) continue;
+    if (fastest != nullptr && fastest->total_time->median < after->result->total_time->median)
+      comparison.faster = fastest;
+    if (before) comparison.cases.push_back(*std::move(before));
+    comparison.cases.push_back(*std::move(after));
+    comparison.problem = *problem;
+    return comparison;
+  }
+  if (!timed) add_untimed(family, evidence, comparison);
+  comparison.absent = timed ? Because::none_traced_with_baseline : Because::no_verified_time;
+  return comparison;
+}
+
+}  // namespace mprof

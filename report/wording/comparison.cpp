@@ -1,0 +1,36 @@
+#include "report/wording/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+#include "report/wording/why.hpp"
+
+namespace mprof {
+
+std::string named_time(const Words& words, const TimeComparison& time) {
+  return time.op.empty() ? "total time" : time_name(words, time.metric, time.op);
+}
+
+std::string regression_text(const Words& words, const CaseComparison& c, const Regression& regression) {
+  switch (regression.kind) {
+    case Worse::quality: {
+      const QualityComparison& quality = c.qualities.at(regression.which);
+      return fmt::format("{} {}", quality_word(quality.info),
+                         format::signed_quality(*quality.change, quality.info.unit));
+    }
+    case Worse::slower: {
+      const TimeComparison& time = c.times.at(regression.which);
+      return fmt::format("{} slower by {}", named_time(words, time), format::percent(*time.ratio - 1));
+    }
+    case Worse::inconclusive: {
+      const TimeComparison& time = c.times.at(regression.which);
+      return fmt::format("{} inconclusive: {}", named_time(words, time), say(time.speed_up.reason, of_runs));
+    }
+    case Worse::broken:
+    case Worse::lost:
+      break;
+  }
+  return fmt::format("was ok, is {}", to_string(c.status_b));
+}
+
+}  // namespace mprof

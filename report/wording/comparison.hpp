@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "report/analysis/judgement/compare.hpp"
+
+/// What is said of the cases of two runs.
+namespace mprof {
+
+/// In a sentence: "second", "second (stage time)", "total time".
+[[nodiscard]] std::string named_time(const Words& words, const TimeComparison& time);
+
+/// "op slower by 12 %", "was ok, is wrong".
+[[nodiscard]] std::string regression_text(const Words& words, const CaseComparison& c,
+                                          const Regression& regression);
+
+}  // namespace mprof
