@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "cli/output_lock.hpp"
 #include "model/run_file.hpp"
 #include "model/trace/trace.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -59,7 +61,10 @@ int export_run(const Arguments& arguments) {
   options.trace = directory / trace::file_name;
   if (arguments.given("case")) options.cases = split_ids(arguments.text("case"));
   require_export_formats(options.formats);
-  const Exported exported = write_export(read_run(directory), options);
+  const Run run = read_run(directory);
+  if (!arguments.given("out")) require_no_link(options.out);
+  const OutputLock lock(options.out);
+  const Exported exported = write_export(run, options);
   for (const std::filesystem::path& file : exported.written) fmt::print("{}\n", file.string());
   const bool asked_for_trace =
       arguments.given("format") && std::ranges::any_of(options.formats, [](const std::string& format) {

@@ -107,7 +107,7 @@ FleetRuns read_fleet(const std::vector<std::string>& directories, const std::vec
   }
   for (const fs::path& path : earlier_paths) {
     if (paths.contains(path)) continue;
-    visit_machines(parse_run(read_file(path / "run.json"), (path / "run.json").string()),
+    visit_machines(parse_run(read_file_within(path, path / "run.json"), (path / "run.json").string()),
                    [&](const Run& machine) {
                      const auto of_gpu = runs.by_gpu.find(gpu_uuid(machine));
                      if (of_gpu != runs.by_gpu.end()) of_gpu->second.push_back(path);

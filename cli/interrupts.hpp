@@ -2,9 +2,9 @@
 
 namespace mprof::cli {
 
-/// Turns SIGINT and SIGTERM into a readable file descriptor for as long as it lives, so that a run can end
-/// cleanly. One within another shares its descriptor: what interrupts a part of the work interrupts the
-/// whole.
+/// Turns SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP into a readable file descriptor for as
+/// long as it lives, so that a run can end cleanly. One within another shares its descriptor: what interrupts
+/// a part of the work interrupts the whole.
 class Interrupts {
  public:
   Interrupts();

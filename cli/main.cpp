@@ -3,11 +3,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include "cli/options.hpp"
 #include "cli/standard_streams.hpp"
@@ -15,6 +17,7 @@
 #include "kernels/registry.hpp"
 #include "model/version.hpp"
 #include "system/error.hpp"
+#include "system/folder_lock.hpp"
 #include "system/strays.hpp"
 #include "system/suggest.hpp"
 
@@ -92,10 +95,25 @@ int complain(const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
+/// Two that write to one place at once are not kept apart then.
+void warn_of_no_lock(const std::filesystem::path& folder, const std::string& why) {
+  fmt::print(stderr, "mprof: {} cannot be locked: {}. Let no other mprof write there at the same time.\n",
+             folder.string(), why);
+}
+
+/// A file that grows beyond a limit (ulimit -f) is an error of the write, as a full disk is, and not the end
+/// of mprof.
+void survive_limits_of_files() {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &ignore, nullptr);
+}
+
 /// The only place that catches: what is thrown anywhere becomes one message and one exit code here.
 int exit_code_of(int argc, char** argv) {
   try {
     adopt_strays();
+    FolderLock::on_obstacle(warn_of_no_lock);
     Registry::instance().export_environment();
     return dispatch({argv, argv + argc});
   } catch (const Error& error) {
@@ -103,6 +121,10 @@ int exit_code_of(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return complain("out of memory. Close other programs, or run smaller problems (`mprof run --help`).",
                     ExitCode::environment);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return complain(fmt::format("cannot read {}: {}. Give another file, or make this one readable.",
+                                error.path1().string(), error.code().message()),
+                    ExitCode::usage);
   } catch (const std::exception& error) {
     return complain(
         fmt::format("a fault of mprof itself: {}. Please report it with the command line.", error.what()),
@@ -128,6 +150,7 @@ int with_output_error(int code, int error) {
 int main(int argc, char** argv) {
   using namespace mprof::cli;
   take_over_streams();
+  survive_limits_of_files();
   const int code = exit_code_of(argc, argv);
   return with_output_error(code, finish_stdout());
 }

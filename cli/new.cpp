@@ -122,8 +122,8 @@ void make_family(const Arguments& arguments) {
     write_file(work.path() / file.name, text);
   }
   std::error_code error;
-  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), error);
-  fs::copy(work.path(), folder, fs::copy_options::recursive, error);
+  if (folder.has_parent_path()) error = make_folders(folder.parent_path());
+  if (!error) fs::copy(work.path(), folder, fs::copy_options::recursive, error);
   if (error) {
     std::error_code ignored;
     fs::remove_all(folder, ignored);

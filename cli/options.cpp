@@ -36,7 +36,7 @@ constexpr std::array exit_rows{
     ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
     ExitRow{ExitCode::environment, "the machine lacks something that is required, such as room on a disk"},
     ExitRow{ExitCode::fault, "a fault of mprof itself"},
-    ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM); finished cases are on disk"},
+    ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM, SIGHUP); finished cases are on disk"},
 };
 
 /// Whether a word of a verb's positional arguments stands for any number of them.

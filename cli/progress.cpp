@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 
@@ -112,10 +113,10 @@ class Bar final : public Counted {
   void case_ends(const Case& c, const PassResult& result) override {
     Counted::case_ends(c, result);
     if (!is_news(result)) return;
-    clear();
+    clear_line();
     fmt::print(stderr, "{} {}: {}\n", c.id, to_string(result.pass), outcome(result));
   }
-  void end() override { clear(); }
+  void end() override { clear_line(); }
 
  private:
   void draw_current(std::uint32_t samples) {
@@ -128,12 +129,8 @@ class Bar final : public Counted {
     draw(left.empty() ? line : line + ", " + left);
   }
   void draw(const std::string& line) {
-    fmt::print(stderr, "\r\x1b[2K{}", cut(line, terminal_width() - 1));
-    std::fflush(stderr);
-  }
-  static void clear() {
-    fmt::print(stderr, "\r\x1b[2K");
-    std::fflush(stderr);
+    clear_line();
+    fmt::print(stderr, "{}", cut(line, terminal_width() - 1));
   }
   /// At most `columns` characters: a line that wraps cannot be rewritten.
   static std::string cut(const std::string& line, std::size_t columns) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "cli/output_lock.hpp"
 #include "kernels/sources.hpp"
 #include "model/run_file.hpp"
 #include "system/error.hpp"
@@ -35,7 +36,9 @@ int report(const Arguments& arguments) {
   options.own_sources = source_text;
   options.dump_view = arguments.flag("dump-view");
   options.written = [](const std::filesystem::path& file) { fmt::print("{}\n", file.string()); };
-  write_report(read_run(directory), options);
+  const Run run = read_run(directory);
+  const OutputLock lock(options.out);
+  write_report(run, options);
   return 0;
 }
 

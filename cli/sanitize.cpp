@@ -11,6 +11,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/options.hpp"
 #include "cli/sources.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 #include "model/run_file.hpp"
@@ -90,14 +91,14 @@ class ResultLines final : public SanitizeProgress {
     if (!live_ || !step.skipped.empty()) return;
     const std::string line =
         fmt::format("[{}/{}] {} {} ...", done_, steps_, step.variant, to_string(step.tool));
-    fmt::print(stderr, "\r\x1b[2K{}", line.substr(0, terminal_width() - 1));
-    std::fflush(stderr);
+    clear_line();
+    fmt::print(stderr, "{}", line.substr(0, terminal_width() - 1));
   }
 
   void step_ends(const SanitizerResult& result) override {
     if (result.status == SanitizerStatus::skipped && !skip_reasons_.insert(result.reason).second) return;
     if (quiet_ && result.status == SanitizerStatus::clean) return;
-    if (live_) fmt::print(stderr, "\r\x1b[2K");
+    if (live_) clear_line();
     const std::string seconds = result.seconds ? fmt::format(", {:.0f} s", std::ceil(*result.seconds)) : "";
     fmt::print(stderr, "[{}/{}] {} {}{}: {}\n", done_, steps_, result.variant, to_string(result.tool),
                seconds, outcome(result));

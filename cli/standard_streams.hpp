@@ -4,8 +4,12 @@
 /// nothing throws, so that a command does all that it was to do and ends with the exit code that is its own.
 namespace mprof::cli {
 
-/// Before anything is printed.
+/// Before anything is printed. From then on stderr, and stdout where it is a terminal, have no control
+/// characters but ends of lines and tabs: names and messages may have come from anywhere.
 void take_over_streams();
+
+/// Erases the line of the terminal that stderr is at.
+void clear_line();
 
 /// When all is printed. Returns errno of the write to stdout that failed, behind which nothing was written;
 /// 0: none did.

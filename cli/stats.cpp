@@ -45,7 +45,7 @@ fs::path trace_in(const fs::path& given) {
   std::error_code error;
   if (!fs::is_directory(given, error)) return given;
   const fs::path file = given / trace::file_name;
-  if (fs::exists(file, error)) {
+  if (fs::exists(fs::symlink_status(file, error))) {
     require_within(given, file);
     return file;
   }

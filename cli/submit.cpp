@@ -114,9 +114,7 @@ void require_place(const fs::path& directory, bool begins) {
 /// The folder of the shards, in a directory that can take the merged run.
 void make_folders(const fs::path& directory, bool begins) {
   if (begins) ResultDirectory(directory, ResultDirectory::Mode::create);
-  std::error_code error;
-  fs::create_directories(shards_of(directory) / "log", error);
-  if (error)
+  if (const std::error_code error = mprof::make_folders(shards_of(directory) / "log"))
     throw Error(ExitCode::environment, fmt::format("cannot make {}: {}. Choose another --out.",
                                                    shards_of(directory).string(), error.message()));
 }

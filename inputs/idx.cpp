@@ -99,7 +99,7 @@ IdxArray read_idx(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::string contents;
   try {
-    contents = read_file(path);
+    contents = read_file(path, max_file_bytes);
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}. {}", error.what(), next_step));
   }

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "model/json_archive.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -73,6 +74,7 @@ class DuplicateKeys {
 };
 
 Json parse_header(std::string_view text, const std::string& name) {
+  json::require_shallow(text, name);
   Json header;
   try {
     header = Json::parse(text, DuplicateKeys(name));

@@ -471,6 +471,23 @@ class SuiteReader {
   Suite suite_;
 };
 
+/// Each level of names with dots, as of brackets, costs toml++ some of its stack; it counts the brackets.
+void require_shallow_names(std::string_view text, const std::string& name) {
+  constexpr std::size_t deepest = 100;
+  std::size_t dots = 0, line = 1;
+  for (const char c : text) {
+    const bool is_of_a_name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                              std::string_view("_- \t\"'.").find(c) != std::string_view::npos;
+    dots = !is_of_a_name ? 0 : dots + (c == '.' ? 1 : 0);
+    line += c == '\n' ? 1 : 0;
+    if (dots > deepest) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}:{}: a name with more than {} dots nests too deep: shorten it.", name, line,
+                              deepest));
+    }
+  }
+}
+
 /// The line that toml++ stops at without a place: the last of the shortest text that it is unsure of.
 std::size_t unsure_line(std::string_view text) {
   std::vector<std::size_t> ends;
@@ -498,6 +515,7 @@ const SuiteProgram* Suite::program(std::string_view program) const {
 Suite parse_suite(std::string_view text, const fs::path& file) {
   const std::string name = file.string();
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  require_shallow_names(text, name);
   toml::table table;
   try {
     table = toml::parse(text, std::string_view(name));
@@ -517,7 +535,8 @@ Suite parse_suite(std::string_view text, const fs::path& file) {
 }
 
 Suite read_suite(const fs::path& file) {
-  return parse_suite(read_file(file), file);
+  constexpr std::uintmax_t largest = std::uintmax_t{16} << 20U;  // it is written by hand
+  return parse_suite(read_file(file, largest), file);
 }
 
 std::string at_problem(std::string_view text, const Problem& problem) {

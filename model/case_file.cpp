@@ -11,8 +11,7 @@
 namespace mprof {
 namespace {
 
-/// Of the name without ".json": with it, and with what a file is called while it is written, still below the
-/// 255 bytes that file systems allow.
+/// Of the name without ".json": with it still well below the 255 bytes that file systems allow.
 constexpr std::size_t longest_name = 200;
 
 bool is_plain(char c) {
@@ -52,6 +51,15 @@ void fields(Archive& a, S& s) {
   a.field("passes", s.passes);
 }
 
+namespace {
+
+StoredCase stored_case(const json::Json& document, const std::string& name) {
+  require_version(document, name, "file of a case of mprof", {2, run_schema_version});
+  return json::from_json<StoredCase>(document, name);
+}
+
+}  // namespace
+
 std::filesystem::path case_file(std::string_view id) {
   std::string name = encoded(id);
   if (name.size() > longest_name) {
@@ -79,9 +87,11 @@ std::string case_to_json(const Case& c, std::string_view stamp) {
 }
 
 StoredCase parse_case(std::string_view text, const std::string& name) {
-  const json::Json document = json::parse(text, name);
-  require_version(document, name, "file of a case of mprof", {2, run_schema_version});
-  return json::from_json<StoredCase>(document, name);
+  return stored_case(json::parse(text, name), name);
+}
+
+StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file) {
+  return stored_case(json::read_document(directory, file), file.string());
 }
 
 }  // namespace mprof

@@ -43,4 +43,7 @@ struct StoredCase {
 /// value.
 [[nodiscard]] StoredCase parse_case(std::string_view text, const std::string& name);
 
+/// The same of a file of a result directory.
+[[nodiscard]] StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file);
+
 }  // namespace mprof

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "system/files.hpp"
+
 namespace mprof::json {
 namespace {
 
@@ -81,6 +83,8 @@ std::string plain(const std::string& message) {
   return head == std::string::npos ? message : message.substr(head + 2);
 }
 
+constexpr std::size_t deepest = 100;
+
 }  // namespace
 
 std::string quote(const Json& value) {
@@ -93,7 +97,29 @@ void fail(const std::string& where, const std::string& expected, const Json& fou
   throw Error(ExitCode::usage, where + ": expected " + expected + ", found " + quote(found));
 }
 
+void require_shallow(std::string_view text, const std::string& name) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest) {
+        throw Error(ExitCode::usage, name + ": not usable JSON at " + position(text, i) +
+                                         ": nested deeper than " + std::to_string(deepest) + " levels");
+      }
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+}
+
 Json parse(std::string_view text, const std::string& name) {
+  require_shallow(text, name);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -102,6 +128,10 @@ Json parse(std::string_view text, const std::string& name) {
   } catch (const Json::exception& error) {
     throw Error(ExitCode::usage, name + ": not usable JSON: " + plain(error.what()));
   }
+}
+
+Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file) {
+  return parse(read_file_within(directory, file, largest_document), file.string());
 }
 
 std::string print(const Json& json) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -168,6 +170,7 @@ template <class T>
 void read(const Json& json, const std::string& where, std::vector<T>& values) {
   if (!json.is_array()) fail(where, "an array", json);
   values.clear();
+  values.reserve(json.size());
   for (std::size_t i = 0; i < json.size(); ++i) {
     read(json[i], where + "[" + std::to_string(i) + "]", values.emplace_back());
   }
@@ -223,8 +226,18 @@ template <class T>
   return value;
 }
 
-/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none.
+/// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes: each level costs a
+/// reader some of its stack.
+void require_shallow(std::string_view text, const std::string& name);
+
+/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none, or nests too deep.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
+
+/// No document that mprof reads is larger: what is made of one takes several times its bytes.
+inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 30;
+
+/// Of a file of a directory that came from anywhere (read_file_within()).
+[[nodiscard]] Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file);
 
 /// Two-space indentation, but whatever fits on a line of 120 columns, and every array of numbers, on one
 /// line.

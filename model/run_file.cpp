@@ -49,8 +49,8 @@ void fields(Archive& a, S& s) {
   a.field("cases", s.cases);
 }
 
-RunDocument parse_document(std::string_view text, const std::string& name) {
-  return json::from_json<RunDocument>(migrate_run(json::parse(text, name), name), name);
+RunDocument document_of(json::Json json, const std::string& name) {
+  return json::from_json<RunDocument>(migrate_run(std::move(json), name), name);
 }
 
 /// The ops of each problem of each family: families have many cases, and can have many problems.
@@ -140,7 +140,7 @@ std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::pa
   const fs::path file = directory / relative;
   std::error_code error;
   if (!fs::exists(file, error) && !error) return pending(run.plan, not_run_yet);
-  StoredCase stored = parse_case(read_file_within(directory, file), file.string());
+  StoredCase stored = read_case(directory, file);
   if (stored.run != run_stamp(run)) {
     return pending(run.plan,
                    fmt::format("not run yet: {} is of another run in this directory", relative.string()));
@@ -159,14 +159,14 @@ std::string run_to_json(const Run& run) {
 }
 
 Run parse_run(std::string_view text, const std::string& name) {
-  RunDocument document = parse_document(text, name);
+  RunDocument document = document_of(json::parse(text, name), name);
   return assembled(document, name);
 }
 
 Run read_record(const fs::path& directory) {
   require_result_directory(directory);
   const fs::path file = directory / run_file_name;
-  RunDocument document = parse_document(read_file_within(directory, file), file.string());
+  RunDocument document = document_of(json::read_document(directory, file), file.string());
   std::vector<bool> in_files;
   for (const IndexEntry& entry : document.cases) in_files.push_back(!entry.passes);
   Run run = assembled(document, file.string());
@@ -187,9 +187,7 @@ void write_run(const Run& run, const fs::path& directory) {
 }
 
 void write_case(const Case& c, std::string_view stamp, const fs::path& directory) {
-  const fs::path file = directory / case_file(c.id);
-  if (fs::exists(directory)) require_within(directory, file.parent_path());
-  write_file(file, case_to_json(c, stamp));
+  write_file_below(directory, case_file(c.id), case_to_json(c, stamp));
 }
 
 void write_record(const Run& run, const fs::path& directory) {

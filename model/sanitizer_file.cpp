@@ -1,6 +1,7 @@
 #include "model/sanitizer_file.hpp"
 
 #include <system_error>
+#include <utility>
 
 #include "model/json_archive.hpp"
 #include "model/migrate/migrate.hpp"
@@ -37,12 +38,20 @@ void fields(Archive& a, S& s) {
   a.field("results", s.results);
 }
 
+namespace {
+
+SanitizerRecord record_of(json::Json json, const std::string& name) {
+  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(std::move(json), name), name);
+}
+
+}  // namespace
+
 std::string sanitizer_record_to_json(const SanitizerRecord& record) {
   return json::print(json::to_json(record));
 }
 
 SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
-  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(json::parse(text, name), name), name);
+  return record_of(json::parse(text, name), name);
 }
 
 std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {
@@ -54,7 +63,7 @@ std::optional<SanitizerRecord> read_sanitizer_record(const std::filesystem::path
   if (file.empty()) return std::nullopt;
   for (const auto& candidate : {file, file.parent_path() / older_name}) {
     if (!std::filesystem::exists(candidate, error)) continue;
-    return parse_sanitizer_record(read_file_within(file.parent_path(), candidate), candidate.string());
+    return record_of(json::read_document(file.parent_path(), candidate), candidate.string());
   }
   return std::nullopt;
 }

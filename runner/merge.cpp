@@ -26,6 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of a result directory.
+constexpr const char* sources_folder = "kernels";
+
 /// What messages call a source.
 std::string name_of(const MergeSource& source) {
   const std::string path = source.path.string();
@@ -276,12 +279,13 @@ std::vector<Case> cases_of_all(std::vector<Case> planned, std::vector<MergeSourc
   return planned;
 }
 
-void copy_sources(const fs::path& from, const fs::path& to) {
+void copy_sources(const fs::path& source, const fs::path& to) {
+  const fs::path from = source / sources_folder;
   std::error_code error;
   for (fs::recursive_directory_iterator file(from, error), end; file != end; file.increment(error)) {
     if (!file->is_regular_file(error)) continue;
-    const fs::path target = to / fs::relative(file->path(), from);
-    if (!fs::exists(target, error)) write_file(target, read_file_within(from, file->path()));
+    const fs::path name = sources_folder / fs::relative(file->path(), from);
+    if (!fs::exists(to / name, error)) write_file_below(to, name, read_file_within(source, file->path()));
   }
 }
 
@@ -317,18 +321,20 @@ void write_merged(const Run& run, const std::vector<MergeSource>& sources, Resul
   save_unfinished(run, directory);
   std::vector<fs::path> traces;
   for (const MergeSource& source : sources) {
-    copy_sources(source.path / "kernels", directory.path() / "kernels");
+    copy_sources(source.path, directory.path());
     const fs::path trace = source.path / trace::file_name;
-    if (fs::exists(trace)) traces.push_back(trace);
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(trace, error))) continue;
+    require_within(source.path, trace);
+    traces.push_back(trace);
   }
   trace::add_cases(traces, directory.trace_file());
   directory.save(run);
   if (directory.load() != run)
-    throw Error(
-        ExitCode::environment,
-        fmt::format("what was written to {} reads back otherwise: is its disk in order? The runs that "
-                    "were merged are as they were.",
-                    directory.path().string()));
+    throw Error(ExitCode::usage,
+                fmt::format("the merged run reads back from {} otherwise than it was: a record was changed "
+                            "by something else than mprof. The runs that were merged are as they were.",
+                            directory.path().string()));
 }
 
 }  // namespace mprof

@@ -12,6 +12,7 @@
 #include "kernels/sources.hpp"
 #include "model/case_file.hpp"
 #include "model/run_file.hpp"
+#include "model/trace/writer.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -32,7 +33,8 @@ bool holds_others_files(const fs::path& path) {
   std::error_code error;
   const fs::directory_iterator entries(path, error);
   return std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
-    return entry.path().filename() != "run.json.tmp" && entry.path().filename() != shards_folder;
+    const std::string name = entry.path().filename().string();
+    return !is_temporary_name(name) && name != shards_folder;
   });
 }
 
@@ -76,14 +78,13 @@ void ResultDirectory::require(const fs::path& path, Mode mode, Offers offers) {
 ResultDirectory::ResultDirectory(fs::path path, Mode mode, Offers offers)
     : path_(std::move(path)), mode_(mode) {
   require(path_, mode, offers);
-  std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) {
+  if (const std::error_code error = make_folders(path_)) {
     throw Error(ExitCode::environment,
                 fmt::format("cannot make the result directory {}: {}. Choose another one with --out.",
                             path_.string(), error.message()));
   }
   lock_.emplace(path_);
+  if (mode_ == Mode::resume) trace::recover_trace(trace_file());
 }
 
 Run ResultDirectory::load() const {
@@ -96,14 +97,15 @@ void ResultDirectory::save_sources(const Run& run) const {
       const fs::path file =
           *ending == '\0' ? fs::path(source.path) : fs::path(source.path).replace_extension(ending);
       const std::string id = source.family.empty() ? source.variant : source.family + "/family";
-      const fs::path kept = path_ / "kernels" / (id + file.extension().string());
+      const fs::path kept = fs::path("kernels") / (id + file.extension().string());
       std::error_code error;
-      if (file.extension() != ".so" && fs::is_regular_file(file, error)) write_file(kept, read_file(file));
+      if (file.extension() != ".so" && fs::is_regular_file(file, error))
+        write_file_below(path_, kept, read_file(file));
     }
   }
   for (const VariantInfo& variant : run.variants) {
     for (const std::string& file : {variant.source_file, variant.id + ".md", variant.id + ".svg"}) {
-      if (const auto text = source_text(file)) write_file(path_ / "kernels" / file, *text);
+      if (const auto text = source_text(file)) write_file_below(path_, fs::path("kernels") / file, *text);
     }
   }
 }

@@ -2,88 +2,85 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "system/error.hpp"
+#include "system/owned.hpp"
+#include "system/random_name.hpp"
 
 namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view prefix = "mprof-";
-constexpr std::string_view ending = ".XXXXXX";  // the dot: they are held by locks, as older ones were not
+/// Of each folder. Folders of others that begin alike do not end so.
+constexpr std::string_view ending = ".mprof-tmp";
 
-int open_folder(const fs::path& path) {
+int open_own(const fs::path& path) {
   return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-bool is_named_so(const std::string& name) {
-  return name.starts_with(prefix) && name.size() > ending.size() && name[name.size() - ending.size()] == '.';
+[[noreturn]] void fail_to_make(const std::string& folder, int error) {
+  throw Error(ExitCode::environment,
+              fmt::format("cannot make the temporary folder {}: {}. Let TMPDIR name a folder that can be "
+                          "written.",
+                          folder, std::strerror(error)));
 }
 
-/// Removes a folder of this user's whose process is gone, and its lock with it.
-void remove_if_abandoned(const fs::path& path) {
-  const int fd = open_folder(path);
-  if (fd < 0) return;
-  struct stat status {};
-  const bool is_own = ::fstat(fd, &status) == 0 && status.st_uid == ::geteuid();
-  std::error_code ignored;
-  if (is_own && ::flock(fd, LOCK_EX | LOCK_NB) == 0) fs::remove_all(path, ignored);
-  ::close(fd);
+void remove_abandoned(const fs::path& parent) {
+  std::error_code error;
+  for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().ends_with(ending)) continue;
+    const int folder = open_own(entry->path());
+    if (folder < 0) continue;
+    std::error_code ignored;  // the next one tries again
+    if (owned::is_abandoned(folder)) fs::remove_all(entry->path(), ignored);
+    ::close(folder);
+  }
 }
 
-/// A new folder, held by its lock; -1 where somebody who took it for abandoned was faster.
-int make_folder(std::string& path) {
-  const auto refuse = [&] {
-    throw Error(ExitCode::environment,
-                fmt::format("cannot make the temporary folder {}: {}. Let TMPDIR name a folder that can be "
-                            "written.",
-                            path, std::strerror(errno)));
-  };
-  if (::mkdtemp(path.data()) == nullptr) refuse();
-  const int fd = open_folder(path);
-  if (fd < 0 && errno != ENOENT) refuse();
-  if (fd < 0) return -1;
-  // Where the file system has no locks nobody else gets one either.
-  static_cast<void>(::flock(fd, LOCK_EX));
-  struct stat status {};
-  if (::fstat(fd, &status) == 0 && status.st_nlink > 0) return fd;
-  ::close(fd);
-  return -1;
+void remove_abandoned_once(const fs::path& parent) {
+  static std::once_flag done;
+  std::call_once(done, remove_abandoned, parent);
 }
 
 }  // namespace
 
 TemporaryFolder::TemporaryFolder(std::string_view name) {
-  while (fd_ < 0) {
-    std::string path = (fs::temp_directory_path() / fmt::format("{}{}", name, ending)).string();
-    fd_ = make_folder(path);
-    path_ = path;
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) fail_to_make("below TMPDIR", error.value());
+  remove_abandoned_once(parent);
+  while (lock_ < 0) {
+    path_ = parent / fmt::format("{}-{}{}", name, random_name(), ending);
+    if (::mkdir(path_.c_str(), S_IRWXU) != 0) {
+      if (errno == EEXIST) continue;
+      fail_to_make(path_.string(), errno);
+    }
+    lock_ = open_own(path_);
+    if (lock_ < 0 && errno != ENOENT) fail_to_make(path_.string(), errno);
+    if (lock_ >= 0 && !owned::take(lock_)) ::close(std::exchange(lock_, -1));
   }
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  ::close(fd_);
+  ::close(lock_);
 }
 
 void remove_abandoned_folders() {
   std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (is_named_so(entry->path().filename().string())) remove_if_abandoned(entry->path());
-  }
+  const fs::path parent = fs::temp_directory_path(error);
+  if (!error) remove_abandoned_once(parent);
 }
 
 }  // namespace mprof

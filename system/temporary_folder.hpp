@@ -5,7 +5,8 @@
 
 namespace mprof {
 
-/// A new folder below TMPDIR, gone with its object. It holds a lock as long as its process lives.
+/// A new folder below TMPDIR that this user alone may enter. It is gone with its object. What a killed mprof
+/// of this user left there is removed when its next one makes its first.
 class TemporaryFolder {
  public:
   /// `name` is the beginning of the folder's. Throws Error(environment) when it cannot be made.
@@ -18,10 +19,10 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
-  int fd_ = -1;  ///< holds the lock
+  int lock_ = -1;  ///< the folder itself; open and locked while this process lives
 };
 
-/// Removes those of this user's temporary folders whose processes were killed.
+/// The same removal, for a program that may make no folder.
 void remove_abandoned_folders();
 
 }  // namespace mprof

@@ -44,7 +44,7 @@ class Joiner {
   }
 
   void add(const std::filesystem::path& from) {
-    database_.prepare("ATTACH DATABASE ? AS other").run(std::filesystem::absolute(from).string());
+    database_.attach(from, "other");
     sqlite::Transaction transaction(database_);
     join();
     transaction.commit();
@@ -67,14 +67,15 @@ class Joiner {
  private:
   struct StoredTable {
     std::string name{};
-    std::string sql{};  ///< that makes it
+    std::string definition{};  ///< of its columns, as CREATE TABLE has them
     std::vector<std::string> columns{};
   };
 
   void join() {
     find_tables();
     for (const StoredTable& table : tables_) {
-      if (!database_.has_table(table.name)) database_.execute(table.sql);
+      if (!database_.has_table(table.name))
+        database_.execute(fmt::format("CREATE TABLE main.{} ({})", table.name, table.definition));
       add_index(table);
     }
     choose_cases();
@@ -94,18 +95,41 @@ class Joiner {
     return database_.number(sql).value_or(0);
   }
 
+  /// Real tables with names that mean nothing but themselves. No text of the other file's schema is run: what
+  /// its columns are is said in this program's words.
   void find_tables() {
     tables_.clear();
-    Statement names =
-        database_.prepare("SELECT name FROM other.sqlite_master WHERE type = 'table' ORDER BY name");
-    Statement sql =
-        database_.prepare("SELECT sql FROM other.sqlite_master WHERE type = 'table' AND name = ?");
+    Statement names = database_.prepare(
+        "SELECT name FROM other.sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name");
     while (names.step()) {
-      StoredTable& table = tables_.emplace_back(StoredTable{.name = names.only_text()});
-      if (sql.bind(table.name).step()) table.sql = sql.only_text();
-      const Statement row = database_.prepare(fmt::format("SELECT * FROM other.{} LIMIT 0", table.name));
-      for (int i = 0; i < row.columns(); ++i) table.columns.push_back(row.name(i));
+      const std::string name = names.only_text();
+      if (!is_plain(name) || name.starts_with("sqlite_")) continue;
+      StoredTable table{.name = name};
+      for (const sqlite::StoredColumn& column : database_.columns_of(name, "other")) {
+        if (!is_plain(column.name)) continue;
+        table.columns.push_back(column.name);
+        table.definition += fmt::format("{}\"{}\" {}{}", table.definition.empty() ? "" : ", ", column.name,
+                                        kind_of(column.type), column.is_primary_key ? " PRIMARY KEY" : "");
+      }
+      const auto known = std::ranges::find(known_, name, &tables::TableHead::name);
+      if (known != known_.end() && knows_all(*known, table.columns))
+        table.definition = tables::definition(known->columns);
+      if (!table.columns.empty()) tables_.push_back(std::move(table));
     }
+  }
+
+  static bool knows_all(const tables::TableHead& table, const std::vector<std::string>& columns) {
+    return std::ranges::all_of(columns, [&](const std::string& column) {
+      return std::ranges::find(table.columns, column, &tables::ColumnHead::name) != table.columns.end();
+    });
+  }
+  static bool is_plain(std::string_view name) {
+    return !name.empty() && std::ranges::all_of(name, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+  }
+  static std::string_view kind_of(std::string_view type) {
+    return type == "INTEGER" || type == "REAL" ? type : "TEXT";
   }
 
   /// By what rows of the table are looked for. A table's numbers and its cases have an index of their own.
@@ -252,6 +276,7 @@ class Joiner {
   std::int64_t next_correlation_ = 1;  ///< after those of this file
   std::int64_t next_domain_ = 1;
   // Of the file that is added.
+  const std::vector<tables::TableHead> known_ = tables::all();
   std::vector<StoredTable> tables_;
   bool all_ = true;  ///< of the other file's cases are wanted
   std::int64_t case_ = 0;
@@ -265,6 +290,7 @@ void add_cases(const std::vector<std::filesystem::path>& from, const std::filesy
   std::optional<Joiner> joiner;
   for (const std::filesystem::path& file : from) {
     if (traced_cases(file).empty()) continue;
+    Database(file, sqlite::Mode::read).require_whole();
     if (!joiner) joiner.emplace(to);
     joiner->add(file);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/tables.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof::trace {
 namespace {
@@ -23,21 +25,22 @@ using sqlite::Database;
 using sqlite::Statement;
 using tables::Rows;
 
+constexpr std::string_view what_to_give =
+    "Give a result directory with a trace.sqlite, or a database that `nsys export --type sqlite` made.";
+
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view why) {
-  throw Error(
-      ExitCode::usage,
-      fmt::format("{}: {}. Give a result directory with a trace.sqlite, or a database that `nsys export "
-                  "--type sqlite` made.",
-                  file.string(), why));
+  throw Error(ExitCode::usage, fmt::format("{}: {}. {}", file.string(), why, what_to_give));
 }
 
 /// SQLite itself takes an empty file for an empty database, and says of any other file that it is damaged.
 void require_database(const std::filesystem::path& file) {
   constexpr std::string_view magic{"SQLite format 3\0", 16};
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse(file, "this is a directory");
+  try {
+    require_readable(file, std::numeric_limits<std::int64_t>::max());
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}. {}", error.what(), what_to_give));
+  }
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) refuse(file, "there is no such file, or it may not be read");
   std::string head(magic.size(), ' ');
   stream.read(head.data(), static_cast<std::streamsize>(head.size()));
   if (head != magic) refuse(file, "this is no SQLite database");
@@ -57,7 +60,8 @@ class StoredStrings final : public tables::FromFile {
  public:
   StoredStrings(const Database& database, Names& names) : names_(names) {
     if (database.has_table(tables::string_ids.name)) {
-      texts_ = database.prepare(fmt::format("SELECT value FROM {} WHERE id = ?", tables::string_ids.name));
+      texts_ =
+          database.prepare(fmt::format("SELECT value FROM main.{} WHERE id = ?", tables::string_ids.name));
     }
   }
 

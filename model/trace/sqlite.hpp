@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -85,19 +86,34 @@ class Statement {
 
   const Database* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::uint64_t rows_ = 0;
 };
 
 enum class Mode { read, write };
 
+/// A column of a table as a file has it.
+struct StoredColumn {
+  std::string name;
+  std::string type;
+  bool is_primary_key = false;
+};
+
 class Database {
  public:
-  /// Opens a file; `write` creates it when there is none, `read` rolls back what a killed writer left.
+  /// `read` opens a file that may have come from anywhere. Nothing is written, also not beside it, and what
+  /// lies beside it is not applied: a file with a change that its writer did not finish is refused. So is one
+  /// with virtual tables; its views and triggers are never run. What it costs to read is limited by its size.
+  /// `write` creates the file when there is none, and undoes what a killed mprof left half done.
   Database(const std::filesystem::path& path, Mode mode);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database() = default;
 
   /// Statements without parameters or rows, one after the other.
   void execute(const std::string& sql);
   [[nodiscard]] Statement prepare(std::string_view sql) const { return {*this, sql}; }
-  [[nodiscard]] bool has_table(std::string_view name) const;
+  /// A real table: no view, and nothing virtual.
+  [[nodiscard]] bool has_table(std::string_view name, std::string_view schema = "main") const;
   /// What a query gives that asks for one number; nullopt: no row, or NULL.
   template <class... Values>
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view sql, const Values&... values) const {
@@ -105,16 +121,42 @@ class Database {
     if (!row.bind(values...).step() || row.null(0)) return std::nullopt;
     return row.only_integer();
   }
+  /// Of a real table of a schema, `main` or an attached one; none when there is none of this name.
+  [[nodiscard]] std::vector<StoredColumn> columns_of(std::string_view table,
+                                                     std::string_view schema = "main") const;
+  /// Opens another file as the schema `name`, as Mode::read does. The limits that hang on a file's size do
+  /// not hold for it.
+  void attach(const std::filesystem::path& path, std::string_view name);
+  /// Throws Error(usage) when its pages do not make up whole tables. Reads all of it.
+  void require_whole() const;
 
  private:
   friend class Statement;
   struct Close {
     void operator()(sqlite3* handle) const;
   };
+  /// What a file of some bytes can cost.
+  struct Limits {
+    std::uint64_t rows = 0;   ///< of one query
+    std::uint64_t text = 0;   ///< bytes
+    std::uint64_t steps = 0;  ///< thousands of SQLite's instructions
+    double end = 0;           ///< by the clock
+  };
+
+  void protect(std::uint64_t size);
+  void refuse_virtual_tables() const;
+  void count_row(std::uint64_t row) const;
+  void count_text(std::size_t size) const;
+  static int on_progress(void* database);
+  [[noreturn]] void refuse(std::string_view why) const;
   [[noreturn]] void fail(std::string_view what) const;
 
   std::string path_;
+  std::string attached_;  ///< the file that was attached last
   Mode mode_;
+  Limits limits_{};
+  mutable std::uint64_t text_ = 0;
+  mutable std::uint64_t steps_ = 0;
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

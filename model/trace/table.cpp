@@ -9,25 +9,21 @@ namespace mprof::trace::tables {
 using sqlite::Database;
 using sqlite::Statement;
 
-std::vector<std::string> columns_of(const Database& database, std::string_view table) {
-  std::vector<std::string> names;
-  Statement rows = database.prepare("SELECT name FROM pragma_table_info(?)");
-  rows.bind(table);
-  while (rows.step()) names.push_back(rows.only_text());
-  return names;
+std::string definition(std::span<const ColumnHead> columns) {
+  std::string all;
+  for (const ColumnHead& column : columns)
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", column.name, column.type);
+  return all;
 }
 
 void create(Database& database, std::string_view table, std::span<const ColumnHead> columns) {
-  const std::vector<std::string> there = columns_of(database, table);
+  const std::vector<sqlite::StoredColumn> there = database.columns_of(table);
   if (there.empty()) {
-    std::string all;
-    for (const ColumnHead& column : columns)
-      all += fmt::format("{}{} {}", all.empty() ? "" : ", ", column.name, column.type);
-    database.execute(fmt::format("CREATE TABLE {} ({})", table, all));
+    database.execute(fmt::format("CREATE TABLE {} ({})", table, definition(columns)));
     return;
   }
   for (const ColumnHead& column : columns) {
-    if (std::ranges::find(there, column.name) != there.end()) continue;
+    if (std::ranges::find(there, column.name, &sqlite::StoredColumn::name) != there.end()) continue;
     const std::string_view type = column.type;
     const bool needs_value = type.find("NOT NULL") != type.npos && type.find("DEFAULT") == type.npos;
     database.execute(fmt::format("ALTER TABLE {} ADD COLUMN {} {}{}", table, column.name, type,
@@ -46,19 +42,19 @@ Statement insertion(const Database& database, std::string_view table, std::span<
 
 Selection::Selection(const Database& database, std::string_view table, std::span<const ColumnHead> columns,
                      std::string_view condition, std::initializer_list<sqlite::Value> values) {
-  const std::vector<std::string> there = columns_of(database, table);
+  const std::vector<sqlite::StoredColumn> there = database.columns_of(table);
   std::string names;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ColumnHead& column = columns[i];
     if (!column.is_read) continue;
-    if (std::ranges::find(there, column.name) == there.end()) {
+    if (std::ranges::find(there, column.name, &sqlite::StoredColumn::name) == there.end()) {
       if (column.is_needed) return;
       continue;
     }
     names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.name);
     chosen_.push_back({i, static_cast<int>(chosen_.size()), column.is_key});
   }
-  statement_ = database.prepare(fmt::format("SELECT {} FROM {}{}{} ORDER BY rowid", names, table,
+  statement_ = database.prepare(fmt::format("SELECT {} FROM main.{}{}{} ORDER BY rowid", names, table,
                                             condition.empty() ? "" : " WHERE ", condition));
   statement_->bind_all({values.begin(), values.size()});
 }

@@ -99,8 +99,14 @@ struct Table {
   }
 };
 
-/// The names of the columns that a table of a file has; none: there is no such table.
-[[nodiscard]] std::vector<std::string> columns_of(const sqlite::Database& database, std::string_view table);
+/// A table without the struct that its rows are.
+struct TableHead {
+  std::string_view name;
+  std::vector<ColumnHead> columns;
+};
+
+/// Columns as CREATE TABLE has them.
+[[nodiscard]] std::string definition(std::span<const ColumnHead> columns);
 
 /// Makes a table that is missing. A file that an older mprof wrote may lack columns: they are added, empty.
 void create(sqlite::Database& database, std::string_view table, std::span<const ColumnHead> columns);

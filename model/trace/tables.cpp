@@ -603,6 +603,16 @@ Table<Label> labels(const nsys::Enumeration& of) {
   return {of.table, label_columns};
 }
 
+std::vector<TableHead> all() {
+  const auto heads = [](const auto&... tables) {
+    return std::vector<TableHead>{{tables.name, tables.heads()}...};
+  };
+  return heads(string_ids, session_start, metadata, gpus, devices, contexts, streams, details, capture,
+               kernels, calls, copies, sets, synchronizations, overheads, profiler_overheads, allocations,
+               system_calls, graphs, processes, threads, system, ranges, cases, attribution, own_ranges,
+               case_processes);
+}
+
 namespace {
 
 template <class Row>

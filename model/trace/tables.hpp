@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/table.hpp"
@@ -157,5 +158,8 @@ extern const Table<OwnRange> own_ranges;
 extern const Table<CaseProcess> case_processes;
 /// What their columns mean, for docs/formats/run-record.md.
 [[nodiscard]] std::string own_tables_as_markdown();
+
+/// All of them, but those of labels().
+[[nodiscard]] std::vector<TableHead> all();
 
 }  // namespace mprof::trace::tables

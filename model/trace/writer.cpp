@@ -21,6 +21,7 @@
 #include "model/trace/sqlite.hpp"
 #include "model/trace/tables.hpp"
 #include "model/version.hpp"
+#include "system/files.hpp"
 
 namespace mprof::trace {
 namespace {
@@ -524,14 +525,18 @@ void write_trace(const std::filesystem::path& file, const Trace& trace) {
   transaction.commit();
 }
 
-void write_export(const std::filesystem::path& file, const Trace& trace) {
+void recover_trace(const std::filesystem::path& file) {
   std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);  // what is wrong, opening says
-  std::filesystem::path temporary = file;
-  temporary += ".tmp";
-  std::filesystem::remove(temporary, error);
+  if (!std::filesystem::exists(file, error)) return;
+  const Database database(file, sqlite::Mode::write);
+  static_cast<void>(database.has_table(tables::cases.name));  // SQLite undoes it before it reads
+}
+
+void write_export(const std::filesystem::path& file, const Trace& trace) {
+  FileWriter whole(file);
   {
-    Database database(temporary, sqlite::Mode::write);
+    Database database(whole.temporary(), sqlite::Mode::write);
+    database.execute("PRAGMA journal_mode = MEMORY");  // nobody else knows the file
     sqlite::Transaction transaction(database);
     Writer(database, trace).write_all();
     for (const std::string_view own :
@@ -539,7 +544,7 @@ void write_export(const std::filesystem::path& file, const Trace& trace) {
       database.execute(fmt::format("DROP TABLE IF EXISTS {}", own));
     transaction.commit();
   }
-  std::filesystem::rename(temporary, file);
+  whole.commit();
 }
 
 }  // namespace mprof::trace

@@ -14,6 +14,10 @@ namespace mprof::trace {
 /// moment, the file has all of it or nothing. Throws Error(environment) when the file cannot be written.
 void write_trace(const std::filesystem::path& file, const Trace& trace);
 
+/// Undoes what a killed mprof left half done in its own file, if there is one: who only reads does not.
+/// Throws Error(usage) when what lies beside the file is not of mprof.
+void recover_trace(const std::filesystem::path& file);
+
 /// The trace of its one case as a file of its own, whose times begin at 0, without the tables that Nsight
 /// Systems does not know; in place of an older one. Throws like write_trace().
 void write_export(const std::filesystem::path& file, const Trace& trace);

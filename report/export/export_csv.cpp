@@ -498,7 +498,7 @@ class TraceFields {
   std::int64_t zero = 0;  ///< ns, the start of the case
 
  private:
-  static std::string field(const std::string& text) { return csv_field(format::one_line(text)); }
+  static std::string field(const std::string& text) { return csv_field(text); }
 
   const ExportScope& scope_;
   const Trace& trace_;

@@ -63,8 +63,9 @@ std::vector<std::filesystem::path> write_history(const History& history, std::st
   if (page.charts.empty()) return written;
   const ChartRenderer renderer(templates);
   for (const PlannedChart& planned : page.charts) {
-    written.push_back(file.parent_path() / planned.chart["file"].get<std::string>());
-    write_file(written.back(), renderer.svg(planned.chart));
+    const std::string chart = planned.chart["file"].get<std::string>();
+    write_file_below(file.parent_path(), chart, renderer.svg(planned.chart));
+    written.push_back(file.parent_path() / chart);
   }
   return written;
 }

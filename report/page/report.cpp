@@ -26,7 +26,7 @@ class Output {
   explicit Output(const ReportOptions& options) : options_(options) {}
   void write(const fs::path& name, const std::string& contents) {
     const fs::path path = options_.out / name;
-    write_file(path, contents);
+    write_file_below(options_.out, name, contents);
     written_.push_back(path);
     if (options_.written) options_.written(path);
   }

@@ -1,6 +1,9 @@
 #include "report/text/csv.hpp"
 
+#include <charconv>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -8,10 +11,25 @@
 
 namespace mprof {
 
+namespace {
+
+/// Whatever was a tab or an end of line is a space by now, which begins no formula.
+bool is_formula(const std::string& line) {
+  if (line.size() < 2 || std::string_view("=+-@").find(line.front()) == std::string_view::npos) return false;
+  const char* const digits = line.data() + (line.front() == '+' ? 1 : 0);
+  double number = 0;
+  const auto [end, error] = std::from_chars(digits, line.data() + line.size(), number);
+  return error != std::errc{} || end != line.data() + line.size();
+}
+
+}  // namespace
+
 std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string line = format::one_line(text);
+  if (is_formula(line)) line.insert(line.begin(), '\'');
+  if (line.find_first_of(",\"") == std::string::npos) return line;
   std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (const char c : line) field += c == '"' ? std::string("\"\"") : std::string(1, c);
   return field + "\"";
 }
 
@@ -29,7 +47,7 @@ CsvFile& CsvFile::ready(std::string_view fields, std::size_t count) {
 }
 
 CsvFile& CsvFile::text(std::string_view value) {
-  return ready(csv_field(format::one_line(value)));
+  return ready(csv_field(value));
 }
 
 CsvFile& CsvFile::number(std::int64_t value) {

@@ -14,7 +14,9 @@
 /// Comma-separated values as RFC 4180 has them, but for the ends of lines: a newline alone.
 namespace mprof {
 
-/// A text as a field: in quotation marks where it has a comma, a quotation mark or an end of line.
+/// A text as a field on one line (format::one_line()), in quotation marks where it has a comma or a quotation
+/// mark. One that a spreadsheet would take for a formula (it begins with =, +, - or @, and is no number) gets
+/// an apostrophe before it.
 [[nodiscard]] std::string csv_field(std::string_view text);
 
 /// A table that is written row by row, in no more memory than a row takes. Its file stands under its name
@@ -23,7 +25,7 @@ class CsvFile {
  public:
   CsvFile(const std::filesystem::path& path, const std::vector<std::string>& columns);
 
-  /// The fields of a row, in order. Text from outside is made fit for one line (format::one_line()).
+  /// The fields of a row, in order.
   CsvFile& text(std::string_view value);
   CsvFile& number(std::int64_t value);
   CsvFile& number(double value);

@@ -20,6 +20,9 @@ using nlohmann::json;
 
 constexpr std::size_t longest_machine_name = 80;
 
+constexpr const char* clock_was_set_back =
+    ", before it started: the clock of the machine was set back meanwhile";
+
 constexpr std::string_view own_programs = "program/";  // not those of a suite
 
 std::string family_names(const RunAnalysis& analysis) {
@@ -91,7 +94,11 @@ std::string joined(const Range& range, Text text) {
 FactList run_facts(const Run& run) {
   FactList list{"Run"};
   list.add("Started", moment(run.started));
-  list.add("Finished", run.finished.empty() ? "not finished" : moment(run.finished), run.finished.empty());
+  const bool set_back = !run.finished.empty() && run.finished < run.started;
+  list.add(
+      "Finished",
+      run.finished.empty() ? "not finished" : moment(run.finished) + (set_back ? clock_was_set_back : ""),
+      run.finished.empty());
   list.add("mprof", format::one_line(fmt::format("{}, revision {}", run.tool.version, run.tool.revision)));
   return list;
 }

@@ -193,7 +193,7 @@ std::vector<std::string> differences(const TunedFor& was, const TunedFor& is) {
 
 TunedFile read_tuned(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const json::Json document = json::parse(read_file(path), name);
+  const json::Json document = json::parse(read_file(path, json::largest_document), name);
   const json::Json schema =
       document.is_object() ? document.value("schema_version", json::Json{}) : json::Json{};
   if (schema.is_number_unsigned() && schema > tuned_schema_version) {

@@ -105,7 +105,7 @@ test("what is no trace is refused, with the reason of the run where there is one
   mkdirSync(join(directory, "empty"));
   const expected = [[without_trace, /holds no trace.sqlite: .*no collector for the trace pass/],
                     [text, /no SQLite database/], [damaged, /damaged\.sqlite: .*malformed/],
-                    [join(directory, "empty"), /holds no run.json/], [join(directory, "none"), /no such file/]];
+                    [join(directory, "empty"), /holds no run.json/], [join(directory, "none"), /No such file/]];
   for (const [given, message] of expected) {
     const { code, err } = mprof(["stats", given]);
     assert.equal(code, 2, err);

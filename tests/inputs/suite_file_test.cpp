@@ -1,5 +1,9 @@
 #include "inputs/suite_file.hpp"
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,6 +119,12 @@ TEST(Suite, TheFirstOneIsRead) {
   EXPECT_EQ(parse_suite(first_suite(), "mprof.toml").programs.size(), 2U);
 }
 
+std::string repeated(std::string_view part, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += part;
+  return text;
+}
+
 struct Bad {
   const char* name;
   std::string text;
@@ -136,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"no_toml", "name = \n", "1: ", "this is no TOML, at column"},
         Bad{"brace", "name = \"a\"\nproblems = [\n  }\n]\n", "3: ", "where a name or a value belongs"},
         Bad{"last_brace", "name = \"a\"\nproblems = [ }", "2: ", "where a name or a value belongs"},
+        Bad{"deep_name", "name = \"a\"\na" + repeated(".a", 100'000) + " = 1\n", "2: ", "nests too deep"},
+        Bad{"deep_table", "[a" + repeated(".a", 100'000) + "]\n", "1: ", "nests too deep"},
         Bad{"quote", "name = \"a\"\nproblems = 0\"\u00e9\"\n", "2: ", "this is no TOML, at column"},
         Bad{"continued", "name = \"\"\"a\\\n \u00e9\"\"\"\n", "1: name: ", "'a\u00e9' is no name"},
         Bad{"strings", "name = \"a\" \t\"b\"\n", "1: ", "this is no TOML, at column"},

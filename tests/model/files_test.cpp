@@ -1,16 +1,30 @@
 #include "system/files.hpp"
 
 #include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <new>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "messages.hpp"
+#include "system/error.hpp"
+#include "system/temporary_folder.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -19,6 +33,59 @@ namespace {
 namespace fs = std::filesystem;
 using test::expect_contains;
 using test::message_of;
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+/// A process that has done some work, and lives on until it is killed.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& work) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      work();
+      ::close(ends[1]);
+      while (true) ::pause();
+    }
+    ::close(ends[1]);
+    char none = 0;
+    while (::read(ends[0], &none, 1) < 0 && errno == EINTR) continue;  // until the child closes its end
+    ::close(ends[0]);
+  }
+  ~Child() { kill(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(std::exchange(pid_, -1), nullptr, 0);
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+TEST(FileWriter, RemovesWhatKilledOnesLeftAndNothingOfTheLiving) {
+  const test::TemporaryDirectory temporary;
+  const auto begin = [&](const char* name) {
+    auto* const writer = new FileWriter(temporary.path() / name);  // which nothing ends
+    writer->write(std::string(300'000, 'x'));
+  };
+  const Child living([&] { begin("living"); });
+  Child killed([&] { begin("killed"); });
+  killed.kill();
+  temporary.write("theirs.tmp", "a file of somebody's");
+  EXPECT_EQ(names_in(temporary.path()).size(), 3U);
+  write_file(temporary.path() / "file", "new");
+  const std::set<std::string> left = names_in(temporary.path());
+  EXPECT_EQ(left.size(), 3U) << "the living one's, theirs and the new one";
+  EXPECT_TRUE(left.contains("file") && left.contains("theirs.tmp"));
+}
 
 TEST(FileWriter, LeavesTheOldFileUntilItIsDone) {
   const test::TemporaryDirectory temporary;
@@ -34,7 +101,169 @@ TEST(FileWriter, LeavesTheOldFileUntilItIsDone) {
   EXPECT_EQ(read_file(path), "old");
   file.commit();
   EXPECT_EQ(read_file(path), part + part + part);
-  EXPECT_FALSE(fs::exists(temporary.path() / "file.tmp"));
+  EXPECT_EQ(names_in(temporary.path()), std::set<std::string>{"file"});
+}
+
+/// Two that write one file at once: each has a temporary file of its own, so the last one's file is whole.
+TEST(FileWriter, SharesNoTemporaryFile) {
+  const test::TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "file";
+  const std::string part(300'000, 'x');
+  FileWriter first(path);
+  first.write(part);
+  write_file(path, "second");
+  EXPECT_EQ(read_file(path), "second");
+  first.write(part);
+  first.commit();
+  EXPECT_EQ(read_file(path), part + part);
+  EXPECT_EQ(names_in(temporary.path()), std::set<std::string>{"file"});
+}
+
+TEST(FileWriter, FollowsNoLinkThatSomebodyPlanted) {
+  const test::TemporaryDirectory temporary;
+  const fs::path victim = temporary.write("victim", "mine"), out = temporary.path() / "out";
+  fs::create_directory(out);
+  for (const char* name : {"file.tmp", ".mprof-.tmp", ".file.tmp"}) fs::create_symlink(victim, out / name);
+  write_file(out / "file", "new");
+  EXPECT_EQ(read_file(victim), "mine");
+  EXPECT_EQ(read_file(out / "file"), "new");
+}
+
+TEST(FileWriter, MakesFoldersBelowAndFollowsNoLinkThere) {
+  const test::TemporaryDirectory temporary;
+  const fs::path out = temporary.path() / "out", elsewhere = temporary.path() / "elsewhere";
+  write_file_below(out, "a/b/file", "new");
+  EXPECT_EQ(read_file(out / "a/b/file"), "new");
+  fs::create_directory(elsewhere);
+  fs::create_directory_symlink(elsewhere, out / "charts");
+  fs::create_directory_symlink(elsewhere, out / "a/link");
+  for (const char* name : {"charts/x.svg", "charts/below/x.svg", "a/link/x.svg"}) {
+    expect_contains(message_of([&] { write_file_below(out, name, "new"); }),
+                    "it is a symbolic link, which is not followed. Remove it");
+  }
+  EXPECT_THROW(write_file_below(out, "../outside", "new"), Error);
+  EXPECT_THROW(write_file_below(out, "a/../../outside/file", "new"), Error);
+  EXPECT_EQ(names_in(elsewhere), std::set<std::string>{});
+  fs::create_directory_symlink(out, temporary.path() / "latest");
+  write_file_below(temporary.path() / "latest", "a/file", "new");
+  EXPECT_EQ(read_file(out / "a/file"), "new") << "the directory itself is the user's word";
+}
+
+class TemporaryFolders : public ::testing::Test {
+ protected:
+  TemporaryFolders() {
+    if (const char* const set = std::getenv("TMPDIR")) before_ = set;
+    ::setenv("TMPDIR", temporary.path().c_str(), 1);
+  }
+  ~TemporaryFolders() override {
+    if (before_)
+      ::setenv("TMPDIR", before_->c_str(), 1);
+    else
+      ::unsetenv("TMPDIR");
+  }
+  test::TemporaryDirectory temporary;
+
+ private:
+  std::optional<std::string> before_;
+};
+
+/// In one test, for each process looks once.
+TEST_F(TemporaryFolders, OfKilledOnesAreRemovedAndNoOthers) {
+  const auto begin = [] {
+    auto* const folder = new TemporaryFolder("mprof-journals");  // which nothing ends
+    write_file(folder->path() / "below/file", "x");
+  };
+  const Child living(begin);
+  Child killed(begin);
+  killed.kill();
+  temporary.write("mprof-mine.mprof-tmp", "a file of somebody's");
+  temporary.write("mprof-theirs/file", "a folder of somebody's");
+  EXPECT_EQ(names_in(temporary.path()).size(), 4U);
+  {
+    const TemporaryFolder next("mprof-output");
+    EXPECT_EQ(names_in(temporary.path()).size(), 4U) << "one was removed, one is new";
+    EXPECT_EQ(fs::status(next.path()).permissions(), fs::perms::owner_all);
+  }
+  const std::set<std::string> left = names_in(temporary.path());
+  EXPECT_EQ(left.size(), 3U) << "the living one's, and those of somebody";
+  EXPECT_TRUE(left.contains("mprof-mine.mprof-tmp") && left.contains("mprof-theirs"));
+}
+
+TEST(MakeFolders, LetsNobodyElseWriteThere) {
+  const test::TemporaryDirectory temporary;
+  const mode_t before = ::umask(0);
+  EXPECT_FALSE(make_folders(temporary.path() / "a/b/"));
+  write_file(temporary.path() / "c/file", "x");
+  ::umask(before);
+  for (const char* folder : {"a", "a/b", "c"}) {
+    const fs::perms others = fs::perms::group_write | fs::perms::others_write;
+    EXPECT_EQ(fs::status(temporary.path() / folder).permissions() & others, fs::perms::none) << folder;
+  }
+  EXPECT_TRUE(make_folders(temporary.path() / "c/file/below"));
+}
+
+/// A named pipe, a device or a socket may have no end, or nobody who writes into it: none is waited for.
+TEST(ReadFile, TakesRegularFilesAlone) {
+  const test::TemporaryDirectory temporary;
+  const fs::path pipe = temporary.path() / "pipe", link = temporary.path() / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", link);
+  const fs::path name = temporary.path() / "socket";
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  name.string().copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const auto refused = [](const fs::path& path) {
+    return message_of([&] { static_cast<void>(read_file(path)); });
+  };
+  expect_contains(refused(pipe), "pipe: it is a named pipe, not a file");
+  expect_contains(refused(link), "link: it is a device, not a file");
+  expect_contains(refused(name), "socket: it is a socket, not a file");
+  expect_contains(refused(temporary.path()), "it is a directory, not a file");
+  expect_contains(refused(temporary.path() / "none"), "No such file or directory");
+  ::close(socket);
+  EXPECT_FALSE(read_file("/proc/self/status").empty()) << "the kernel says that these are empty";
+}
+
+TEST(ReadFile, RefusesWhatIsTooLargeBeforeItIsRead) {
+  const test::TemporaryDirectory temporary;
+  const fs::path path = temporary.write("file", "x");
+  fs::resize_file(path, std::uintmax_t{1} << 40);  // has no bytes on disk
+  expect_contains(message_of([&] { static_cast<void>(read_file(path)); }),
+                  "file: it is larger than 4096 MiB");
+  expect_contains(message_of([&] { static_cast<void>(read_file(path, 1 << 20)); }), "larger than 1 MiB");
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool has_address_sanitizer = true;
+#elif defined(__has_feature)
+constexpr bool has_address_sanitizer = __has_feature(address_sanitizer);
+#else
+constexpr bool has_address_sanitizer = false;
+#endif
+
+/// Memory that is out is not the end of the file.
+TEST(ReadFile, ThatFindsNoMemoryFails) {
+  if (has_address_sanitizer) GTEST_SKIP() << "the address sanitizer needs more addresses than this test has";
+  const test::TemporaryDirectory temporary;
+  const fs::path path = temporary.write("file", "x");
+  fs::resize_file(path, std::uintmax_t{4} << 30);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = std::uintmax_t{2} << 30;
+    ::setrlimit(RLIMIT_AS, &limit);
+    try {
+      static_cast<void>(read_file(path));
+    } catch (const std::bad_alloc&) {
+      ::_exit(0);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(WriteFile, ReplacesALink) {
@@ -85,7 +314,7 @@ TEST_F(WriteOutput, RefusesLinksThatLeadNowhereAndDirectories) {
   expect_contains(refused(link), "link: Too many levels of symbolic links");
   expect_contains(refused(temporary.path()), "Is a directory. What was there before is unchanged");
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_FALSE(fs::exists(temporary.path().string() + ".tmp"));
+  EXPECT_EQ(names_in(temporary.path()), std::set<std::string>{"link"});
 }
 
 TEST_F(WriteOutput, WritesIntoANamedPipe) {
@@ -187,11 +416,19 @@ TEST_F(Within, LinksAreFollowedToTheirEnd) {
   fs::create_symlink("loop.md", run / "loop.md");
   EXPECT_TRUE(is_inside("notes/inside.md"));
   for (const char* link :
-       {"notes/outside.md", "notes/by_way_of_another.md", "folder/secret.md", "folder/new.md", "loop.md"}) {
+       {"notes/outside.md", "notes/by_way_of_another.md", "folder/secret.md", "folder/new.md"}) {
     EXPECT_FALSE(is_inside(link)) << link;
     expect_contains(message_of([&] { static_cast<void>(read_file_within(run, run / link)); }),
                     std::string(link) + " leads out of");
   }
+  EXPECT_FALSE(is_inside("loop.md"));
+  expect_contains(message_of([&] { static_cast<void>(read_file_within(run, run / "loop.md")); }),
+                  "loop.md: Too many levels of symbolic links");
+}
+
+TEST_F(Within, WhatCannotBeLookedAtIsNoLink) {
+  const fs::path gone = temporary.path() / "gone";
+  expect_contains(message_of([&] { require_within(gone, gone / "file"); }), "No such file or directory");
 }
 
 TEST_F(Within, ADirectoryThatIsALinkItselfIsItsTarget) {

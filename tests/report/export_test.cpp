@@ -220,6 +220,20 @@ TEST(SliceLanes, OfAStreamHoldOneAtATime) {
   EXPECT_EQ(flat.place({100, 110}), 0U);
 }
 
+TEST(CsvField, IsNoFormulaOfASpreadsheet) {
+  for (const char* text : {"=1+1", "+cmd", "-cmd|' /C calc'!A0", "@SUM(A1)", "-1e", "--5"})
+    EXPECT_EQ(csv_field(text), "'" + std::string(text)) << text;
+  EXPECT_EQ(csv_field("=a(\"b\",1)"), "\"'=a(\"\"b\"\",1)\"");
+  for (const char* text : {"-1.5", "+2", "-3e-05", "-", "", "a=b", "conv/a@1", "'=1"})
+    EXPECT_EQ(csv_field(text), text) << "stays as it is";
+}
+
+TEST(CsvField, TellsATerminalNothing) {
+  EXPECT_EQ(csv_field("a\x1b]0;title\x07 b\tc\r\nd"), "a ]0;title  b c  d");
+  EXPECT_EQ(csv_field("\xc2\x9b[31m"), " [31m");
+  EXPECT_EQ(csv_field("\t=1+1"), " =1+1");
+}
+
 TEST(Format, WritesNumbersForProgramsWithEveryDigit) {
   EXPECT_EQ(format::microseconds(1'234'567'890), "1234567.890");
   EXPECT_EQ(format::microseconds(7), "0.007");

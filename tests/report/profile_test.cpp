@@ -316,9 +316,9 @@ TEST_F(Export, ThatIsNoneIsRefused) {
     EXPECT_NE(refusal([&] { (void)trace::read_trace(other); }).find("this is no SQLite database"),
               std::string::npos);
   }
-  EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path() / "none"); }).find("no such file"),
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path() / "none"); }).find("No such file"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path()); }).find("this is a directory"),
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path()); }).find("it is a directory"),
             std::string::npos);
   write("CREATE TABLE recipes (name TEXT)");
   EXPECT_NE(refusal([&] { (void)trace::read_trace(file); }).find("none of a trace's tables"),

@@ -219,7 +219,7 @@ TEST_F(ImportTest, WhatTheProfilerItselfTookIsTakenOver) {
 
 TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
   const fs::path good = write_trace_file("good.sqlite");
-  EXPECT_THAT(refusal({{"", folder.path() / "none.sqlite"}}, {}), HasSubstr("no such file"));
+  EXPECT_THAT(refusal({{"", folder.path() / "none.sqlite"}}, {}), HasSubstr("No such file"));
   EXPECT_THAT(refusal({{"", folder.write("empty.sqlite", "")}}, {}), HasSubstr("no SQLite database"));
   EXPECT_THAT(refusal({{"", folder.write("x.nsys-rep", "abc")}}, {}), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal({{"", good}}, {{"", folder.write("bad.csv", "a,b\n")}}),

@@ -146,7 +146,7 @@ TEST_F(ResultDirectoryTest, RefusesWhatItWouldDestroy) {
   EXPECT_EQ(refused(run, Mode::resume), "");
   EXPECT_EQ(read_run(run), mprof::Run{}) << "opening it must not change it";
 
-  temporary.write("killed/run.json.tmp", "{");
+  temporary.write("killed/.mprof-0123456789abcdef.tmp", "{");
   EXPECT_EQ(refused(temporary.path() / "killed", Mode::create), "") << "a run killed at its first save";
 
   temporary.write("mine/thesis.txt", "x");

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -340,7 +342,7 @@ TEST_F(SanitizeTest, EachResultIsOnDiskBeforeTheNextBegins) {
   };
   sanitized(run_of({"fake/right"}), {{}, {SanitizerTool::memcheck, SanitizerTool::synccheck}, {}});
   EXPECT_EQ(done, 2U);
-  EXPECT_FALSE(fs::exists(file.string() + ".tmp"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(file.parent_path()), {}), 1) << "no temporary file";
 }
 
 TEST_F(SanitizeTest, WhatIsAskedForIsDoneAgainAndTheRestStays) {
@@ -427,11 +429,19 @@ TEST_F(SanitizeTest, AnUnknownVariantOrValueIsRefused) {
   EXPECT_NE(refusal({}, {{"siez", {1}}}).find("Did you mean size?"), std::string::npos);
 }
 
-TEST_F(SanitizeTest, AFullDiskEndsItWithTheOldRecord) {
+TEST_F(SanitizeTest, WhereNothingCanBeWrittenItEndsWithTheOldRecord) {
   sanitizer_writes(clean);
-  fs::create_directories(file.string() + ".tmp/in the way");
-  EXPECT_THROW(sanitized(run_of({"fake/right"})), Error);
-  EXPECT_FALSE(fs::exists(file));
+  const fs::path folder = file.parent_path(), moved = folder.string() + ".moved";
+  progress.on_end = [&](const SanitizerResult&) {
+    fs::rename(folder, moved);
+    std::ofstream(folder) << "in the way";
+  };
+  EXPECT_THROW(
+      sanitized(run_of({"fake/right"}), {{}, {SanitizerTool::memcheck, SanitizerTool::synccheck}, {}}),
+      Error);
+  EXPECT_EQ(read_sanitizer_record(moved / file.filename())->results.size(), 1U);
+  fs::remove(folder);
+  fs::rename(moved, folder);
 }
 
 }  // namespace

