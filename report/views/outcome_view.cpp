@@ -8,6 +8,7 @@
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/judgement.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/why.hpp"
 
