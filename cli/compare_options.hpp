@@ -3,6 +3,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli/options.hpp"
+#include "report/analysis/judgement/compare.hpp"
+
 /// Options that the verbs share which hold runs against each other.
 namespace mprof::cli {
 
@@ -12,5 +15,8 @@ namespace mprof::cli {
 /// --format: text, md, html or json; throws Error(usage) with the nearest of them. `what` is what has that
 /// format.
 [[nodiscard]] std::string parse_comparison_format(const std::string& text, std::string_view what);
+
+/// What `mprof compare` compares, and what of it fails. Throws Error(usage) for what does not go together.
+[[nodiscard]] CompareOptions parse_compare_options(const Arguments& arguments);
 
 }  // namespace mprof::cli

@@ -90,11 +90,14 @@ Verb doctor_verb() {
   add_input_options(options, Registry::instance());
   return {
       .name = "doctor",
-      .positional = "",
-      .summary = "what this machine has and lacks for mprof",
+      .summary = "check what this machine has and lacks for mprof",
       .description =
-          "Looks at the CPU, memory, hardware counters, the NVIDIA driver and the input files, and says "
-          "what to do about each that is missing. Exits with 5 when something that is required is missing.",
+          "Looks at the CPU, memory, hardware counters, the NVIDIA driver and the input files. It says what "
+          "to do about each that is missing. The exit code is 5 when something required is missing.",
+      .examples = {{"mprof doctor", "what works here, and what to do about the rest"},
+                   {"mprof doctor --input NAME=PATH", "with an input of a family at another place"},
+                   {"mprof doctor && mprof run --all --quick", "run only where everything is there"}},
+      .section = Section::start,
       .options = std::move(options),
       .run = doctor};
 }

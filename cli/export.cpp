@@ -81,16 +81,18 @@ Verb export_verb() {
       .positional = "DIR",
       .summary = "write a run's data for Perfetto, for pandas and as JSON",
       .description =
-          "Writes what the result directory DIR holds in files for other programs: trace.perfetto.json for "
-          "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with what the report says. Prints "
-          "their names; docs/formats/export.md explains them. A run without a trace has no "
-          "trace.perfetto.json and "
-          "no CSV of kernels, transfers and API calls: exit code 2 when --format asks for perfetto or nsys, "
-          "which "
-          "writes the one case that --case names as Nsight Systems exports it.",
+          "Writes the data of the result directory DIR for other programs: trace.perfetto.json for "
+          "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with the findings of the report. "
+          "It prints their names. docs/formats/export.md explains them. perfetto and nsys need a run with "
+          "a trace; otherwise the exit code is 2.",
+      .examples = {{"mprof export results/a", "all formats, into results/a/export"},
+                   {"mprof export results/a --format csv --out tables", "tables for pandas"},
+                   {"mprof export results/a --case '*@100'", "some cases"}},
+      .section = Section::data,
       .options = {{"format", "LIST", "perfetto,csv,json",
-                   "What to write: some of perfetto, csv, json and nsys."},
-                  {"out", "DIR", "", "Where to write; without it into DIR/export."},
+                   "What to write: some of perfetto, csv, json and nsys. nsys writes the one case that "
+                   "--case names as Nsight Systems exports it."},
+                  {"out", "DIR", "", "Where to write. Default: DIR/export."},
                   {"case", "LIST", "",
                    "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings stay "
                    "those of the whole run."}},

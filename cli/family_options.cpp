@@ -47,12 +47,12 @@ std::string values_on(const std::vector<Problem>& problems, const std::string& a
 /// "family: what it means; without it 100,1000, with --quick 100"
 std::string axis_meaning(const Family& family, const AxisInfo& axis, AxisUse use) {
   const std::string meaning = fmt::format("{}: {}", family.info().id, axis.meaning);
-  if (use == AxisUse::single) return meaning + "; without it the smallest of the run";
-  if (use == AxisUse::one) return meaning + "; without it the largest of a quick run";
-  if (use == AxisUse::largest) return meaning + "; without it the largest of a run";
+  if (use == AxisUse::single) return meaning + ". Default: the smallest of the run";
+  if (use == AxisUse::one) return meaning + ". Default: the largest of a quick run";
+  if (use == AxisUse::largest) return meaning + ". Default: the largest of a run";
   const std::string usual = values_on(family.default_problems(false), axis.name);
   const std::string quick = values_on(family.default_problems(true), axis.name);
-  return fmt::format("{}; without it {}{}", meaning, usual, quick == usual ? "" : ", with --quick " + quick);
+  return fmt::format("{}. Default: {}{}", meaning, usual, quick == usual ? "" : ", with --quick " + quick);
 }
 
 std::string variable_of(const std::string& input) {
@@ -124,30 +124,31 @@ void add_axis_options(std::vector<Option>& options, const Registry& registry, Ax
       add_row(axes, axis.name, axis_meaning(*family, axis, use));
     }
   }
-  options.push_back({"problem", sweeps ? "AXIS=V,..." : "AXIS=V", "",
-                     sweeps ? "Values on any axis of the selected families; of several axes every "
-                              "combination. Where some axes of a family are given, the others stay at their "
-                              "default."
-                            : "A value on any axis of the families.",
-                     true});
+  std::vector<Option> added{{"problem", sweeps ? "AXIS=V,..." : "AXIS=V", "",
+                             sweeps ? "Values on any axis of the selected families. Of several axes every "
+                                      "combination is run. Axes that are not given have their default."
+                                    : "A value on any axis of the families.",
+                             true}};
   for (const auto& [name, meanings] : axes) {
     if (is_option(options, name)) continue;
-    options.push_back({name, sweeps ? "LIST" : "N", "", fmt::format("{}.", fmt::join(meanings, "; ")), false,
-                       Option::Origin::axis});
+    added.push_back({name, sweeps ? "LIST" : "N", "", fmt::format("{}.", fmt::join(meanings, ". ")), false,
+                     Option::Origin::axis});
   }
+  append(options, in_group("Problems", std::move(added)));
 }
 
 void add_input_options(std::vector<Option>& options, const Registry& registry) {
-  options.push_back({"input", "NAME=PATH", "", "Where any input of the families is.", true});
+  std::vector<Option> added{{"input", "NAME=PATH", "", "Where any input of the families is.", true}};
   for (const auto& [name, inputs] : inputs_of(registry)) {
     if (is_option(options, name)) continue;
     std::set<std::string> meanings;
     for (const InputInfo& input : inputs) meanings.insert(input.meaning);
-    options.push_back({name, inputs.front().value_name, "",
-                       fmt::format("{}; without it {}, or where it usually is.", fmt::join(meanings, "; "),
-                                   variable_of(name)),
-                       false, Option::Origin::input});
+    added.push_back(
+        {name, inputs.front().value_name, "",
+         fmt::format("{}. Default: {}, or the usual place.", fmt::join(meanings, ". "), variable_of(name)),
+         false, Option::Origin::input});
   }
+  append(options, in_group("Inputs", std::move(added)));
 }
 
 AxisValues axis_values(const Arguments& arguments) {

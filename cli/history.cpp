@@ -31,7 +31,7 @@ std::vector<RecordedRun> read_runs(const std::vector<std::string>& directories) 
 }
 
 int show_history(const Arguments& arguments) {
-  const std::string format = parse_comparison_format(arguments.text("format"), "history");
+  const std::string format = parse_comparison_format(arguments.format(), "history");
   HistoryOptions options;
   if (arguments.given("threshold")) {
     const double threshold = parse_threshold(arguments.text("threshold"));
@@ -45,7 +45,7 @@ int show_history(const Arguments& arguments) {
     for (const auto& file : write_history(history, format, layout, arguments.text("out")))
       fmt::print("{}\n", file.string());
   } else {
-    std::fputs(render_history(history, format, layout).c_str(), stdout);
+    print_readable(render_history(history, format, layout));
   }
   return static_cast<int>(ExitCode::success);
 }
@@ -53,29 +53,29 @@ int show_history(const Arguments& arguments) {
 }  // namespace
 
 Verb history_verb() {
-  return {
-      .name = "history",
-      .positional = "DIR...",
-      .summary = "where times changed over many runs, and at which revision",
-      .description =
-          "Orders the runs in the result directories by when they started, and marks where a time of a case "
-          "changed, the newest change first. Runs of different machines are told apart and never joined. "
-          "docs/guides/history.md says by what method. `mprof compare A B` then says what else two runs "
-          "differ in.",
-      .options = {{"format", "NAME", "text", "text, md, html or json."},
-                  {"out", "FILE", "",
-                   "Write there instead of standard output; Markdown with its charts in charts/ beside it."},
-                  {.name = "variant",
-                   .argument = "GLOB",
-                   .default_value = "",
-                   .meaning = "Only the variants that match, like '*/cpu_*'; may be given several times.",
-                   .repeatable = true},
-                  {"op", "NAME", "", "Only the times of this op; total: those of the whole case."},
-                  {"all", "", "", "Show the times that did not change as well."},
-                  {"threshold", "PERCENT", "",
-                   "Changes up to this size are none; without it 1 for times of a GPU's clock and 3 for "
-                   "those of the host's."}},
-      .run = show_history};
+  return {.name = "history",
+          .positional = "DIR...",
+          .summary = "find where times changed over many runs, and at which revision",
+          .description =
+              "Sorts the runs in the result directories by their start, and marks where a time of a case "
+              "changed, the newest change first. Runs of different machines are never joined. "
+              "docs/guides/history.md explains the method. `mprof compare A B` shows what else differs.",
+          .examples = {{"mprof history nightly/*", "all changes, the newest first"},
+                       {"mprof history nightly/* --variant '{family}/*'", "some variants"},
+                       {"mprof history nightly/* --format html --out history.html", "a page with charts"}},
+          .section = Section::compare,
+          .options = {{"format", "NAME", "text", "text, md, html or json."},
+                      json_option(),
+                      {"out", "FILE", "",
+                       "Write to this file. Markdown has its charts in charts/ next to it. Default: standard "
+                       "output."},
+                      {"variant", "GLOB", "",
+                       "Only the variants that match, like '*/cpu_*'. May be repeated.", true},
+                      {"op", "NAME", "", "Only the times of this op; total: the time of the whole case."},
+                      {"all", "", "", "Also show the times that did not change."},
+                      {"threshold", "PERCENT", "",
+                       "Ignore changes up to this size. Default: 1 for device times, 3 for host times."}},
+          .run = show_history};
 }
 
 }  // namespace mprof::cli

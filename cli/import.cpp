@@ -48,31 +48,34 @@ int import_files(const Arguments& arguments) {
 Verb import_verb() {
   return {
       .name = "import",
-      .positional = "",
       .summary = "make a run of files of Nsight Systems and Nsight Compute",
       .description =
-          "Makes the result directory --out of what other tools recorded: report, stats, compare and export "
-          "take "
-          "it as they take a run of mprof's own. Each program is a variant of the family program, and its "
-          "ops are "
-          "its outermost NVTX ranges, or the whole. Counters go to the kernels of the trace that are called "
-          "alike. "
-          "Nothing is known of times without a profiler, and no output was verified. A file that cannot be "
-          "read: "
-          "exit code 2, and nothing is written.",
+          "Makes the result directory --out from the files of other tools; report, stats, compare and "
+          "export read it. Each program is a variant of the family program. Its ops are its outermost "
+          "NVTX ranges, or the whole program. Counters are matched to kernels of the same name. Times "
+          "without a profiler are unknown, and no output was verified.",
+      .examples = {{"mprof import --nsys app.sqlite --out app", "a trace of nsys export --type sqlite"},
+                   {"mprof import --nsys app.sqlite --ncu app.csv --out app", "with counters of ncu --csv"},
+                   {"mprof import --nsys old=a.sqlite new=b.sqlite --out both", "two programs to compare"}},
+      .section = Section::data,
       .options =
           {{"nsys", "[NAME=]FILE", "",
-            "A database that `nsys export --type sqlite` made, of any version. NAME is what the program is "
-            "called; without it the file's name. The first program is the others' baseline.",
+            "A database that `nsys export --type sqlite` made. NAME is the program's name; by default that "
+            "of the file. The first program is the baseline of the others.",
             true},
            {"ncu", "[NAME=]FILE", "",
-            "What `ncu --csv` printed: the details page, the raw page or a summary. Without NAME it is of "
-            "the only program that was traced.",
+            "The output of `ncu --csv`: the details page, the raw page or a summary. Without NAME it "
+            "belongs to the only program that was traced.",
             true},
-           {"ops", "GLOB", "", "The NVTX ranges that are ops; without it the outermost ones."},
-           {"out", "DIR", "", "Where the run is to be."},
+           {"ops", "GLOB", "", "The NVTX ranges that are ops. Default: the outermost ones."},
+           {"out", "DIR", "", "The directory of the run."},
            {"overwrite", "", "", "Replace the run in --out."}},
-      .run = import_files};
+      .run = import_files,
+      .meant = [](const std::string& word) {
+        const bool is_counters = word.ends_with(".csv");
+        return fmt::format("To import it: mprof import --{} {} --out DIR", is_counters ? "ncu" : "nsys",
+                           word);
+      }};
 }
 
 }  // namespace mprof::cli

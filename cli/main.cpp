@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include "cli/example_names.hpp"
+#include "cli/help.hpp"
 #include "cli/options.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
@@ -25,10 +27,12 @@ namespace mprof::cli {
 namespace {
 
 std::vector<Verb> all_verbs() {
-  return {run_verb(),    submit_verb(),  status_verb(), merge_verb(),  sanitize_verb(),
-          report_verb(), compare_verb(), ab_verb(),     tune_verb(),   history_verb(),
-          fleet_verb(),  stats_verb(),   export_verb(), import_verb(), list_verb(),
-          new_verb(),    watch_verb(),   doctor_verb(), worker_verb()};
+  std::vector<Verb> verbs{run_verb(),    submit_verb(),  status_verb(), merge_verb(),  sanitize_verb(),
+                          report_verb(), compare_verb(), ab_verb(),     tune_verb(),   history_verb(),
+                          fleet_verb(),  stats_verb(),   export_verb(), import_verb(), list_verb(),
+                          new_verb(),    watch_verb(),   doctor_verb(), worker_verb()};
+  name_examples(verbs, Registry::instance());
+  return verbs;
 }
 
 void print(const std::string& text) {
@@ -47,38 +51,41 @@ const Verb& find_verb(const std::vector<Verb>& verbs, const std::string& name) {
               fmt::format("mprof has no verb '{}'.{} See `mprof --help`.", name, did_you_mean(name, names)));
 }
 
-/// Lines longer than this are hard to read, however wide the terminal is.
+/// Of the terminal; 80 where there is none.
 unsigned help_width() {
-  return std::min(terminal_width(), 80U);
+  return stdout_is_terminal() ? terminal_width() : 80;
+}
+
+/// `mprof help ...`: of everything or of a verb, as text, Markdown, a man page or a shell's completion.
+void print_help(const std::vector<Verb>& verbs, const std::vector<std::string>& words) {
+  const std::string what = words.empty() ? "" : words[0];
+  const std::string of = words.size() > 1 ? words[1] : "";
+  if (what == "--markdown") return print(markdown_help(verbs));
+  if (what == "--man") return print(of.empty() ? man_page(verbs) : man_page(find_verb(verbs, of)));
+  if (what == "--completion") {
+    std::vector<std::string> variants;
+    for (const RegisteredVariant* variant : Registry::instance().variants())
+      variants.push_back(variant->info.id);
+    return print(completion(of, verbs, variants));
+  }
+  print(what.empty() ? help(verbs, help_width()) : help(find_verb(verbs, what), help_width()));
 }
 
 int dispatch(const std::vector<std::string>& command_line) {
   const std::vector<Verb> verbs = all_verbs();
   const std::string first = command_line.size() > 1 ? command_line[1] : "";
-  const std::string second = command_line.size() > 2 ? command_line[2] : "";
-  if (first == "--version") {
+  if (first == "--version" || first == "-V" || first == "version") {
     print(fmt::format("mprof {} ({})\n", version, revision));
     return 0;
   }
-  if (first == "help" && second == "--markdown") {
-    print(markdown_help(verbs));
-    return 0;
-  }
-  if (first == "help" && !second.empty()) {
-    print(help(find_verb(verbs, second), help_width()));
-    return 0;
-  }
   if (first == "help" || first == "--help" || first == "-h") {
-    print(help(verbs, help_width()));
+    print_help(verbs, {command_line.begin() + 2, command_line.end()});
     return 0;
   }
   if (first.empty()) {
     // Nothing was asked for, so nothing goes where results go.
     std::fputs(help(verbs, help_width()).c_str(), stderr);
     return static_cast<int>(ExitCode::usage);
-  }
-  if (first == "check") {
-    throw Error(ExitCode::usage, "mprof check is called mprof sanitize: `mprof sanitize DIR`.");
   }
   const Verb& verb = find_verb(verbs, first);
   const Arguments arguments = parse(verb, command_line);

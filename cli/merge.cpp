@@ -72,7 +72,7 @@ int merge(const Arguments& arguments) {
   const std::size_t cases = run.cases.size();
   if (!arguments.flag("quiet")) {
     derive(run, out);
-    std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
+    print_readable(render_summary(run, terminal_width()));
   }
   fmt::print("Merged {} runs, {} cases, {}: {}. Next: mprof {} {}\n", sources.size(), cases,
              is_complete ? "all complete" : "some of them still to run", out.string(),
@@ -86,24 +86,22 @@ Verb merge_verb() {
   return {
       .name = "merge",
       .positional = "DIR...",
-      .summary = "the shards of a plan as one run",
+      .summary = "make one run of the shards of a plan",
       .description =
-          "Makes one run of the shards that `mprof run --shard` left in the result directories DIR, in "
-          "whatever order they are given, and says so only when every case of the plan is there, complete "
-          "and "
-          "read back from the disk. Refuses, by name and with exit code 4, what is of another plan, build, "
-          "kind of machine or input, and what is missing. docs/guides/clusters.md has examples for "
-          "schedulers.",
-      .options =
-          {{"out", "DIR", "", "Where the merged run shall be."},
-           {"pool", "", "",
-            "A case that several runs have gets the rounds of all of them; without it that is refused. "
-            "So several whole runs of one plan become one of more rounds."},
-           {"incomplete", "", "",
-            "Merge what is there. What is missing, or was not finished, can then be run with `mprof "
-            "run --resume`."},
-           {"overwrite", "", "", "Replace the run in --out."},
-           {"quiet", "", "", "Print only where the result is."}},
+          "Makes one run of the shards that `mprof run --shard` left in the directories DIR, in any order. "
+          "Shards of another plan, build, kind of machine or input are refused by name, with exit code 4. "
+          "So are missing shards. docs/guides/clusters.md has examples for schedulers.",
+      .examples = {{"mprof merge runs/a/shards/* --out runs/a", "all shards as one run"},
+                   {"mprof merge a b --pool --out ab", "two whole runs of one plan as one of more rounds"},
+                   {"mprof merge runs/a/shards/* --out b --incomplete", "what there is so far"}},
+      .section = Section::cluster,
+      .options = {{"out", "DIR", "", "The directory of the merged run."},
+                  {"pool", "", "",
+                   "Give a case that several runs have the rounds of all of them. Default: refuse it."},
+                  {"incomplete", "", "",
+                   "Merge what there is. `mprof run --resume` can then run what is missing."},
+                  {"overwrite", "", "", "Replace the run in --out."},
+                  {"quiet", "", "", "Print only where the result is."}},
       .run = merge};
 }
 

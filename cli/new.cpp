@@ -11,20 +11,15 @@
 #include "inputs/first_suite.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/sources.hpp"
+#include "runner/source/first_family.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/suggest.hpp"
-#include "system/temporary_folder.hpp"
 
 namespace mprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-void replace_all(std::string& text, std::string_view what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
-}
 
 /// The device that a file of this name is for.
 std::string device_of(const fs::path& file) {
@@ -82,7 +77,7 @@ void make_variant(const Arguments& arguments) {
   replace_all(text, "@NAME@", file.stem().string());
   replace_all(text, "@FILE@", file.string());
   write_output(file, text);
-  fmt::print("Wrote {}. Next: mprof run --source {}\n", file.string(), file.string());
+  fmt::print("Wrote {0}. Next: mprof run --source {0} --quick\n", file.string());
 }
 
 std::string name_of_family(const fs::path& folder) {
@@ -107,29 +102,14 @@ std::string device_of_family(const Arguments& arguments) {
   throw Error(ExitCode::usage, fmt::format("--device {}: say cpu or cuda.", device));
 }
 
-/// All of its files, or none of them.
 void make_family(const Arguments& arguments) {
   refuse_option(arguments, "family", "variant");
   const fs::path folder = (fs::path(arguments.text("NAME")) / "").parent_path();
   const std::string name = name_of_family(folder);
   const std::string device = device_of_family(arguments);
   require_new(folder);
-  const TemporaryFolder work("mprof-new");
-  for (const BuiltInFile& file : first_family(device)) {
-    std::string text(file.text);
-    replace_all(text, "@NAME@", name);
-    replace_all(text, "@FOLDER@", folder.string());
-    write_file(work.path() / file.name, text);
-  }
-  std::error_code error;
-  if (folder.has_parent_path()) error = make_folders(folder.parent_path());
-  if (!error) fs::copy(work.path(), folder, fs::copy_options::recursive, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-    throw Error(ExitCode::environment, fmt::format("cannot write {}: {}.", folder.string(), error.message()));
-  }
-  fmt::print("Wrote {}/. Next: mprof run --source {}\n", folder.string(), folder.string());
+  write_first_family(folder, name, device);
+  fmt::print("Wrote {}/. Next: mprof run --source {} --quick\n", folder.string(), folder.string());
 }
 
 int make_new(const Arguments& arguments) {
@@ -155,19 +135,19 @@ Verb new_verb() {
   return {
       .name = "new",
       .positional = "KIND NAME",
-      .summary = "write a first variant, family or suite of programs of your own that works",
+      .summary = "write a first variant, family or suite of your own that works",
       .description =
-          "`mprof new variant FILE --family NAME` writes the source of a variant that works, for the "
-          "GPU where FILE ends with .cu, for the CPU where it ends with .cpp. `mprof new family FOLDER` "
-          "writes a family that works: what it computes and what is right, a baseline and an "
-          "optimization of it. `mprof run --source FILE` or FOLDER runs it; docs/guides/adding.md goes on "
-          "from "
-          "there. `mprof new suite mprof.toml` writes a suite of two small programs, which `mprof run "
-          "--suite "
-          "mprof.toml --all` runs; docs/guides/suites.md goes on.",
-      .options = {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list`)."},
+          "Writes source code that works, to start from. A variant is for the GPU when the file ends with "
+          ".cu, and for the CPU when it ends with .cpp. A family says what is computed and what is right, "
+          "with a baseline and an optimisation. A suite describes programs. docs/guides/adding.md and "
+          "docs/guides/suites.md continue from there.",
+      .examples = {{"mprof new variant mine.cu --family {family}", "a kernel of a family that mprof has"},
+                   {"mprof new family transpose", "a family of your own, in a folder"},
+                   {"mprof new suite mprof.toml", "programs to compare"}},
+      .section = Section::start,
+      .options = {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list -v`)."},
                   {"device", "NAME", "",
-                   "What a family's variants are for: cpu, or cuda; without it cuda where there is a GPU."}},
+                   "The device of a family's variants: cpu or cuda. Default: cuda where there is a GPU."}},
       .run = make_new};
 }
 

@@ -1,14 +1,14 @@
 #include "cli/options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <sstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
-#include "report/text/format.hpp"
 #include "runner/source/compiler.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
@@ -17,52 +17,39 @@ namespace mprof::cli {
 namespace {
 
 namespace po = boost::program_options;
-using format::wrapped;
-
-constexpr std::size_t markdown_width = 120;
-
-struct ExitRow {
-  ExitCode code;
-  std::string_view meaning;
-};
-
-constexpr std::array exit_rows{
-    ExitRow{ExitCode::success, "success"},
-    ExitRow{ExitCode::regression, "compare, ab or run --baseline found a regression, fleet a bad GPU"},
-    ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
-    ExitRow{ExitCode::wrong_output,
-            "a variant's output was wrong, or it gave none (crash, time limit, failure); a program failed; "
-            "sanitize found errors"},
-    ExitRow{ExitCode::incomparable, "the runs cannot be compared or combined"},
-    ExitRow{ExitCode::environment, "the machine lacks something that is required, such as room on a disk"},
-    ExitRow{ExitCode::fault, "a fault of mprof itself"},
-    ExitRow{ExitCode::interrupted, "interrupted (Ctrl-C, SIGTERM, SIGHUP); finished cases are on disk"},
-};
+/// The name under which the library keeps words that the verb has no place for.
+constexpr const char* words_too_many = "words too many";
 
 /// Whether a word of a verb's positional arguments stands for any number of them.
 bool takes_many(std::string_view positional) {
   return positional.ends_with("...");
 }
 
-po::options_description described(const Verb& verb, unsigned width) {
-  po::options_description out("Options", width, width / 2);
+/// "out,o": as the library has a name with its short form.
+std::string library_name(const Option& option) {
+  return option.letter() == 0 ? option.name : fmt::format("{},{}", option.name, option.letter());
+}
+
+po::options_description described(const Verb& verb) {
+  po::options_description out;
   for (const Option& option : verb.options) {
+    const std::string name = library_name(option);
     if (option.argument.empty()) {
-      out.add_options()(option.name.c_str(), po::bool_switch(), option.meaning.c_str());
+      out.add_options()(name.c_str(), po::bool_switch());
       continue;
     }
     if (option.repeatable) {
-      auto* value = po::value<std::vector<std::string>>()->composing()->value_name(option.argument);
+      auto* value = po::value<std::vector<std::string>>()->composing();
       if (!verb.sides && !takes_many(verb.positional)) value->multitoken();  // it would take those as well
-      out.add_options()(option.name.c_str(), value, option.meaning.c_str());
+      out.add_options()(name.c_str(), value);
       continue;
     }
-    auto* value = po::value<std::string>()->value_name(option.argument);
+    auto* value = po::value<std::string>();
     if (!option.default_value.empty()) value->default_value(option.default_value);
     if (!option.implicit_value.empty()) value->implicit_value(option.implicit_value);
-    out.add_options()(option.name.c_str(), value, option.meaning.c_str());
+    out.add_options()(name.c_str(), value);
   }
-  out.add_options()("help,h", po::bool_switch(), "Print this help.");
+  out.add_options()("help,h", po::bool_switch());
   return out;
 }
 
@@ -156,7 +143,7 @@ po::variables_map stored(const std::vector<std::string>& words, const po::option
 /// "a1 a2 -- b1 b2", or "a b": the lists A and B. Options may stand on either side.
 po::variables_map parsed_sides(const Verb& verb, std::vector<std::string> words) {
   using Words = std::vector<std::string>;
-  po::options_description all = described(verb, 80);
+  po::options_description all = described(verb);
   po::positional_options_description positional;
   all.add_options()("A", po::value<Words>());
   positional.add("A", -1);
@@ -195,11 +182,17 @@ std::vector<std::string> taken_program(const Verb& verb, std::vector<std::string
   return program;
 }
 
+[[noreturn]] void refuse_word(const Verb& verb, const std::string& word) {
+  const std::string meant = verb.meant ? verb.meant(word) : "";
+  fail(verb, fmt::format("mprof {}: unexpected argument '{}'.{}{}", verb.name, word, meant.empty() ? "" : " ",
+                         meant));
+}
+
 po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words) {
   if (verb.sides) return parsed_sides(verb, words);
-  po::options_description all = described(verb, 80);
+  po::options_description all = described(verb);
   po::positional_options_description positional;
-  for (const std::string& name : split(verb.positional, ' ')) {
+  for (const auto& [name, is_required] : positionals(verb)) {
     if (takes_many(name)) {
       all.add_options()(name.c_str(), po::value<std::vector<std::string>>());
       positional.add(name.c_str(), -1);
@@ -208,10 +201,44 @@ po::variables_map parsed(const Verb& verb, const std::vector<std::string>& words
       positional.add(name.c_str(), 1);
     }
   }
-  return stored(words, all, positional);
+  if (takes_many(verb.positional)) return stored(words, all, positional);
+  using Words = std::vector<std::string>;
+  all.add_options()(words_too_many, po::value<Words>());
+  positional.add(words_too_many, -1);
+  po::variables_map values = stored(words, all, positional);
+  if (values.count(words_too_many) > 0) refuse_word(verb, values[words_too_many].as<Words>().front());
+  return values;
 }
 
 }  // namespace
+
+char Option::letter() const {
+  if (name == "out") return 'o';
+  if (name == "quiet") return 'q';
+  return name == "verbose" ? 'v' : '\0';
+}
+
+std::vector<Option> in_group(const std::string& group, std::vector<Option> options) {
+  for (Option& option : options) option.group = group;
+  return options;
+}
+
+void append(std::vector<Option>& options, std::vector<Option> more) {
+  std::ranges::move(more, std::back_inserter(options));
+}
+
+std::vector<Positional> positionals(const Verb& verb) {
+  std::vector<Positional> out;
+  for (const std::string& word : split(verb.positional, ' ')) {
+    const bool is_required = !word.starts_with('[');
+    out.push_back({is_required ? word : word.substr(1, word.size() - 2), is_required});
+  }
+  return out;
+}
+
+Option json_option() {
+  return {"json", "", "", "Print JSON, the same as --format json."};
+}
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -224,20 +251,53 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
+Arguments::Arguments(const Verb& verb, po::variables_map values, std::vector<std::string> command_line,
+                     std::vector<std::string> program)
+    : verb_(verb.name),
+      positional_(positionals(verb)),
+      options_(verb.options),
+      values_(std::move(values)),
+      command_line_(std::move(command_line)),
+      program_(std::move(program)) {}
+
+const po::variable_value* Arguments::find(const std::string& name) const {
+  const bool is_known = name == "help" || std::ranges::count(positional_, name, &Positional::name) > 0 ||
+                        std::ranges::count(options_, name, &Option::name) > 0;
+  if (!is_known) throw std::logic_error(fmt::format("mprof {} has no option '{}' to ask for", verb_, name));
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
 bool Arguments::flag(const std::string& name) const {
-  return values_.count(name) > 0 && values_[name].as<bool>();
+  const po::variable_value* const value = find(name);
+  return value != nullptr && value->as<bool>();
+}
+
+bool Arguments::knows(const std::string& option) const {
+  return std::ranges::find(options_, option, &Option::name) != options_.end();
 }
 
 bool Arguments::given(const std::string& name) const {
-  return values_.count(name) > 0 && !values_[name].defaulted();
+  const po::variable_value* const value = find(name);
+  return value != nullptr && !value->defaulted();
 }
 
 std::string Arguments::text(const std::string& name) const {
-  return values_.count(name) > 0 ? values_[name].as<std::string>() : "";
+  const po::variable_value* const value = find(name);
+  return value == nullptr ? "" : value->as<std::string>();
 }
 
 std::vector<std::string> Arguments::texts(const std::string& name) const {
-  return values_.count(name) > 0 ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>{};
+  const po::variable_value* const value = find(name);
+  return value == nullptr ? std::vector<std::string>{} : value->as<std::vector<std::string>>();
+}
+
+std::string Arguments::format() const {
+  if (!flag("json")) return text("format");
+  if (given("format") && text("format") != "json")
+    throw Error(ExitCode::usage,
+                fmt::format("--json and --format {} exclude each other: give one.", text("format")));
+  return "json";
 }
 
 Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) {
@@ -245,11 +305,11 @@ Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) 
   try {
     std::vector<std::string> program =
         verb.takes_program ? taken_program(verb, words) : std::vector<std::string>{};
-    Arguments arguments(parsed(verb, with_axes_of_sources(verb, words)), command_line, verb.options,
+    Arguments arguments(verb, parsed(verb, with_axes_of_sources(verb, words)), command_line,
                         std::move(program));
     if (arguments.flag("help")) return arguments;
-    for (const std::string& name : split(verb.positional, ' ')) {
-      if (verb.sides && name == "B") continue;
+    for (const auto& [name, is_required] : positionals(verb)) {
+      if (!is_required || (verb.sides && name == "B")) continue;
       if (!arguments.given(name)) fail(verb, fmt::format("mprof {}: {} is missing.", verb.name, name));
     }
     require_lists(verb, arguments);
@@ -258,77 +318,9 @@ Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) 
     const std::string& name = error.get_option_name();
     fail(verb, fmt::format("mprof {} has no option {}.{}", verb.name, name,
                            did_you_mean(name, known_options(verb))));
-  } catch (const po::too_many_positional_options_error&) {
-    fail(verb, fmt::format("mprof {} takes {}, and was given more.", verb.name,
-                           verb.positional.empty() ? "no argument beside its options" : verb.positional));
   } catch (const po::error& error) {
     fail(verb, fmt::format("mprof {}: {}.", verb.name, error.what()));
   }
-}
-
-std::string help(const std::vector<Verb>& verbs, unsigned width) {
-  std::string out =
-      wrapped("mprof measures every variant of a kernel, verifies its output, and writes the report.",
-              width) +
-      "\n\nUsage:\n";
-  const auto row = [&](const std::string& head, std::string_view text, std::size_t column) {
-    out += fmt::format("{:<{}}{}\n", head, column, wrapped(text, width, column));
-  };
-  constexpr std::size_t verb_column = 27;
-  for (const Verb& verb : verbs) {
-    if (verb.hidden) continue;
-    row(fmt::format("  mprof {}{}{}", verb.name, verb.positional.empty() ? "" : " ", verb.positional),
-        verb.summary, verb_column);
-  }
-  row("  mprof VERB --help", "all options of a verb, with their defaults", verb_column);
-  row("  mprof --version", "version and git revision", verb_column);
-  out += "\nExit codes:\n";
-  constexpr std::size_t code_column = 7;
-  for (const ExitRow& exit : exit_rows)
-    row(fmt::format("  {:>3}", static_cast<int>(exit.code)), exit.meaning, code_column);
-  return out;
-}
-
-std::string help(const Verb& verb, unsigned width) {
-  std::ostringstream options;
-  options << described(verb, width);
-  return fmt::format("Usage: mprof {}{}{} [options]{}\n\n{}\n\n{}", verb.name,
-                     verb.positional.empty() ? "" : " ", verb.positional,
-                     verb.takes_program ? " [-- PROGRAM ARGUMENT...]" : "", wrapped(verb.description, width),
-                     options.str());
-}
-
-namespace {
-
-/// " N"; "[=FILE]" where it may be left out.
-std::string argument_text(const Option& option) {
-  if (option.argument.empty()) return "";
-  return option.implicit_value.empty() ? " " + option.argument : "[=" + option.argument + "]";
-}
-
-}  // namespace
-
-std::string markdown_help(const std::vector<Verb>& verbs) {
-  std::string out =
-      "# Command line\n\nMade by `mprof help --markdown` from the table that the program parses; a test "
-      "holds the two "
-      "together.\n";
-  for (const Verb& verb : verbs) {
-    if (verb.hidden) continue;
-    out += fmt::format("\n## mprof {}{}{}\n\n{}\n", verb.name, verb.positional.empty() ? "" : " ",
-                       verb.positional, wrapped(verb.description, markdown_width));
-    if (verb.options.empty()) continue;
-    out += "\n| option | default | meaning |\n|---|---|---|\n";
-    for (const Option& option : verb.options) {
-      out +=
-          fmt::format("| `--{}{}` | {} | {} |\n", option.name, argument_text(option),
-                      option.default_value.empty() ? "" : "`" + option.default_value + "`", option.meaning);
-    }
-  }
-  out += "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
-  for (const ExitRow& row : exit_rows)
-    out += fmt::format("| {} | {} |\n", static_cast<int>(row.code), row.meaning);
-  return out;
 }
 
 }  // namespace mprof::cli

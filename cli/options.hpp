@@ -9,8 +9,8 @@
 
 namespace mprof::cli {
 
-/// One option of one verb. This table is what is parsed, what --help prints and what docs/cli.md is made
-/// from.
+/// One option of one verb. This table is what is parsed, and what help, man pages, completions and
+/// docs/cli.md are made from.
 struct Option {
   /// Whether the verb has it of itself, or as an axis or an input of the registered families.
   enum class Origin { verb, axis, input };
@@ -22,44 +22,39 @@ struct Option {
   bool repeatable = false;  ///< takes several values and may be given several times
   Origin origin = Origin::verb;
   std::string implicit_value{};  ///< without its argument it means this; empty: it must have one
+  std::string group{};           ///< the heading in help; empty: "Options"
+
+  /// The short form, which options of the same name share in all verbs; 0: it has none.
+  [[nodiscard]] char letter() const;
 };
 
-/// The parsed command line of one verb.
-class Arguments {
- public:
-  Arguments(boost::program_options::variables_map values, std::vector<std::string> command_line,
-            std::vector<Option> options, std::vector<std::string> program)
-      : values_(std::move(values)),
-        command_line_(std::move(command_line)),
-        options_(std::move(options)),
-        program_(std::move(program)) {}
+/// The options under one heading.
+[[nodiscard]] std::vector<Option> in_group(const std::string& group, std::vector<Option> options);
 
-  [[nodiscard]] bool flag(const std::string& name) const;
-  [[nodiscard]] bool given(const std::string& name) const;
-  /// The value or its default; "" where there is neither.
-  [[nodiscard]] std::string text(const std::string& name) const;
-  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
-  /// The whole command line, for the record.
-  [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }
-  /// What stands behind "--", of a verb that takes a program.
-  [[nodiscard]] const std::vector<std::string>& program() const { return program_; }
-  /// The verb's options.
-  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+/// Adds options behind those that are there.
+void append(std::vector<Option>& options, std::vector<Option> more);
 
- private:
-  boost::program_options::variables_map values_;
-  std::vector<std::string> command_line_;
-  std::vector<Option> options_;
-  std::vector<std::string> program_;
+/// A command that a user may try, and what it does.
+struct Example {
+  std::string command;
+  std::string meaning;
 };
+
+/// The headings of `mprof help`.
+enum class Section { start, compare, data, cluster };
+
+class Arguments;
 
 struct Verb {
   std::string name;
-  std::string positional;   ///< "DIR", "A B", or empty; each word must be given, "DIR..." once or more
-  std::string summary;      ///< one line
-  std::string description;  ///< sentences, on one line: help and docs/cli.md break it
-  std::vector<Option> options;
-  std::function<int(const Arguments&)> run;
+  /// "DIR", "A B", or empty. Each word must be given, but for one in brackets; "DIR..." once or more.
+  std::string positional{};
+  std::string summary{};      ///< one line
+  std::string description{};  ///< sentences, on one line: help and docs/cli.md break it
+  std::vector<Example> examples{};
+  Section section = Section::start;
+  std::vector<Option> options{};
+  std::function<int(const Arguments&)> run{};
   bool hidden = false;
   /// Takes a program and its arguments behind "--".
   bool takes_program = false;
@@ -69,6 +64,50 @@ struct Verb {
   /// Its words may name sources of the user's, whose families have axes that only those know: an option that
   /// is not in the table, with whole numbers, is one of them.
   bool takes_sources = false;
+  /// What a user may have meant by a word too many, as a sentence with the command; or nothing.
+  std::function<std::string(const std::string& word)> meant{};
+};
+
+/// The names of a verb's arguments, without brackets.
+struct Positional {
+  std::string name;
+  bool is_required = true;
+};
+[[nodiscard]] std::vector<Positional> positionals(const Verb& verb);
+
+/// The parsed command line of one verb. To ask for a name that the verb does not have is a fault of the
+/// program: std::logic_error.
+class Arguments {
+ public:
+  Arguments(const Verb& verb, boost::program_options::variables_map values,
+            std::vector<std::string> command_line, std::vector<std::string> program);
+
+  /// Whether the verb has such an option.
+  [[nodiscard]] bool knows(const std::string& option) const;
+  [[nodiscard]] bool flag(const std::string& name) const;
+  [[nodiscard]] bool given(const std::string& name) const;
+  /// The value or its default; "" where there is neither.
+  [[nodiscard]] std::string text(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
+  /// The value of --format; "json" where --json says so. Throws Error(usage) where they contradict.
+  [[nodiscard]] std::string format() const;
+  /// The whole command line, for the record.
+  [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }
+  /// What stands behind "--", of a verb that takes a program.
+  [[nodiscard]] const std::vector<std::string>& program() const { return program_; }
+  /// The verb's options.
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+
+ private:
+  /// nullptr: it was not given, and has no default.
+  [[nodiscard]] const boost::program_options::variable_value* find(const std::string& name) const;
+
+  std::string verb_;
+  std::vector<Positional> positional_;
+  std::vector<Option> options_;
+  boost::program_options::variables_map values_;
+  std::vector<std::string> command_line_;
+  std::vector<std::string> program_;
 };
 
 /// One per verb, each in its own file.
@@ -95,10 +134,8 @@ struct Verb {
 /// Parses what follows the verb. Throws Error(usage) with the option at fault and the nearest known ones.
 [[nodiscard]] Arguments parse(const Verb& verb, const std::vector<std::string>& command_line);
 
-/// `mprof --help`, `mprof VERB --help`, in lines of at most `width` columns; and docs/cli.md.
-[[nodiscard]] std::string help(const std::vector<Verb>& verbs, unsigned width);
-[[nodiscard]] std::string help(const Verb& verb, unsigned width);
-[[nodiscard]] std::string markdown_help(const std::vector<Verb>& verbs);
+/// --json, for verbs that have --format.
+[[nodiscard]] Option json_option();
 
 /// Splits at commas; an empty text has no parts.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator = ',');

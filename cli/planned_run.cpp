@@ -19,6 +19,7 @@
 #include "model/metric_presets.hpp"
 #include "model/run_file.hpp"
 #include "model/version.hpp"
+#include "runner/begin.hpp"
 #include "runner/plan.hpp"
 #include "runner/shards.hpp"
 #include "runner/survey.hpp"
@@ -256,24 +257,24 @@ void renew_inputs(Run& run) {
   }
 }
 
+bool is_left(const Case& c) {
+  const PassResult* const timing = find_pass(c, Pass::timing);
+  return timing != nullptr && (timing->status == Status::pending || timing->status == Status::interrupted);
+}
+
+/// s, by the plan's limits. One execution may take longer than all of that.
+double longest_sampling(const Plan& plan, std::size_t cases) {
+  return static_cast<double>(cases) * plan.rounds * plan.stopping.max_seconds;
+}
+
 }  // namespace
 
-RunRequest given_request(const Arguments& arguments, const std::vector<PluginSource>& sources) {
+RunRequest measuring_request(const Arguments& arguments) {
   RunRequest request;
-  request.all = arguments.flag("all");
-  request.devices = split(arguments.text("device"));
-  if (!request.devices.empty() && !request.all)
-    throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
-  request.patterns = arguments.texts("variant");
-  std::ranges::copy(with_baselines(sources_to_run(arguments, sources), Registry::instance()),
-                    std::back_inserter(request.patterns));
-  request.sources = sources;
   request.values = axis_values(arguments);
   request.settings = parse_settings(arguments.texts("set"));
   if (arguments.given("passes")) request.passes = parse_passes(arguments.text("passes"));
-  if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
   request.quick = arguments.flag("quick");
-  request.hot = arguments.flag("hot");
   if (arguments.given("rounds")) request.rounds = parse_rounds(arguments.text("rounds"));
   if (arguments.given("seed")) request.seed = parse_seed(arguments.text("seed"));
   if (arguments.given("sampling-time"))
@@ -283,42 +284,54 @@ RunRequest given_request(const Arguments& arguments, const std::vector<PluginSou
   return request;
 }
 
+RunRequest given_request(const Arguments& arguments, const std::vector<PluginSource>& sources) {
+  RunRequest request = measuring_request(arguments);
+  request.all = arguments.flag("all");
+  request.devices = split(arguments.text("device"));
+  if (!request.devices.empty() && !request.all)
+    throw Error(ExitCode::usage, "--device says which devices' variants --all takes: give both.");
+  request.patterns = arguments.texts("variant");
+  std::ranges::copy(with_baselines(sources_to_run(arguments, sources), Registry::instance()),
+                    std::back_inserter(request.patterns));
+  request.sources = sources;
+  if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
+  request.hot = arguments.flag("hot");
+  return request;
+}
+
 std::vector<Option> plan_options() {
-  std::vector<Option> options{
-      {"all", "", "", "Run every variant of this machine's best device, or of --device."},
-      {"device", "LIST", "",
-       "With --all: run the variants of these devices (cpu, cuda, or all) in one run, one after another."},
-      {"variant", "GLOB", "", "Run the variants that match, like '*/cpu_*'.", true},
-      {"set", "NAME=V,...", "",
-       "Values of a parameter, in every selected variant that has one of this name; several values make a "
-       "sweep, NAME=* takes all values of each variant, several --set every combination.",
-       true},
-      {"quick", "", "", "Small problems and few repeats: minutes become seconds, and intervals wider."},
-      {"hot", "", "",
-       "Also time each op with what the one before has left in the caches; without it only cold."},
-      {"passes", "LIST", "timing,trace,counters,source", "Which passes to run."},
-      {"metrics", "LIST", "default",
-       "What the counters pass reads of each GPU kernel: presets (sol, occupancy, memory, stalls, roofline, "
-       "tensor, scheduler, compute, instructions; default is all of them) and Nsight Compute's "
-       "metric "
-       "names."},
-      {"balance-by", "DIR", "",
-       "Divide the cases into shards by how long each took in this earlier run, the same for all shards; "
-       "without it by the work of their ops."},
-      {"seed", "N", "random", "Seed of the order in which cases run; it is kept in the record."},
-      {"rounds", "N", "",
-       "Fresh processes in which each case is timed: intervals and verdicts speak of the next run, which one "
-       "process "
-       "cannot know. Without it 5, and up to 10 for a case whose interval they make narrow enough; with "
-       "--quick 1. With "
-       "--resume, more rounds than the run has are added."},
-      {"sampling-time", "S", "",
-       "Longest that the samples of a case are taken, over all rounds, in seconds; without it 15, with "
-       "--quick 1.5. What "
-       "is slower than its share of that keeps one sample a round."},
-      {"timeout", "S", "600", "Time limit of a case in one pass, in seconds, from when it begins."},
-  };
+  std::vector<Option> options = in_group(
+      "What to run",
+      {{"all", "", "", "Run every variant of this machine's best device, or of --device."},
+       {"device", "LIST", "", "With --all: run the variants of these devices: cpu, cuda, or all."},
+       {"variant", "GLOB", "", "Run the variants that match, like '*/cpu_*'.", true},
+       {"set", "NAME=V,...", "",
+        "Values of a parameter, in every selected variant that has it. Several values make a sweep. NAME=* "
+        "takes all values. Several --set take every combination.",
+        true}});
   add_source_options(options);
+  append(
+      options,
+      in_group("How long and how exactly",
+               {{"quick", "", "", "Small problems and few repeats, with wider intervals."},
+                {"hot", "", "", "Also time each op with warm caches. Default: only with cold caches."},
+                {"passes", "LIST", "timing,trace,counters,source", "The passes to run."},
+                {"metrics", "LIST", "default",
+                 "What the counters pass reads of each GPU kernel: Nsight Compute's metric names, or "
+                 "presets (sol, occupancy, memory, stalls, roofline, tensor, scheduler, compute, "
+                 "instructions). default is all presets."},
+                {"rounds", "N", "",
+                 "Fresh processes in which each case is timed. Intervals and verdicts are about the next "
+                 "run, which one process cannot know. Default: 5, and up to 10 where that makes an "
+                 "interval narrow enough; 1 with --quick. With --resume, rounds are added."},
+                {"sampling-time", "S", "",
+                 "Longest sampling of a case over all rounds, in seconds. Default: 15, with --quick 1.5. A "
+                 "slower case has one sample a round."},
+                {"timeout", "S", "600", "Time limit of a case in one pass, in seconds."},
+                {"seed", "N", "random", "Seed of the order of the cases. It is kept in the record."},
+                {"balance-by", "DIR", "",
+                 "Divide the cases among shards by the times of this earlier run. Default: by the work of "
+                 "their ops."}}));
   return options;
 }
 
@@ -329,36 +342,25 @@ std::optional<Run> earlier_run(const Arguments& arguments) {
 
 Run planned_run(const Arguments& arguments, Sources& sources) {
   const Registry& registry = Registry::instance();
-  Run run;
-  run.tool = {version, revision};
-  run.command_line = arguments.command_line();
-  run.started = utc_now();
-  run.plan = make_plan(parse_request(arguments, sources.load(arguments)), registry, Devices::instance());
-  run.plan.fixed_rounds = arguments.given("rounds");  // whoever says how many gets so many
-  run.families = families_of(run.plan, registry);
-  run.variants = variants_of(run.plan, registry);
-  run.cases = make_cases(run.plan, registry);
-  return run;
+  Plan plan = make_plan(parse_request(arguments, sources.load(arguments)), registry, Devices::instance());
+  plan.fixed_rounds = arguments.given("rounds");  // whoever says how many gets so many
+  return begin_run(std::move(plan), registry, arguments.command_line());
 }
 
 Run new_run(const Arguments& arguments, Sources& sources, const std::vector<std::string>& worker_command) {
   Run run = planned_run(arguments, sources);
   if (arguments.given("tuned")) use_tuned(run, arguments.text("tuned"), worker_command);
   take_shard(run, arguments);
-  skip_unavailable(run.cases, Registry::instance(), Devices::instance());
-  run.inputs = validate_inputs(run, Registry::instance());
+  prepare_run(run, Registry::instance());
   return run;
 }
 
-void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory) {
-  std::vector<Contradiction> found =
-      contradictions(given_request(arguments, sources_named(arguments, run.plan)), run.plan,
-                     Registry::instance(), Devices::instance());
-  if (arguments.given("tuned") && (!run.plan.tuned || run.plan.tuned->file != arguments.text("tuned")))
-    found.push_back({"tuned", arguments.text("tuned"), run.plan.tuned ? run.plan.tuned->file : "none"});
-  if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
-    found.push_back({"shard", arguments.text("shard"),
-                     run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});
+std::vector<Contradiction> plan_contradictions(const Arguments& arguments, const Run& run) {
+  return contradictions(given_request(arguments, sources_named(arguments, run.plan)), run.plan,
+                        Registry::instance(), Devices::instance());
+}
+
+void refuse_contradictions(const std::vector<Contradiction>& found, const std::string& directory) {
   if (found.empty()) return;
   const Contradiction& first = found.front();
   throw Error(ExitCode::usage,
@@ -390,7 +392,13 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, So
   }
   refuse_other_build(run, directory);
   sources.reload(run);
-  refuse_other_plan(arguments, run, directory.path().string());
+  std::vector<Contradiction> found = plan_contradictions(arguments, run);
+  if (arguments.given("tuned") && (!run.plan.tuned || run.plan.tuned->file != arguments.text("tuned")))
+    found.push_back({"tuned", arguments.text("tuned"), run.plan.tuned ? run.plan.tuned->file : "none"});
+  if (arguments.given("shard") && run.shard != parse_shard(arguments.text("shard")))
+    found.push_back({"shard", arguments.text("shard"),
+                     run.shard ? fmt::format("{}/{}", run.shard->index, run.shard->count) : "none"});
+  refuse_contradictions(found, directory.path().string());
   if (arguments.given("rounds")) {
     run.plan.rounds = parse_rounds(arguments.text("rounds"));
     run.plan.fixed_rounds = true;
@@ -399,6 +407,39 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, So
   skip_unavailable(run.cases, Registry::instance(), Devices::instance());
   renew_inputs(run);
   return run;
+}
+
+std::string outlook(const Arguments& arguments, const Run& run) {
+  constexpr double short_time = 20;  // s, for which nobody plans
+  const auto left = static_cast<std::size_t>(std::ranges::count_if(run.cases, is_left));
+  const double longest = longest_sampling(run.plan, left);
+  if (left == 0 || longest < short_time) return "";
+  std::string text = fmt::format("{} case{} in {} round{}: up to {} of sampling.", left, left == 1 ? "" : "s",
+                                 run.plan.rounds, run.plan.rounds == 1 ? "" : "s", duration(longest));
+  if (run.plan.quick || arguments.flag("resume")) return text;
+  RunRequest request = parse_request(arguments, run.plan.sources);
+  request.quick = true;
+  const Registry& registry = Registry::instance();
+  const Plan quick = make_plan(request, registry, Devices::instance());
+  std::vector<Case> cases = make_cases(quick, registry);
+  skip_unavailable(cases, registry, Devices::instance());
+  const auto quick_left = static_cast<std::size_t>(std::ranges::count_if(cases, is_left));
+  return text + fmt::format(" With --quick: {} case{}, up to {}.", quick_left, quick_left == 1 ? "" : "s",
+                            duration(longest_sampling(quick, quick_left)));
+}
+
+ResultDirectory::Mode mode_of(const Arguments& arguments) {
+  if (arguments.flag("resume") && arguments.flag("overwrite")) {
+    throw Error(ExitCode::usage,
+                "--resume and --overwrite exclude each other: go on with the run, or replace it.");
+  }
+  if (arguments.flag("resume") && !arguments.given("out")) {
+    throw Error(ExitCode::usage, "--resume needs --out DIR: the directory of the run to go on with.");
+  }
+  // A scheduler starts a shard anew with the command line that it began it with.
+  const bool begins = arguments.given("shard") && !fs::exists(fs::path(arguments.text("out")) / "run.json");
+  if (arguments.flag("resume") && !begins) return ResultDirectory::Mode::resume;
+  return arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create;
 }
 
 }  // namespace mprof::cli

@@ -16,8 +16,12 @@ namespace mprof::cli {
 /// Those options, without the families' own.
 [[nodiscard]] std::vector<Option> plan_options();
 
-/// What the command line says; of an option that it does not have, nothing. `sources` are those of --source,
-/// registered. Throws Error(usage) for values that cannot be.
+/// What the options say of how to measure that every verb with a plan has: axes, parameters, inputs, passes,
+/// rounds, the seed and times. Throws Error(usage) for values that cannot be.
+[[nodiscard]] RunRequest measuring_request(const Arguments& arguments);
+
+/// What all of plan_options() say. `sources` are those of --source, registered. Throws Error(usage) for
+/// values that cannot be.
 [[nodiscard]] RunRequest given_request(const Arguments& arguments, const std::vector<PluginSource>& sources);
 
 /// The run that the options ask for with all of its cases, nothing of it measured, whatever this machine
@@ -33,9 +37,12 @@ namespace mprof::cli {
 /// The run of --balance-by, when it is given.
 [[nodiscard]] std::optional<Run> earlier_run(const Arguments& arguments);
 
-/// Throws Error(usage) when the options contradict the plan of a run that there is. Those that agree are
-/// welcome: the command line that began it, for one.
-void refuse_other_plan(const Arguments& arguments, const Run& run, const std::string& directory);
+/// Where the options contradict the plan of a run that there is. Those that agree are welcome: the command
+/// line that began it, for one.
+[[nodiscard]] std::vector<Contradiction> plan_contradictions(const Arguments& arguments, const Run& run);
+
+/// Throws Error(usage) with the first of them, if there is one.
+void refuse_contradictions(const std::vector<Contradiction>& found, const std::string& directory);
 
 /// Throws Error(incomparable) when the build of a run to go on with, or its machine, is another one.
 void refuse_other_maker(const Run& run, const ResultDirectory& directory);
@@ -43,5 +50,12 @@ void refuse_other_maker(const Run& run, const ResultDirectory& directory);
 /// The record of a run to go on with, ready to go on. Throws Error when its build, machine or inputs are
 /// other ones, or the options say another plan.
 [[nodiscard]] Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, Sources& sources);
+
+/// How many cases are measured and how long at most, and what --quick would take, as a line to print before
+/// long work; empty where it is short.
+[[nodiscard]] std::string outlook(const Arguments& arguments, const Run& run);
+
+/// What becomes of a run that is there already. Throws Error(usage) for options that exclude each other.
+[[nodiscard]] ResultDirectory::Mode mode_of(const Arguments& arguments);
 
 }  // namespace mprof::cli

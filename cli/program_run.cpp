@@ -21,6 +21,7 @@
 #include "report/views/summary.hpp"
 #include "runner/program/family.hpp"
 #include "runner/program/program_run.hpp"
+#include "runner/worker.hpp"
 #include "system/error.hpp"
 #include "system/watched_program.hpp"
 
@@ -135,24 +136,20 @@ void show_failures(const Run& run) {
 }  // namespace
 
 std::vector<Option> program_options() {
-  return {{"name", "NAME", "",
-           "What the program behind -- is called in the record; without it the name of its file, or of the "
-           "script that an interpreter is given."},
-          {"ops", "GLOB", "",
-           "The NVTX ranges of the program behind -- that are ops; without it the outermost ones, and where "
-           "there "
-           "are none the whole."},
-          {"kernels", "REGEX", "",
-           "The kernels of the program behind -- that the counters pass counts: those whose demangled names "
-           "match somewhere; without it all."},
-          {"launch-skip", "N", "",
-           "Let so many launches of these kernels go by in each process before counting begins."},
-          {"max-kernels", "N", "",
-           "Count so many distinct kernels (name, grid, block, op) in each process; without it all."},
-          {"replay-limit", "S", "",
-           "Where kernels are launched too seldom for all metrics, run the program behind -- once more and "
-           "let CUPTI replay each kernel, if the run before took no longer than S seconds; without it 30, 0: "
-           "never."}};
+  return {
+      {"name", "NAME", "",
+       "The program's name in the record. Default: that of its file, or of the script that an interpreter "
+       "runs."},
+      {"ops", "GLOB", "",
+       "The program's NVTX ranges that are ops. Default: the outermost ones, or the whole program."},
+      {"kernels", "REGEX", "",
+       "The kernels that the counters pass counts: those whose demangled names match. Default: all."},
+      {"launch-skip", "N", "", "Skip N launches of these kernels in each process before counting."},
+      {"max-kernels", "N", "",
+       "Count at most N distinct kernels (name, grid, block, op) in each process. Default: all."},
+      {"replay-limit", "S", "",
+       "Where kernels are launched too seldom for all metrics, run the program once more and let CUPTI "
+       "replay each kernel, if the run took at most S seconds. Default: 30; 0: never."}};
 }
 
 void refuse_program_options(const Arguments& arguments) {
@@ -188,8 +185,7 @@ int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& argu
                                       : stderr_is_terminal() ? ProgressStyle::bar
                                                              : ProgressStyle::lines,
                                       steady_clock());
-  const std::string self = fs::read_symlink("/proc/self/exe").string();
-  ProgramContext context{.worker_command = {self, "worker"},
+  ProgramContext context{.worker_command = own_worker(),
                          .directory = directory,
                          .clock = steady_clock(),
                          .progress = *progress,
@@ -198,7 +194,7 @@ int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& argu
     context.program_of = [&](const Case& c) { return programs.program_of(c, interrupts.fd()); };
   measure_programs(run, context);
   derive(run, directory.path());
-  if (!quiet) std::fputs(render_summary(run, terminal_width()).c_str(), stdout);
+  if (!quiet) print_readable(render_summary(run, terminal_width()));
   show_failures(run);
   const ExitCode code = exit_code_of_programs(run);
   const std::string path = directory.path().string();

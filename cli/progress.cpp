@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
@@ -53,8 +56,9 @@ class Counted : public Progress {
     ++steps_;
     work_ += work_of(c);
   }
+  /// The number of steps that a user has seen stays.
   void case_is_left_out(const Case& c) override {
-    --steps_;
+    ++done_;
     work_ -= work_of(c);
   }
 
@@ -84,13 +88,22 @@ class Lines final : public Counted {
   void surveying() override { fmt::print(stderr, "measuring this machine's peak rates\n"); }
   void case_ends(const Case& c, const PassResult& result) override {
     Counted::case_ends(c, result);
-    // A pass that this machine cannot run is skipped for every case with the same reason: once is enough.
-    if (result.status == Status::skipped && !skip_reasons_.insert(result.reason).second) return;
-    fmt::print(stderr, "[{}] {} {}: {}\n", counter(), c.id, to_string(result.pass), outcome(result));
+    if (result.status == Status::skipped)
+      skipped_[std::string(to_string(result.pass))].insert(result.reason.substr(0, result.reason.find('\n')));
+    else
+      fmt::print(stderr, "[{}] {} {}: {}\n", counter(), c.id, to_string(result.pass), outcome(result));
+  }
+  /// A pass that this machine cannot run is skipped for every case: one line tells of all of them.
+  void end() override {
+    std::vector<std::string> passes;
+    for (const auto& [pass, reasons] : skipped_)
+      passes.push_back(fmt::format("{} ({})", pass, fmt::join(reasons, "; ")));
+    if (!passes.empty()) fmt::print(stderr, "Skipped passes: {}.\n", fmt::join(passes, ", "));
+    skipped_.clear();
   }
 
  private:
-  std::set<std::string> skip_reasons_;
+  std::map<std::string, std::set<std::string>> skipped_;  ///< the reasons by the pass
 };
 
 class Quiet final : public Counted {

@@ -6,6 +6,7 @@
 #include "cli/output_lock.hpp"
 #include "kernels/sources.hpp"
 #include "model/run_file.hpp"
+#include "runner/result_directory.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
 
@@ -25,7 +26,8 @@ std::vector<std::string> parse_formats(const std::string& text) {
 }
 
 int report(const Arguments& arguments) {
-  const std::filesystem::path directory = arguments.text("DIR");
+  const std::filesystem::path directory =
+      arguments.given("DIR") ? std::filesystem::path(arguments.text("DIR")) : newest_result();
   ReportOptions options;
   options.formats = parse_formats(arguments.text("format"));
   options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory;
@@ -35,7 +37,10 @@ int report(const Arguments& arguments) {
   options.selection = {split(arguments.text("only")), arguments.text("baseline")};
   options.own_sources = source_text;
   options.dump_view = arguments.flag("dump-view");
-  options.written = [](const std::filesystem::path& file) { fmt::print("{}\n", file.string()); };
+  const bool quiet = arguments.flag("quiet");
+  options.written = [&](const std::filesystem::path& file) {
+    if (!quiet || file.stem() == "milestone") fmt::print("{}\n", file.string());
+  };
   const Run run = read_run(directory);
   const OutputLock lock(options.out);
   write_report(run, options);
@@ -47,30 +52,31 @@ int report(const Arguments& arguments) {
 Verb report_verb() {
   return {
       .name = "report",
-      .positional = "DIR",
-      .summary = "write the milestone report of a run",
+      .positional = "[DIR]",
+      .summary = "write the report of a run: HTML and Markdown",
       .description =
-          "Turns the result directory DIR into a report of three lengths: brief.md answers on two pages, "
-          "milestone.md has each variant on a page, evidence.md every table, with SVG charts beside them; "
-          "and "
-          "milestone.html, one file that holds all of it and needs no network. Needs no GPU; the same run "
-          "gives "
-          "the same bytes. For milestone.pdf, the same page on paper, Chromium must be installed, or "
-          "CHROMIUM "
-          "name one.",
-      .options = {{"format", "LIST", "md,html", "What to write: md, html, pdf."},
-                  {"out", "DIR", "", "Where to write; without it into the result directory itself."},
-                  {"title", "TEXT", "", "The report's title; without it the workload and the machine."},
-                  {"author", "TEXT", "", "Who the report is by."},
-                  {"only", "LIST", "",
-                   "Only these variants (with the baselines that they are compared with): ids, separated by "
-                   "commas."},
+          "Writes a report of the result directory DIR, or of the newest run below results/. It has three "
+          "lengths: brief.md answers on two pages, milestone.md has a page for each variant, evidence.md "
+          "every table. milestone.html is one file with all of it, and needs no network. The same run "
+          "gives the same bytes.",
+      .examples = {{"mprof report", "the newest run below results/"},
+                   {"mprof report results/a --format html --out report", "one HTML file, elsewhere"},
+                   {"mprof report results/a --only {variant} --title Milestone", "some variants, by title"}},
+      .section = Section::start,
+      .options = {{"format", "LIST", "md,html",
+                   "What to write: md, html, pdf. For pdf, Chromium must be installed, or named by the "
+                   "variable CHROMIUM."},
+                  {"out", "DIR", "", "Where to write. Default: the result directory."},
+                  {"title", "TEXT", "", "The report's title. Default: the workload and the machine."},
+                  {"author", "TEXT", "", "The report's author."},
+                  {"only", "LIST", "", "Only these variants and their baselines: ids, separated by commas."},
                   {"baseline", "ID", "",
-                   "Compare every variant with this one instead of the baseline that it declares."},
+                   "Compare every variant with this one. Default: the baseline that it declares."},
                   {"templates", "DIR", "",
-                   "Your own copies of templates/*: those found there replace the built-in ones."},
+                   "Your own copies of templates/*. They replace the built-in ones of the same name."},
                   {"dump-view", "", "",
-                   "Also write milestone.view.json: what the templates are given (docs/formats/view.md)."}},
+                   "Also write milestone.view.json, the data of the templates (docs/formats/view.md)."},
+                  {"quiet", "", "", "Print only the file to open."}},
       .run = report};
 }
 

@@ -13,6 +13,12 @@ namespace mprof::cli {
 /// Adds --source, --against and --compiler-flags.
 void add_source_options(std::vector<Option>& options);
 
+/// The options of --compiler-flags, one by one.
+[[nodiscard]] std::vector<std::string> compiler_flags(const Arguments& arguments);
+
+/// Throws Error(usage) where an option that says something of --source was given without it.
+void require_source(const Arguments& arguments, const std::string& option);
+
 /// The libraries of this command, as long as it lives.
 class Sources {
  public:
@@ -34,9 +40,5 @@ class Sources {
   double answer_limit_ = SourceContext::usual_answer_limit;  ///< s
   std::unique_ptr<LibraryFolder> folder_;
 };
-
-/// The registered ids of the sources' variants and of the baselines that they name, each once.
-[[nodiscard]] std::vector<std::string> with_baselines(const std::vector<PluginSource>& sources,
-                                                      const Registry& registry);
 
 }  // namespace mprof::cli

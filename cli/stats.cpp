@@ -76,7 +76,7 @@ std::vector<std::string> matching_cases(const fs::path& trace, const std::string
 
 int stats(const Arguments& arguments) {
   const std::vector<const ProfileReport*> reports = parse_reports(arguments.text("report"));
-  const std::string format = arguments.text("format");
+  const std::string format = arguments.format();
   require_profile_format(format);
   const fs::path trace = trace_in(arguments.text("DIR"));
   trace::Query query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
@@ -106,20 +106,24 @@ std::string report_names() {
 Verb stats_verb() {
   return {.name = "stats",
           .positional = "DIR",
-          .summary = "tables of the trace, in the columns of nsys stats",
+          .summary = "print tables of the trace, in the columns of nsys stats",
           .description =
               "Prints tables of the trace in the result directory DIR, with the names, columns and units of "
-              "`nsys stats`. DIR can also be a database that `nsys export --type sqlite` made.",
+              "`nsys stats`. DIR may also be a database that `nsys export --type sqlite` made.",
+          .examples = {{"mprof stats results/a", "the usual tables"},
+                       {"mprof stats results/a --report cuda_gpu_kern_sum", "one table"},
+                       {"mprof stats results/a --format csv --out stats.csv", "as CSV"}},
+          .section = Section::data,
           .options = {{"report", "LIST", "usual",
-                       fmt::format(
-                           "Which tables: all, usual (the first six), or some of {}. The older names, like "
-                           "gpukernsum, are as good.",
-                           report_names())},
+                       fmt::format("The tables: all, usual (the first six), or some of {}. Older names, like "
+                                   "gpukernsum, work too.",
+                                   report_names())},
                       {"format", "NAME", "table", "table, csv or json."},
+                      json_option(),
                       {"case", "GLOB", "", "Only the cases that match, like '*@100'."},
                       {"with-pauses", "", "",
-                       "Also what mprof itself does between two ops, such as flushing the caches."},
-                      {"out", "FILE", "", "Write there instead of standard output."}},
+                       "Also what mprof does between two ops, such as flushing the caches."},
+                      {"out", "FILE", "", "Write to this file. Default: standard output."}},
           .run = stats};
 }
 

@@ -72,9 +72,8 @@ RunRequest completed(RunRequest request, const Suite& suite) {
 }
 
 Run new_suite_run(const Arguments& arguments, const Suite& suite, const Registry& registry) {
-  Run run =
-      planned_suite_run(completed(request_of(arguments, suite), suite), arguments.text("ops"), registry);
-  run.command_line = arguments.command_line();
+  Run run = planned_suite_run(completed(request_of(arguments, suite), suite), arguments.text("ops"), registry,
+                              arguments.command_line());
   const Interrupts interrupts;
   build_suite(suite, run.plan.variants, steady_clock(), interrupts.fd(), [&](const std::string& command) {
     if (!arguments.flag("quiet")) fmt::print(stderr, "Building: {}\n", command);
@@ -91,13 +90,8 @@ Run resumed_suite_run(const Arguments& arguments, const Suite& suite, const Regi
     throw Error(ExitCode::usage, fmt::format("--resume: {} is no run of {}.", path, suite.file.string()));
   refuse_other_maker(run, directory);
   require_unchanged(suite, run);
-  const auto found = contradictions(request_of(arguments, suite), run.plan, registry, Devices::instance());
-  if (!found.empty())
-    throw Error(
-        ExitCode::usage,
-        fmt::format("this goes on with {}, whose plan has {} for {}, not {}. Leave that out, or record a "
-                    "new run.",
-                    path, found.front().planned, found.front().what, found.front().asked));
+  refuse_contradictions(contradictions(request_of(arguments, suite), run.plan, registry, Devices::instance()),
+                        path);
   if (arguments.given("rounds")) run.plan.rounds = *given_request(arguments, {}).rounds;
   return run;
 }

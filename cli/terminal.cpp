@@ -1,13 +1,24 @@
 #include "cli/terminal.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "report/text/plain_text.hpp"
+
 namespace mprof::cli {
+
+bool stdout_is_terminal() {
+  return ::isatty(STDOUT_FILENO) == 1;
+}
+
+void print_readable(const std::string& text) {
+  std::fputs(stdout_is_terminal() ? text.c_str() : format::plain_text(text).c_str(), stdout);
+}
 
 bool stderr_is_terminal() {
   const char* kind = std::getenv("TERM");

@@ -1,6 +1,14 @@
 #pragma once
 
+#include <string>
+
 namespace mprof::cli {
+
+/// Prints text for people on standard output. Where that is no terminal, blanks and minus signs are plain
+/// (format::plain_text()), so that what reads it finds them.
+void print_readable(const std::string& text);
+
+[[nodiscard]] bool stdout_is_terminal();
 
 /// Whether standard error is a terminal that understands carriage returns.
 [[nodiscard]] bool stderr_is_terminal();

@@ -10,6 +10,7 @@
 
 #include "device/cpu_facts.hpp"
 #include "system/cpus.hpp"
+#include "system/numbers.hpp"
 
 namespace mprof {
 namespace {
@@ -23,9 +24,7 @@ std::optional<int> cpu_of(std::string_view word) {
   if (!word.starts_with("cpu")) return std::nullopt;
   word.remove_prefix(3);
   if (word.empty()) return -1;
-  int number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+  return parse_as<int>(word);
 }
 
 double seconds(const timeval& time) {

@@ -16,6 +16,7 @@
 
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/numbers.hpp"
 
 namespace mprof {
 namespace {
@@ -57,13 +58,6 @@ std::string decoded(std::string_view bytes) {
 
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// "(384, 1, 1)"
@@ -251,11 +245,10 @@ class Numbers {
         plain += c;
       }
     }
-    double value = 0;
-    const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-    if (error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value))
+    const auto value = parse_as<double>(plain);
+    if (!value || !std::isfinite(*value))
       refuse_csv(name_, digits.line, fmt::format("{} is no number", digits.text));
-    return value;
+    return *value;
   }
 
  private:
@@ -361,12 +354,12 @@ class Parser {
     NcuLaunch launch;
     launch.kernel = head_.text(row, "Kernel Name");
     launch.program = head_.text(row, "Process Name");
-    launch.id = whole_number(id).value_or(0);
-    launch.process = whole_number(process).value_or(0);
+    launch.id = parse_as<std::int64_t>(id).value_or(0);
+    launch.process = parse_as<std::int64_t>(process).value_or(0);
     launch.grid = parse_size(head_.text(row, "Grid Size"));
     launch.block = parse_size(head_.text(row, "Block Size"));
     if (head_.has("Invocations")) {
-      const auto count = whole_number(head_.text(row, "Invocations"));
+      const auto count = parse_as<std::int64_t>(head_.text(row, "Invocations"));
       if (!count || *count < 1)
         refuse_csv(name_, row.line,
                    fmt::format("'{}' is no number of invocations", head_.text(row, "Invocations")));

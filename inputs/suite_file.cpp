@@ -219,7 +219,7 @@ class SuiteReader {
       SuiteAxis read{.values = axis.whole_numbers("values"), .quick = axis.whole_numbers("quick")};
       if (read.quick.empty()) read.quick = {std::ranges::min(read.values)};
       read.info = {.name = name,
-                   .plural = axis.text("plural", name + "s"),
+                   .plural = axis.text("plural", name.size() == 1 ? name : name + "s"),
                    .title = axis.text("title", name),
                    .meaning = axis.text("meaning", "an argument of the programs"),
                    .default_value = read.values.front()};

@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "model/case_file.hpp"
+#include "model/facts.hpp"
 #include "model/run_file.hpp"
 #include "runner/merge.hpp"
 #include "runner/shards.hpp"
@@ -56,6 +57,13 @@ const DeviceUnit& named_unit(const std::string& list, const std::string& name,
   if (found.size() == 1) return *found.front();
   refuse(list, fmt::format("'{}' is {} of the devices here: {}.", name,
                            found.empty() ? "none" : "the beginning of several", listed(present)));
+}
+
+std::vector<std::string> ids_of(const std::vector<DeviceUnit>& units) {
+  std::vector<std::string> ids;
+  for (const DeviceUnit& unit : units) ids.push_back(unit.id);
+  std::ranges::sort(ids);
+  return ids;
 }
 
 /// Takes what several coordinators tell to one that knows of one.
@@ -282,6 +290,44 @@ std::vector<DeviceUnit> chosen_units(const std::string& list, const std::vector<
                          chosen.front().id, chosen.front().name, unit.id, unit.name));
   }
   return chosen;
+}
+
+std::vector<DeviceUnit> present_units(const Devices& devices) {
+  std::string obstacle = "this build of mprof has no CUDA";
+  for (const Device* device : devices.all()) {
+    if (device->id() == "cpu") continue;
+    if (const auto reason = device->unavailable())
+      obstacle = *reason;
+    else if (std::vector<DeviceUnit> units = device->units(); !units.empty())
+      return units;
+  }
+  throw Error(ExitCode::environment, fmt::format("--devices: there is no GPU to choose: {}.", obstacle));
+}
+
+std::vector<DeviceUnit> units_to_go_on_with(const Run& run, const fs::path& directory,
+                                            std::vector<DeviceUnit> units) {
+  std::vector<std::string> begun = devices_of(run, directory);
+  if (begun.empty() && !run.parts.empty() && !units.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{} was merged from {} runs: what is left of it goes on on one GPU, without "
+                            "--devices. Or record a new run.",
+                            directory.string(), run.parts.size()));
+  if (begun.empty() && !run.environment.empty()) {
+    const Fact* const uuid = find_fact(run.environment, fact::gpu, "UUID");
+    if (!units.empty() && uuid != nullptr && std::holds_alternative<std::string>(*uuid))
+      begun.push_back(std::get<std::string>(*uuid));
+    else
+      return units;
+  }
+  if (begun.empty()) return units;
+  if (units.empty())
+    units = chosen_units(fmt::format("{}", fmt::join(begun, ",")), present_units(Devices::instance()));
+  if (ids_of(units) == begun) return units;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{} goes on on the devices that it began on, {}, and not on {}. Leave --devices out, "
+                  "or record a new run.",
+                  directory.string(), fmt::join(begun, ", "), fmt::join(ids_of(units), ", ")));
 }
 
 std::vector<std::string> worker_on(const DeviceUnit& unit, const std::vector<std::string>& command) {

@@ -23,6 +23,16 @@ inline constexpr const char* devices_folder = "devices";
 [[nodiscard]] std::vector<DeviceUnit> chosen_units(const std::string& list,
                                                    const std::vector<DeviceUnit>& present);
 
+/// The devices of this machine of a kind that may have several. Throws Error(environment) where there are
+/// none.
+[[nodiscard]] std::vector<DeviceUnit> present_units(const Devices& devices);
+
+/// The devices of a run that is resumed: each share goes on on the device that it began on. `named` are those
+/// that the user names, or none. Throws Error(usage) for other ones.
+[[nodiscard]] std::vector<DeviceUnit> units_to_go_on_with(const Run& run,
+                                                          const std::filesystem::path& directory,
+                                                          std::vector<DeviceUnit> named);
+
 /// What a worker is started with to see this device alone.
 [[nodiscard]] std::vector<std::string> worker_on(const DeviceUnit& unit,
                                                  const std::vector<std::string>& command);

@@ -21,7 +21,7 @@
 #include "model/trace/program.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
-#include "model/version.hpp"
+#include "runner/begin.hpp"
 #include "runner/program/family.hpp"
 #include "system/error.hpp"
 
@@ -471,14 +471,12 @@ void set_times(Run& run, const std::vector<ImportedProgram>& programs) {
     first = std::min(first.value_or(start), start);
     last = std::max(last.value_or(end), end);
   }
-  run.started = first ? utc_text(*first) : utc_now();
+  if (first) run.started = utc_text(*first);
   run.finished = last ? utc_text(*last) : run.started;
 }
 
 Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions& options) {
-  Run run;
-  run.tool = {version, revision};
-  run.command_line = options.command_line;
+  Run run = begin_record(options.command_line);
   run.families = {family_of_programs(programs)};
   run.plan.problems[program_family_id] = {Problem{}};
   run.plan.passes = {Pass::trace, Pass::counters};

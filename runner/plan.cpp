@@ -27,6 +27,13 @@ std::vector<std::string> ids(const std::vector<const RegisteredVariant*>& varian
   return out;
 }
 
+/// Where to see all names: here, if they are few, as those of a suite are.
+std::string all_of(const std::vector<const RegisteredVariant*>& variants) {
+  constexpr std::size_t few = 8;
+  return variants.size() <= few ? fmt::format("There are: {}.", fmt::join(ids(variants), ", "))
+                                : "`mprof list` shows them all.";
+}
+
 /// Without a GPU: everything, since what cannot run here is worth a line that says so. With one: all but the
 /// CPU variants, which would take minutes for each second of the others; --device asks for them.
 bool is_usual(const RegisteredVariant& variant, const Devices& devices) {
@@ -68,8 +75,8 @@ std::vector<const RegisteredVariant*> select(const RunRequest& request, const Re
       chosen[i] = matched = true;
     }
     if (!matched) {
-      throw Error(ExitCode::usage, fmt::format("no variant is called '{}'.{} `mprof list` shows them all.",
-                                               pattern, did_you_mean(pattern, ids(known))));
+      throw Error(ExitCode::usage, fmt::format("no variant is called '{}'.{} {}", pattern,
+                                               did_you_mean(pattern, ids(known)), all_of(known)));
     }
   }
   std::vector<const RegisteredVariant*> out;

@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Where runs without --out go.
+constexpr const char* results_folder = "results";
+
 bool holds_a_run(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / "run.json", error);
@@ -161,7 +164,22 @@ fs::path default_result_path(const std::string& utc_time, const std::string& dev
     if (next != '-' || name.back() != '-') name += next;
   }
   name.erase(name.find_last_not_of('-') + 1);
-  return fs::path("results") / name;
+  return fs::path(results_folder) / name;
+}
+
+fs::path newest_result() {
+  fs::path newest;
+  fs::file_time_type written;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(results_folder, error)) {
+    const auto at = fs::last_write_time(entry.path() / "run.json", error);
+    if (error || (!newest.empty() && at <= written)) continue;
+    newest = entry.path();
+    written = at;
+  }
+  if (!newest.empty()) return newest;
+  throw Error(ExitCode::usage,
+              fmt::format("there is no run below {}/: give the directory of a run.", results_folder));
 }
 
 std::string utc_now() {

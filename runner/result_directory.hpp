@@ -70,6 +70,9 @@ class ResultDirectory {
 [[nodiscard]] std::filesystem::path default_result_path(const std::string& utc_time,
                                                         const std::string& device_name);
 
+/// The run below results/ that was written last. Throws Error(usage) where there is none.
+[[nodiscard]] std::filesystem::path newest_result();
+
 /// Now, UTC, ISO 8601, to the second: 2026-11-21T02:51:07Z.
 [[nodiscard]] std::string utc_now();
 

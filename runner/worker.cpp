@@ -25,6 +25,7 @@
 #include "runner/protocol.hpp"
 #include "system/error.hpp"
 #include "system/process_state.hpp"
+#include "system/programs.hpp"
 #include "system/strays.hpp"
 
 namespace mprof {
@@ -303,6 +304,10 @@ int run_worker(const WorkerContext& context) {
       break;  // the coordinator gives what is left to a new process
   }
   return 0;
+}
+
+std::vector<std::string> own_worker() {
+  return {own_program().string(), "worker"};
 }
 
 }  // namespace mprof

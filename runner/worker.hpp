@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collectors/collector.hpp"
 #include "device/device.hpp"
@@ -22,5 +23,8 @@ struct WorkerContext {
 /// does no harm. Returns the process's exit code: 0 whatever the cases' outcomes; a case's failure is in its
 /// result.
 int run_worker(const WorkerContext& context);
+
+/// The command line that starts a worker of this program.
+[[nodiscard]] std::vector<std::string> own_worker();
 
 }  // namespace mprof

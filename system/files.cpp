@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "system/error.hpp"
+#include "system/numbers.hpp"
 #include "system/owned.hpp"
 #include "system/random_name.hpp"
 
@@ -172,10 +172,7 @@ std::optional<int> own_descriptor(const fs::path& path) {
   const fs::path folder = fs::canonical("/proc/self/fd", error);
   if (error || fs::canonical(directory_of(path), error) != folder) return std::nullopt;
   const std::string name = path.filename().string();
-  int number = -1;
-  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (problem != std::errc{} || end != name.data() + name.size()) return std::nullopt;
-  return number;
+  return parse_as<int>(name);
 }
 
 /// Where symbolic links lead, of descriptors to their names. Nothing need be there.

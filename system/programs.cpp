@@ -4,12 +4,17 @@
 #include <cstdlib>
 #include <system_error>
 
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include "system/error.hpp"
 
 namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* own_program_link = "/proc/self/exe";
 
 }  // namespace
 
@@ -41,9 +46,19 @@ std::optional<fs::path> find_program(std::string_view name, const std::vector<fs
   return std::nullopt;
 }
 
+fs::path own_program() {
+  std::error_code error;
+  fs::path program = fs::read_symlink(own_program_link, error);
+  if (error)
+    throw Error(ExitCode::environment, fmt::format("cannot read {}: {}. mprof finds its own program by it, to "
+                                                   "start its workers: mount /proc.",
+                                                   own_program_link, error.message()));
+  return program;
+}
+
 fs::path program_directory() {
   std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
+  return fs::read_symlink(own_program_link, error).parent_path();
 }
 
 std::optional<fs::path> own_library(const std::string& name) {

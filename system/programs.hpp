@@ -21,7 +21,10 @@ namespace mprof {
 [[nodiscard]] std::optional<std::filesystem::path> find_program(
     std::string_view name, const std::vector<std::filesystem::path>& folders);
 
-/// The folder of the running program.
+/// The running program. Throws Error(environment) where the system does not tell.
+[[nodiscard]] std::filesystem::path own_program();
+
+/// The folder of the running program; empty where the system does not tell.
 [[nodiscard]] std::filesystem::path program_directory();
 
 /// Where mprof's library of this name is: in lib/mprof of a build or of an installation; nullopt when it is

@@ -35,7 +35,8 @@ std::size_t distance_to_name(std::string_view text, std::string_view name) {
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view text, const std::vector<std::string>& known) {
-  const std::size_t near = std::max<std::size_t>(2, text.size() / 3);
+  constexpr std::size_t short_word = 4;  // two other letters make any other word of it
+  const std::size_t near = text.size() < short_word ? 1 : std::max<std::size_t>(2, text.size() / 3);
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& name : known) {
     const std::size_t distance = distance_to_name(text, name);

@@ -36,8 +36,13 @@ constexpr const char* kernels_file = "kernels.csv";
 constexpr const char* transfers_file = "transfers.csv";
 constexpr const char* calls_file = "api_calls.csv";
 
+/// "tile_width=16;section=1000": without a comma, so that tools which know nothing of quotes find the
+/// columns.
 std::string parameters_text(const CaseKey& key) {
-  return nlohmann::json(key.parameters).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text;
+  for (const auto& [name, value] : key.parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", name, value);
+  return text;
 }
 
 /// A column of a table, and what a row has in it.

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "system/shell.hpp"
+
 namespace mprof::format {
 namespace {
 
@@ -140,17 +142,6 @@ std::string three_digits(double value) {
     if (number.ends_with('.')) number.pop_back();
   }
   return number;
-}
-
-std::string shell_quoted(std::string_view argument) {
-  const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./=,:@%+").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return std::string(argument);
-  std::string text = "'";
-  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
 }
 
 }  // namespace

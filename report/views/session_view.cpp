@@ -26,6 +26,34 @@ ordered_json ratio_json(const std::optional<RatioTest>& test) {
   return {{"ratio", test->ratio}, {"interval", {test->interval.low, test->interval.high}}, {"p", test->p}};
 }
 
+/// The time that stands for the whole, where it is decided; else the first that is; nullptr: none is.
+const SessionTime* decided_time(const Session& session) {
+  const SessionTime* found = nullptr;
+  for (const SessionTime& time : session.times) {
+    if (time.speed_up.verdict == Verdict::inconclusive || !time.speed_up.factor) continue;
+    if (found == nullptr || time.metric == "total_time") found = &time;
+  }
+  return found;
+}
+
+/// "B (mine.cu) is 2.9× as fast as A (family/baseline), by the op time."
+std::string session_answer(const Session& session, const SessionSides& sides, const Words& words) {
+  const SessionTime* const time = decided_time(session);
+  if (time == nullptr) return "Undecided: no time differs significantly.\n";
+  const std::string a = fmt::format("A ({})", format::one_line(sides.a)),
+                    b = fmt::format("B ({})", format::one_line(sides.b)),
+                    name = time_name(words, time->metric, time->op);
+  const double factor = *time->speed_up.factor;
+  switch (time->speed_up.verdict) {
+    case Verdict::faster:
+      return fmt::format("{} is {} as fast as {}, by {}.\n", b, format::times(factor), a, name);
+    case Verdict::slower:
+      return fmt::format("{} is {} as fast as {}, by {}.\n", a, format::times(1 / factor), b, name);
+    default:
+      return fmt::format("{} and {} are equally fast, by {}.\n", a, b, name);
+  }
+}
+
 }  // namespace
 
 std::string render_session(const Session& session, const SessionSides& sides, const Words& words,
@@ -43,12 +71,12 @@ std::string render_session(const Session& session, const SessionSides& sides, co
                                  format::one_line(sides.b), sides.problem, text_table(view, width));
   for (const nlohmann::json& note : view["notes"])
     text += fmt::format("[{}] {}\n", note["mark"].get<std::string>(), note["text"].get<std::string>());
-  return text + fmt::format(
-                    "{} of {} rounds in {}. The intervals hold 99.4 %, so that all looks together are right "
-                    "95 times "
-                    "in 100.\n",
-                    format::plural(session.blocks, "block"), 3 * rounds_of_a_block,
-                    format::quantity(sides.seconds, Unit::second));
+  return text +
+         fmt::format(
+             "{} of {} rounds in {}. Each interval has 99.4 % confidence, all of them together 95 %.\n",
+             format::plural(session.blocks, "block"), 3 * rounds_of_a_block,
+             format::quantity(sides.seconds, Unit::second)) +
+         session_answer(session, sides, words);
 }
 
 ordered_json session_json(const Session& session, const SessionSides& sides) {

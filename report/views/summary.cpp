@@ -14,10 +14,40 @@
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/wording/findings.hpp"
+#include "report/wording/judgement.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
+
+/// A time with its interval, marked with what disturbed it.
+Cell time_cell(const Value& value) {
+  Cell cell = Cell::bare(value);
+  if (!value) return cell;
+  if (const auto width = relative_half_width(*value)) cell.detail = format::plus_minus(*width);
+  if (!value->disturbed.empty())
+    cell.note = "disturbed: " + format::one_line(causes_text(value->disturbed));
+  return cell;
+}
+
+/// Of its only op, or of the whole case where it has several.
+const SpeedUp& speed_up_of(const CaseResult& result) {
+  return result.ops.size() == 1 ? result.ops.front().speed_up : result.total_speed_up;
+}
+
+bool has_baseline(const CaseResult& result) {
+  return !result.is_baseline && speed_up_of(result).factor.has_value();
+}
+
+/// "2.7× (2.5–3.0×), faster".
+Cell over_baseline(const CaseResult& result) {
+  if (!has_baseline(result)) return Cell::dash();
+  const SpeedUp& speed_up = speed_up_of(result);
+  std::string detail;
+  if (speed_up.interval)
+    detail = fmt::format("({}), ", format::times(speed_up.interval->low, speed_up.interval->high));
+  return Cell::figure(format::times(*speed_up.factor), detail + std::string(to_string(speed_up.verdict)));
+}
 
 /// The summary of one family: the case, its op times, its total time and its family's first
 /// quality: a terminal is narrow. What was skipped has none
@@ -28,15 +58,20 @@ Table cases_table(const FamilyResult& family) {
   add_time_columns(table, family, "op_time");
   table.numbers("Total Time", Unit::second);
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
+  const bool has_speed_ups = std::ranges::any_of(family.variants, [](const VariantResult& variant) {
+    return std::ranges::any_of(variant.cases, has_baseline);
+  });
+  if (has_speed_ups) table.numbers("Over Baseline");
   table.text("");
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
       if (result.status == Status::skipped) continue;
       std::vector<Cell> cells{Cell::words(result.id)};
-      for (const OpResult& op : result.ops) cells.push_back(Cell::bare(op.op_time));
-      cells.push_back(Cell::bare(result.total_time));
+      for (const OpResult& op : result.ops) cells.push_back(time_cell(op.op_time));
+      cells.push_back(time_cell(result.total_time));
       if (!result.qualities.empty())
         cells.push_back(Cell::quality(result.qualities[0].value, result.qualities[0].info->unit));
+      if (has_speed_ups) cells.push_back(over_baseline(result));
       cells.push_back(Cell::words(to_string(result.status)));
       table.row(std::move(cells));
     }
@@ -122,8 +157,10 @@ std::string spent_text(const std::vector<PassTime>& spent) {
 
 }  // namespace
 
-std::string render_spent(const Run& run) {
-  return run.spent.empty() ? "" : fmt::format("Took {}.\n", spent_text(run.spent));
+std::string render_spent(const Run& run, double seconds) {
+  if (run.spent.empty()) return "";
+  return fmt::format("Took {}, {} of it measuring and verifying.\n", seconds_text(seconds),
+                     seconds_text(sum(run.spent).measuring));
 }
 
 std::string render_spent_on_devices(const Run& run) {

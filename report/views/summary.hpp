@@ -12,7 +12,7 @@ namespace mprof {
 [[nodiscard]] std::string render_summary(const Run& run, std::size_t width);
 
 /// What mprof itself spent, pass by pass, and on what, in a line. Empty where it is not known.
-[[nodiscard]] std::string render_spent(const Run& run);
+[[nodiscard]] std::string render_spent(const Run& run, double seconds);
 
 /// The same of each of several devices that a run went over; as a whole it took what the longest one did.
 [[nodiscard]] std::string render_spent_on_devices(const Run& run);

@@ -1,15 +1,16 @@
 #include "runner/cluster/slurm.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "system/clock.hpp"
 #include "system/error.hpp"
+#include "system/numbers.hpp"
 #include "system/process.hpp"
 #include "system/programs.hpp"
+#include "system/shell.hpp"
 
 namespace mprof::slurm {
 namespace {
@@ -19,18 +20,6 @@ namespace fs = std::filesystem;
 constexpr double answer_limit = 120;  // s; a busy controller takes its time
 /// Before the end of its time limit a shard is told, in s: it ends at once, but Slurm counts by half minutes.
 constexpr int notice = 60;
-
-/// As a shell takes it for one word.
-std::string quoted(const std::string& word) {
-  const bool is_plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-+=,./:@%[]").find(c) != std::string_view::npos;
-  });
-  if (is_plain && word.find('[') == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 /// A file name in which Slurm shall find no pattern of its own.
 std::string without_patterns(const fs::path& path) {
@@ -110,13 +99,6 @@ Answer ask(std::vector<std::string> command) {
   }
 }
 
-std::optional<std::uint32_t> whole(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::vector<std::string> columns(const std::string& line) {
   std::vector<std::string> out(1);
   for (const char c : line) {
@@ -132,7 +114,7 @@ std::vector<std::string> columns(const std::string& line) {
 
 std::string shard_script(const Work& work) {
   std::string options;
-  for (const std::string& option : work.options) options += " " + quoted(option);
+  for (const std::string& option : work.options) options += " " + shell_quoted(option);
   return fmt::format(R"(#!/bin/bash
 # One shard of a run, as `mprof submit` wrote it. It may be run again at any time: what is finished stays.
 shard={0}/$SLURM_ARRAY_TASK_ID
@@ -163,8 +145,8 @@ trap near_limit USR1
 mprof=$!
 wait "$mprof"
 )",
-                     quoted(shards_of(work.directory).string()), quoted(log_folder(work).string()),
-                     quoted(work.program.string()), options);
+                     shell_quoted(shards_of(work.directory).string()),
+                     shell_quoted(log_folder(work).string()), shell_quoted(work.program.string()), options);
 }
 
 std::string merge_script(const Work& work) {
@@ -172,8 +154,8 @@ std::string merge_script(const Work& work) {
 # The shards of a run as one, as `mprof submit` wrote it.
 exec {} merge {}/[0-9]* --out {} --overwrite --quiet
 )",
-                     quoted(work.program.string()), quoted(shards_of(work.directory).string()),
-                     quoted(work.directory.string()));
+                     shell_quoted(work.program.string()), shell_quoted(shards_of(work.directory).string()),
+                     shell_quoted(work.directory.string()));
 }
 
 const OwnOption* own_option(std::string_view word) {
@@ -211,7 +193,7 @@ std::vector<std::string> merge_command(const Submission& submission, const Work&
 
 std::string typed(const std::vector<std::string>& command) {
   std::string line;
-  for (const std::string& word : command) line += (line.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_quoted(word);
   return line;
 }
 
@@ -235,8 +217,8 @@ Queue queued_jobs(const Submission& submission) {
   for (const std::string& line : answer.lines) {
     const std::vector<std::string> fields = columns(line);
     if (fields.size() < 5) continue;
-    queue.jobs.push_back(
-        {fields[0] == submission.job ? whole(fields[1]).value_or(0) : 0, fields[2], fields[3], fields[4]});
+    queue.jobs.push_back({fields[0] == submission.job ? parse_as<std::uint32_t>(fields[1]).value_or(0) : 0,
+                          fields[2], fields[3], fields[4]});
   }
   return queue;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/json_archive.hpp"
+#include "model/run_file.hpp"
 #include "runner/result_directory.hpp"
 #include "runner/shards.hpp"
 #include "system/error.hpp"
@@ -71,6 +72,36 @@ void prepare_shards(const Run& run, const Submission& submission, const Run* ear
     shard.cases = cases_of_shard(run.cases, *shard.shard, earlier);
     ResultDirectory(path, ResultDirectory::Mode::create).save(shard);
   }
+}
+
+bool shards_are_missing(const Submission& submission, const fs::path& directory) {
+  std::error_code error;
+  for (std::uint32_t i = 1; i <= submission.shards; ++i) {
+    if (!fs::exists(shard_path(directory, i) / "run.json", error)) return true;
+  }
+  return false;
+}
+
+std::vector<std::uint32_t> shards_left(const Submission& submission, const fs::path& directory) {
+  std::vector<std::uint32_t> left;
+  for (std::uint32_t i = 1; i <= submission.shards; ++i) {
+    if (read_record(shard_path(directory, i)).state != RunState::complete) left.push_back(i);
+  }
+  return left;
+}
+
+void require_place(const fs::path& directory, bool begins) {
+  if (begins) ResultDirectory::require(directory, ResultDirectory::Mode::create, {});
+  if (const std::error_code error = obstacle_to_writing(shards_of(directory)))
+    throw Error(ExitCode::environment, fmt::format("cannot make {}: {}. Choose another --out.",
+                                                   shards_of(directory).string(), error.message()));
+}
+
+void make_folders(const fs::path& directory, bool begins) {
+  if (begins) ResultDirectory(directory, ResultDirectory::Mode::create);
+  if (const std::error_code error = make_folders(shards_of(directory) / "log"))
+    throw Error(ExitCode::environment, fmt::format("cannot make {}: {}. Choose another --out.",
+                                                   shards_of(directory).string(), error.message()));
 }
 
 }  // namespace mprof

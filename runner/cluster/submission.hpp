@@ -39,4 +39,18 @@ void write_submission(const Submission& submission, const std::filesystem::path&
 void prepare_shards(const Run& run, const Submission& submission, const Run* earlier,
                     const std::filesystem::path& directory);
 
+/// Whether shards were not made yet, as after a submission that was interrupted.
+[[nodiscard]] bool shards_are_missing(const Submission& submission, const std::filesystem::path& directory);
+
+/// The shards, from 1, that are not complete.
+[[nodiscard]] std::vector<std::uint32_t> shards_left(const Submission& submission,
+                                                     const std::filesystem::path& directory);
+
+/// Throws Error, before anything is planned or made, for a directory that cannot take the run and its shards.
+/// `begins`: it is not there yet.
+void require_place(const std::filesystem::path& directory, bool begins);
+
+/// Makes the folder of the shards, in a directory that can take the merged run.
+void make_folders(const std::filesystem::path& directory, bool begins);
+
 }  // namespace mprof

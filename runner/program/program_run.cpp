@@ -20,7 +20,7 @@
 #include "model/trace/journal.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/writer.hpp"
-#include "model/version.hpp"
+#include "runner/begin.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/program/family.hpp"
 #include "runner/survey.hpp"
@@ -471,10 +471,7 @@ VariantInfo variant_of(const ProgramRequest& request) {
 }  // namespace
 
 Run planned_program_run(const ProgramRequest& request) {
-  Run run;
-  run.tool = {version, revision};
-  run.command_line = request.command_line;
-  run.started = utc_now();
+  Run run = begin_record(request.command_line);
   run.families = {program_family("Programs, as they are")};
   Nouns& nouns = run.families.front().nouns;
   nouns.group = "range";

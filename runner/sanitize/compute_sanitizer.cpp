@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* program_name = "compute-sanitizer";
+constexpr const char* sanitizer_name = "compute-sanitizer";
 constexpr double version_timeout = 60;  // s
 constexpr std::size_t longest_report = 480;
 
@@ -194,7 +194,7 @@ std::vector<fs::path> sanitizer_folders() {
 
 Sanitizer find_sanitizer(const std::vector<fs::path>& folders, const Clock& clock) {
   Sanitizer sanitizer;
-  if (const auto program = find_program(program_name, folders)) {
+  if (const auto program = find_program(sanitizer_name, folders)) {
     std::error_code error;
     sanitizer.program = fs::absolute(*program, error).string();
     ask_version(sanitizer, clock);

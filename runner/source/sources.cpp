@@ -350,4 +350,17 @@ void reload_sources(Run& run, const SourceContext& context) {
   }
 }
 
+std::vector<std::string> with_baselines(const std::vector<PluginSource>& sources, const Registry& registry) {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id) {
+    if (registry.variant(id) != nullptr && std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  };
+  for (const PluginSource& source : sources) {
+    if (!source.family.empty()) continue;
+    add(registry.variant(source.variant)->info.baseline);
+    add(source.variant);
+  }
+  return ids;
+}
+
 }  // namespace mprof

@@ -58,4 +58,8 @@ struct FoundSources {
 /// Throws Error(incomparable) for one that has changed.
 void reload_sources(Run& run, const SourceContext& context);
 
+/// The registered ids of the sources' variants and of the baselines that they name, each once.
+[[nodiscard]] std::vector<std::string> with_baselines(const std::vector<PluginSource>& sources,
+                                                      const Registry& registry);
+
 }  // namespace mprof

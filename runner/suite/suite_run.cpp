@@ -9,7 +9,7 @@
 
 #include "device/device.hpp"
 #include "inputs/checksum.hpp"
-#include "model/version.hpp"
+#include "runner/begin.hpp"
 #include "runner/suite/printed_output.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -85,21 +85,15 @@ std::string program_below(const fs::path& folder, const std::string& word) {
                                                           : (folder / word).lexically_normal().string());
 }
 
-Run planned_suite_run(const RunRequest& request, const std::string& ranges, const Registry& registry) {
-  Run run;
-  run.tool = {version, revision};
-  run.started = utc_now();
-  run.plan = make_plan(request, registry, Devices::instance());
-  run.plan.ops = ranges;
-  run.plan.replay_limit = usual_replay_limit;
-  run.plan.rounds = request.rounds.value_or(request.quick ? 1 : most_rounds);
+Run planned_suite_run(const RunRequest& request, const std::string& ranges, const Registry& registry,
+                      std::vector<std::string> command_line) {
+  Plan plan = make_plan(request, registry, Devices::instance());
+  plan.ops = ranges;
+  plan.replay_limit = usual_replay_limit;
+  plan.rounds = request.rounds.value_or(request.quick ? 1 : most_rounds);
   // A sample a round; the time in which rounds may begin.
-  run.plan.stopping = {
-      .min_samples = 1, .max_samples = 1, .max_seconds = request.rounds ? 0 : longest_timing};
-  run.families = families_of(run.plan, registry);
-  run.variants = variants_of(run.plan, registry);
-  run.cases = make_cases(run.plan, registry);
-  return run;
+  plan.stopping = {.min_samples = 1, .max_samples = 1, .max_seconds = request.rounds ? 0 : longest_timing};
+  return begin_run(std::move(plan), registry, std::move(command_line));
 }
 
 void find_programs(const Suite& suite, Run& run) {

@@ -14,7 +14,7 @@ namespace mprof {
 /// The run of a suite that is asked for, nothing of it measured. `registry` holds the suite
 /// (register_suite()). Throws Error(usage) for a selection that is none.
 [[nodiscard]] Run planned_suite_run(const RunRequest& request, const std::string& ranges,
-                                    const Registry& registry);
+                                    const Registry& registry, std::vector<std::string> command_line);
 
 /// Runs what the suite says that builds these programs, the same command once, in the suite's folder.
 /// `begins` is told of each. Throws Error(usage) with the last lines of one that fails.

@@ -1,7 +1,6 @@
 #include "runner/suite/verification.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "runner/suite/suite_run.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/numbers.hpp"
 
 namespace mprof {
 namespace {
@@ -58,10 +58,7 @@ std::optional<std::string_view> next_word(std::string_view& text) {
 
 std::optional<double> number_of(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return parse_as<double>(word);
 }
 
 bool is_near(std::string_view word, std::string_view expected, double tolerance) {

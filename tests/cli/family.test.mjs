@@ -310,7 +310,7 @@ test("mprof new writes a family that is right, of each device, and nothing over 
   })) {
     const made = run("new", "family", `of-${device}`, "--device", device);
     assert.equal(made.code, 0, made.err);
-    assert.match(made.out, new RegExp(`Next: mprof run --source of-${device}\n`));
+    assert.match(made.out, new RegExp(`Next: mprof run --source of-${device} --quick\n`));
     assert.deepEqual(readdirSync(join(folder, `of-${device}`)).sort(), files);
     for (const file of files) assert.doesNotMatch(readFileSync(join(folder, `of-${device}`, file), "utf8"), /@/);
   }

@@ -105,9 +105,9 @@ test("a command that has an exit code of its own keeps it on a full disk", () =>
   const slower = ["compare", run, join(source, "tests", "golden", "run_b"), "--all"];
   assert.equal(mprof(slower).code, 1);
   expect_lost(slower, 1);
-  const { code, err } = on_full_disk(["list", "stray"]);
+  const { code, err } = on_full_disk(["doctor", "stray"]);
   assert.equal(code, 2);
-  assert.match(err, /^mprof: mprof list takes no argument[^\n]+\n$/, "nothing was to be printed");
+  assert.match(err, /^mprof: mprof doctor: unexpected argument[^\n]+\n$/, "nothing was to be printed");
   assert.equal(on_full_disk(["list"], { err: "full" }).code, 5, "the message is lost as well");
 });
 

@@ -260,3 +260,32 @@ test("a time limit costs the case, not the run", { skip }, (t) => {
   assert.equal(timing(run.cases[1]).status, "timeout");
   assert.match(result.err, new RegExp(`cpu_naive@10000 timing: timeout: took longer than ${limit} s`));
 });
+
+const has_gpu = existsSync("/proc/driver/nvidia/version");
+
+test("a run of which no case can be measured here ends with exit code 5, and names no next step", { skip: has_gpu ? "a GPU is here" : false }, (t) => {
+  const out = join(temporary(t), "run"), result = mprof(["run", "--variant", "conv/baseline", "--batch", "1", "--quick", "--out", out]);
+  assert.equal(result.code, 5, result.err);
+  assert.match(result.out, /Nothing was measured: no case can run here\. Result: /);
+  assert.doesNotMatch(result.out, /Next/);
+});
+
+test("before long work a line says how many cases, how long at most, and what --quick takes; skipped passes are one line", (t) => {
+  const out = join(temporary(t), "run"), one = ["run", "--variant", "elementwise/cpu_naive", "--size", "32", "--iterations", "1"];
+  const long = mprof([...one, "--rounds", "2", "--sampling-time", "25", "--out", out]);
+  assert.equal(long.code, 0, long.err);
+  assert.match(long.err, /^1 case in 2 rounds: up to 25 s of sampling\. With --quick: 1 case, up to \d+ s\.$/m);
+  assert.equal(long.err.split("\n").filter((line) => /skipped/i.test(line)).length, 1, long.err);
+  assert.match(long.err, /^Skipped passes: .*trace \(.+\)/m);
+  assert.match(long.out, /^Took [\d.]+ m?s, [\d.]+ m?s of it measuring and verifying\.$/m);
+  const brief = mprof([...one, "--quick", "--out", `${out}-quick`]);
+  assert.doesNotMatch(brief.err, /up to/);
+});
+
+test("the table of a run says how much faster each variant is than its baseline", (t) => {
+  const out = join(temporary(t), "run");
+  const { code, out: text, err } = mprof(["run", "--variant", "elementwise/cpu_*", "--size", "256", "--iterations", "1", "--quick", "--passes", "timing", "--out", out]);
+  assert.equal(code, 0, err);
+  assert.match(text, /Over Baseline/);
+  assert.match(text, /^elementwise\/cpu_threads\S* .*[\d.]+×/m);
+});

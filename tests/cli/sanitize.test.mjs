@@ -24,7 +24,7 @@ test("CPU variants are skipped with the reason, and exit code 5 says that nothin
   const result = mprof(["sanitize", run, "--tool", "racecheck,memcheck"]);
   assert.equal(result.code, 5, result.err);
   assert.equal(result.err.split("\n").filter((line) => line.includes("CUDA code only")).length, 1, "each reason once");
-  assert.match(result.out, /^8 results: 8 skipped\.\nNothing could be run under it/);
+  assert.match(result.out, /^8 results: 8 skipped\.\nNothing could be run under it: compute-sanitizer reads CUDA code only\./);
   const record = read_record(run);
   assert.equal(errors(record), "");
   assert.deepEqual(record.results.slice(0, 2).map((row) => row.tool), ["memcheck", "racecheck"], "in the order of the tools");

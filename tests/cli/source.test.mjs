@@ -403,7 +403,7 @@ test("mprof new writes a variant of each family that is right, and nothing over 
       const file = `first_${family}_${ending}.${ending}`;
       const made = run("new", "variant", file, "--family", family);
       assert.equal(made.code, 0, made.err);
-      assert.match(made.out, new RegExp(`Next: mprof run --source ${file}`));
+      assert.match(made.out, new RegExp(`Next: mprof run --source ${file} --quick`));
       assert.doesNotMatch(readFileSync(join(folder, file), "utf8"), /@/);
     }
   }

@@ -58,7 +58,7 @@ test("each version is built, verified, measured and held against the one before 
   assert.match(third, /[+−-]?[\d.]+ %/);
 
   writeFileSync(join(folder, "mine.cpp"), right + "// the same, and yet another version\n");
-  assert.match(await answer(5), /It is built from what it was built from before\./);
+  assert.match(await answer(5), /Nothing that is measured has changed\./);
   assert.ok(!existsSync(join(folder, "runs/4")));
 
   watch.kill("SIGINT");
@@ -79,7 +79,7 @@ test("a header beside the source is part of it", async (t) => {
   const { folder, watch, source, answer } = watched(t);
   await answer(1);
   writeFileSync(join(folder, "part.hpp"), "// nothing yet\n");
-  assert.match(await answer(2), /It is built from what it was built from before\./);
+  assert.match(await answer(2), /Nothing that is measured has changed\./);
   writeFileSync(join(folder, "mine.cpp"), `#include "part.hpp"\n${source()}`);
   assert.match(await answer(3), /^Version 2 of mine\.cpp/m);
   writeFileSync(join(folder, "part.hpp"), "// something\n");

@@ -1,7 +1,6 @@
 #include "report/analysis/standing/sweep.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "report/text/format.hpp"
+#include "system/numbers.hpp"
 
 namespace mprof {
 namespace {
@@ -20,11 +20,8 @@ constexpr std::size_t largest_grid = 400;
 constexpr double widest_linear_axis = 20;
 
 std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  const auto value = parse_as<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 bool is_power_of_two(double value) {

@@ -5,7 +5,7 @@
 #include <map>
 
 /// Files that somebody is at work on, for `mprof watch`.
-namespace mprof::cli {
+namespace mprof {
 
 /// When each file was written.
 using Stamp = std::map<std::filesystem::path, std::filesystem::file_time_type>;
@@ -17,8 +17,8 @@ void add_file(Stamp& stamp, const std::filesystem::path& file);
 void add_sources(Stamp& stamp, const std::filesystem::path& folder);
 
 /// Until `look` sees other files than `known`, with `file` among them, and nothing more is saved for as long
-/// as one look takes: editors write in steps. Throws Error(interrupted) where the user ends it.
+/// as one look takes: editors write in steps. Throws Error(interrupted) when `interrupt_fd` becomes readable.
 void wait_for_change(const Stamp& known, const std::filesystem::path& file,
-                     const std::function<Stamp()>& look);
+                     const std::function<Stamp()>& look, int interrupt_fd);
 
-}  // namespace mprof::cli
+}  // namespace mprof

@@ -1,4 +1,4 @@
-#include "cli/saves.hpp"
+#include "runner/watch/saves.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +7,9 @@
 
 #include <poll.h>
 
-#include "cli/interrupts.hpp"
 #include "system/error.hpp"
 
-namespace mprof::cli {
+namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,11 +37,11 @@ void add_sources(Stamp& stamp, const fs::path& folder) {
   }
 }
 
-void wait_for_change(const Stamp& known, const fs::path& file, const std::function<Stamp()>& look) {
-  const Interrupts interrupts;
+void wait_for_change(const Stamp& known, const fs::path& file, const std::function<Stamp()>& look,
+                     int interrupt_fd) {
   Stamp last = known;
   while (true) {
-    pollfd interrupt{.fd = interrupts.fd(), .events = POLLIN, .revents = 0};
+    pollfd interrupt{.fd = interrupt_fd, .events = POLLIN, .revents = 0};
     if (::poll(&interrupt, 1, look_every) > 0) throw Error(ExitCode::interrupted, "interrupted");
     Stamp now = look();
     if (now != known && now == last && now.contains(file)) return;
@@ -50,4 +49,4 @@ void wait_for_change(const Stamp& known, const fs::path& file, const std::functi
   }
 }
 
-}  // namespace mprof::cli
+}  // namespace mprof

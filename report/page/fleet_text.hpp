@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "report/analysis/fleet.hpp"
+
+namespace mprof {
+
+/// What `mprof fleet` prints: what is bad, or everything. Plain text.
+[[nodiscard]] std::string render_fleet_text(const Fleet& fleet, bool all);
+
+}  // namespace mprof

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "model/run.hpp"
+
+namespace mprof {
+
+/// One side of a session: a variant with values of its parameters, in one build of mprof.
+struct SessionSide {
+  std::string name{};     ///< as the user wrote it
+  std::string variant{};  ///< its id
+  std::map<std::string, std::vector<std::string>> settings{};
+  std::string program{};                ///< whose workers run it
+  std::vector<PluginSource> sources{};  ///< what it is built from, where it is none of mprof's own
+};
+
+/// What a name stands for: a variant with parameters, as in family/variant[width=16]; one of these sources,
+/// which are registered; or another build of mprof, that is its program, which runs `variant_of_builds`.
+/// Throws Error(usage) for a name that is none of these.
+[[nodiscard]] SessionSide session_side(const std::string& name, const std::string& variant_of_builds,
+                                       const std::vector<PluginSource>& sources, const Registry& registry);
+
+}  // namespace mprof

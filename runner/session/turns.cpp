@@ -1,0 +1,62 @@
+#include "runner/session/turns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "device/device.hpp"
+#include "runner/begin.hpp"
+#include "system/error.hpp"
+
+namespace mprof {
+
+Run planned_session_run(const SessionSide& side, RunRequest request, const Registry& registry,
+                        std::vector<std::string> command_line) {
+  request.patterns = {side.variant};
+  request.sources = side.sources;
+  request.settings = side.settings;
+  request.passes = {Pass::timing};
+  request.rounds = 1;
+  Plan plan = make_plan(request, registry, Devices::instance());
+  plan.stopping.max_samples = 20;  // more rounds tell more than more samples
+  plan.rounds = 0;
+  Run run = begin_run(std::move(plan), registry, std::move(command_line));
+  prepare_run(run, registry);
+  const PassResult* const timing = find_pass(run.cases.at(0), Pass::timing);
+  if (timing->status == Status::skipped)
+    throw Error(ExitCode::environment, fmt::format("{} cannot run here: {}", side.variant, timing->reason));
+  return run;
+}
+
+bool Turns::run_block() {
+  std::array<SessionArm*, 3> order{&arms_[0], &arms_[1], &arms_[2]};
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
+  const auto measure = [&](SessionArm* arm) { return run_round(*arm); };
+  return std::all_of(order.begin(), order.end(), measure) &&
+         std::all_of(order.rbegin(), order.rend(), measure);
+}
+
+bool Turns::run_round(SessionArm& arm) {
+  ++arm.run.plan.rounds;
+  if (arm.run.environment.empty()) take_environment(arm);
+  coordinate(arm.run, {{arm.side.program, "worker"}, *arm.directory, clock_, silent_, interrupt_fd_});
+  was_interrupted_ = arm.run.state == RunState::interrupted;
+  if (was_interrupted_) return false;
+  const PassResult& timing = *find_pass(arm.run.cases.at(0), Pass::timing);
+  if (timing.status == Status::ok) return true;
+  throw Error(ExitCode::wrong_output,
+              fmt::format("{} is {}: {}. What was measured is in {}.", arm.side.name,
+                          to_string(timing.status), timing.reason, arm.directory->path().string()));
+}
+
+/// One survey for all arms of one build.
+void Turns::take_environment(SessionArm& arm) const {
+  for (const SessionArm& other : arms_) {
+    if (other.run.environment.empty() || other.side.program != arm.side.program) continue;
+    arm.run.environment = other.run.environment;
+    arm.run.ceilings = other.run.ceilings;
+  }
+}
+
+}  // namespace mprof

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace mprof {
+
+/// Writes a first family of the user's own that works, with variants for the device: all of its files, or
+/// none. Throws Error(environment) where they cannot be written.
+void write_first_family(const std::filesystem::path& folder, const std::string& name,
+                        const std::string& device);
+
+/// Puts `with` in the place of each `what`.
+void replace_all(std::string& text, std::string_view what, const std::string& with);
+
+}  // namespace mprof
