@@ -74,7 +74,7 @@ class DuplicateKeys {
 };
 
 Json parse_header(std::string_view text, const std::string& name) {
-  json::require_shallow(text, name);
+  json::require_plain(text, name);
   Json header;
   try {
     header = Json::parse(text, DuplicateKeys(name));

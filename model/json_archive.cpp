@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "system/files.hpp"
 
 namespace mprof::json {
@@ -85,6 +87,10 @@ std::string plain(const std::string& message) {
 
 constexpr std::size_t deepest = 100;
 
+/// A value costs its reader at least 16 bytes, however short its text is. Of a few million that does not
+/// matter.
+constexpr std::size_t bytes_of_value = 6, most_small_values = 4'000'000;
+
 }  // namespace
 
 std::string quote(const Json& value) {
@@ -97,8 +103,8 @@ void fail(const std::string& where, const std::string& expected, const Json& fou
   throw Error(ExitCode::usage, where + ": expected " + expected + ", found " + quote(found));
 }
 
-void require_shallow(std::string_view text, const std::string& name) {
-  std::size_t depth = 0;
+void require_plain(std::string_view text, const std::string& name) {
+  std::size_t depth = 0, values = 1;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -114,12 +120,18 @@ void require_shallow(std::string_view text, const std::string& name) {
       }
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
+    } else if (c == ',') {
+      ++values;
     }
   }
+  if (values > most_small_values && values > text.size() / bytes_of_value)
+    throw Error(ExitCode::usage, fmt::format("{}: {} values in {} bytes are more than anything that mprof "
+                                             "writes has. Ask for the file again, or leave it out",
+                                             name, values, text.size()));
 }
 
 Json parse(std::string_view text, const std::string& name) {
-  require_shallow(text, name);
+  require_plain(text, name);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {

@@ -226,15 +226,15 @@ template <class T>
   return value;
 }
 
-/// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes: each level costs a
-/// reader some of its stack.
-void require_shallow(std::string_view text, const std::string& name);
+/// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes, or is made of more
+/// values: a level costs its reader some of the stack, and a value some memory.
+void require_plain(std::string_view text, const std::string& name);
 
-/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none, or nests too deep.
+/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none, or one that require_plain() refuses.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
 
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.
-inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 30;
+inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 28;
 
 /// Of a file of a directory that came from anywhere (read_file_within()).
 [[nodiscard]] Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file);

@@ -36,7 +36,7 @@ nlohmann::json view_of(const mprof::Run& run) {
 }
 
 /// No-break spaces are typed as spaces here.
-std::string said(const nlohmann::json& line) {
+std::string line_text(const nlohmann::json& line) {
   std::string text = line["text"];
   for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
   return text;
@@ -145,7 +145,7 @@ TEST(Brief, ALibraryInTF32IsNoRivalOfFP16ThoughHeldToOneTolerance) {
 
 TEST(BriefView, SaysInWhichPrecisionALibraryIsHeldAgainst) {
   const nlohmann::json view = view_of(ladder_of_kinds());
-  const std::string columns = said(view["best"][1]);
+  const std::string columns = line_text(view["best"][1]);
   EXPECT_NE(columns.find("2.00× as fast as cuBLAS (conv/rival"), std::string::npos) << columns;
   EXPECT_NE(columns.find(", both allowed FP16"), std::string::npos) << columns;
   const std::string libraries = view["libraries"];
@@ -156,7 +156,7 @@ TEST(BriefView, SaysInWhichPrecisionALibraryIsHeldAgainst) {
 TEST(BriefView, AFastestOfALibraryHasOwnCodesLikeBesideIt) {
   mprof::Run run = ladder_of_kinds();
   samples::timing(run.cases[2]).status = Status::wrong;
-  const std::string rows = said(view_of(run)["best"][0]);
+  const std::string rows = line_text(view_of(run)["best"][0]);
   EXPECT_NE(
       rows.find("it is cuBLAS's, and the fastest of own code, conv/slow, is 0.250× as fast, and 1.50× as "
                 "fast as cuBLAS (conv/rival"),
@@ -193,7 +193,7 @@ TEST(Brief, WithoutAMeasuredBaselineNothingIsHeldAgainstIt) {
   const nlohmann::json view = view_of(run);
   for (const nlohmann::json& column : view["table"]["columns"]) EXPECT_NE(column["head"], "Over baseline");
   EXPECT_FALSE(view["chart"]);
-  const std::string rows = said(view["best"][0]);
+  const std::string rows = line_text(view["best"][0]);
   EXPECT_TRUE(rows.starts_with("conv/better in 1.000 s, 2.00× as fast as cuBLAS (conv/rival) (95 %: "))
       << rows;
 }
@@ -208,7 +208,7 @@ TEST(Brief, NamesTheLibrariesThatNothingTellsApartFromTheRival) {
   ASSERT_EQ(brief.rivals[0].level.size(), 1U) << "as fast in the first op";
   EXPECT_NE(brief.rivals[0].level[0]->key.variant, brief.rivals[0].rival->key.variant);
   EXPECT_TRUE(brief.rivals[1].level.empty()) << "four times slower in the second";
-  const std::string rows = said(view_of(run)["best"][0]);
+  const std::string rows = line_text(view_of(run)["best"][0]);
   EXPECT_TRUE(rows.find("cuBLAS (conv/rival; level with conv/level)") != std::string::npos ||
               rows.find("cuDNN (conv/level; level with conv/rival)") != std::string::npos)
       << rows;
@@ -244,7 +244,7 @@ TEST(BriefView, AWholeThatIsAheadDespiteItsKernelsOwesItToItsCopies) {
   for (Measurement& m : samples::timing(run.cases[2]).measurements) {
     if (m.metric == "total_time") std::ranges::fill(m.samples, 1.0);
   }
-  const auto whole = [&run] { return said(view_of(run)["best"].back()); };
+  const auto whole = [&run] { return line_text(view_of(run)["best"].back()); };
   const auto is_said = [&] { return whole().find(says) != std::string::npos; };
   ASSERT_NE(whole().find("as fast as cuBLAS (conv/rival)"), std::string::npos) << whole();
   EXPECT_FALSE(is_said()) << "nothing was traced: " << whole();
@@ -263,7 +263,7 @@ TEST(BriefView, ADisturbedTimeIsWithoutAVerdictAndNotLevel) {
   for (Case& c : run.cases) {
     for (Measurement& m : samples::timing(c).measurements) m.disturbed = "other processes used the CPUs";
   }
-  const std::string rows = said(view_of(run)["best"][0]);
+  const std::string rows = line_text(view_of(run)["best"][0]);
   EXPECT_NE(rows.find("2.00× as fast as cuBLAS (conv/rival) (no verdict: a time was disturbed)"),
             std::string::npos)
       << rows;
@@ -277,28 +277,28 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
   }
   EXPECT_EQ(leads, (std::vector<std::string>{"layer1", "layer2", "The ops together", "Whole execution",
                                              "What bounds it now", "Is it right"}));
-  const std::string rows = said(view["best"][0]), columns = said(view["best"][1]);
+  const std::string rows = line_text(view["best"][0]), columns = line_text(view["best"][1]);
   EXPECT_TRUE(rows.starts_with("conv/better in 1.000 s, 4.00× as fast as conv/slow (95 %: ")) << rows;
   EXPECT_NE(rows.find(", 2.00× as fast as cuBLAS (conv/rival) (95 %: "), std::string::npos) << rows;
   EXPECT_NE(columns.find("it is cuBLAS's, and the fastest of own code, conv/better, is 0.75"),
             std::string::npos)
       << columns;
-  EXPECT_EQ(said(view["outlook"][0]), "Not known (nothing was traced).");
+  EXPECT_EQ(line_text(view["outlook"][0]), "Not known (nothing was traced).");
 }
 
 TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
-  const std::string tighter = said(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
+  const std::string tighter = line_text(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
   EXPECT_NE(
       tighter.find(
           "though held to a looser tolerance (2.0e-3, not 1.0e-5): at 1.0e-5 conv/slow is 0.500× as fast"),
       std::string::npos)
       << tighter;
-  const std::string looser = said(view_of(ladder_of_precisions(1e-5, 2e-3))["best"][0]);
+  const std::string looser = line_text(view_of(ladder_of_precisions(1e-5, 2e-3))["best"][0]);
   EXPECT_NE(looser.find("and held to a tighter tolerance (1.0e-5, not 2.0e-3)"), std::string::npos) << looser;
-  EXPECT_EQ(said(view_of(ladder())["best"][0]).find("tolerance"), std::string::npos);
+  EXPECT_EQ(line_text(view_of(ladder())["best"][0]).find("tolerance"), std::string::npos);
   mprof::Run of_a_precision = ladder_of_precisions(2e-3, 1e-5);
   of_a_precision.cases[2].key.parameters["precision"] = "tf32";
-  const std::string named = said(view_of(of_a_precision)["best"][0]);
+  const std::string named = line_text(view_of(of_a_precision)["best"][0]);
   EXPECT_NE(named.find("tolerance (2.0e-3 in TF32, not 1.0e-5): at"), std::string::npos) << named;
 }
 
@@ -318,28 +318,28 @@ TEST(BriefView, SaysWhatALibraryWasAskedForAndHowLittleOfTheWholeItIs) {
   samples::set_samples(run.cases[3], "total_time", "", samples::around(35));
   samples::set_samples(run.cases[2], "total_time", "", samples::around(7));
   const nlohmann::json best = view_of(run)["best"];
-  EXPECT_NE(said(best[0]).find("cuBLAS (conv/rival, math=fp32) (95 %"), std::string::npos) << said(best[0]);
-  const std::string whole = said(best.back());
+  EXPECT_NE(line_text(best[0]).find("cuBLAS (conv/rival, math=fp32) (95 %"), std::string::npos) << line_text(best[0]);
+  const std::string whole = line_text(best.back());
   EXPECT_NE(whole.find("math=fp32; its ops are 10.0 % of its time, the rest copies and host)"),
             std::string::npos)
       << whole;
   samples::set_samples(run.cases[3], "total_time", "", samples::around(4));
-  EXPECT_EQ(said(view_of(run)["best"].back()).find("its ops are"), std::string::npos);
+  EXPECT_EQ(line_text(view_of(run)["best"].back()).find("its ops are"), std::string::npos);
 }
 
 TEST(BriefView, SaysNoShareOfPeaksThatAnOpIsBeyond) {
   mprof::Run run = ladder();
   const std::string op = run.cases[2].ops[0].name;
-  EXPECT_NE(said(view_of(run)["best"][0]).find("of what measured peaks allow"), std::string::npos);
+  EXPECT_NE(line_text(view_of(run)["best"][0]).find("of what measured peaks allow"), std::string::npos);
   samples::set_samples(run.cases[2], "compute_throughput", op, {412});
-  const std::string beyond = said(view_of(run)["best"][0]);
+  const std::string beyond = line_text(view_of(run)["best"][0]);
   EXPECT_EQ(beyond.find("measured peaks"), std::string::npos) << beyond;
 }
 
 TEST(BriefView, SaysWhoIsFastestAtTheTightToleranceOfTheBaseline) {
   mprof::Run run = ladder_of_precisions(2e-3, 1e-5);
   run.variants[3].library.clear();
-  const std::string best = said(view_of(run)["best"][0]);
+  const std::string best = line_text(view_of(run)["best"][0]);
   EXPECT_NE(best.find("held to a tolerance of 2.0e-3 (to 1.0e-5 the fastest is conv/rival, 2.000 s)"),
             std::string::npos)
       << best;
@@ -393,8 +393,8 @@ TEST(BriefView, WhatIsLevelIsSaidAsLevel) {
   run.variants[3].library.clear();
   run.cases[3] = samples::timed_case(run.variants[3], 100, 4, 8);
   const nlohmann::json view = view_of(run);
-  EXPECT_NE(said(view["best"][0]).find("level with "), std::string::npos) << said(view["best"][0]);
-  EXPECT_EQ(said(view["best"][0]).find("× as fast"), std::string::npos)
+  EXPECT_NE(line_text(view["best"][0]).find("level with "), std::string::npos) << line_text(view["best"][0]);
+  EXPECT_EQ(line_text(view["best"][0]).find("× as fast"), std::string::npos)
       << "nothing is said to be faster than what it is level with";
 }
 
