@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiled for plain x86-64 (CMakeLists.txt), and run before any other initializer: a CPU without the
 // instructions that the rest of the program was compiled for gets a message instead of an illegal
 // instruction.

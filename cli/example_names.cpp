@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/example_names.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/family_options.hpp"
 
 #include <algorithm>

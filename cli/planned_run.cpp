@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/planned_run.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/page/report.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/sanitize/sanitize.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/sanitize_lines.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// What commands print to stdout and stderr. Where one cannot be written, the rest for it is dropped and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/submission_request.hpp"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/suite_run.hpp"
 
 #include <algorithm>

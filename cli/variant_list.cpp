@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/variant_list.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/version_lines.hpp"
 
 #include <algorithm>

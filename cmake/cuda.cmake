@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The CUDA parts: cuda/, collectors/cuda/ and every .cu file of kernels/, when the toolkit is found. Sets MPROF_WITH_CUDA.
 file(GLOB MPROF_CUDA_KERNELS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.cu
   ${CMAKE_SOURCE_DIR}/kernels/*/device/*.cu)

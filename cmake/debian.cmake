@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What Debian's policy asks of a package's documentation, in the folder that CPack is about to pack.
 set(folder ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/doc/mprof)
 file(READ ${folder}/LICENSE license)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Third-party libraries, as targets. All are Debian packages (scripts/lib/packages.sh names them) but those in
 # JavaScript (npm).
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake)

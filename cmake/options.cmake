@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What a build can be told. The presets set these.
 set(MPROF_CUDA AUTO CACHE STRING "Build the CUDA parts: AUTO (when the toolkit is found), ON or OFF")
 option(MPROF_BUILD_TESTS "Build the tests" OFF)

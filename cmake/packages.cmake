@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The .deb, which `scripts/package deb` makes of an optimized build with CPack. Manual pages and completions belong to the
 # install() rules of CMakeLists.txt: share/man/man1, share/bash-completion/completions, share/zsh/vendor-completions,
 # share/fish/vendor_completions.d.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Other projects' headers, parsed once for all files that come to use them: they are half of the time that a file of the
 # report takes. Never mprof's own. A file includes what it needs as if there were none of this: .ci/run has clang-tidy read
 # the files without it, and MPROF_PRECOMPILED_HEADERS=OFF builds so.

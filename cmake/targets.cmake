@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # How a folder becomes a target.
 
 function(mprof_configure_target target)

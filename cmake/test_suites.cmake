@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Run after a test program was built: asks it for its suites and writes a CTest file in which each suite is a test. A process
 # for each of a thousand cases would spend more time on starting than on testing, above all under the sanitizers.
 #   cmake -DPROGRAM=... -DPREFIX=report. -DRESULTS=folder -DOUTPUT=file [-DPROPERTIES=...] -P test_suites.cmake

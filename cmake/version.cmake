@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Writes version.cpp when its contents changed. Run at each build: the revision changes without a re-configure.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE revision
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)

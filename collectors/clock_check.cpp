@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/clock_check.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/collector.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/hardware_counters.hpp"
 
 #include <map>

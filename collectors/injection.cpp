@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/injection.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/range_times.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/stage_work.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/ceiling_timing.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/check.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/check.hpp"
 #include "cuda/cold_cache.hpp"
 #include "cuda/driver.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// A parameter block of CUPTI's profiling functions, zeroed and with its size. A macro, since CUPTI gives

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/driver.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/event_timer.hpp"
 
 #include <vector>

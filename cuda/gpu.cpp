@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/gpu.hpp"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/kernel_launch.hpp"
 
 #include <array>

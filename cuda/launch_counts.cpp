@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/launch_counts.hpp"
 
 #include <array>

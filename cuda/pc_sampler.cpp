@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/pc_sampler.hpp"
 
 #include <algorithm>

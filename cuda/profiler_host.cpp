@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/profiler_host.hpp"
 
 #include <algorithm>

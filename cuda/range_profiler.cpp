@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/range_profiler.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/shared_library.hpp"
 
 #include <cstdlib>

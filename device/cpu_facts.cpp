@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "device/cpu_facts.hpp"
 
 #include <algorithm>

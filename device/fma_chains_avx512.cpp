@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiled for AVX-512F (CMakeLists.txt), whatever the rest is compiled for; called only where the CPU has
 // it.
 #include "device/fma_chains_avx512.hpp"

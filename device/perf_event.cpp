@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "device/perf_event.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "device/thread_team.hpp"
 
 #include <algorithm>

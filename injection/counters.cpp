@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The library that the driver loads into each process of a program in its counters pass
 // (CUDA_INJECTION64_PATH), and NVTX before that (NVTX_INJECTION64_PATH). It has CUPTI count launches of
 // kernels, one launch of each for a pass of the metrics, and writes what was counted to a journal: no launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/cupti_functions.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/driver_functions.hpp"
 
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/journal_writer.hpp"
 
 #include <algorithm>

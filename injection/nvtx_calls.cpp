@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/nvtx_calls.hpp"
 
 #include <atomic>

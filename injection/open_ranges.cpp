@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/open_ranges.hpp"
 
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The library that the dynamic linker loads into each process in the trace pass (LD_PRELOAD), before all
 // others: it stands before the functions of libc and POSIX threads that wait or enter the kernel, and notes
 // those calls that last as long as system_calls::threshold. It never allocates memory by malloc, prints or

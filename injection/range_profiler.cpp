@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/range_profiler.hpp"
 
 #include <filesystem>

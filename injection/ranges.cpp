@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The library that NVTX loads into each process of a program in its timing pass (NVTX_INJECTION64_PATH): it
 // writes when ranges began and ended, and nothing else; no CUPTI is loaded. A process that has no range does
 // not load it.

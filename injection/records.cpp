@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/records.hpp"
 
 #include <array>

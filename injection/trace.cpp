@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The library that the driver loads into each process of a program in its trace pass (CUDA_INJECTION64_PATH),
 // and NVTX before that where the program calls it first (NVTX_INJECTION64_PATH). It has CUPTI record what the
 // process asks of CUDA, and writes that to a journal. It never prints, throws or ends the process: what it

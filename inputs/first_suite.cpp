@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/first_suite.hpp"
 
 #include "embedded/first_suite.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/ncu_csv.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/printed_number.hpp"
 
 #include <algorithm>

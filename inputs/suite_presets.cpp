@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/suite_presets.hpp"
 
 namespace mprof {

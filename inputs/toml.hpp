@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// toml++, whose assertions on its own state some broken texts fail (3.3.0: `[ }`): here they throw, in every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/family_library.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/plugin_library.hpp"
 
 #include <fmt/format.h>

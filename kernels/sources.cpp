@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/sources.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/case_index.hpp"
 
 namespace mprof {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/json_archive.hpp"
 
 #include <algorithm>

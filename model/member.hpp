@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// A member of a struct by its name, for lists that say of each column or field where a row has it.

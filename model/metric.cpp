@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/metric.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/enum_names.hpp"
 #include "model/run.hpp"
 

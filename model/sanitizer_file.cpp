@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/sanitizer_file.hpp"
 
 #include <system_error>

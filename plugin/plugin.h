@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef MPROF_PLUGIN_H
 #define MPROF_PLUGIN_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/coordinator.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/further_rounds.hpp"
 
 #include <algorithm>

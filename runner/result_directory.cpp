@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/result_directory.hpp"
 
 #include <algorithm>

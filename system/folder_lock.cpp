@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/folder_lock.hpp"
 
 #include <cerrno>

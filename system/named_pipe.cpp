@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/named_pipe.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/owned.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// Temporary files and folders whose owner may be killed. Each is locked (flock) as long as its process

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/process_state.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/shell.hpp"
 
 #include <algorithm>

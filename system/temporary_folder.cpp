@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/temporary_folder.hpp"
 
 #include <cerrno>

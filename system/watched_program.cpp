@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "system/watched_program.hpp"
 
 #include <algorithm>

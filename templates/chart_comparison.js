@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two runs: ratios of their times as a forest plot, throughputs before and after as dumbbells. See charts.js for the rules.
 
 // Rows of which each has two lines, a case and what of it. Where a reader has filtered them, the first ones stay.

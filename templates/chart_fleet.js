@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A fleet: a heat map of many GPUs and times, too small for figures. See charts.js for the rules.
 
 var mprof_fleet_labels = 130;  // px, for the names of times, which stand upright

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times over runs: a curve, with lines where they changed. See charts.js for the rules.
 
 function mprof_history(view, theme, width) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The roofline: kernels by arithmetic intensity and rate, under the measured roofs. See charts.js for the rules.
 
 // Range of the points and of the knee of the roof, in logarithms, with some air around them.

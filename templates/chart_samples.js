@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Raw samples in the order taken: a panel for each time, one above the other. See charts.js for the rules.
 
 var mprof_strip_size = { head: 4, title: 22, plot: 110, gap: 12, axis: 40, left: 56, right: 14, between: 0.12 };

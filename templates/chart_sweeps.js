@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Parameter sweeps: a curve for one parameter, a heat map for two. See charts.js for the rules.
 
 // --- Sweeps of one parameter: a curve

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Timelines: what ran when, on which stream. See charts.js for the rules.
 
 // Where a block stands in its row, whether it is hatched, and which colour of text can be read on it. Place,

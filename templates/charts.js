@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The charts of a report, each defined once: a function from a chart's view (report/views/chart_views.cpp) to an ECharts
 // option. The page draws them live; mprof itself runs the same code to write static SVG. So: ES5, no document, no window.
 // Here is what they share, and the dots and bars; each other kind of chart has a file of its own.

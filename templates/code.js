@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Code gets its colours when it is unfolded.
 (function () {
   'use strict';

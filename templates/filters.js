@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The filter above a comparison's charts: by verdict, and by words as the tables filter their rows. It chooses rows of charts
 // that have some, and charts that have none.
 (function () {

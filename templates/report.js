@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the page does beyond standing there: theme, charts and the choice among them, contents, links, paper. Everything is
 // readable without; tables have a script of their own.
 (function () {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the page's tables do beyond standing there: a click on a head sorts, a word filters, a button copies. Nothing here
 // reads figures: each cell brings the number that its text was made from (report/views/table.hpp), and one without is missing.
 (function () {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the controls beside a timeline do: which cases it shows, and which part of their time.
 
 const mprof_whole_window = { start: 0, end: 100 };

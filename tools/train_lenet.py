@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Train the LeNet that mprof's `conv` family runs, and write its weights and test vectors.
 
     tools/train_lenet.py --images DIR --out data

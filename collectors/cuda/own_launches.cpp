@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/cuda/own_launches.hpp"
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/persisting_cache.hpp"
 
 #include <memory>

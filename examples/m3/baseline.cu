@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A thread for each element of the output, which reads all that it needs from global memory.
 #include "harness.cuh"
 

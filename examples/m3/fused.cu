@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The convolution as a product of matrices, mask times unrolled input, in one kernel: the unrolled input is
 // never stored. A thread has one pixel of all maps, so that each input element that it reads serves all of
 // them; the masks are in shared memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The program around a convolution: the two layers of a LeNet on images that it makes itself, timed by the
 // host's clock, and verified on the CPU. A .cu includes it and defines the three functions below; what it
 // prints are the lines of the course's project (University of Illinois, ECE 408).

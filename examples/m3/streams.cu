@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernel of baseline.cu, with the batch in parts on several streams: while one part is computed, the next
 // one is copied to the GPU and the one before back. All of that is within conv_forward_gpu(), so its op time
 // holds the copies.

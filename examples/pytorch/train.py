@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Trains a small residual network on images that it draws itself, as a program that knows nothing of mprof:
 
     mprof run --out training -- python3 examples/pytorch/train.py --steps 500

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """PyTorch's forward convolution at the sizes of the family conv's two layers, as its expert would call it: cuDNN's benchmark mode
 with every algorithm that it has, weights and images in the type and the memory format that are asked for.
 

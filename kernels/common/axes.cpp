@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/common/axes.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/common/op.hpp"
 
 #include "kernels/common/poison.hpp"

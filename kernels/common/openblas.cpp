@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/common/openblas.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/common/parallel.hpp"
 
 #include <algorithm>

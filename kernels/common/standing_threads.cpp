@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/common/standing_threads.hpp"
 
 #include <utility>

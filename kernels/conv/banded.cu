@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A product with a banded matrix on tensor cores: what neighbours in memory is multiplied as it lies.
 //
 // Idea        im2col gathers, because it asks for all taps of one pixel in a row of the product. Here a row

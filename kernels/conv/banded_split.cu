@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The banded product in single precision: each factor is the sum of two FP16 numbers.
 //
 // Idea        A float has 24 bits of mantissa. The FP16 number next to it has 11 of them, and the FP16 number

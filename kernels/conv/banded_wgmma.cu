@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The banded product by wgmma: Hopper's instructions of four warps, with whole images as bulk copies.
 //
 // Idea        mma.sync, the instruction of `banded`, reaches 60 % of the rate at which Hopper's tensor cores

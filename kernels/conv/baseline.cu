@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One thread an output element, straight from global memory: the first kernel that anybody writes.
 //
 // Idea        The grid covers the output: blockIdx.x is the map, blockIdx.y the tile of tile_width x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Input channels split over threads: more threads, shorter sums, and a reduction at the end.
 //
 // Idea        The sum of an output element runs over C x K x K products. Give each output element one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Several outputs a thread: load an input element once, use it for several maps.
 //
 // Idea        Neighbouring maps read the same input. A thread that computes one pixel of four maps loads

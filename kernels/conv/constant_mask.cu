@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The weights in constant memory, which is made for values that a whole warp reads at once.
 //
 // Idea        All threads of a block work on the same map, so in each step of the loops they read the

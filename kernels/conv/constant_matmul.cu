@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The matrix product with the masks in constant memory instead of shared memory.
 //
 // Idea        unroll_matmul stages a tile of the masks in shared memory in each step, though all blocks use

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Both small changes at once: the weights in constant memory, and the loop over a mask row unrolled.
 //
 // Idea        constant_mask takes one of the two loads of a product out of the L1/TEX pipe; restrict_unroll

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convolution as a matrix product: copy the input so that a library built for something else can do the work.
 //
 // Idea        Write the C x K x K inputs of each output pixel into a column of a matrix ("im2col"). Then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definition, written down: seven loops, one thread, one sum.
 //
 // Idea        Each output element is the sum of C x K x K products. Loop over the output (image, map, row,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rival: Intel's oneDNN, used as its documentation says to.
 //
 // Idea        Ask the library for a forward convolution with the layouts left open (format_tag::any). It

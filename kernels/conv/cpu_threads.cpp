@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same sums, in an order that the machine likes: all cores, full vectors, many chains.
 //
 // Idea        Keep a block of output in registers. With vectors of eight columns (AVX2) that is twelve sums:

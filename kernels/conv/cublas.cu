@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The product by the vendor's library, called as its documentation says to.
 //
 // Idea        im2col as in unroll_matmul, and cuBLAS for the product. cublasSgemmStridedBatched makes one

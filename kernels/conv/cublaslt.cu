@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The product by the vendor's library at its best: its light interface, which lets one choose.
 //
 // Idea        im2col and a product for each image, as in cublas, with three things that cublasSgemm does not

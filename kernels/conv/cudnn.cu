@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rival: NVIDIA's cuDNN, called as its expert would.
 //
 // Idea        cuDNN computes a convolution in dozens of ways, and says beforehand only which it thinks fast.

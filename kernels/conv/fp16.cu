@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Half precision: convert the input, multiply and add in half, convert the output back.
 //
 // Idea        Half the bytes in the inner loop. One kernel converts the input to half, the convolution

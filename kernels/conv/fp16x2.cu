@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Half precision, two outputs a thread: one instruction multiplies and adds for two maps.
 //
 // Idea        __hfma2 works on two halves in one register at the price of one. The pair here is one pixel

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same product without its matrix: im2col happens while a tile is loaded.
 //
 // Idea        A tile of the unrolled matrix is needed in shared memory only, and each of its elements is an

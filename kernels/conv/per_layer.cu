@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A kernel for each layer: what the other variants teach, with the layer's shape known at compile time.
 //
 // Idea        Multiply-adds only run at the rate of the FP32 pipe when each operand that is loaded serves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The best kernels behind small copies: many lanes keep both directions of the link and the host's cores
 // busy.
 //

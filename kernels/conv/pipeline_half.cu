@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Half the bytes on the link: inputs and outputs cross it in half precision.
 //
 // Idea        `pipeline` keeps the link busy in both directions, so that only fewer bytes make it faster. The

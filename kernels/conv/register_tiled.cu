@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tiling in registers: a thread computes all maps of several pixels, and uses each loaded value many times.
 //
 // Idea        fused_matmul loads two values from shared memory for each multiply-add. Here a thread owns a

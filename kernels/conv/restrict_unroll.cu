@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The baseline, with what the compiler cannot know: what does not overlap, and how far to unroll.
 //
 // Idea        Two changes to the baseline, none to the algorithm. Pointers are const and __restrict__, so

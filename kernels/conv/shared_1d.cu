@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The input tile in a flat shared array, whose rows are as long as the banks like them.
 //
 // Idea        The same as shared_2d, but the array is flat and sized at launch, so that the length of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The input tile of a block in shared memory, as a two-dimensional array; the weights in constant memory.
 //
 // Idea        The pixels of a tile read overlapping windows of the input: each input element K x K times.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The batch in chunks over several streams: while one chunk computes, others are copied.
 //
 // Idea        The baseline's layer takes far longer than its kernel: the input goes to the GPU, then the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The fused product on tensor cores: a warp multiplies matrices of 16 x 8 and 8 x 8 with one instruction.
 //
 // Idea        A block takes an image (or a band of its rows, where it is large) into shared memory once,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convolution as a matrix product, written out: unroll, multiply, permute.
 //
 // Idea        Three kernels. im2col_section writes the C x K x K inputs of each output pixel into a column of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One thread a column, walking down the rows: too few threads, and divergent ones.
 //
 // Idea        A thread owns a column and applies its column's function to one row after the other. The first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One thread an element, along the rows: threads enough for every multiprocessor.
 //
 // Idea        Blocks of 256 neighbouring columns of one row. A warp's accesses are the 128 bytes that they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definition, written down: two loops, one thread, the functions of the C library.
 //
 // Idea        Go through the matrix row by row. For each element apply v = v + sqrt(f(v) + 1) as often as

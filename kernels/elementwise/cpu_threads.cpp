@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // All cores, and eight values of one function at a time.
 //
 // Idea        Rows are dealt out to threads. Within a row, 32 neighbouring columns are four vectors of eight

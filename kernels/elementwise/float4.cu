@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Four neighbouring columns a thread: every thread of a warp has the same work.
 //
 // Idea        The functions repeat every four columns. A thread that computes four of them evaluates all four

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // float4 with the GPU's own functions in place of the mathematical library's.
 //
 // Idea        A multiprocessor has units for the logarithm, sine, cosine and roots, one instruction each. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // float4 by way of shared memory, where nothing is shared.
 //
 // Idea        Load a tile into shared memory, compute on it, store it from there: the pattern that gains so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // float4 in as many launches as there are waves of blocks.
 //
 // Idea        Launch as many blocks as all multiprocessors hold at the same time, and when they are done the

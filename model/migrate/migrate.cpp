@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/migrate/migrate.hpp"
 
 #include <array>

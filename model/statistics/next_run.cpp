@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/statistics/next_run.hpp"
 
 #include <algorithm>

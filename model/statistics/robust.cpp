@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/statistics/robust.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/counter_request.hpp"
 
 #include <cstring>

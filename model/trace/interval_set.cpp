@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/interval_set.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/joiner.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/journal_reader.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/program.hpp"
 
 #include <algorithm>

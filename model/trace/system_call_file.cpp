@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/system_call_file.hpp"
 
 #include <algorithm>

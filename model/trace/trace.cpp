@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/trace.hpp"
 
 #include <cctype>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/writer.hpp"
 
 #include <algorithm>

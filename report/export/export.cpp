@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/export/export.hpp"
 
 #include <algorithm>

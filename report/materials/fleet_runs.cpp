@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/materials/fleet_runs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/materials/materials.hpp"
 
 #include "model/sanitizer_file.hpp"

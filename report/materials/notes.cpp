@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/materials/notes.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/page/fleet_page.hpp"
 
 #include "report/page/charts.hpp"

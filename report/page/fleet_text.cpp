@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/page/fleet_text.hpp"
 
 #include <algorithm>

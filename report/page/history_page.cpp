@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/page/history_page.hpp"
 
 #include <fmt/format.h>

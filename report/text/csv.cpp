@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/text/csv.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/text/markdown.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/text/plain_text.hpp"
 
 #include <algorithm>

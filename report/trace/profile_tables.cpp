@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/trace/profile_tables.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/trace/profile_text.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/trace/range_kernels.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/trace/slice_lanes.hpp"
 
 namespace mprof {

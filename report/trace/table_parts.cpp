@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/trace/table_parts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/advice_view.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/answer_sentences.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/brief_head.hpp"
 
 #include <algorithm>

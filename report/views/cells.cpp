@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/cells.hpp"
 
 #include <fmt/format.h>

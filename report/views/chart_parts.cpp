@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/chart_parts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/comparison_charts.hpp"
 
 #include <algorithm>

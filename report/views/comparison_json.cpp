@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/json_parts.hpp"
 #include "report/views/views.hpp"
 #include "report/wording/comparison.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/fleet_charts.hpp"
 
 #include <algorithm>

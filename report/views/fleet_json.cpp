@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/views.hpp"
 
 namespace mprof {

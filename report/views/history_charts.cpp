@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/history_charts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/page_plan.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/session_view.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/summary.hpp"
 
 #include <algorithm>

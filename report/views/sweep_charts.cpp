@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/sweep_charts.hpp"
 
 #include <algorithm>

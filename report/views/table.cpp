@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/table.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/time_budget_view.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/wording/comparison.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/wording/reasons.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/wording/why.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/cluster/overview.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/cluster/progress.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/cluster/submission.hpp"
 
 #include <algorithm>

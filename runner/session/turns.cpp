@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/session/turns.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/source/build.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/source/first_family.hpp"
 
 #include <system_error>

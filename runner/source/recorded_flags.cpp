@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/source/recorded_flags.hpp"
 
 #include <algorithm>

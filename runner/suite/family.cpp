@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/suite/family.hpp"
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/suite/printed_output.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/suite/suite_run.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/tuning/point_search.hpp"
 
 #include <algorithm>

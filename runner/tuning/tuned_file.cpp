@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/tuning/tuned_file.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/watch/watched_source.hpp"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/watch/watched_suite.hpp"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/watch/watcher.hpp"
 
 #include <optional>

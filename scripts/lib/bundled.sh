@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # The shared libraries that a program brings along where the target system may have none or others. Source common.sh first.
 

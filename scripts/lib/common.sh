@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # What the scripts share. Source it first: it goes to the root of the repository.
 

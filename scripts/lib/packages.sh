@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # The Debian packages that mprof needs, in one place. The CUDA toolkit is never installed, only found.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Prints what CTest's JUnit files say: a line a preset, each skipped or failed test with its reason, and as the last line
 // "N passed, N failed, N skipped". Of a test that is a GoogleTest suite the cases are counted, from the file that it left
 // in tests/results beside CTest's. Exits with 1 when a test failed or none ran.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Whether intervals and verdicts hold from one run to the next, on this machine: records the same plan several times, compares
 every pair of runs, and counts. Python 3 alone.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counts what makes mprof's English hard to read: sentences of more than 25 and more than 35 words, and private words, which only
 // mprof's authors use. CONTRIBUTING.md, "English", has the rules; tests/house/english.test.mjs holds the limit.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes what the licences of other projects ask for, since their code or data goes to people who get mprof from us:
 // THIRD_PARTY_NOTICES (programs, packages, bundles) and templates/licences.txt (inside each HTML report).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Makes what README.md shows of a report: pictures of its page, light and dark, and the top of its table. The report is that of
 // the newest run of all variants below results/. Write it first: `mprof report results/all && node scripts/maintenance/readme_pictures.mjs`.
 // Needs Chromium, on the PATH or named by CHROMIUM, and `npm ci`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long merging, reporting and the fleet's view take, and how much memory, by the number of GPUs: the table of
 // docs/guides/clusters.md. Run on fabricated records of 100 cases in 3 rounds: `node scripts/maintenance/scale.mjs build/mprof [GPUS...]`.
 // 1,000 GPUs need 2 GB below TMPDIR and, with --shards, 6 GB of memory and half an hour more. Needs GNU time.

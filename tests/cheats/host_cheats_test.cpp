@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The suite of cheats: variants of the CPU that pretend, measured as the product measures, each found out and
 // for the right reason; and honest ones, of which nothing is said.
 #include "tests/cheats/host_cheats.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two variants side by side, as a user runs them.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The composite action (action.yml) and the workflows: what their shell steps do, run here as a runner would run them.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

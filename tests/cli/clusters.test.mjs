@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shards of a run, by hand and by the examples of docs/guides/clusters.md, and the run that they are merged into.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

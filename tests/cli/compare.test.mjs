@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two runs, or two variants of one, held against each other by the program, as a user or a CI job does.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

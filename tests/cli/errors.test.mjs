@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Each bad input: one clear message, the documented exit code, and nothing made or lost.
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

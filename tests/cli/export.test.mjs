@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A run for other programs: which files, what is in them, and what is said when there is nothing to write.
 import assert from "node:assert/strict";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Families of the user's own: a folder of sources goes through all that a built-in family goes through.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // docs/guides/first-kernel.md, as a reader follows it: its files are written, its changes made, its commands run one after another,
 // and what it shows is what they print. Times, and the verdicts that depend on them, are the machine's own.
 import assert from "node:assert/strict";

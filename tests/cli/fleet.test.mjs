@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mprof fleet, on records of one run that were made those of many machines.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, statSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs over time: in which order they stand, what is said of a change, in each format, and what is refused.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs that are made of files of other tools, as a user makes and reads them.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

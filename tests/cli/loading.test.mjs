@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which libraries the dynamic linker loads: never one from the current directory, which may hold a stranger's files.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Whoever's code or data mprof passes on is named in THIRD_PARTY_NOTICES, and in the HTML reports that hold their scripts.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

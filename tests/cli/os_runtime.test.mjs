@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Calls of the operating system, of programs as they are run: what each function's calls are is tested in
 // tests/collectors/os_runtime_test.cpp, without a GPU.
 import assert from "node:assert/strict";

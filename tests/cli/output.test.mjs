@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where a command's output goes: files that are none, and a standard output that takes nothing.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The packages that scripts/package makes, each installed where nothing of mprof's build is: the .deb in a fresh Debian, the wheel
 // by somebody who is not root. Both then measure and report.
 import assert from "node:assert/strict";

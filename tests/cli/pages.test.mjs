@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The first example of pages of docs/, as a reader types it. Where a page begins with a run, a quick one of the CPU stands for it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Programs of a user's, run as they are.
 import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";

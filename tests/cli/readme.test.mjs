@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // README.md repeats what the program and the newest record say.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

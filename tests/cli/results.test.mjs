@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The recorded runs below results/, of which a report can be made at any time. The reports that this test makes stay in the folder
 // REPORTS, where they can be read.
 import assert from "node:assert/strict";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A run from end to end, and what is left of it when it ends otherwise.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

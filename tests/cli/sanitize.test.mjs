@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mprof sanitize as far as it goes without a GPU: what it refuses, skips and leaves; sanitizer.json by its schema.
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

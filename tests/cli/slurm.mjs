@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A Slurm of two nodes on this machine, for one test file: its daemons run in the foreground of this process's children, all of
 // its files lie in one folder, and nothing of it is left when it ends.
 import { spawn, spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mprof submit and mprof status, with a real Slurm of two nodes on this machine, and on a machine without one.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

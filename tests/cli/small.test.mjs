@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What mprof needs to start: few threads, little memory.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

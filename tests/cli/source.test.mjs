@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Variants of the user's own: compiled, verified and measured like those of mprof, and refused with a reason.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

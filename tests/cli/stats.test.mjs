@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables of a trace, as a user of nsys stats expects them.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Result directories of strangers: reading one changes nothing in it, touches nothing outside, and comes to an end.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Suites: several programs of a user's, run side by side as a file describes them.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

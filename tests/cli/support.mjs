@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs the mprof program as a user would, and looks at what it prints and leaves.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A search over the parameters of a variant, as a user runs it, on a landscape that is planted.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What docs/guides/variants.md repeats of the program is what the program says.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Each verb once, briefly: none asks the command line for an option that it does not have (exit code 70), and each file
 // of a verb is its table of options and little besides.
 import assert from "node:assert/strict";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A source that is measured each time it is saved, as somebody at work on it saves it.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A strict reader of the XML that mprof writes: what it takes, any parser of XML 1.0 does.
 
 const name = "[A-Za-z_:][-A-Za-z0-9_:.]*";

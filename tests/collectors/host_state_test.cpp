@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/host_state.hpp"
 
 #include "model/metric.hpp"

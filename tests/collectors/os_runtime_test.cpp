@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/os_runtime.hpp"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What makes times suspect while they are taken.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/collectors/fixture.hpp"
 
 namespace mprof {

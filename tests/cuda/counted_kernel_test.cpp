@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/cuda/counted_kernel.hpp"
 
 #include <limits>

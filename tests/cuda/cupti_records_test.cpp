@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/cuda/cupti_records.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/gpu_processes.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/cuda/injected_trace.hpp"
 
 #include <cstdlib>

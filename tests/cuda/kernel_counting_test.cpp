@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/cuda/kernel_counting.hpp"
 
 #include <algorithm>

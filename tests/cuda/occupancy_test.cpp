@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/occupancy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collectors/cuda/quotients.hpp"
 
 #include <algorithm>

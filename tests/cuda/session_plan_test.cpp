@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "injection/session_plan.hpp"
 
 #include <algorithm>

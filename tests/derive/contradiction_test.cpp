@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times that the other passes of the case, or the device, contradict.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "device/cpu_ceilings.hpp"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "device/probe.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The IDX reader and the gzip reader in front of it must answer any bytes with an array or an Error, in
 // bounded memory.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The reader of what `ncu --csv` prints must answer any bytes with launches whose values are numbers, or with
 // an Error.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The reader of exports of Nsight Systems must answer any bytes with a trace of which a case can be made, or
 // with an Error.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // run.json and case files from anywhere: any bytes are a run of any schema version, or a case, which then
 // reads back the same, or an Error with exit code 2.
 #include <cstddef>

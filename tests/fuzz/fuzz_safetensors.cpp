@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The safetensors reader must answer any bytes with tensors that can be read, or with an Error.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The reader of suites must answer any bytes with programs that can be run at each problem, or with an Error
 // that names the file.
 #include <cstddef>

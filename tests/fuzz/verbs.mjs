@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: MIT
 // Gives mprof's reading verbs what a stranger could have written: records, databases, tables, suites, tuned files, weights and
 // images that were changed at random. Each input has a number, its seed, which alone decides what it is. An input fails where
 // mprof ends by a signal, with an exit code that the verb does not have, with "out of memory" or with a message that is none;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Variants that do what a kernel in development does wrong. Only the tests' worker has them:
 // isolation_test.cpp holds mprof to saying of each what it is.
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Variants that pretend on a GPU: each is a way in which programs that time kernels have been fooled, or
 // could be. Only the tests' worker has them: cheats_test.cpp holds mprof to finding each out.
 #include <chrono>

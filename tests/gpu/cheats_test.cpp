@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The suite of cheats on a GPU: each is found out, for the right reason, by a run as the product makes it, at
 // every size. And of what is honest nothing is said.
 #include <algorithm>

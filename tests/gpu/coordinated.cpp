@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/gpu/coordinated.hpp"
 
 #include "kernels/registry.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The instruments against work of a known size.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Each way in which a kernel can be wrong is reported for what it is, and costs its own case only.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kernels whose multiply-adds are known to the last one, and whose traffic to a few percent.
 #include <cstdio>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/gpu/ncu.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Speed-of-Light, traffic and durations of every kernel of every variant as mprof sees them, beside what
 // Nsight Compute says of the same kernels. It cleans the caches before each kernel, as mprof does before each
 // op; and then it writes some megabytes of its own, which are written back while the kernel runs and counted

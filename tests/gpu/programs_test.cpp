@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Programs as users have them, on a real GPU: what the passes see of them, and that they end as they do
 // alone.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A kernel of which it is known at which line its warps stand, and what they wait for there.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/worker.hpp"
 
 #include <sys/resource.h>

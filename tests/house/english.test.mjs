@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { habit, limit, pages, read_english, read_file } from "../../scripts/maintenance/english.mjs";

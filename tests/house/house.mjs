@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Looks at the sources as text: who includes whom, and which words stand where.
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, extname, join, posix } from "node:path";
@@ -211,4 +212,24 @@ export function positional_columns(root, folders, excepted) {
     });
   }
   return wrong;
+}
+
+// --- Licences ---
+
+const script = new Set([".mjs", ".js", ".py", ".sh", ".cmake", ".cc"]);
+
+/** Whether a file is code: by its name, or by its first line where it has no extension. */
+function is_code(root, file) {
+  const extension = extname(file);
+  if (cpp.has(extension) || script.has(extension) || posix.basename(file) === "CMakeLists.txt") return true;
+  return extension === "" && lines_of(root, file)[0]?.startsWith("#!") === true;
+}
+
+/** Code that does not say in its first line, or in the one below `#!`, that it is under mprof's licence. */
+export function without_identifier(root, excepted) {
+  const has_it = (file) => {
+    const lines = lines_of(root, file);
+    return /^(\/\/|#) SPDX-License-Identifier: MIT$/.test(lines[0].startsWith("#!") ? lines[1] : lines[0]);
+  };
+  return files_below(root).filter((file) => !excepted.some((pattern) => pattern.test(file)) && is_code(root, file) && !has_it(file));
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every link in Markdown leads somewhere, every page of docs/ that a file names is there, and the index knows each page.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rooms of the house, and which others each may include: those in its list, and what those see in turn. Here alone the
 // order is stated; CONTRIBUTING.md, "Where things are", says what each room is for. A folder that is not named belongs to
 // the nearest one above it that is; `*` is any folder that is not named.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Trees of sources that tests of the tests fabricate.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source, types_of_one_name } from "./house.mjs";

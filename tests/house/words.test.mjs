@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { declared_axes, declared_words, families, family_words, find_words, source, words_of } from "./house.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The browser in which the tests look at the pages that render_run has made in the folder PAGES. Exits with 77 where there is
 // no Chromium. CHROMIUM names one that is not on the PATH.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a reader can do with the milestone report: its tables, the switch above the charts, the timeline.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the milestone report holds, on the screen, on paper and without scripts.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';

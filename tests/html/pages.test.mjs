@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every page, narrow and wide, light and dark.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/resize.hpp"
 
 #include <algorithm>

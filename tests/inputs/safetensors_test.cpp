@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/safetensors.hpp"
 
 #include <array>

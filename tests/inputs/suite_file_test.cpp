@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "inputs/suite_file.hpp"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The family on real images: against PyTorch's numbers, and on inputs that are missing or wrong.
 #include <array>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Variants that are wrong on purpose: each must be found out, and by what is wrong with it.
 #include <algorithm>
 #include <limits>

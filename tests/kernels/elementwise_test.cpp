@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The family elementwise: its input, its reference, and that its tolerance lets pass what is right and
 // nothing else.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times, for people; not part of a test run, since a busy machine would fail it. To see them:
 //
 //     test_kernels --gtest_also_run_disabled_tests --gtest_filter='*Figures*'

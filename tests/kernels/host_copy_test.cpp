@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/common/host_copy.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/device/image_chunks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What shows that each execution did its work: orders of inputs, kept references, fingerprints.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/case_file.hpp"
 
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/kernel_name.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/metric_presets.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/statistics/paired.hpp"
 
 #include <cmath>

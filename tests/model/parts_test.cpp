@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/parts.hpp"
 
 #include <gtest/gtest.h>

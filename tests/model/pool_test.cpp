@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/pool.hpp"
 
 #include <gtest/gtest.h>

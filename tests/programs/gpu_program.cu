@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program with CUDA work as a user's, which ends or misbehaves as its argument says. Its kernels do nothing
 // that takes long, and those that wait give up after `patience`.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program that waits in the ways that the operating system has, and tells when each call began and ended by
 // its own clock: os_calls MODE FOLDER. Each process writes FOLDER/PID.spans, a line a call: thread, name,
 // start, end (ns since 1970), and ends as MODE says.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program with NVTX ranges, as a user's: two ops in a loop, one inside of the other's time but not its own,
 // a domain of a library's, a thread, a child process, and an end as its argument says.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/standing/brief.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/kernels/gpu_memory.hpp"
 
 #include <gtest/gtest.h>

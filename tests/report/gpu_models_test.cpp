@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A merged run whose cases two GPU models measured: each in its own column, against its own peaks.
 #include <algorithm>
 #include <filesystem>

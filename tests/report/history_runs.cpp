@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/report/history_runs.hpp"
 
 #include <cmath>

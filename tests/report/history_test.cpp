@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/machines/history.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/kernels/kernels.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/page/pdf.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/page/render.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/text/rich_text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/views/sample_charts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/report/sample_runs.hpp"
 
 #include <algorithm>

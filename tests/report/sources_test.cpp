@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/materials/sources.hpp"
 
 #include <regex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/standing/synergy.hpp"
 
 #include <gtest/gtest.h>

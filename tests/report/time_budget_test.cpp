@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/standing/time_budget.hpp"
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/trace/timeline.hpp"
 
 #include <algorithm>

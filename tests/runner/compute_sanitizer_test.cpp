@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "runner/sanitize/compute_sanitizer.hpp"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Families behind the C boundary: what they declare is looked at, and what they compute is verified as those
 // of mprof are.
 #include <cstdlib>

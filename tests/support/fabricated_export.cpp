@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/support/fabricated_export.hpp"
 
 #include <fmt/format.h>

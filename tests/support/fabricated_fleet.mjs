@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Records of many GPUs, made from one run's: what a fleet, the shards of a large plan, or hosts with several GPUs leave.
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/support/trace_reader.hpp"
 
 #include <cstdint>

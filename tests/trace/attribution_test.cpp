@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model/trace/attribution.hpp"
 
 #include <gtest/gtest.h>

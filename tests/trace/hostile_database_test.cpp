@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Databases of strangers: reading one runs nothing of theirs, changes nothing, and comes to an end.
 #include <array>
 #include <chrono>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Vectors for tests/model/rounds_test.cpp, computed with SciPy: python3 statistics.py > statistics.json.
 
 Made with SciPy 1.10.1. The pairs are round medians in seconds; all is reckoned on their logarithms.

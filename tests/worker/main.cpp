@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A worker whose variants do every wrong thing that a kernel in development does. The runner's tests hold the
 // coordinator to reporting each for what it is.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libmprof_openblas.so: the part of OpenBLAS that variants call. OpenBLAS starts threads and takes memory for
 // each CPU as soon as it is loaded, so it is loaded only in a process that multiplies with it.
 #include "kernels/common/loaded/openblas.h"

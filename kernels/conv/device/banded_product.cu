@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/device/banded_product.hpp"
 #include "kernels/conv/device/banded_rows.cuh"
 #include "system/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #if __has_include(<cudnn.h>)
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #if __has_include(<cudnn.h>)  // which does not come with the CUDA toolkit
 
 #include "kernels/conv/device/cudnn_library.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// Sums of products with weights that are the same for a whole warp. Where the compiler knows that, it loads

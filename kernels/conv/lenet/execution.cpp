@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/lenet/execution.hpp"
 
 #include <algorithm>

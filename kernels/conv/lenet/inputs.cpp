@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/lenet/inputs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/lenet/network.hpp"
 
 #include "kernels/common/vector.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/lenet/plugin_convolution.hpp"
 
 #include <array>

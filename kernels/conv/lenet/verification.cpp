@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/conv/lenet/verification.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/elementwise/map/execution.hpp"
 
 #include "kernels/common/fingerprint.hpp"

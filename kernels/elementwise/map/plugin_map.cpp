@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/elementwise/map/plugin_map.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/elementwise/map/reference.hpp"
 
 #include <cmath>

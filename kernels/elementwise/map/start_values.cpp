@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernels/elementwise/map/start_values.hpp"
 
 #include <array>

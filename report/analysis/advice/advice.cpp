@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/advice/advice.hpp"
 
 #include <algorithm>

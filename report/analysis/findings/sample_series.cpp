@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/findings/sample_series.hpp"
 
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/kernels/op_metrics.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/kernels/speed_of_light.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/machines/change_points.hpp"
 
 #include <algorithm>

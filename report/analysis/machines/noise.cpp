@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/machines/noise.hpp"
 
 #include <algorithm>

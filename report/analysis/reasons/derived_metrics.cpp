@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/reasons/derived_metrics.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/reasons/other_variants.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report/analysis/standing/standings.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs the mprof program of this package in place of Python."""
 import os
 import site

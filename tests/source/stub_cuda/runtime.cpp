@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What --wrap directs elsewhere must be defined in a file of its own.
 #include <cuda_runtime.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // A sample in the shape of the 2020 edition, written for mprof's tests.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef SAMPLE_GPU_NEW_FORWARD_H
 #define SAMPLE_GPU_NEW_FORWARD_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu-new-forward.h"
 
 #define B_STRIDE (M * out_h * out_w)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // As much of CUDA's runtime as the samples need, on the CPU.
