@@ -293,8 +293,8 @@ void Database::attach(const fs::path& path, std::string_view name) {
 void Database::require_whole() const {
   prepare("PRAGMA ignore_check_constraints = ON").run();
   Statement check = prepare("PRAGMA quick_check(1)");
-  if (check.step() && check.text(0) != "ok")
-    refuse(fmt::format("its tables are not whole ({})", check.text(0)));
+  if (check.step() && check.only_text() != "ok")
+    refuse(fmt::format("its tables are not whole ({})", check.only_text()));
 }
 
 void Database::execute(const std::string& sql) {
@@ -312,9 +312,14 @@ bool Database::has_table(std::string_view name, std::string_view schema) const {
 std::vector<StoredColumn> Database::columns_of(std::string_view table, std::string_view schema) const {
   std::vector<StoredColumn> columns;
   if (!has_table(table, schema)) return columns;
-  Statement rows = prepare("SELECT name, type, pk = 1 FROM pragma_table_info(?, ?)");
-  rows.bind(table, schema);
-  while (rows.step()) columns.push_back({rows.text(0), rows.text(1), rows.integer(2) != 0});
+  const auto rows = [&](std::string_view what) {
+    Statement all = prepare(fmt::format("SELECT {} FROM pragma_table_info(?, ?)", what));
+    all.bind(table, schema);
+    return all;
+  };
+  Statement names = rows("name"), types = rows("type"), keys = rows("pk = 1");
+  while (names.step() && types.step() && keys.step())
+    columns.push_back({names.only_text(), types.only_text(), keys.only_integer() != 0});
   return columns;
 }
 

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { mprof, program, small, source, start, temporary, until } from "./support.mjs";
 
-const record = join(source, "results", "h200-m3-2026-11-23"), other = join(source, "results", "h200-banded-2026-11-23");
+const record = join(source, "results", "suite"), other = record, different = join(source, "results", "course");
 const weights = join(source, "data", "lenet.safetensors");
 
 /** A copy that a test may do anything to. */
@@ -45,7 +45,7 @@ const reading = ({ path, out }) => ({
   history: ["history", path, other],
   fleet: ["fleet", path, other],
   status: ["status", path],
-  merge: ["merge", path, other, "--out", out],
+  merge: ["merge", path, different, "--out", out],
   import: ["import", "--nsys", join(path, "trace.sqlite"), "--out", out],
 });
 
@@ -128,6 +128,15 @@ for (const [what, args] of Object.entries(endless)) {
     assert.match(err, /\/dev\/zero: it is a device, not a file/);
   });
 }
+
+test("JSON of more values than a record has is refused", (t) => {
+  const given = copied(t);
+  const file = join(given.path, "run.json"), before = readFileSync(file, "utf8");
+  writeFileSync(file, before.replace(/^\s*\{/, `{"zzz": [${"0,".repeat(5_000_000)}0],`));
+  const { code, err } = mprof(["report", given.path]);
+  assert.equal(code, 2, err);
+  assert.match(err, /run\.json: 5,?\d{3},?\d{3} values in \d+ bytes are more than anything that mprof writes has/);
+});
 
 test("JSON and TOML that nest deeply are refused, wherever they stand", (t) => {
   const given = copied(t);
