@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +22,7 @@
 #include "runner/session/turns.hpp"
 #include "runner/source/compiler.hpp"
 #include "system/error.hpp"
+#include "system/shell.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -46,17 +49,58 @@ SessionArm arm_of(const Arguments& arguments, const SessionSide& side, std::uint
   return {.side = side, .run = planned_session_run(side, request, registry, arguments.command_line())};
 }
 
-SessionArms make_arms(const Arguments& arguments, std::uint64_t seed, Sources& sources) {
+SessionArm arm_of_program(const Arguments& arguments, const std::string& command) {
+  SessionArm arm{.side = {.name = command, .command = shell_words(command)}};
+  arm.run = planned_session_run(arm.side, parse_seconds("timeout", arguments.text("timeout")),
+                                arguments.command_line());
+  return arm;
+}
+
+/// What says something of variants says nothing of programs.
+void require_two_programs(const Arguments& arguments) {
+  constexpr std::string_view taken[] = {"budget", "timeout", "format", "json", "out", "overwrite", "quiet"};
+  if (arguments.program().size() != 2)
+    throw Error(ExitCode::usage,
+                fmt::format("Behind -- stand two commands, each in quotes, as in: mprof ab -- './program 1' "
+                            "'./program 2'. Found {}.",
+                            arguments.program().size()));
+  for (const char* side : {"A", "B"}) {
+    if (arguments.given(side))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("'{}': compare two programs, or two variants, not one of each.", arguments.text(side)));
+  }
+  for (const Option& option : arguments.options()) {
+    const bool is_taken = std::ranges::find(taken, option.name) != std::end(taken);
+    if (!is_taken && !option.argument.empty() && arguments.given(option.name))
+      throw Error(ExitCode::usage,
+                  fmt::format("--{} is for variants, and not for programs behind --.", option.name));
+  }
+}
+
+SessionArms arms_of_programs(const Arguments& arguments) {
+  require_two_programs(arguments);
+  const std::string& a = arguments.program().front();
+  const std::string& b = arguments.program().back();
+  return {arm_of_program(arguments, a), arm_of_program(arguments, b), arm_of_program(arguments, a)};
+}
+
+SessionArms arms_of_variants(const Arguments& arguments, std::uint64_t seed, Sources& sources) {
   const std::vector<PluginSource> built = build_sources(arguments, sources);
   const auto side = [&](const char* name) {
     return session_side(arguments.text(name), arguments.text("variant"), built, Registry::instance());
   };
   const SessionSide a = side("A"), b = side("B");
-  SessionArms arms{arm_of(arguments, a, seed), arm_of(arguments, b, seed), arm_of(arguments, a, seed)};
+  return {arm_of(arguments, a, seed), arm_of(arguments, b, seed), arm_of(arguments, a, seed)};
+}
+
+SessionArms make_arms(const Arguments& arguments, std::uint64_t seed, Sources& sources) {
+  SessionArms arms =
+      arguments.program().empty() ? arms_of_variants(arguments, seed, sources) : arms_of_programs(arguments);
   if (arms[0].run.cases.at(0).key.problem != arms[1].run.cases.at(0).key.problem)
     throw Error(ExitCode::incomparable,
                 fmt::format("{} and {} are of different families: there is no problem that both solve.",
-                            a.name, b.name));
+                            arms[0].side.name, arms[1].side.name));
   const fs::path out = arguments.given("out") ? fs::path(arguments.text("out"))
                                               : fs::path(default_result_path(utc_now(), "ab"));
   const std::array<const char*, 3> names{"A", "B", "A-again"};
@@ -110,7 +154,7 @@ int ab(const Arguments& arguments) {
   const SessionArm& first = turns.arms().front();
   const Case& c = first.run.cases.at(0);
   const Words words(*find_family(first.run, first.run.variants.at(0).family), {c.key.problem});
-  const SessionSides sides{arguments.text("A"), arguments.text("B"), words.at(c.key.problem), seconds()};
+  const SessionSides sides{first.side.name, turns.arms()[1].side.name, words.at(c.key.problem), seconds()};
   if (format == "json") {
     fmt::print("{}\n",
                session_json(session, sides).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -141,19 +185,22 @@ Verb ab_verb() {
   return {
       .name = "ab",
       .positional = "A B",
-      .summary = "measure two variants or builds in turns until one is significantly faster",
+      .summary = "measure two variants, builds or programs in turns until one is significantly faster",
       .description =
           "Measures A and B in turns, each time in a fresh process, with A once more as a control. It ends "
           "when every time is decided, or when the budget is spent. A drift of the machine affects both "
           "sides, so a session resolves smaller changes than a comparison of two runs. A and B are "
-          "variants, sources, or other builds of mprof with --variant. The exit code is 1 when B is "
-          "slower.",
+          "variants, sources, or other builds of mprof with --variant; or two programs, behind --, each "
+          "command in quotes. The exit code is 1 when B is slower.",
       .examples = {{"mprof ab {baseline} my_idea.cu", "is my idea faster than the baseline?"},
                    {"mprof ab VARIANT 'VARIANT[NAME=VALUE]'", "two values of a parameter"},
-                   {"mprof ab ./old/mprof ./new/mprof --variant {variant}", "one variant in two builds"}},
+                   {"mprof ab ./old/mprof ./new/mprof --variant {variant}", "one variant in two builds"},
+                   {"mprof ab -- './program 1' './program 2'", "two commands, each run as it is"}},
       .section = Section::compare,
       .options = std::move(options),
       .run = ab,
+      .takes_program = true,
+      .program_words = "'COMMAND A' 'COMMAND B'",
       .takes_sources = true};
 }
 

@@ -104,7 +104,7 @@ void add_row(std::string& out, const std::string& head, std::string_view text, s
 std::string usage_of(const Verb& verb) {
   return fmt::format("mprof {}{}{}{}{}", verb.name, verb.positional.empty() ? "" : " ", verb.positional,
                      verb.options.empty() ? "" : " [options]",
-                     verb.takes_program ? " [-- PROGRAM ARGUMENT...]" : "");
+                     verb.takes_program ? fmt::format(" [-- {}]", verb.program_words) : "");
 }
 
 std::string examples_text(const Verb& verb, unsigned width) {

@@ -310,7 +310,7 @@ Arguments parse(const Verb& verb, const std::vector<std::string>& command_line) 
                         std::move(program));
     if (arguments.flag("help")) return arguments;
     for (const auto& [name, is_required] : positionals(verb)) {
-      if (!is_required || (verb.sides && name == "B")) continue;
+      if (!is_required || (verb.sides && name == "B") || !arguments.program().empty()) continue;
       if (!arguments.given(name)) fail(verb, fmt::format("mprof {}: {} is missing.", verb.name, name));
     }
     require_lists(verb, arguments);

@@ -57,8 +57,10 @@ struct Verb {
   std::vector<Option> options{};
   std::function<int(const Arguments&)> run{};
   bool hidden = false;
-  /// Takes a program and its arguments behind "--".
+  /// Takes a program and its arguments behind "--", in place of its words.
   bool takes_program = false;
+  /// How help calls what stands behind "--".
+  std::string program_words = "PROGRAM ARGUMENT...";
   /// Its two arguments are lists, "--" between them; without it, one word each. B may be missing: what it
   /// means then is the verb's.
   bool sides = false;

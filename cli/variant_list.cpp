@@ -12,6 +12,7 @@
 
 #include "device/device.hpp"
 #include "model/json_archive.hpp"
+#include "report/text/format.hpp"
 #include "runner/plan.hpp"
 
 namespace mprof::cli {
@@ -121,8 +122,8 @@ void print_variant_lines(const std::vector<const RegisteredVariant*>& variants) 
     fmt::print("{:<{}}  {:<4}  {:<3}  {}\n", variant->info.id, widest, variant->info.device,
                reason ? "no" : "yes", variant->info.title);
   }
-  fmt::print("\n{} variants: id, device, whether it runs here, title. Details: mprof list -v [GLOB]\n",
-             variants.size());
+  fmt::print("\n{}: id, device, whether it runs here, title. Details: mprof list -v [GLOB]\n",
+             format::plural(variants.size(), "variant"));
   for (const auto& [reason, count] : unavailable_by_reason)
     fmt::print("{} cannot run here: {}\n", count, reason);
 }

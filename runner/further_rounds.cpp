@@ -22,14 +22,17 @@ bool is_narrow(const Measurement& row, double rounds, double wanted) {
   return !interval || interval->high - 1 <= width;
 }
 
+bool are_narrow(const PassResult& timing, double rounds, double wanted) {
+  return std::ranges::all_of(timing.measurements, [&](const Measurement& row) {
+    const bool is_compared = row.metric == "op_time" || row.metric == "total_time";
+    return !is_compared || row.samples.empty() || is_narrow(row, rounds, wanted);
+  });
+}
+
 /// The fewest rounds that make all times of a case narrow; nullopt when even the most do not.
 std::optional<std::uint32_t> enough_rounds(const PassResult& timing, std::uint32_t planned, double wanted) {
   for (std::uint32_t rounds = planned; rounds <= most_times_the_plan * planned; ++rounds) {
-    const bool enough = std::ranges::all_of(timing.measurements, [&](const Measurement& row) {
-      const bool is_compared = row.metric == "op_time" || row.metric == "total_time";
-      return !is_compared || row.samples.empty() || is_narrow(row, rounds, wanted);
-    });
-    if (enough) return rounds;
+    if (are_narrow(timing, rounds, wanted)) return rounds;
   }
   return std::nullopt;
 }
@@ -48,6 +51,14 @@ std::vector<std::uint32_t> rounds_wanted(const Run& run) {
                     .value_or(run.plan.rounds);
   }
   return wanted;
+}
+
+bool is_narrow(const Run& run, const std::string& case_id, double wanted) {
+  Run seen = run;
+  derive_variation(seen);
+  const auto c = std::ranges::find(seen.cases, case_id, &Case::id);
+  const PassResult* const timing = c == seen.cases.end() ? nullptr : find_pass(*c, Pass::timing);
+  return timing != nullptr && are_narrow(*timing, static_cast<double>(rounds_of(*timing)), wanted);
 }
 
 }  // namespace mprof

@@ -19,4 +19,8 @@ namespace mprof {
 /// is, as often as the width that is wanted needs.
 [[nodiscard]] std::vector<std::uint32_t> rounds_wanted(const Run& run);
 
+/// Whether half the interval of each compared time of a case is at most `wanted` of the time, three times as
+/// much by the host's clock.
+[[nodiscard]] bool is_narrow(const Run& run, const std::string& case_id, double wanted);
+
 }  // namespace mprof

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "report/analysis/fleet.hpp"
+#include "report/analysis/machines/fleet.hpp"
 
 /// The runs of many GPUs, read one at a time: of their samples nothing is kept.
 namespace mprof {
 
 struct FleetRuns {
   std::vector<FleetMember> members;  ///< of each GPU its newest run among those that are judged
-  std::map<std::string, std::vector<fs::path>> by_gpu;  ///< all runs by the UUID of their GPU
+  std::map<std::string, std::vector<std::filesystem::path>> by_gpu;  ///< all runs by the UUID of their GPU
 };
 
 /// The runs in these directories, which are runs or hold some. `earlier`: of other days, which are not judged

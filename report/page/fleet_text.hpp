@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/analysis/fleet.hpp"
+#include "report/analysis/machines/fleet.hpp"
 
 namespace mprof {
 

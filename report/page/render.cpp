@@ -12,6 +12,7 @@
 #include "embedded/templates.hpp"
 #include "report/text/format.hpp"
 #include "report/text/markdown.hpp"
+#include "report/text/plain_text.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -123,8 +124,8 @@ std::string render_html(const Templates& templates, std::string_view name, const
 }
 
 std::string render_markdown(const Templates& templates, std::string_view name, const json& view) {
-  return markdown::align_tables(squeezed(
-      render(templates, fmt::format("{}.md.mustache", name), "md.mustache", view, markdown::escape)));
+  return markdown::align_tables(format::plain_text(squeezed(
+      render(templates, fmt::format("{}.md.mustache", name), "md.mustache", view, markdown::escape))));
 }
 
 std::string render_text(const Templates& templates, std::string_view name, const json& view) {

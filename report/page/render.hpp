@@ -27,7 +27,7 @@ class Templates {
 [[nodiscard]] std::string render_html(const Templates& templates, std::string_view name,
                                       const nlohmann::json& view);
 
-/// Likewise by `name`.md.mustache, escaped for Markdown, tables aligned.
+/// Likewise by `name`.md.mustache, escaped for Markdown, tables aligned, with plain blanks and hyphens.
 [[nodiscard]] std::string render_markdown(const Templates& templates, std::string_view name,
                                           const nlohmann::json& view);
 

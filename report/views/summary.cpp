@@ -2,8 +2,11 @@
 #include "report/views/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,8 +29,7 @@ Cell time_cell(const Value& value) {
   Cell cell = Cell::bare(value);
   if (!value) return cell;
   if (const auto width = relative_half_width(*value)) cell.detail = format::plus_minus(*width);
-  if (!value->disturbed.empty())
-    cell.note = "disturbed: " + format::one_line(causes_text(value->disturbed));
+  if (!value->disturbed.empty()) cell.note = "disturbed: " + format::one_line(causes_text(value->disturbed));
   return cell;
 }
 
@@ -76,6 +78,44 @@ Table cases_table(const FamilyResult& family) {
       cells.push_back(Cell::words(to_string(result.status)));
       table.row(std::move(cells));
     }
+  }
+  return table;
+}
+
+double deviation_of(const std::vector<double>& samples, double mean) {
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+  return std::sqrt(squares / static_cast<double>(samples.size() - 1));
+}
+
+/// A program that is run as it is has one time, and each execution is a sample of it.
+bool is_one_program(const FamilyResult& family) {
+  return family.variants.size() == 1 && family.variants.front().info.subject == Subject::program;
+}
+
+Table program_table(const FamilyResult& family) {
+  Table table("cases", family.id);
+  table.text("Program").numbers("Median", Unit::second).numbers("Mean", Unit::second);
+  table.numbers("Min", Unit::second).numbers("Max", Unit::second).numbers("Runs").text("");
+  for (const CaseResult& result : family.variants.front().cases) {
+    if (result.status == Status::skipped) continue;
+    std::vector<Cell> cells{Cell::words(result.id), time_cell(result.total_time)};
+    const Measurement* const row = find_measurement(*result.source, "total_time", "");
+    if (row == nullptr || row->samples.empty()) {
+      cells.resize(table.columns() - 1, Cell::dash());
+    } else {
+      const std::vector<double>& samples = row->samples;
+      Cell mean, least, most;
+      mean.number =
+          std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+      if (samples.size() > 1)
+        mean.detail = "±" + format::quantity(deviation_of(samples, *mean.number), Unit::second);
+      least.number = std::ranges::min(samples);
+      most.number = std::ranges::max(samples);
+      cells.insert(cells.end(), {mean, least, most, Cell::figure(std::to_string(samples.size()))});
+    }
+    cells.push_back(Cell::words(to_string(result.status)));
+    table.row(std::move(cells));
   }
   return table;
 }
@@ -187,7 +227,7 @@ std::string render_summary(const Run& run, std::size_t width) {
   const RunAnalysis analysis = analyse(run);
   std::string out;
   for (const FamilyResult& family : analysis.families) {
-    const Table table = cases_table(family);
+    const Table table = is_one_program(family) ? program_table(family) : cases_table(family);
     if (!table.empty()) {
       const nlohmann::json view = table.view();
       out += "\n" + text_table(view, width) + "\n" + notes(view) + remarks(family);
@@ -195,7 +235,8 @@ std::string render_summary(const Run& run, std::size_t width) {
     out += skipped(family);
   }
   for (const Finding& finding : analysis.findings) {
-    if (finding.severity <= Severity::broken) out += text_of(finding) + "\n";
+    const bool is_of_first = std::holds_alternative<finding::SlowFirst>(finding.what);
+    if (finding.severity <= Severity::broken || is_of_first) out += text_of(finding) + "\n";
   }
   return out;
 }

@@ -84,6 +84,7 @@ class Table {
   Table& only_with_numbers();
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
+  [[nodiscard]] std::size_t columns() const { return columns_.size(); }
 
   /// { id, caption, has_rows, columns: [{head, unit, numeric, spare}], rows: [{cells: [{text, pad, detail,
   /// mark, class, link, value,

@@ -132,6 +132,14 @@ std::string text_of(const PrintedNumbers& printed, const Where&) {
       format::list(labels), format::short_id(printed.family), labels.size() == 1 ? "is" : "are");
 }
 
+std::string text_of(const SlowFirst& slow, const Where&) {
+  return fmt::format(
+      "The first execution of {} took {}, the others {}. The later ones found something that the first had "
+      "to "
+      "make, such as a cache or compiled code. The median is that of a later execution.",
+      slow.case_id, format::quantity(slow.first, Unit::second), format::quantity(slow.others, Unit::second));
+}
+
 std::string text_of(const ProgramNote& note, const Where&) {
   return fmt::format("{}, {} pass: {}", format::list(note.cases), to_string(note.pass), note.note);
 }

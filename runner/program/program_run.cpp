@@ -23,6 +23,7 @@
 #include "model/trace/writer.hpp"
 #include "runner/begin.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/further_rounds.hpp"
 #include "runner/program/family.hpp"
 #include "runner/survey.hpp"
 #include "system/error.hpp"
@@ -33,8 +34,11 @@
 namespace mprof {
 namespace {
 
-constexpr std::uint32_t most_rounds = 5;  // where --rounds does not say
-constexpr double longest_timing = 60;     // s, likewise: no round begins later
+// Where --rounds does not say: five rounds, none of which begins after a minute, and of what is short more,
+// as long as they are needed and three seconds are not over.
+constexpr std::uint32_t usual_rounds = 5, rounds_of_short = 10, most_rounds = 100;
+constexpr double longest_timing = 60, longest_further = 3;  // s
+constexpr double narrow = 0.01;                             // half the interval of a time, over the time
 constexpr const char* gpu_device = "cuda";
 constexpr const char* ranges_library = "libmprof_ranges.so";
 
@@ -141,11 +145,6 @@ class ProgramRunner {
     PassResult& pass = pass_of(Pass::timing);
     if (!replaced_.empty()) {
       leave_out(pass, round);
-      return true;
-    }
-    const bool is_late = !is_given() && pass.seconds > longest_timing;
-    if (round > 0 && is_late) {
-      context_.progress.case_is_left_out(case_);
       return true;
     }
     PassResult result = time_once();
@@ -377,9 +376,6 @@ class ProgramRunner {
     }
     return names;
   }
-
-  [[nodiscard]] bool is_given() const { return run_.plan.stopping.max_seconds == 0; }
-
   void store(PassResult& pass, const PassResult& result, std::uint32_t round) {
     if (round == 0)
       pass = result;
@@ -397,6 +393,20 @@ class ProgramRunner {
   std::vector<std::string> left_out_;  ///< symbols of kernels that stop the program when they are counted
 };
 
+/// Of many rounds the first one's beginning, and how many there are.
+class RoundsAsOneStep final : public Progress {
+ public:
+  explicit RoundsAsOneStep(Progress& all) : all_(all) {}
+  void case_begins(const Case& c, Pass pass) override {
+    if (rounds_ == 0) all_.case_begins(c, pass);
+  }
+  void case_ends(const Case&, const PassResult&) override { all_.case_goes_on(++rounds_); }
+
+ private:
+  Progress& all_;
+  std::uint32_t rounds_ = 0;
+};
+
 /// The programs of a run, in turn.
 class Programs {
  public:
@@ -405,7 +415,10 @@ class Programs {
   void run() {
     run_.state = RunState::running;
     if (run_.environment.empty() && !survey()) return finish(RunState::interrupted);
-    const std::vector<Task> tasks = schedule(run_);
+    std::vector<Task> tasks = schedule(run_);
+    // As many rounds as are needed are one step.
+    if (has_open_rounds())
+      std::erase_if(tasks, [](const Task& task) { return task.pass == Pass::timing && task.round > 0; });
     std::size_t steps = 0;
     for (const Task& task : tasks) steps += task.cases.size();
     context_.progress.begin(steps, static_cast<double>(steps));
@@ -431,13 +444,43 @@ class Programs {
       context_.progress.case_is_left_out(c);
       return true;
     }
+    if (task.pass == Pass::timing && has_open_rounds()) return time_in_rounds(c);
     ProgramRunner runner(run_, context_, c, files_);
     return task.pass == Pass::timing ? runner.time(task.round) : runner.watch(task.pass);
   }
 
+  /// In as many rounds as it takes. False when it was interrupted.
+  bool time_in_rounds(Case& c) {
+    RoundsAsOneStep progress(context_.progress);
+    const ProgramContext counted{.worker_command = context_.worker_command,
+                                 .directory = context_.directory,
+                                 .clock = context_.clock,
+                                 .progress = progress,
+                                 .interrupt_fd = context_.interrupt_fd,
+                                 .injections = context_.injections,
+                                 .program_of = context_.program_of};
+    bool goes_on = true;
+    for (std::uint32_t round = 0; goes_on && (round == 0 || needs_round(c)); ++round)
+      goes_on = ProgramRunner(run_, counted, c, files_).time(round);
+    context_.progress.case_ends(c, *find_pass(c, Pass::timing));
+    return goes_on;
+  }
+
+  [[nodiscard]] bool needs_round(const Case& c) const {
+    const PassResult& timing = *find_pass(c, Pass::timing);
+    const std::size_t rounds = rounds_of(timing);
+    if (timing.status != Status::ok) return false;
+    if (rounds < usual_rounds) return timing.seconds < longest_timing;
+    if (rounds >= most_rounds || timing.seconds >= longest_further) return false;
+    return rounds < rounds_of_short || !is_narrow(run_, c.id, narrow);
+  }
+
+  /// Whether the plan leaves the number of rounds to the time that they take.
+  [[nodiscard]] bool has_open_rounds() const { return run_.plan.stopping.max_seconds > 0; }
+
   /// A plan that left the number of rounds to the time that they take has then as many as were made.
   void finish(RunState state) {
-    if (run_.plan.stopping.max_seconds > 0 && state == RunState::complete) {
+    if (has_open_rounds() && state == RunState::complete) {
       std::size_t rounds = 1;
       for (const Case& c : run_.cases) {
         if (const PassResult* timing = find_pass(c, Pass::timing))
@@ -490,7 +533,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.launch_skip = request.launch_skip;
   run.plan.max_kernels = request.max_kernels;
   run.plan.replay_limit = request.replay_limit;
-  run.plan.rounds = request.rounds.value_or(most_rounds);
+  run.plan.rounds = request.rounds.value_or(usual_rounds);
   // A sample a round; the time in which rounds may begin.
   run.plan.stopping = {
       .min_samples = 1, .max_samples = 1, .max_seconds = request.rounds ? 0 : longest_timing};

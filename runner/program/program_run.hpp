@@ -27,7 +27,7 @@ struct ProgramRequest {
   std::string path{};                  ///< of the program itself: program_path()
   std::string name{};
   std::vector<Pass> passes{Pass::timing, Pass::trace, Pass::counters};
-  std::optional<std::uint32_t> rounds{};     ///< without it 5, as long as no more than a minute goes by
+  std::optional<std::uint32_t> rounds{};     ///< without it as many as the time allows: 5 to 100
   double timeout = 600;                      ///< s, for each time that it is run
   std::string ops{};                         ///< a glob of the NVTX ranges that are ops; empty: the outermost
   std::vector<std::string> metrics{};        ///< that are counted of each kernel; empty: the default ones

@@ -10,12 +10,13 @@
 
 namespace mprof {
 
-/// One side of a session: a variant with values of its parameters, in one build of mprof.
+/// One side of a session: a variant with values of its parameters, in one build of mprof; or a program.
 struct SessionSide {
   std::string name{};     ///< as the user wrote it
   std::string variant{};  ///< its id
   std::map<std::string, std::vector<std::string>> settings{};
   std::string program{};                ///< whose workers run it
+  std::vector<std::string> command{};   ///< of a program that is run as it is, in place of a variant
   std::vector<PluginSource> sources{};  ///< what it is built from, where it is none of mprof's own
 };
 

@@ -8,7 +8,11 @@
 
 #include "device/device.hpp"
 #include "runner/begin.hpp"
+#include "runner/program/family.hpp"
+#include "runner/program/program_run.hpp"
+#include "runner/worker.hpp"
 #include "system/error.hpp"
+#include "system/watched_program.hpp"
 
 namespace mprof {
 
@@ -30,6 +34,18 @@ Run planned_session_run(const SessionSide& side, RunRequest request, const Regis
   return run;
 }
 
+Run planned_session_run(const SessionSide& side, double timeout, std::vector<std::string> command_line) {
+  Run run = planned_program_run({.command = side.command,
+                                 .path = program_path(side.command.front()),
+                                 .name = name_of_command(side.command),
+                                 .passes = {Pass::timing},
+                                 .rounds = 1,
+                                 .timeout = timeout,
+                                 .command_line = std::move(command_line)});
+  run.plan.rounds = 0;
+  return run;
+}
+
 bool Turns::run_block() {
   std::array<SessionArm*, 3> order{&arms_[0], &arms_[1], &arms_[2]};
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
@@ -41,7 +57,7 @@ bool Turns::run_block() {
 bool Turns::run_round(SessionArm& arm) {
   ++arm.run.plan.rounds;
   if (arm.run.environment.empty()) take_environment(arm);
-  coordinate(arm.run, {{arm.side.program, "worker"}, *arm.directory, clock_, silent_, interrupt_fd_});
+  measure(arm);
   was_interrupted_ = arm.run.state == RunState::interrupted;
   if (was_interrupted_) return false;
   const PassResult& timing = *find_pass(arm.run.cases.at(0), Pass::timing);
@@ -49,6 +65,18 @@ bool Turns::run_round(SessionArm& arm) {
   throw Error(ExitCode::wrong_output,
               fmt::format("{} is {}: {}. What was measured is in {}.", arm.side.name,
                           to_string(timing.status), timing.reason, arm.directory->path().string()));
+}
+
+void Turns::measure(SessionArm& arm) {
+  if (arm.side.command.empty()) {
+    coordinate(arm.run, {{arm.side.program, "worker"}, *arm.directory, clock_, silent_, interrupt_fd_});
+    return;
+  }
+  measure_programs(arm.run, {.worker_command = own_worker(),
+                             .directory = *arm.directory,
+                             .clock = clock_,
+                             .progress = silent_,
+                             .interrupt_fd = interrupt_fd_});
 }
 
 /// One survey for all arms of one build.

@@ -33,6 +33,10 @@ using SessionArms = std::array<SessionArm, 3>;
 [[nodiscard]] Run planned_session_run(const SessionSide& side, RunRequest request, const Registry& registry,
                                       std::vector<std::string> command_line);
 
+/// The same of a side that is a program.
+[[nodiscard]] Run planned_session_run(const SessionSide& side, double timeout,
+                                      std::vector<std::string> command_line);
+
 class Turns {
  public:
   /// `seed`: of the order of the arms in each block.
@@ -48,6 +52,7 @@ class Turns {
 
  private:
   bool run_round(SessionArm& arm);
+  void measure(SessionArm& arm);
   void take_environment(SessionArm& arm) const;
 
   SessionArms arms_;

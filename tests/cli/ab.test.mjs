@@ -28,6 +28,18 @@ test("what is far apart is told by three blocks, and leaves three records that c
   assert.equal(mprof(["compare", join(out, "A"), join(out, "A-again"), "--threshold", "99"]).code, 0);
 });
 
+test("two commands are put side by side as programs, and the answer names both", (t) => {
+  const out = join(temporary(t), "ab"), [a, b] = ["sleep 0.05", "sh -c 'sleep 0.2'"];
+  const { code, out: text, err } = mprof(["ab", "--budget", "20", "--quiet", "--out", out, "--", a, b]);
+  const told = /^A \(sleep 0\.05\) is (\d+(?:\.\d+)?)× as fast as B \(sh -c 'sleep 0\.2'\), by the total time\.$/m.exec(text);
+  assert.equal(code, told ? 1 : 0, err + text);
+  if (told) assert.ok(Number(told[1]) > 1.5 && Number(told[1]) < 8, text);
+  else assert.match(text, /Undecided/); // a busy machine
+  const runs = ["A", "B", "A-again"].map((side) => JSON.parse(readFileSync(join(out, side, "run.json"), "utf8")));
+  assert.deepEqual(runs.map((run) => run.variants[0].command), [["sleep", "0.05"], ["sh", "-c", "sleep 0.2"], ["sleep", "0.05"]]);
+  for (const run of runs) assert.ok(run.plan.rounds >= 6 && run.state === "complete");
+});
+
 test("what cannot be put side by side is refused before a directory is made", (t) => {
   const out = join(temporary(t), "ab");
   const refused = (words, code, message) => {
@@ -43,4 +55,15 @@ test("what cannot be put side by side is refused before a directory is made", (t
   refused(["elementwise/cpu_naive[x=1]", "elementwise/cpu_naive"], 2, /x/);
   refused(["elementwise/cpu_naive", "elementwise/cpu_threads", "--size", "256,512"], 2, /one value|whole number/);
   refused(["/bin/true", "elementwise/cpu_naive"], 2, /--variant ID/);
+  const programs = (words, message) => {
+    const result = mprof(["ab", "--out", out, ...words]);
+    assert.equal(result.code, 2, result.err);
+    assert.match(result.err, message);
+    assert.ok(!existsSync(out));
+  };
+  programs(["--", "true"], /two commands, each in quotes.*Found 1/s);
+  programs(["--", "true", "true | cat"], /'true \| cat': this needs a shell/);
+  programs(["--", "true", "no-such-program-at-all"], /no-such-program-at-all/);
+  programs(["--size", "64", "--", "true", "false"], /--size is for variants/);
+  programs(["elementwise/cpu_naive", "--", "true", "false"], /not one of each/);
 });

@@ -32,6 +32,27 @@ test("a program is timed in rounds, from outside, and the end of its output is k
   for (const metric of ["total_time", "user_time", "system_time"]) assert.equal(row(timing, metric).samples.length, 3);
 });
 
+test("a short program is run ten times at least, and no further round begins after three seconds", (t) => {
+  const short = run_script(t, "true");
+  assert.ok(short.timing.rounds.length >= 10 && short.timing.rounds.length <= 100, `${short.timing.rounds.length} rounds`);
+  assert.equal(short.run.plan.rounds, short.timing.rounds.length);
+  assert.match(short.out, /Program +Median.*Mean.*Min.*Max.*Runs/);
+  const samples = row(short.timing, "total_time").samples;
+  assert.match(short.out, new RegExp(`\\b${samples.length} +ok`));
+  const long = run_script(t, "sleep 0.8");
+  assert.equal(long.timing.rounds.length, 5);
+});
+
+test("a first execution that takes several times as long as the others is told", (t) => {
+  const cache = join(temporary(t), "warm");
+  const { out, directory, timing } = run_script(t, `if [ ! -e ${cache} ]; then sleep 4; : > ${cache}; fi; sleep 0.2`, ["--rounds", "5"]);
+  const samples = row(timing, "total_time").samples;
+  if (samples[0] < 3 * Math.max(...samples.slice(1))) return; // the machine was busy for seconds
+  assert.match(out, /The first execution of program\/sh took 4\.\d+ s, the others \d+(\.\d+)? ms\./);
+  assert.equal(mprof(["report", directory, "--format", "md"]).code, 0);
+  assert.match(readFileSync(join(directory, "brief.md"), "utf8") + readFileSync(join(directory, "milestone.md"), "utf8"), /The first execution of program\/sh took/);
+});
+
 test("of a long output the end is kept, in whole lines", (t) => {
   const { timing } = run_script(t, "seq 100000", ["--rounds", "1"]);
   assert.ok(timing.outcome.output.length <= 8192);

@@ -94,14 +94,10 @@ TEST(Summary, SaysWhichOpTimesSayLittle) {
 }
 
 TEST(Summary, SaysWhatTookHowLong) {
-  EXPECT_EQ(render_spent({}), "");
+  EXPECT_EQ(render_spent({}, 5), "");
   mprof::Run run;
   run.spent = {{Pass::timing, 84, 251.2, 21, 30, 190}, {Pass::trace, 28, 30.5, 5.25, 4, 20}};
-  EXPECT_EQ(
-      render_spent(run),
-      "Took 282\u00a0s (timing 251\u00a0s, trace 30.5\u00a0s): 26.2\u00a0s to start 112 workers, "
-      "34\u00a0s to load and free, 210\u00a0s to measure and verify, 11.4\u00a0s to end workers or in cases "
-      "without a result.\n");
+  EXPECT_EQ(render_spent(run, 300), "Took 300\u00a0s, 210\u00a0s of it measuring and verifying.\n");
 }
 
 TEST(Summary, OfSeveralDevicesTheLongestIsWhatItTook) {

@@ -11,6 +11,7 @@
 
 #include "model/parts.hpp"
 #include "model/rounds.hpp"
+#include "model/statistics/median.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/judgement/verification.hpp"
 
@@ -434,6 +435,20 @@ void add_unverified_programs(const Run& run, std::vector<Finding>& findings) {
 }
 
 /// Numbers that somebody else answers for.
+void add_slow_first(const Run& run, std::vector<Finding>& findings) {
+  constexpr double several = 3;
+  constexpr std::size_t fewest = 4;
+  for (const Case& c : run.cases) {
+    const Measurement* const row = find_measurement(c, "total_time", "");
+    if (find_variant(run, c.key.variant)->subject != Subject::program || row == nullptr) continue;
+    if (row->samples.size() < fewest) continue;
+    const double first = row->samples.front();
+    std::vector<double> others(row->samples.begin() + 1, row->samples.end());
+    if (first < several * *std::ranges::max_element(others)) continue;
+    findings.push_back({Severity::caution, SlowFirst{c.id, first, median(others)}});
+  }
+}
+
 void add_printed_numbers(const Run& run, std::vector<Finding>& findings) {
   for (const FamilyInfo& family : run.families) {
     PrintedNumbers printed{family.id, {}};
@@ -459,6 +474,7 @@ void add_printed_numbers(const Run& run, std::vector<Finding>& findings) {
 void add_programs(const Run& run, std::vector<Finding>& findings) {
   add_unverified_programs(run, findings);
   add_printed_numbers(run, findings);
+  add_slow_first(run, findings);
   // What several cases have in common is said once.
   std::vector<ProgramNote> notes;
   for (const Case& c : run.cases) {

@@ -86,6 +86,12 @@ struct PrintedNumbers {
   std::string family{};
   std::vector<std::string> labels{};
 };
+/// A program whose first execution took several times as long as each later one.
+struct SlowFirst {
+  std::string case_id{};
+  double first = 0;   ///< s
+  double others = 0;  ///< s, the median
+};
 struct ProgramNote {
   std::vector<std::string> cases{};
   Pass pass{};
@@ -234,15 +240,17 @@ struct SanitizerCameToNothing {
 
 }  // namespace finding
 
-using Observation = std::variant<
-    finding::WrongOutput, finding::SuspectTimes, finding::MissingCase, finding::SkippedAlike,
-    finding::LostQuality, finding::EmptyRun, finding::UnfinishedRun, finding::WithoutTiming,
-    finding::UnverifiedPrograms, finding::PrintedNumbers, finding::ProgramNote, finding::MissingCeiling,
-    finding::SeveralGpuModels, finding::PooledGpus, finding::DividedCases, finding::LeftOut,
-    finding::SearchPoints, finding::UncommittedChanges, finding::OneRound, finding::ImpreciseMedians,
-    finding::NoiseBetweenRuns, finding::DisturbedCase, finding::DisturbedCases, finding::BusyTraces,
-    finding::SlowerThanBaseline, finding::FlawedOpTimes, finding::ChanceVerdicts, finding::UnlikeSamples,
-    finding::UnlikeSamplesOfAll, finding::ShortRounds, finding::Sanitized, finding::SanitizerCameToNothing>;
+using Observation =
+    std::variant<finding::WrongOutput, finding::SuspectTimes, finding::MissingCase, finding::SkippedAlike,
+                 finding::LostQuality, finding::EmptyRun, finding::UnfinishedRun, finding::WithoutTiming,
+                 finding::UnverifiedPrograms, finding::PrintedNumbers, finding::SlowFirst,
+                 finding::ProgramNote, finding::MissingCeiling, finding::SeveralGpuModels,
+                 finding::PooledGpus, finding::DividedCases, finding::LeftOut, finding::SearchPoints,
+                 finding::UncommittedChanges, finding::OneRound, finding::ImpreciseMedians,
+                 finding::NoiseBetweenRuns, finding::DisturbedCase, finding::DisturbedCases,
+                 finding::BusyTraces, finding::SlowerThanBaseline, finding::FlawedOpTimes,
+                 finding::ChanceVerdicts, finding::UnlikeSamples, finding::UnlikeSamplesOfAll,
+                 finding::ShortRounds, finding::Sanitized, finding::SanitizerCameToNothing>;
 
 enum class Severity { wrong, broken, incomplete, caution };
 

@@ -25,6 +25,12 @@ bool differs(const RatioTest& test, double p, double threshold) {
   return p <= alpha_of_a_look() && std::abs(test.ratio - 1) > threshold;
 }
 
+bool is_timed(const Case& c, const std::string& op) {
+  return std::ranges::any_of(c.passes, [&](const PassResult& pass) {
+    return std::ranges::any_of(pass.measurements, [&](const Measurement& row) { return row.op == op; });
+  });
+}
+
 /// The tests of one time, over as many blocks as all three have.
 SessionTime time_of(const Case& a, const Case& b, const Case& control, std::string_view metric,
                     const std::string& op, std::size_t& blocks) {
@@ -91,6 +97,8 @@ bool Session::is_slower() const {
 Session judge_session(const Case& a, const Case& b, const Case& control, const Thresholds& thresholds) {
   Session session{.blocks = std::numeric_limits<std::size_t>::max()};
   for (const OpInfo& op : a.ops) {
+    if (!is_timed(a, op.name) && !is_timed(b, op.name))
+      continue;  // of a program as a whole, whose total is told
     session.times.push_back(time_of(a, b, control, comparable_time(a, b, op.name), op.name, session.blocks));
   }
   session.times.push_back(time_of(a, b, control, "total_time", "", session.blocks));
