@@ -77,8 +77,9 @@ std::vector<std::filesystem::path> write_trace_tables(const ExportScope& scope, 
                                                       const std::filesystem::path& directory);
 /// Their names.
 [[nodiscard]] std::vector<std::string> trace_table_names();
-/// What the columns of all tables mean, for docs/formats/export.md.
-[[nodiscard]] std::string tables_as_markdown();
+/// What the columns of these tables mean, for docs/formats/export.md.
+[[nodiscard]] std::string run_tables_as_markdown();
+[[nodiscard]] std::string trace_tables_as_markdown();
 
 /// analysis.json as text.
 [[nodiscard]] std::string analysis_json(const ExportScope& scope);

@@ -24,7 +24,6 @@
 namespace mprof {
 namespace {
 
-using trace::Interval;
 using trace::NameIndex;
 using trace::Trace;
 
@@ -32,7 +31,7 @@ enum class Kind : std::uint8_t { range, call, kernel, transfer };
 
 /// Something with a beginning and an end, by its place in the trace.
 struct Slice {
-  Interval time{};
+  trace::Interval time{};
   std::uint32_t index = 0;
   Kind kind = Kind::range;
 };
@@ -256,8 +255,8 @@ class PerfettoFile {
   }
 
   /// All that kinds of slices have in common; `arguments` is what stands within the braces.
-  void add_complete(std::string_view category, std::string_view name, const Interval& time, std::uint64_t tid,
-                    std::string_view arguments) {
+  void add_complete(std::string_view category, std::string_view name, const trace::Interval& time,
+                    std::uint64_t tid, std::string_view arguments) {
     event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category,
           name, pid_, tid, at(time.start), format::microseconds(time.length()), arguments);
   }

@@ -653,13 +653,14 @@ TEST(CsvFile, QuotesAndCounts) {
 
 TEST(ExportTables, ColumnsAreWhatTheDocumentShows) {
   const fs::path file = fs::path(MPROF_SOURCE_DIR) / "docs/formats/export.md";
-  const std::string document = read_file(file), begin = "<!-- made from report/export/export_csv.cpp -->\n",
+  const std::string document = read_file(file),
+                    begin = "<!-- made from the lists of columns in report/export -->\n",
                     end = "<!-- end -->\n";
   const std::size_t from = document.find(begin), to = document.find(end);
   ASSERT_NE(from, std::string::npos);
   ASSERT_NE(to, std::string::npos);
-  const std::string expected =
-      document.substr(0, from + begin.size()) + "\n" + tables_as_markdown() + "\n" + document.substr(to);
+  const std::string expected = document.substr(0, from + begin.size()) + "\n" + run_tables_as_markdown() +
+                               trace_tables_as_markdown() + document.substr(to);
   const char* update = std::getenv("MPROF_UPDATE_GOLDEN");
   if (update != nullptr && std::string(update) == "1" && expected != document) {
     write_file(file, expected);
