@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "report/export/export.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,8 @@
 
 namespace mprof::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Whether a text begins with a further axis of a problem, such as rounds=5: with a name, = and digits alone.
 bool is_coordinate(const std::string& text) {
@@ -46,27 +50,62 @@ int explain(const Exported& exported, bool asked_for_trace) {
   const bool several = exported.left_out.size() > 1;
   const std::string message = fmt::format(
       "{} {} not written: {}. Run the variants with `mprof run` where there is an NVIDIA GPU, with trace "
-      "among "
-      "the --passes, and export that run.",
+      "among the --passes, and export that run.",
       format::list(exported.left_out), several ? "were" : "was", exported.no_trace);
   if (asked_for_trace) throw Error(ExitCode::usage, message);
   fmt::print(stderr, "mprof: {}\n", message);
   return 0;
 }
 
+/// Its folder's own name, however the path was written.
+std::string name_of(const fs::path& directory) {
+  return fs::weakly_canonical(directory).filename().string();
+}
+
+/// Otava's table has a row for each run; every other format is of one.
+void require_history(const Arguments& arguments, const std::vector<std::string>& formats) {
+  const std::vector<std::string> directories = arguments.texts("DIR...");
+  if (formats != std::vector<std::string>{"otava"}) {
+    throw Error(ExitCode::usage,
+                fmt::format("mprof export takes one directory, and {} were given. Only --format "
+                            "otava, by itself, takes several: the runs of a history.",
+                            directories.size()));
+  }
+  if (!arguments.given("out"))
+    throw Error(ExitCode::usage, "--format otava of several runs needs --out DIR: where to write.");
+  std::set<fs::path> seen;
+  for (const std::string& directory : directories) {
+    if (seen.insert(fs::weakly_canonical(directory)).second) continue;
+    throw Error(ExitCode::usage,
+                fmt::format("{} was given twice, and would be two runs of the history. Name it "
+                            "once.",
+                            directory));
+  }
+}
+
 int export_run(const Arguments& arguments) {
-  const std::filesystem::path directory = arguments.text("DIR");
+  const std::vector<std::string> directories = arguments.texts("DIR...");
+  const fs::path directory = directories.front();
   ExportOptions options;
   options.formats = split(arguments.text("format"));
-  options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory / "export";
+  options.out = arguments.given("out") ? fs::path(arguments.text("out")) : directory / "export";
   options.trace = directory / trace::file_name;
+  options.name = name_of(directory);
   if (arguments.given("case")) options.cases = split_ids(arguments.text("case"));
   require_export_formats(options.formats);
+  if (directories.size() > 1) require_history(arguments, options.formats);
+  for (std::size_t i = 1; i < directories.size(); ++i)
+    options.other_runs.push_back(
+        tracked_run(read_run(directories[i]), name_of(directories[i]), options.cases));
   const Run run = read_run(directory);
   if (!arguments.given("out")) require_no_link(options.out);
   const OutputLock lock(options.out);
   const Exported exported = write_export(run, options);
-  for (const std::filesystem::path& file : exported.written) fmt::print("{}\n", file.string());
+  for (const fs::path& file : exported.written) fmt::print("{}\n", file.string());
+  if (!exported.untracked.empty()) {
+    fmt::print(stderr, "mprof: the files for trackers lack these cases, which have no valid times: {}.\n",
+               exported.untracked);
+  }
   const bool asked_for_trace =
       arguments.given("format") && std::ranges::any_of(options.formats, [](const std::string& format) {
         return format == "perfetto" || format == "nsys";
@@ -79,20 +118,23 @@ int export_run(const Arguments& arguments) {
 Verb export_verb() {
   return {
       .name = "export",
-      .positional = "DIR",
-      .summary = "write a run's data for Perfetto, for pandas and as JSON",
+      .positional = "DIR...",
+      .summary = "write a run's data for Perfetto, pandas, JSON and services that track times",
       .description =
           "Writes the data of the result directory DIR for other programs: trace.perfetto.json for "
           "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with the findings of the report. "
           "It prints their names. docs/formats/export.md explains them. perfetto and nsys need a run with "
-          "a trace; otherwise the exit code is 2.",
+          "a trace; otherwise the exit code is 2. Three formats are for services that track times over many "
+          "runs: bmf (Bencher), benchmark-action (github-action-benchmark) and otava (Apache Otava). Only "
+          "otava takes several directories.",
       .examples = {{"mprof export results/a", "all formats, into results/a/export"},
                    {"mprof export results/a --format csv --out tables", "tables for pandas"},
-                   {"mprof export results/a --case '*@100'", "some cases"}},
+                   {"mprof export results/a --case '*@100'", "some cases"},
+                   {"mprof export nightly/* --format otava --out tracked", "a history for Apache Otava"}},
       .section = Section::data,
       .options = {{"format", "LIST", "perfetto,csv,json",
-                   "What to write: some of perfetto, csv, json and nsys. nsys writes the one case that "
-                   "--case names as Nsight Systems exports it."},
+                   "What to write: some of perfetto, csv, json, nsys, bmf, benchmark-action and otava. nsys "
+                   "writes the one case that --case names as Nsight Systems exports it."},
                   {"out", "DIR", "", "Where to write. Default: DIR/export."},
                   {"case", "LIST", "",
                    "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings stay "

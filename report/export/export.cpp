@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> known_formats{"perfetto", "csv", "json", "nsys"};
+const std::vector<std::string> known_formats{"perfetto",         "csv",  "json", "nsys", "bmf",
+                                             "benchmark-action", "otava"};
 constexpr const char* perfetto_file = "trace.perfetto.json";
 
 bool wants(const ExportOptions& options, std::string_view format) {
@@ -74,7 +75,6 @@ std::vector<std::string> axes_of(const RunAnalysis& analysis) {
 
 ExportScope scope_of(const RunAnalysis& analysis, const std::vector<std::string>& patterns) {
   ExportScope scope{&analysis, all_cases(analysis), patterns.empty(), axes_of(analysis)};
-  for (const std::string& pattern : patterns) require_match(pattern, scope.cases);
   if (scope.whole) return scope;
   std::erase_if(scope.cases, [&](const CaseResult* result) {
     return std::ranges::none_of(patterns,
@@ -156,6 +156,30 @@ void require_one_case(const ExportScope& scope) {
                   scope.cases.size(), scope.cases.empty() ? "ID" : scope.cases.front()->id));
 }
 
+/// For the formats of trackers: the run, and for Otava the others; empty where no such format is asked for.
+std::vector<TrackedRun> tracked_runs(const ExportScope& scope, const ExportOptions& options) {
+  if (!wants(options, "bmf") && !wants(options, "benchmark-action") && !wants(options, "otava")) return {};
+  std::vector<TrackedRun> runs{tracked_run(scope.run(), options.name, scope.cases)};
+  runs.insert(runs.end(), options.other_runs.begin(), options.other_runs.end());
+  require_times(runs);
+  return runs;
+}
+
+std::vector<fs::path> write_for_trackers(const std::vector<TrackedRun>& runs, const ExportOptions& options) {
+  std::vector<fs::path> written;
+  const auto write = [&](const char* name, const std::string& text) {
+    written.push_back(options.out / name);
+    write_file(written.back(), text);
+  };
+  if (wants(options, "bmf")) write("bmf.json", bmf_json(runs.front()));
+  if (wants(options, "benchmark-action")) write("benchmark-action.json", benchmark_action_json(runs.front()));
+  if (wants(options, "otava")) {
+    const std::vector<fs::path> files = write_otava(runs, options.out);
+    written.insert(written.end(), files.begin(), files.end());
+  }
+  return written;
+}
+
 }  // namespace
 
 void require_export_formats(const std::vector<std::string>& formats) {
@@ -171,11 +195,18 @@ void require_export_formats(const std::vector<std::string>& formats) {
   }
 }
 
+TrackedRun tracked_run(const Run& run, const std::string& name, const std::vector<std::string>& cases) {
+  const RunAnalysis analysis = analyse(run);
+  return tracked_run(run, name, scope_of(analysis, cases).cases);
+}
+
 Exported write_export(const Run& run, const ExportOptions& options) {
   require_export_formats(options.formats);
   const RunAnalysis analysis = analyse(run);
+  for (const std::string& pattern : options.cases) require_match(pattern, all_cases(analysis));
   const ExportScope scope = scope_of(analysis, options.cases);
   if (wants(options, "nsys")) require_one_case(scope);
+  const std::vector<TrackedRun> tracked = tracked_runs(scope, options);
   const bool needs_trace = wants(options, "perfetto") || wants(options, "csv") || wants(options, "nsys");
   const TraceOrReason trace = needs_trace ? read_traced(scope, options.trace) : TraceOrReason{};
   Exported exported;
@@ -208,6 +239,8 @@ Exported write_export(const Run& run, const ExportOptions& options) {
     write_file(options.out / "analysis.json", analysis_json(scope));
     exported.written.push_back(options.out / "analysis.json");
   }
+  if (!tracked.empty()) add(exported.written, write_for_trackers(tracked, options));
+  exported.untracked = left_out_of(tracked);
   return exported;
 }
 

@@ -12,6 +12,7 @@
 #include "model/run.hpp"
 #include "model/trace/trace.hpp"
 #include "report/analysis/analysis.hpp"
+#include "report/export/trackers.hpp"
 
 /// What a run holds, in files for other programs: Perfetto, pandas, whatever reads JSON.
 /// docs/formats/export.md explains every file and field.
@@ -20,16 +21,19 @@ namespace mprof {
 inline constexpr int export_schema_version = 2;
 
 struct ExportOptions {
-  std::vector<std::string> formats;  ///< "perfetto", "csv", "json", "nsys"
+  std::vector<std::string> formats;  ///< "perfetto", "csv", "json", "nsys", and those of trackers
   std::filesystem::path out;
-  std::filesystem::path trace{};     ///< the run's trace.sqlite, which may be missing
-  std::vector<std::string> cases{};  ///< ids, or patterns that match some; empty: all
+  std::filesystem::path trace{};         ///< the run's trace.sqlite, which may be missing
+  std::vector<std::string> cases{};      ///< ids, or patterns that match some; empty: all
+  std::string name{};                    ///< what the reader calls the run
+  std::vector<TrackedRun> other_runs{};  ///< of its machine, for "otava"
 };
 
 struct Exported {
   std::vector<std::filesystem::path> written;  ///< in order
   std::vector<std::string> left_out;           ///< names of the files that only a trace can fill
   std::string no_trace;                        ///< why they were left out; empty: they were not
+  std::string untracked;  ///< "2 wrong and 1 skipped": cases that the files for trackers lack; empty: none
 };
 
 /// Writes the files of the formats into `options.out`. The same run makes the same bytes. A file appears when
@@ -38,6 +42,10 @@ struct Exported {
 
 /// Throws Error(usage) with the nearest names when there is no such format.
 void require_export_formats(const std::vector<std::string>& formats);
+
+/// What ExportOptions::other_runs holds of a run. `name`: what the reader calls it; `cases`: as there.
+[[nodiscard]] TrackedRun tracked_run(const Run& run, const std::string& name,
+                                     const std::vector<std::string>& cases);
 
 /// The parts of write_export(), each in its own file.
 

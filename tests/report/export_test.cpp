@@ -638,6 +638,85 @@ TEST(ExportOfARun, QuotesHostileNames) {
   EXPECT_FALSE(json::parse(read_file(directory.path() / "out/analysis.json")).is_discarded());
 }
 
+/// A run of one case with these times, by their names.
+TrackedRun tracked(const std::vector<std::string>& times, const Estimate& estimate) {
+  TrackedRun run{.name = "r", .started = {}, .version = {}, .revision = {}, .cases = {{"map/a@1"}}};
+  for (const std::string& name : times) run.cases[0].times.push_back({name, estimate});
+  return run;
+}
+
+TEST(Trackers, ATimeWithoutAnIntervalIsAValueAlone) {
+  const TrackedRun run = tracked({"rows/op_time"}, {.median = 1.25e-6, .samples = 1});
+  EXPECT_EQ(json::parse(bmf_json(run)), json({{"map/a@1/rows/op_time", {{"latency", {{"value", 1250.0}}}}}}));
+  EXPECT_EQ(
+      json::parse(benchmark_action_json(run)),
+      json::array(
+          {{{"name", "map/a@1/rows/op_time"}, {"unit", "ns"}, {"value", 1250.0}, {"extra", "1 sample"}}}));
+}
+
+TEST(Trackers, TheRangeIsTheFartherEndAndWhatDisturbedATimeIsSaid) {
+  Estimate time{.median = 2e-6, .interval = Interval{1e-6, 5e-6}, .samples = 20, .rounds = 2};
+  time.disturbed = disturbed_in("another process used the GPU: pid 7");
+  const json entry = json::parse(benchmark_action_json(tracked({"total_time"}, time))).at(0);
+  EXPECT_EQ(entry.at("range"), "± 3000.000");
+  EXPECT_EQ(entry.at("extra"),
+            "20 samples in 2 rounds\n95 % interval: 1000.000 to 5000.000 ns\n"
+            "disturbed: another process used the GPU: pid 7");
+}
+
+TEST(Trackers, ANameThatBencherRefusesIsRefusedHere) {
+  const std::string longest(1024 - std::string("map/a@1/").size(), 'x');
+  EXPECT_NO_THROW(static_cast<void>(bmf_json(tracked({longest}, {.median = 1}))));
+  EXPECT_THROW(static_cast<void>(bmf_json(tracked({longest + "x"}, {.median = 1}))), Error);
+}
+
+TEST(Trackers, HoldTheTimesOfEachCaseThatIsOkAndOfNoOther) {
+  std::size_t all_flawed = 0;
+  for (const mprof::Run& run : {samples::troubled(), samples::gpu(), samples::healthy()}) {
+    const RunAnalysis analysis = analyse(run);
+    const TrackedRun tracked = tracked_run(run, "r", std::vector<std::string>{});
+    const json bmf = json::parse(bmf_json(tracked));
+    std::size_t times = 0, ok = 0, flawed = 0;
+    const auto expect = [&](const std::string& name, const Value& value, bool counts) {
+      EXPECT_EQ(bmf.contains(name), value && counts) << name;
+      times += value && counts ? 1 : 0;
+    };
+    for (const FamilyResult& family : analysis.families) {
+      for (const VariantResult& variant : family.variants) {
+        for (const CaseResult& result : variant.cases) {
+          ok += result.ok() ? 1 : 0;
+          for (const OpResult& op : result.ops) {
+            const std::string name = result.id + "/" + op.info.name;
+            flawed += op.flaw == OpTimeFlaw::none ? 0 : 1;
+            expect(name + "/op_time", op.op_time, result.ok() && op.flaw == OpTimeFlaw::none);
+            expect(name + "/group_time", op.group_time, result.ok());
+          }
+          expect(result.id + "/total_time", result.total_time, result.ok());
+        }
+      }
+    }
+    EXPECT_GT(times, 0U);
+    EXPECT_EQ(bmf.size(), times);
+    EXPECT_EQ(tracked.cases.size(), ok);
+    all_flawed += flawed;
+  }
+  EXPECT_GT(all_flawed, 0U) << "or the test shows nothing of them";
+}
+
+/// Names of ops may differ in nothing that a line shows.
+TEST(Trackers, TwoTimesOfOneNameAreRefused) {
+  mprof::Run run = samples::healthy();
+  const auto rename = [](std::string& op) { op = op == "layer1" ? "op\x01" : op == "layer2" ? "op " : op; };
+  for (Case& c : run.cases) {
+    for (OpInfo& op : c.ops) rename(op.name);
+    for (PassResult& pass : c.passes) {
+      for (Measurement& m : pass.measurements) rename(m.op);
+    }
+  }
+  const std::string message = refusal(run, {.formats = {"bmf"}, .out = "/nowhere"});
+  EXPECT_NE(message.find("two of its times have the name"), std::string::npos) << message;
+}
+
 TEST(CsvFile, QuotesAndCounts) {
   const test::TemporaryDirectory directory;
   const fs::path file = directory.path() / "t.csv";
