@@ -156,8 +156,9 @@ Table remaining_table(const FamilyResult& family, const CaseResult& result, cons
     table.row({Cell::words(gain.op), Cell::bare(gain.group_time), share,
                gain.copies ? Cell::figure(format::percent(*gain.copies)).valued(*gain.copies)
                            : Cell::missing("there is no trace of it"),
-               gain.limit ? Cell::figure(format::times(*gain.limit)).valued(*gain.limit)
-                          : Cell::missing(gain.share ? "the op is all of it" : say(gain.absent))});
+               gain.limit
+                   ? Cell::figure(format::times(*gain.limit)).valued(*gain.limit)
+                   : Cell::missing(gain.share ? "hardly anything else takes time" : say(gain.absent))});
   }
   return table;
 }
@@ -175,20 +176,18 @@ std::string whole_sentence(const FamilyResult& family, const CaseResult& result)
   const auto gain = remaining_gain_of_whole(family, result);
   if (!gain) return {};
   const std::string share = format::percent(gain->share);
-  constexpr double worth_a_number = 100;  // beyond, the rest is next to nothing
-  if (!gain->traced && !(gain->limit < worth_a_number))
-    return fmt::format("The ops take all of {}'s {} but for {}.", family.words.timed(""),
-                       format::quantity(result.total_time->median, Unit::second),
-                       format::percent(1 - gain->share));
-  const std::string limit = format::times(gain->limit);
+  const std::string without =
+      gain->limit ? fmt::format(": without them it would be {} as fast", format::times(*gain->limit)) : "";
   if (gain->traced)
     return fmt::format(
         "Kernels that no copy runs beside take {} of {}, by their share of each op as traced and each op's "
-        "share of the time measured: without them it would be {} as fast.",
-        share, family.words.timed(""), limit);
-  return fmt::format("The ops take {} of {}'s {}: without them it would be {} as fast.", share,
-                     family.words.timed(""), format::quantity(result.total_time->median, Unit::second),
-                     limit);
+        "share of the time measured{}.",
+        share, family.words.timed(""), without);
+  const std::string whole = format::quantity(result.total_time->median, Unit::second);
+  if (!gain->limit)
+    return fmt::format("The ops take all of {}'s {} but for {}.", family.words.timed(""), whole,
+                       format::percent(1 - gain->share));
+  return fmt::format("The ops take {} of {}'s {}{}.", share, family.words.timed(""), whole, without);
 }
 
 }  // namespace

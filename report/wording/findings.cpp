@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/text/format.hpp"
@@ -203,7 +204,9 @@ std::string text_of(const OneRound& round, const Where&) {
       "Each case was timed in one process (one round), which cannot tell how the next one will differ: the "
       "intervals assume {:g} % for times of the host's clock{}. --rounds 5 measures it.",
       100 * round.of_host_times,
-      round.beside_gpu ? " and 0.3 % for those of a GPU's, as seen on H200 in virtual machines" : "");
+      round.beside_gpu ? fmt::format(" and {:g} % for those of a GPU's, as seen on H200 in virtual machines",
+                                     100 * assumed_deviation(ClockSource::device, true))
+                       : "");
 }
 
 std::string text_of(const ImpreciseMedians& imprecise, const Where&) {

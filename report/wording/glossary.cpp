@@ -83,6 +83,17 @@ std::string meaning_of_op(const RunAnalysis& analysis) {
                         format::sentence_case(grouped->words.time("group_time"))));
 }
 
+/// Of processes, where no rounds show it: what intervals assume, as model/rounds.hpp says.
+std::string assumed_of_processes(const Run& run) {
+  const auto percent = [](double deviation) { return fmt::format("{:g} %", 100 * deviation); };
+  const bool beside_gpu = is_beside_gpu(run);
+  const std::string host = percent(assumed_deviation(ClockSource::host, beside_gpu));
+  const std::string device = percent(assumed_deviation(ClockSource::device, beside_gpu));
+  return fmt::format(
+      "what was seen on other machines ({}{} of host times), since this run has one round only",
+      beside_gpu ? device + " of device times, " : "", host);
+}
+
 std::string meaning_of_time(const RunAnalysis& analysis) {
   const bool in_rounds = most_rounds_of(*analysis.run) > 1;
   return fmt::format(
@@ -93,8 +104,7 @@ std::string meaning_of_time(const RunAnalysis& analysis) {
                 : "the median of its samples",
       in_rounds ? "the rounds, each time's own variance drawn towards that of all times of its clock (Smyth "
                   "2004), and from what a round does to all times, which ratios leave out"
-                : "what was seen on an H200 (0.3 % by the GPU's clock, 5 % by the host's), since this run "
-                  "has one round only");
+                : assumed_of_processes(*analysis.run));
 }
 
 std::string meaning_of_verdicts() {

@@ -93,6 +93,18 @@ TEST(Synergy, AmdahlSaysWhatAFasterOpCanDo) {
   EXPECT_FALSE(gains[0].copies.has_value()) << "there is no trace";
 }
 
+TEST(Synergy, HasNoLimitWhereNextToNothingRemains) {
+  for (const double group : {0.4, 0.4000001, 0.402}) {
+    mprof::Run run = combined_run(0.4, 0.2, 0.08);
+    samples::set_samples(run.cases[1], "group_time", "layer1", {group});
+    const RunAnalysis analysis = analyse(run);
+    const auto gains =
+        remaining_gains(analysis.families.front(), analysis.families.front().variants[1].cases.front());
+    EXPECT_NEAR(*gains[0].share, 0.4 / group, 1e-2) << group;
+    EXPECT_FALSE(gains[0].limit.has_value()) << group << ": up to " << *gains[0].limit << " times as fast";
+  }
+}
+
 /// One traced execution of layer1, in s: kernels, of them alone, copying alone, and the whole.
 void trace_of(Case& c, double kernels, double alone, double copying, double group, double tracing = 0) {
   PassResult& trace = samples::pass_of(c, Pass::trace);

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "model/rounds.hpp"
 #include "report/wording/glossary.hpp"
 #include "report/wording/judgement.hpp"
 #include "report/wording/why.hpp"
@@ -41,6 +43,29 @@ TEST(Glossary, ExplainsHardwareOnlyWhereARunHasSome) {
   }
   EXPECT_TRUE(holds(on_cpu, "Op, total"));
   EXPECT_FALSE(holds(on_cpu, "Right"));
+}
+
+/// How the glossary explains ± where a run has one round, which says nothing of the next process.
+std::string meaning_of_one_round(mprof::Run run) {
+  for (Case& c : run.cases) samples::timing(c).rounds.clear();
+  for (const Term& term : glossary_of(analyse(run))) {
+    if (term.meaning.find("one round only") != std::string::npos) return term.meaning;
+  }
+  return {};
+}
+
+/// The same as the intervals assume, whatever numbers those are.
+TEST(Glossary, SaysWhatIntervalsOfOneRoundAssume) {
+  for (const bool on_gpu : {false, true}) {
+    const std::string meaning = meaning_of_one_round(on_gpu ? samples::gpu() : samples::healthy());
+    const auto has = [&](ClockSource clock, const char* what) {
+      const double percent = 100 * assumed_deviation(clock, on_gpu);
+      return meaning.find(fmt::format("{:g} % of {} times", percent, what)) != std::string::npos;
+    };
+    EXPECT_TRUE(has(ClockSource::host, "host")) << meaning;
+    EXPECT_EQ(has(ClockSource::device, "device"), on_gpu) << meaning;
+  }
+  EXPECT_NE(assumed_deviation(ClockSource::host, true), assumed_deviation(ClockSource::host, false));
 }
 
 TEST(Glossary, HasNoCountersWithoutACountersPass) {

@@ -171,6 +171,16 @@ std::vector<const VariantResult*> built_on(const FamilyResult& family, const Var
   return found;
 }
 
+namespace {
+
+/// Amdahl's limit. Of next to nothing that remains it is a number that says nothing: 1,427,924×.
+std::optional<double> limit_of(double share) {
+  constexpr double largest_share = 0.99;
+  return share < largest_share ? std::optional(1 / (1 - share)) : std::nullopt;
+}
+
+}  // namespace
+
 std::vector<RemainingGain> remaining_gains(const FamilyResult& family, const CaseResult& result) {
   std::vector<RemainingGain> gains;
   for (const OpResult& op : result.ops) {
@@ -178,7 +188,7 @@ std::vector<RemainingGain> remaining_gains(const FamilyResult& family, const Cas
     RemainingGain gain{.op = op.info.name, .group_time = op.group_time};
     add_traced_shares(gain, readings);
     if (!gain.traced) add_timed_share(gain, readings, op);
-    if (gain.share && *gain.share < 1) gain.limit = 1 / (1 - *gain.share);
+    if (gain.share) gain.limit = limit_of(*gain.share);
     gains.push_back(std::move(gain));
   }
   return gains;
@@ -194,7 +204,7 @@ std::optional<WholeGain> remaining_gain_of_whole(const FamilyResult& family, con
     whole.traced = whole.traced || gain.traced;
   }
   if (!(whole.share < 1)) return std::nullopt;
-  whole.limit = 1 / (1 - whole.share);
+  whole.limit = limit_of(whole.share);
   return whole;
 }
 

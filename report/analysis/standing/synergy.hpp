@@ -67,16 +67,17 @@ struct RemainingGain {
   /// kernel ran and no copy beside it. Otherwise they are of the timing pass: op time over group time.
   bool traced = false;
   std::optional<double> share{};   ///< of the group's time
-  std::optional<double> limit{};   ///< how many times as fast the group would be without that share
+  /// How many times as fast the group would be without that share; absent where it is all but a hundredth.
+  std::optional<double> limit{};
   std::optional<double> copies{};  ///< share in which the GPU only copied; of a trace alone
   Why absent{};                    ///< why there is no share
 };
 
 /// The same for the whole: its ops together, of the total time.
 struct WholeGain {
-  double share = 0;     ///< of the total time
-  double limit = 1;     ///< how many times as fast the whole would be without that share
-  bool traced = false;  ///< some op's share is of a traced execution
+  double share = 0;               ///< of the total time
+  std::optional<double> limit{};  ///< how many times as fast the whole would be without that share; as above
+  bool traced = false;            ///< some op's share is of a traced execution
 };
 
 /// nullopt where the ops' times do not lie within the total time, or a share is missing.
