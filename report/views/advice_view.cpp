@@ -27,14 +27,14 @@ std::string limit_text(const AdviceRule& rule, double before, double after) {
   return format::from_to(before, after, rule.unit);
 }
 
-/// "3 of 4 steps faster, 1 not told, 2 its own": of the last no other rule predicted more. That is left out
+/// "3 of 4 steps faster, 1 undecided, 2 its own": of the last no other rule predicted more. That is left out
 /// where it is so of all of them.
 std::string record_text(const AdviceRecord& record) {
   if (record.tries == 0) return "not tried in this run";
   std::string text = fmt::format("{} of {} faster", record.right, format::plural(record.tries, "step"));
   if (record.wrong > 0) text += fmt::format(", {} slower", record.wrong);
-  if (const std::size_t untold = record.tries - record.right - record.wrong; untold > 0)
-    text += fmt::format(", {} not told", untold);
+  if (const std::size_t open = record.tries - record.right - record.wrong; open > 0)
+    text += fmt::format(", {} undecided", open);
   if (record.leading == record.tries) return text;
   return text + (record.leading == 0 ? ", none its own" : fmt::format(", {} its own", record.leading));
 }

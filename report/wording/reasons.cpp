@@ -56,9 +56,9 @@ constexpr std::array all_reason_words{std::to_array<ReasonWords>({
      .sentence = "Fewer of the instructions are multiply-adds, and more are loads and index arithmetic: {} "
                  "of them are multiply-adds."},
     {.rule = "more_threads_take_part",
-     .sentence = "More of a warp's 32 threads take part in an instruction, on average: {}."},
+     .sentence = "More of a warp's 32 threads execute an instruction, on average: {}."},
     {.rule = "fewer_threads_take_part",
-     .sentence = "Fewer of a warp's 32 threads take part in an instruction, on average: {}."},
+     .sentence = "Fewer of a warp's 32 threads execute an instruction, on average: {}."},
     {.rule = "dram_less",
      .sentence = "Less goes through DRAM: {}. At the measured bandwidth that takes {}.",
      .in_short = "Less goes through DRAM: {}."},
@@ -92,8 +92,7 @@ constexpr std::array all_reason_words{std::to_array<ReasonWords>({
                  "kernel ran ({} of {})."},
     {.rule = "under_one_wave", .sentence = "The grid no longer fills the GPU: {} waves."},
     {.rule = "tail_effect",
-     .sentence =
-         "The last wave leaves multiprocessors idle: {} waves, so that at the best {} of the GPU works."},
+     .sentence = "The last wave leaves multiprocessors idle: {} waves, so that at best {} of the GPU works."},
 
     // What holds warps up: limits first, then hit rates, occupancy and stalls.
     {.rule = "memory_pipes_full",
@@ -154,7 +153,7 @@ constexpr std::array all_reason_words{std::to_array<ReasonWords>({
      .in_short = "Fewer warps are there to hide each other's waiting: achieved occupancy {}, {} in theory, "
                  "limited by {}."},
     {.rule = "occupancy_lower_harmless",
-     .sentence = "Occupancy fell without harm, {}, limited by {} ({} registers a thread): each warp has "
+     .sentence = "Occupancy fell without harm, {}, limited by {} ({} registers a thread). Each warp has "
                  "enough independent work to issue {} instructions a cycle and multiprocessor."},
     {.rule = "occupancy_higher_useless",
      .sentence = "Occupancy rose without use, {}: {} instructions are issued a cycle and multiprocessor."},
@@ -411,7 +410,7 @@ std::string_view word(Look look) {
     case ratio:
       return "after / before";
     case told_ratio:
-      return "after / before, the two told apart,";
+      return "after / before, where the two differ significantly,";
     case difference:
       return "after − before";
     case share_of_time:
@@ -419,7 +418,7 @@ std::string_view word(Look look) {
     case share_of_change:
       break;
   }
-  return "ln(after / before), of |ln(times' ratio)|";
+  return "ln(after / before), over the size of ln(times' ratio),";
 }
 
 std::string threshold_text(const Clause& clause) {

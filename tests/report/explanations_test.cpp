@@ -304,11 +304,11 @@ const std::vector<Situation> situations{
     {"more_threads_take_part",
      {{taking_part, 12.3}},
      {},
-     "More of a warp's 32 threads take part in an instruction, on average: 12.3 → 32.0."},
+     "More of a warp's 32 threads execute an instruction, on average: 12.3 → 32.0."},
     {"fewer_threads_take_part",
      {},
      {{taking_part, 12.3}},
-     "Fewer of a warp's 32 threads take part in an instruction, on average: 32.0 → 12.3."},
+     "Fewer of a warp's 32 threads execute an instruction, on average: 32.0 → 12.3."},
     {"issue_rate_higher",
      {},
      {{counter::cycles, 1.5e6}, {counter::sm_throughput, 90}},
@@ -356,7 +356,7 @@ const std::vector<Situation> situations{
     {"tail_effect",
      {},
      {{counter::waves, 1.1}},
-     "The last wave leaves multiprocessors idle: 10.0 → 1.10 waves, so that at the best 100.0 → 55.0 % of "
+     "The last wave leaves multiprocessors idle: 10.0 → 1.10 waves, so that at best 100.0 → 55.0 % of "
      "the "
      "GPU works."},
     {"memory_pipes_full",
@@ -462,7 +462,7 @@ const std::vector<Situation> situations{
      {},
      {{counter::occupancy, 30}, {"launch__registers_per_thread", 80}},
      "Occupancy fell without harm, 80.0 → 30.0 % (−50.0 points), limited by registers (32 → 80 registers a "
-     "thread): each warp has enough independent work to issue 3 → 3 instructions a cycle and "
+     "thread). Each warp has enough independent work to issue 3 → 3 instructions a cycle and "
      "multiprocessor."},
     {"occupancy_higher_useless",
      {{counter::occupancy, 30}},

@@ -251,7 +251,7 @@ std::string_view to_string(AdviceOutcome outcome) {
     case AdviceOutcome::open:
       break;
   }
-  return "not told";
+  return "undecided";
 }
 
 std::optional<double> AdviceRecord::hit_rate() const {

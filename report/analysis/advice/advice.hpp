@@ -93,7 +93,7 @@ enum class AdviceOutcome {
   open    ///< neither
 };
 
-/// "faster", "slower", "not told".
+/// "faster", "slower", "undecided".
 [[nodiscard]] std::string_view to_string(AdviceOutcome outcome);
 
 /// An op of a variant, or its whole execution, whose limit is another one than its baseline's, in the

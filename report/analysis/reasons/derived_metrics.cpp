@@ -269,16 +269,16 @@ using Op = const OpReadings&;
 
 constexpr std::array all_quantities{
     Quantity{"arithmetic", "Executed arithmetic", Unit::flop,
-             "Floating-point operations that all kernels of the op executed, those of tensor cores included.",
-             false, arithmetic},
+             "Floating-point operations that all kernels of the op executed, tensor cores included.", false,
+             arithmetic},
     Quantity{"tensor_share", "Tensor share", Unit::percent,
              "Share of the executed arithmetic that tensor cores did.", false, tensor_share},
     Quantity{"multiply_adds", "Multiply-adds", Unit::count,
              "Multiply-add instructions that threads executed; FP16 counts where the kernel computes in it.",
              false, all_multiply_adds},
     Quantity{"thread_instructions", "Instructions of threads", Unit::count,
-             "Instructions that threads executed: those of warps, by the threads that took part.", false,
-             thread_instructions},
+             "Instructions that threads executed: warp instructions times the threads that executed them.",
+             false, thread_instructions},
     Quantity{"half_share", "Half-precision share", Unit::percent,
              "Share of the multiply-add instructions that are FP16.", false, half_multiply_adds},
     Quantity{"work_share", "Share of multiply-adds", Unit::percent,
@@ -304,8 +304,8 @@ constexpr std::array all_quantities{
              wave_use},
     Quantity{
         "dram_time", "DRAM time", Unit::second,
-        "Time that the op's DRAM bytes take at the measured memory bandwidth; unknown where launches leave "
-        "in the L2 cache what they wrote, since their counters do not tell then what DRAM moves.",
+        "Time that the op's DRAM bytes take at the measured memory bandwidth. Unknown where launches leave "
+        "in the L2 cache what they wrote: their counters do not show then what DRAM moves.",
         false, dram_time},
     Quantity{"conflict_share", "Bank conflicts", Unit::percent,
              "Rounds lost to bank conflicts of shared loads, as a share of all multiprocessors' cycles.",
@@ -354,17 +354,18 @@ constexpr std::array all_quantities{
     Quantity{"copy_only_share", "Copying alone", Unit::percent,
              "Share of the traced group time in which the GPU copied and ran no kernel.", false,
              [](Op op) { return from(op, percentage, "gpu_copy_only_time", "traced_group_time"); }},
-    Quantity{"overlapped_time", "Overlapped time", Unit::second,
-             "Copies in, copies out and kernels of the op, added up, less the time in which any of them ran: "
-             "what running at the same time saved.",
-             false, overlapped_time},
+    Quantity{
+        "overlapped_time", "Overlapped time", Unit::second,
+        "What running at the same time saved: copies in, copies out and kernels of the op, added up, less "
+        "the time in which any of them ran.",
+        false, overlapped_time},
     Quantity{"host_time", "Idle for the host", Unit::second,
              "Group time in which the GPU did nothing and the host ran its own code or CUDA calls other than "
              "waiting and allocating.",
              false, host_time},
     Quantity{"sm_clock", "SM clock", Unit::hertz,
-             "SM clock under the longest kernel as it was counted; without that between timed "
-             "executions, by its own cycles or, where these were not counted, by NVML.",
+             "SM clock under the longest kernel as it was counted. Without that, between timed "
+             "executions: by its own cycles or, where these were not counted, by NVML.",
              false, sm_clock_while_timed},
     Quantity{"cores_busy", "Cores busy", Unit::ratio, "CPU time over host time of one execution.", false,
              cores_busy},
