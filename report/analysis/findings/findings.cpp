@@ -440,7 +440,8 @@ void add_slow_first(const Run& run, std::vector<Finding>& findings) {
   constexpr std::size_t fewest = 4;
   for (const Case& c : run.cases) {
     const Measurement* const row = find_measurement(c, "total_time", "");
-    if (find_variant(run, c.key.variant)->subject != Subject::program || row == nullptr) continue;
+    const VariantInfo* const variant = find_variant(run, c.key.variant);
+    if (variant == nullptr || !variant->is_program() || row == nullptr) continue;
     if (row->samples.size() < fewest) continue;
     const double first = row->samples.front();
     std::vector<double> others(row->samples.begin() + 1, row->samples.end());
