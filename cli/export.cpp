@@ -121,8 +121,9 @@ Verb export_verb() {
       .positional = "DIR...",
       .summary = "write a run's data for Perfetto, pandas, JSON and services that track times",
       .description =
-          "Writes the data of the result directory DIR for other programs: trace.perfetto.json for "
-          "ui.perfetto.dev, tables in CSV for pandas, and analysis.json with the findings of the report. "
+          "Writes the data of the result directory DIR for other programs. It makes "
+          "trace.perfetto.json for ui.perfetto.dev, tables in CSV for pandas, and analysis.json with the "
+          "findings of the report. "
           "It prints their names. docs/formats/export.md explains them. perfetto and nsys need a run with "
           "a trace; otherwise the exit code is 2. Three formats are for services that track times over many "
           "runs: bmf (Bencher), benchmark-action (github-action-benchmark) and otava (Apache Otava). Only "
@@ -137,8 +138,8 @@ Verb export_verb() {
                    "writes the one case that --case names as Nsight Systems exports it."},
                   {"out", "DIR", "", "Where to write. Default: DIR/export."},
                   {"case", "LIST", "",
-                   "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings stay "
-                   "those of the whole run."}},
+                   "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "
+                   "of the whole run."}},
       .run = export_run};
 }
 

@@ -46,25 +46,26 @@ int show_fleet(const Arguments& arguments) {
 }  // namespace
 
 Verb fleet_verb() {
-  return {.name = "fleet",
-          .positional = "DIR...",
-          .summary = "find the slow or faulty GPU among many of one model",
-          .description =
-              "Compares the runs of many GPUs of one model. Each DIR is one GPU's run or a folder of runs. A "
-              "GPU is slow when it has less than 95 % of the fleet's performance, is more than 3.5 robust "
-              "standard deviations off, and is so again in a second round. Each GPU of a merged run counts "
-              "separately. If a GPU has several runs, the newest is judged and compared with the older ones. "
-              "The exit code is 1 when a GPU is slow, slower than before, failed, or has other output bits.",
-          .examples = {{"mprof fleet runs/*", "the GPUs that stand out"},
-                       {"mprof fleet today --history last-week", "also compared with earlier runs"},
-                       {"mprof fleet runs/* --html fleet.html", "a page with a map"}},
-          .section = Section::cluster,
-          .options = {{"all", "", "", "Also show the GPUs that are fine."},
-                      {"history", "DIR", "",
-                       "Earlier runs of the same GPUs, or a folder of them. May be repeated.", true},
-                      {"html", "FILE", "", "Also write a page with a map of machines and times."},
-                      {"json", "", "", "Print JSON, for monitoring."}},
-          .run = show_fleet};
+  return {
+      .name = "fleet",
+      .positional = "DIR...",
+      .summary = "find the slow or faulty GPU among many of one model",
+      .description =
+          "Compares the runs of many GPUs of one model. Each DIR is one GPU's run or a folder of runs. A "
+          "GPU is slow when it has less than 95 % of the fleet's performance, and is more than 3.5 robust "
+          "standard deviations off. A second round must show both again. Each GPU of a merged run counts "
+          "separately. If a GPU has several runs, the newest is judged and compared with the older ones. "
+          "The exit code is 1 when a GPU is slow, slower than before, failed, or has other output bits.",
+      .examples = {{"mprof fleet runs/*", "the GPUs that stand out"},
+                   {"mprof fleet today --history last-week", "also compared with earlier runs"},
+                   {"mprof fleet runs/* --html fleet.html", "a page with a map"}},
+      .section = Section::cluster,
+      .options = {{"all", "", "", "Also show the GPUs that are fine."},
+                  {"history", "DIR", "",
+                   "Earlier runs of the same GPUs, or a folder of them. May be repeated.", true},
+                  {"html", "FILE", "", "Also write a page with a map of machines and times."},
+                  {"json", "", "", "Print JSON, for monitoring."}},
+      .run = show_fleet};
 }
 
 }  // namespace mprof::cli

@@ -59,18 +59,18 @@ Verb import_verb() {
                    {"mprof import --nsys app.sqlite --ncu app.csv --out app", "with counters of ncu --csv"},
                    {"mprof import --nsys old=a.sqlite new=b.sqlite --out both", "two programs to compare"}},
       .section = Section::data,
-      .options =
-          {{"nsys", "[NAME=]FILE", "",
-            "A database that `nsys export --type sqlite` made. NAME is the program's name; by default that "
-            "of the file. The first program is the baseline of the others.",
-            true},
-           {"ncu", "[NAME=]FILE", "",
-            "The output of `ncu --csv`: the details page, the raw page or a summary. Without NAME it "
-            "belongs to the only program that was traced.",
-            true},
-           {"ops", "GLOB", "", "The NVTX ranges that are ops. Default: the outermost ones."},
-           {"out", "DIR", "", "The directory of the run."},
-           {"overwrite", "", "", "Replace the run in --out."}},
+      .options = {{"nsys", "[NAME=]FILE", "",
+                   "A database that `nsys export --type sqlite` made. NAME is the program's name; by default "
+                   "the name "
+                   "of the file. The first program is the baseline of the others.",
+                   true},
+                  {"ncu", "[NAME=]FILE", "",
+                   "The output of `ncu --csv`: the details page, the raw page or a summary. Without NAME it "
+                   "belongs to the only program that was traced.",
+                   true},
+                  {"ops", "GLOB", "", "The NVTX ranges that are ops. Default: the outermost ones."},
+                  {"out", "DIR", "", "The directory of the run."},
+                  {"overwrite", "", "", "Replace the run in --out."}},
       .run = import_files,
       .meant = [](const std::string& word) {
         const bool is_counters = word.ends_with(".csv");

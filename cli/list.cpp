@@ -100,19 +100,21 @@ Verb list_verb() {
   add_source_options(options);
   std::ranges::find(options, std::string("source"), &Option::name)->meaning =
       "Build what `mprof run --source` would run, and list that alone.";
-  return {.name = "list",
-          .positional = "[GLOB]",
-          .summary = "list variants, and whether they can run here",
-          .description =
-              "Lists the variants, one a line, or those that match GLOB, with whether they can run on this "
-              "machine. -v also shows their families with axes, default problems, inputs and qualities, and "
-              "the parameters of each variant.",
-          .examples = {{"mprof list", "every variant, a line each"},
-                       {"mprof list '{family}/cpu_*' -v", "some of them, with everything about them"},
-                       {"mprof list --metrics", "the hardware counters that mprof knows"}},
-          .section = Section::start,
-          .options = std::move(options),
-          .run = list};
+  return {
+      .name = "list",
+      .positional = "[GLOB]",
+      .summary = "list variants, and whether they can run here",
+      .description =
+          "Lists the variants, or some by GLOB, one a line, and says whether they can run on this machine. "
+          "-v also shows the parameters of each variant, and the axes, default problems, inputs and "
+          "qualities of "
+          "its family.",
+      .examples = {{"mprof list", "every variant, a line each"},
+                   {"mprof list '{family}/cpu_*' -v", "some of them, with everything about them"},
+                   {"mprof list --metrics", "the hardware counters that mprof knows"}},
+      .section = Section::start,
+      .options = std::move(options),
+      .run = list};
 }
 
 }  // namespace mprof::cli

@@ -313,26 +313,27 @@ std::vector<Option> plan_options() {
   add_source_options(options);
   append(
       options,
-      in_group("How long and how exactly",
-               {{"quick", "", "", "Small problems and few repeats, with wider intervals."},
-                {"hot", "", "", "Also time each op with warm caches. Default: only with cold caches."},
-                {"passes", "LIST", "timing,trace,counters,source", "The passes to run."},
-                {"metrics", "LIST", "default",
-                 "What the counters pass reads of each GPU kernel: Nsight Compute's metric names, or "
-                 "presets (sol, occupancy, memory, stalls, roofline, tensor, scheduler, compute, "
-                 "instructions). default is all presets."},
-                {"rounds", "N", "",
-                 "Fresh processes in which each case is timed. Intervals and verdicts are about the next "
-                 "run, which one process cannot know. Default: 5, and up to 10 where that makes an "
-                 "interval narrow enough; 1 with --quick. With --resume, rounds are added."},
-                {"sampling-time", "S", "",
-                 "Longest sampling of a case over all rounds, in seconds. Default: 15, with --quick 1.5. A "
-                 "slower case has one sample a round."},
-                {"timeout", "S", "600", "Time limit of a case in one pass, in seconds."},
-                {"seed", "N", "random", "Seed of the order of the cases. It is kept in the record."},
-                {"balance-by", "DIR", "",
-                 "Divide the cases among shards by the times of this earlier run. Default: by the work of "
-                 "their ops."}}));
+      in_group(
+          "How long and how exactly",
+          {{"quick", "", "", "Small problems and few repeats, with wider intervals."},
+           {"hot", "", "", "Also time each op with warm caches. Default: only with cold caches."},
+           {"passes", "LIST", "timing,trace,counters,source", "The passes to run."},
+           {"metrics", "LIST", "default",
+            "What the counters pass reads of each GPU kernel: metrics by Nsight Compute's names, or presets. "
+            "The presets are sol, occupancy, memory, stalls, roofline, tensor, scheduler, compute and "
+            "instructions; default means all of them."},
+           {"rounds", "N", "",
+            "Fresh processes in which each case is timed. Intervals and verdicts are about the next "
+            "run, which one process cannot know. Default: 5, and up to 10 where that makes an "
+            "interval narrow enough; 1 with --quick. With --resume, rounds are added."},
+           {"sampling-time", "S", "",
+            "Longest sampling of a case over all rounds, in seconds. Default: 15, with --quick 1.5. A "
+            "slower case has one sample a round."},
+           {"timeout", "S", "600", "Time limit of a case in one pass, in seconds."},
+           {"seed", "N", "random", "Seed of the order of the cases. It is kept in the record."},
+           {"balance-by", "DIR", "",
+            "Divide the cases among shards by the times of this earlier run. Default: by the work of "
+            "their ops."}}));
   return options;
 }
 

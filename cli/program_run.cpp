@@ -139,18 +139,18 @@ void show_failures(const Run& run) {
 std::vector<Option> program_options() {
   return {
       {"name", "NAME", "",
-       "The program's name in the record. Default: that of its file, or of the script that an interpreter "
-       "runs."},
+       "The program's name in the record. Default: the name of its file, or of the script that an "
+       "interpreter runs."},
       {"ops", "GLOB", "",
        "The program's NVTX ranges that are ops. Default: the outermost ones, or the whole program."},
       {"kernels", "REGEX", "",
-       "The kernels that the counters pass counts: those whose demangled names match. Default: all."},
+       "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},
       {"launch-skip", "N", "", "Skip N launches of these kernels in each process before counting."},
       {"max-kernels", "N", "",
        "Count at most N distinct kernels (name, grid, block, op) in each process. Default: all."},
       {"replay-limit", "S", "",
-       "Where kernels are launched too seldom for all metrics, run the program once more and let CUPTI "
-       "replay each kernel, if the run took at most S seconds. Default: 30; 0: never."}};
+       "Some kernels are launched too seldom for all metrics. If a run takes at most S seconds, the program "
+       "runs once more, and CUPTI replays these kernels. Default: 30; 0: never."}};
 }
 
 void refuse_program_options(const Arguments& arguments) {

@@ -153,7 +153,7 @@ Verb run_verb() {
                 {"overwrite", "", "", "Replace the run in --out."},
                 {"baseline", "DIR", "",
                  "After the run, compare the run in DIR with it, as `mprof compare` does by default. The "
-                 "exit code is that of the comparison."},
+                 "comparison decides the exit code."},
                 {"quiet", "", "", "Print only what goes wrong, and where the result is."},
                 {"tuned", "FILE", "",
                  "Take the values of parameters from this file of `mprof tune`, for the variants and "

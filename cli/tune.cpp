@@ -165,12 +165,13 @@ Verb tune_verb() {
                 {"timeout", "S", "600", "Time limit of a point in one round, in seconds."}}));
   append(
       options,
-      in_group("Where it is kept",
-               {{"tuned", "FILE", tuned_file_name,
-                 "The file of the answer, with those of other variants, problems, objectives and machines."},
-                {"out", "DIR", "results/<UTC time>-tune", "The result directory of the search."},
-                {"overwrite", "", "", "Replace what is in --out."},
-                {"quiet", "", "", "Print only what goes wrong, and the answer."}}));
+      in_group(
+          "Where it is kept",
+          {{"tuned", "FILE", tuned_file_name,
+            "The file of the answer. It keeps one answer for each variant, problem, objective and machine."},
+           {"out", "DIR", "results/<UTC time>-tune", "The result directory of the search."},
+           {"overwrite", "", "", "Replace what is in --out."},
+           {"quiet", "", "", "Print only what goes wrong, and the answer."}}));
   add_source_options(options);
   std::erase_if(options, [](const Option& option) { return option.name == "against"; });
   add_axis_options(options, Registry::instance(), AxisUse::largest);

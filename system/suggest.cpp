@@ -10,19 +10,21 @@ namespace {
 
 constexpr std::size_t most_suggestions = 3;
 
-/// Levenshtein's distance: insertions, deletions and substitutions that turn a into b.
+/// Insertions, deletions, substitutions and swaps of neighbours that turn a into b (optimal string
+/// alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) table[i][0] = i;
+  std::iota(table[0].begin(), table[0].end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      table[i][j] = std::min({substituted, table[i - 1][j] + 1, table[i][j - 1] + 1});
+      const bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swap) table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
     }
   }
-  return row[b.size()];
+  return table[a.size()][b.size()];
 }
 
 /// A name without its family is as good as the whole one: "cpu_naiv" is near "family/cpu_naive".

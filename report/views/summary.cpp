@@ -42,14 +42,14 @@ bool has_baseline(const CaseResult& result) {
   return !result.is_baseline && speed_up_of(result).factor.has_value();
 }
 
-/// "2.7× (2.5–3.0×), faster".
+/// "2.7× (2.5–3.0×)".
 Cell over_baseline(const CaseResult& result) {
   if (!has_baseline(result)) return Cell::dash();
   const SpeedUp& speed_up = speed_up_of(result);
   std::string detail;
   if (speed_up.interval)
-    detail = fmt::format("({}), ", format::times(speed_up.interval->low, speed_up.interval->high));
-  return Cell::figure(format::times(*speed_up.factor), detail + std::string(to_string(speed_up.verdict)));
+    detail = fmt::format("({})", format::times(speed_up.interval->low, speed_up.interval->high));
+  return Cell::figure(format::times(*speed_up.factor), detail);
 }
 
 /// The summary of one family: the case, its op times, its total time and its family's first
@@ -64,7 +64,7 @@ Table cases_table(const FamilyResult& family) {
   const bool has_speed_ups = std::ranges::any_of(family.variants, [](const VariantResult& variant) {
     return std::ranges::any_of(variant.cases, has_baseline);
   });
-  if (has_speed_ups) table.numbers("Over Baseline");
+  if (has_speed_ups) table.numbers("Over Baseline").text("Verdict");
   table.text("");
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
@@ -74,7 +74,11 @@ Table cases_table(const FamilyResult& family) {
       cells.push_back(time_cell(result.total_time));
       if (!result.qualities.empty())
         cells.push_back(Cell::quality(result.qualities[0].value, result.qualities[0].info->unit));
-      if (has_speed_ups) cells.push_back(over_baseline(result));
+      if (has_speed_ups) {
+        cells.push_back(over_baseline(result));
+        cells.push_back(has_baseline(result) ? Cell::words(to_string(speed_up_of(result).verdict))
+                                             : Cell::dash());
+      }
       cells.push_back(Cell::words(to_string(result.status)));
       table.row(std::move(cells));
     }
@@ -95,7 +99,7 @@ bool is_one_program(const FamilyResult& family) {
 
 Table program_table(const FamilyResult& family) {
   Table table("cases", family.id);
-  table.text("Program").numbers("Median", Unit::second).numbers("Mean", Unit::second);
+  table.text("Program").numbers("Median", Unit::second).numbers("Mean ± Deviation", Unit::second);
   table.numbers("Min", Unit::second).numbers("Max", Unit::second).numbers("Runs").text("");
   for (const CaseResult& result : family.variants.front().cases) {
     if (result.status == Status::skipped) continue;

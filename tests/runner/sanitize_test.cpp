@@ -343,7 +343,8 @@ TEST_F(SanitizeTest, EachResultIsOnDiskBeforeTheNextBegins) {
   };
   sanitized(run_of({"fake/right"}), {{}, {SanitizerTool::memcheck, SanitizerTool::synccheck}, {}});
   EXPECT_EQ(done, 2U);
-  EXPECT_EQ(std::distance(fs::directory_iterator(file.parent_path()), {}), 1) << "no temporary file";
+  for (const auto& entry : fs::directory_iterator(file.parent_path()))
+    EXPECT_FALSE(is_temporary_name(entry.path().filename().string())) << entry.path();
 }
 
 TEST_F(SanitizeTest, WhatIsAskedForIsDoneAgainAndTheRestStays) {
