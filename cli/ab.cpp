@@ -100,7 +100,6 @@ Verb ab_verb() {
           "variants, sources, or other builds of mprof with --variant. Two programs "
           "stand after --, each command in quotes. The exit code is 1 when B is slower.",
       .examples = {{"mprof ab {baseline} my_idea.cu", "is my idea faster than the baseline?"},
-                   {"mprof ab VARIANT 'VARIANT[NAME=VALUE]'", "two values of a parameter"},
                    {"mprof ab ./old/mprof ./new/mprof --variant {variant}", "one variant in two builds"},
                    {"mprof ab -- './program 1' './program 2'", "two commands, each run as it is"}},
       .section = Section::compare,

@@ -52,6 +52,13 @@ Cell over_baseline(const CaseResult& result) {
   return Cell::figure(format::times(*speed_up.factor), detail);
 }
 
+/// "ok, faster": faster than its baseline.
+std::string status_text(const CaseResult& result) {
+  std::string text(to_string(result.status));
+  if (has_baseline(result)) text += fmt::format(", {}", to_string(speed_up_of(result).verdict));
+  return text;
+}
+
 /// The summary of one family: the case, its op times, its total time and its family's first
 /// quality: a terminal is narrow. What was skipped has none
 /// of them and no row.
@@ -60,11 +67,12 @@ Table cases_table(const FamilyResult& family) {
   table.text("Case");
   add_time_columns(table, family, "op_time");
   table.numbers("Total Time", Unit::second);
-  if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
+  if (!family.info.qualities.empty())
+    table.numbers(format::one_line(family.info.qualities.front().label)).spare();
   const bool has_speed_ups = std::ranges::any_of(family.variants, [](const VariantResult& variant) {
     return std::ranges::any_of(variant.cases, has_baseline);
   });
-  if (has_speed_ups) table.numbers("Over Baseline").text("Verdict");
+  if (has_speed_ups) table.numbers("Speed-up");
   table.text("");
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
@@ -74,12 +82,8 @@ Table cases_table(const FamilyResult& family) {
       cells.push_back(time_cell(result.total_time));
       if (!result.qualities.empty())
         cells.push_back(Cell::quality(result.qualities[0].value, result.qualities[0].info->unit));
-      if (has_speed_ups) {
-        cells.push_back(over_baseline(result));
-        cells.push_back(has_baseline(result) ? Cell::words(to_string(speed_up_of(result).verdict))
-                                             : Cell::dash());
-      }
-      cells.push_back(Cell::words(to_string(result.status)));
+      if (has_speed_ups) cells.push_back(over_baseline(result));
+      cells.push_back(Cell::words(status_text(result)));
       table.row(std::move(cells));
     }
   }

@@ -33,7 +33,7 @@ test("README.md has the exit codes of the help", () => {
 
 test("README.md names every verb once", () => {
   const shown = rows(readme, "| task | verbs |").flatMap(([, verbs]) => [...verbs.matchAll(/`([a-z]+)`/g)].map((match) => match[1]));
-  const verbs = [...mprof(["--help"]).out.matchAll(/^ +mprof ([a-z]+)/gm)].map((match) => match[1]);
+  const verbs = [...mprof(["--help"]).out.matchAll(/^ +mprof ([a-z]+)/gm)].map((match) => match[1]).filter((name) => name !== "help");
   assert.deepEqual(shown.sort(), [...new Set(verbs)].sort());
 });
 
