@@ -130,7 +130,6 @@ Verb export_verb() {
           "otava takes several directories.",
       .examples = {{"mprof export results/a", "all formats, into results/a/export"},
                    {"mprof export results/a --format csv --out tables", "tables for pandas"},
-                   {"mprof export results/a --case '*@100'", "some cases"},
                    {"mprof export nightly/* --format otava --out tracked", "a history for Apache Otava"}},
       .section = Section::data,
       .options = {{"format", "LIST", "perfetto,csv,json",
