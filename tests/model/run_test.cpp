@@ -79,6 +79,9 @@ TEST(Suggest, NamesTheNearest) {
   EXPECT_EQ(did_you_mean("conv/cpu_naiv", known), " Did you mean conv/cpu_naive?");
   EXPECT_EQ(did_you_mean("cpu_thread", known), " Did you mean conv/cpu_threads?");
   EXPECT_EQ(did_you_mean("entirely_else", known), "");
+  const std::vector<std::string> short_names{"table", "csv", "json"};
+  EXPECT_EQ(did_you_mean("cvs", short_names), " Did you mean csv?") << "two neighbours were exchanged";
+  EXPECT_EQ(did_you_mean("cxx", short_names), "") << "two other letters make any other word of it";
 }
 
 }  // namespace
