@@ -106,7 +106,7 @@ Verb list_verb() {
       .summary = "list variants, and whether they can run here",
       .description =
           "Lists the variants, or some by GLOB, one a line, and says whether they can run on this machine. "
-          "-v also shows the parameters of each variant, and the axes, default problems, inputs and "
+          "With -v, it also shows the parameters of each variant, and the axes, default problems, inputs and "
           "qualities of "
           "its family.",
       .examples = {{"mprof list", "every variant, a line each"},

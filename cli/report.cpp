@@ -56,10 +56,10 @@ Verb report_verb() {
       .positional = "[DIR]",
       .summary = "write the report of a run: HTML and Markdown",
       .description =
-          "Writes a report of the result directory DIR, or of the newest run below results/. brief.md "
-          "answers on two pages. milestone.md has a page for each variant, evidence.md every table. "
-          "milestone.html is one file with all of it, and needs no network. The same run "
-          "gives the same bytes.",
+          "Writes a report of the result directory DIR, or of the newest run below results/. Two pages of "
+          "answers are in brief.md, a page for each variant in milestone.md, every table in evidence.md. One "
+          "HTML file, milestone.html, has all of it and needs no network. The same run gives the same "
+          "bytes.",
       .examples = {{"mprof report", "the newest run below results/"},
                    {"mprof report results/a --format html --out report", "one HTML file, elsewhere"},
                    {"mprof report results/a --only {variant} --title Milestone", "some variants, by title"}},

@@ -105,29 +105,28 @@ std::string report_names() {
 }  // namespace
 
 Verb stats_verb() {
-  return {
-      .name = "stats",
-      .positional = "DIR",
-      .summary = "print tables of the trace, in the columns of nsys stats",
-      .description =
-          "Prints tables of the trace in the result directory DIR, with the names, columns and units of "
-          "`nsys stats`. DIR may also be a database that `nsys export --type sqlite` made.",
-      .examples = {{"mprof stats results/a", "the usual tables"},
-                   {"mprof stats results/a --report cuda_gpu_kern_sum", "one table"},
-                   {"mprof stats results/a --format csv --out stats.csv", "as CSV"}},
-      .section = Section::data,
-      .options =
-          {{"report", "LIST", "usual",
-            fmt::format(
-                "The tables. all: every one; usual: the first six; or some of these: {}. Older names, like "
-                "gpukernsum, work too.",
-                report_names())},
-           {"format", "NAME", "table", "table, csv or json."},
-           json_option(),
-           {"case", "GLOB", "", "Only the cases that match, like '*@100'."},
-           {"with-pauses", "", "", "Also what mprof does between two ops, such as flushing the caches."},
-           {"out", "FILE", "", "Write to this file. Default: standard output."}},
-      .run = stats};
+  return {.name = "stats",
+          .positional = "DIR",
+          .summary = "print tables of the trace, in the columns of nsys stats",
+          .description =
+              "Prints tables of the trace in the result directory DIR, with the names, columns and units of "
+              "`nsys stats`. DIR may also be a database that `nsys export --type sqlite` made.",
+          .examples = {{"mprof stats results/a", "the usual tables"},
+                       {"mprof stats results/a --report cuda_gpu_kern_sum", "one table"},
+                       {"mprof stats results/a --format csv --out stats.csv", "as CSV"}},
+          .section = Section::data,
+          .options =
+              {{"report", "LIST", "usual",
+                fmt::format(
+                    "The tables: all, usual (the first six), or names from this list: {}. Older names, like "
+                    "gpukernsum, work too.",
+                    report_names())},
+               {"format", "NAME", "table", "table, csv or json."},
+               json_option(),
+               {"case", "GLOB", "", "Only the cases that match, like '*@100'."},
+               {"with-pauses", "", "", "Also what mprof does between two ops, such as flushing the caches."},
+               {"out", "FILE", "", "Write to this file. Default: standard output."}},
+          .run = stats};
 }
 
 }  // namespace mprof::cli

@@ -41,7 +41,7 @@ for (const verb of verbs) {
     assert.equal(code, 0);
     assert.match(out, new RegExp(`^Usage: mprof ${verb}[^\\n]*\\n\\nExamples:\\n`));
     const examples = out.match(/^Examples:\n((?:  .*\n)+)/m)[1];
-    assert.equal([...examples.matchAll(/^  mprof /gm)].length, 3, "three examples");
+    assert.equal([...examples.matchAll(/^  \S/gm)].length, 3, "three examples");
     fits(out);
     assert.equal(mprof(["help", verb]).out, out);
   });

@@ -3,11 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { habit, limit, pages, read_english, read_file } from "../../scripts/maintenance/english.mjs";
 
-// Pages that are still in the old English. A page that is done goes from here and stays done; none comes back.
-const not_yet = [
-  "docs/cli.md",
-];
-
 const over = ({ sentences }) => sentences.filter(({ words }) => words > limit);
 const faults_of = (page) => {
   const english = read_file(page);
@@ -18,13 +13,8 @@ const faults_of = (page) => {
 };
 
 test(`no sentence has more than ${limit} words, and none a private word`, () => {
-  const faults = pages().filter((page) => !not_yet.includes(page)).flatMap(faults_of);
+  const faults = pages().flatMap(faults_of);
   assert.equal(faults.length, 0, `\n${faults.join("\n")}`);
-});
-
-test("what is not yet done is no page that is done or gone", () => {
-  const there = pages();
-  assert.deepEqual(not_yet.filter((page) => !there.includes(page) || faults_of(page).length === 0), [], "take them off the list");
 });
 
 // --- The test itself ---
