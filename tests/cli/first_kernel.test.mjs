@@ -31,12 +31,13 @@ function changed(text, diff) {
 }
 
 /**
- * A line without what differs from machine to machine: numbers with their units, marks of footnotes, verdicts, paths, and whether
+ * A line without what differs from machine to machine: numbers with their units, marks of footnotes, intervals, verdicts, paths, and whether
  * a busy machine made a case suspect.
  */
 function comparable(line, folder) {
   return line
     .replaceAll(`${folder}/`, "")
+    .replace(/±[\d.,]+[ \u00a0]?%/g, "")
     .replace(/\[[a-z]\]/g, "")
     .replace(/\b(?:faster|slower|same|inconclusive|undecided)\*?/g, "?")
     .replace(/\bsuspect$/, "ok")

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { mprof, read_run, start, temporary, until, validate_run } from "./support.mjs";
 
 /**
- * A variant that computes rightly and then spins: 1 ms, and 4 ms for each step that its parameters are away from a=3, b=2.
+ * A variant that computes rightly and then spins: 1 ms, and 16 ms for each step that its parameters are away from a=3, b=2.
  * a=1, b=1 crashes, a=4, b=4 is wrong, and a=2, b=4 cannot be.
  */
 const valley = `#include <chrono>
@@ -17,7 +17,7 @@ const valley = `#include <chrono>
 struct Valley : mprof::plugin::elementwise::HostMap {
   Valley(int first, int second) : a(first), b(second) {}
   void forward() override {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1 + 4 * (std::abs(a - 3) + std::abs(b - 2)));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1 + 16 * (std::abs(a - 3) + std::abs(b - 2)));
     if (a == 1 && b == 1) std::raise(SIGSEGV);
     for (std::size_t row = 0; row < matrix().size; ++row)
       for (std::size_t column = 0; column < matrix().size; ++column) {
@@ -197,7 +197,7 @@ test("a search without the default is told against it, and what an answer replac
 test("a budget ends a search with the best so far, and says what was not tried", (t) => {
   const { folder, run, entries, status } = workshop(t);
   // Points are slow enough that the budget ends among them, on any machine.
-  writeFileSync(join(folder, "valley.cpp"), valley.replace("milliseconds(1 + 4 *", "milliseconds(300 + 2 *"));
+  writeFileSync(join(folder, "valley.cpp"), valley.replace("milliseconds(1 + 16 *", "milliseconds(300 + 2 *"));
   const { code, out, err } = run("tune", "valley.cpp", ...quickly, "--budget", "4", "--rounds", "1", "--out", "some");
   assert.equal(code, 0, err);
   assert.match(flat(out), /The budget of 4 s ended the search\./);
@@ -215,7 +215,7 @@ test("a budget ends a search with the best so far, and says what was not tried",
 test("Ctrl-C leaves what was measured, and keeps no answer", async (t) => {
   const { folder, run, begin } = workshop(t);
   assert.equal(run("list", "--source", "valley.cpp").code, 0, "it is built");
-  writeFileSync(join(folder, "valley.cpp"), valley.replace("milliseconds(1 + 4 *", "milliseconds(200 + 2 *"));
+  writeFileSync(join(folder, "valley.cpp"), valley.replace("milliseconds(1 + 16 *", "milliseconds(200 + 2 *"));
   const search = begin("tune", "valley.cpp", ...quickly, "--search-rounds", "20", "--out", "part");
   const ended = new Promise((resolve) => search.on("exit", resolve));
   const measured = () => existsSync(join(folder, "part/cases")) && read_run(join(folder, "part")).cases.some((c) => c.passes[0]?.status === "ok");
