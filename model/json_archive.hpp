@@ -231,7 +231,8 @@ template <class T>
 /// values: a level costs its reader some of the stack, and a value some memory.
 void require_plain(std::string_view text, const std::string& name);
 
-/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none, or one that require_plain() refuses.
+/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none, or one that
+/// require_plain() refuses.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
 
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.

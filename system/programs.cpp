@@ -51,9 +51,10 @@ fs::path own_program() {
   std::error_code error;
   fs::path program = fs::read_symlink(own_program_link, error);
   if (error)
-    throw Error(ExitCode::environment, fmt::format("cannot read {}: {}. mprof finds its own program by it, to "
-                                                   "start its workers: mount /proc.",
-                                                   own_program_link, error.message()));
+    throw Error(ExitCode::environment,
+                fmt::format("cannot read {}: {}. mprof finds its own program by it, to "
+                            "start its workers: mount /proc.",
+                            own_program_link, error.message()));
   return program;
 }
 

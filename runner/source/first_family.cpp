@@ -27,7 +27,8 @@ void write_first_family(const std::filesystem::path& folder, const std::string& 
     replace_all(text, "@FOLDER@", folder.string());
     write_file(work.path() / file.name, text);
   }
-  std::error_code error = make_folders(folder);  // a copy of the temporary folder would be for its owner alone
+  std::error_code error =
+      make_folders(folder);  // a copy of the temporary folder would be for its owner alone
   if (!error) fs::copy(work.path(), folder, fs::copy_options::recursive, error);
   if (!error) return;
   std::error_code ignored;

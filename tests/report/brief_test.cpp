@@ -319,7 +319,8 @@ TEST(BriefView, SaysWhatALibraryWasAskedForAndHowLittleOfTheWholeItIs) {
   samples::set_samples(run.cases[3], "total_time", "", samples::around(35));
   samples::set_samples(run.cases[2], "total_time", "", samples::around(7));
   const nlohmann::json best = view_of(run)["best"];
-  EXPECT_NE(line_text(best[0]).find("cuBLAS (conv/rival, math=fp32) (95 %"), std::string::npos) << line_text(best[0]);
+  EXPECT_NE(line_text(best[0]).find("cuBLAS (conv/rival, math=fp32) (95 %"), std::string::npos)
+      << line_text(best[0]);
   const std::string whole = line_text(best.back());
   EXPECT_NE(whole.find("math=fp32; its ops are 10.0 % of its time, the rest copies and host)"),
             std::string::npos)

@@ -66,7 +66,7 @@ struct RemainingGain {
   /// Shares are of a traced execution, what tracing itself cost left out: `share` is the time in which a
   /// kernel ran and no copy beside it. Otherwise they are of the timing pass: op time over group time.
   bool traced = false;
-  std::optional<double> share{};   ///< of the group's time
+  std::optional<double> share{};  ///< of the group's time
   /// How many times as fast the group would be without that share; absent where it is all but a hundredth.
   std::optional<double> limit{};
   std::optional<double> copies{};  ///< share in which the GPU only copied; of a trace alone
