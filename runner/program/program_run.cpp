@@ -108,34 +108,13 @@ std::vector<OpInfo>& find_ops(Run& run, const CaseKey& key) {
   return std::ranges::find(family.problems, key.problem, &ProblemInfo::problem)->ops;
 }
 
-/// Tells a file from one that was put in its place.
-struct FileIdentity {
-  dev_t device{};
-  ino_t inode{};
-  off_t size = 0;
-  std::int64_t changed = 0;  ///< ns
-  bool operator==(const FileIdentity&) const = default;
-};
-
-FileIdentity identity_of(const std::string& path) {
-  constexpr std::int64_t nano = 1'000'000'000;
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino, status.st_size,
-          status.st_mtim.tv_sec * nano + status.st_mtim.tv_nsec};
-}
-
-/// The files of the programs as they were when each was run first, by their paths.
-using FirstFiles = std::map<std::string, FileIdentity>;
-
 /// One case's program.
 class ProgramRunner {
  public:
-  ProgramRunner(Run& run, const ProgramContext& context, Case& c, FirstFiles& files)
+  ProgramRunner(Run& run, const ProgramContext& context, Case& c)
       : run_(run), context_(context), case_(c), program_(program_of(run, context, c)) {
     const std::string& path = program_.launch.command.front();
-    const FileIdentity now = identity_of(path);
-    if (files.emplace(path, now).first->second != now)
+    if (!context.files->is_as_at_first(path))
       replaced_ =
           fmt::format("{} was replaced after it had been run: this would measure another program", path);
   }
@@ -145,6 +124,11 @@ class ProgramRunner {
     PassResult& pass = pass_of(Pass::timing);
     if (!replaced_.empty()) {
       leave_out(pass, round);
+      return true;
+    }
+    const bool is_late = run_.plan.stopping.max_seconds > 0 && pass.seconds > longest_timing;
+    if (round > 0 && is_late) {
+      context_.progress.case_is_left_out(case_);
       return true;
     }
     PassResult result = time_once();
@@ -416,8 +400,8 @@ class Programs {
     run_.state = RunState::running;
     if (run_.environment.empty() && !survey()) return finish(RunState::interrupted);
     std::vector<Task> tasks = schedule(run_);
-    // As many rounds as are needed are one step.
-    if (has_open_rounds())
+    // As many rounds as one program needs are one step.
+    if (is_repeated())
       std::erase_if(tasks, [](const Task& task) { return task.pass == Pass::timing && task.round > 0; });
     std::size_t steps = 0;
     for (const Task& task : tasks) steps += task.cases.size();
@@ -444,8 +428,8 @@ class Programs {
       context_.progress.case_is_left_out(c);
       return true;
     }
-    if (task.pass == Pass::timing && has_open_rounds()) return time_in_rounds(c);
-    ProgramRunner runner(run_, context_, c, files_);
+    if (task.pass == Pass::timing && is_repeated()) return time_in_rounds(c);
+    ProgramRunner runner(run_, context_, c);
     return task.pass == Pass::timing ? runner.time(task.round) : runner.watch(task.pass);
   }
 
@@ -458,10 +442,10 @@ class Programs {
                                  .progress = progress,
                                  .interrupt_fd = context_.interrupt_fd,
                                  .injections = context_.injections,
-                                 .program_of = context_.program_of};
+                                 .files = context_.files};
     bool goes_on = true;
     for (std::uint32_t round = 0; goes_on && (round == 0 || needs_round(c)); ++round)
-      goes_on = ProgramRunner(run_, counted, c, files_).time(round);
+      goes_on = ProgramRunner(run_, counted, c).time(round);
     context_.progress.case_ends(c, *find_pass(c, Pass::timing));
     return goes_on;
   }
@@ -477,6 +461,9 @@ class Programs {
 
   /// Whether the plan leaves the number of rounds to the time that they take.
   [[nodiscard]] bool has_open_rounds() const { return run_.plan.stopping.max_seconds > 0; }
+  /// Whether a program is run as often as it takes. The programs of a suite take turns, so that a drift of
+  /// the machine hits all: each has the plan's rounds.
+  [[nodiscard]] bool is_repeated() const { return has_open_rounds() && !context_.program_of; }
 
   /// A plan that left the number of rounds to the time that they take has then as many as were made.
   void finish(RunState state) {
@@ -496,7 +483,6 @@ class Programs {
 
   Run& run_;
   const ProgramContext& context_;
-  FirstFiles files_;
 };
 
 VariantInfo variant_of(const ProgramRequest& request) {
@@ -544,6 +530,16 @@ Run planned_program_run(const ProgramRequest& request) {
   for (const Pass pass : run.plan.passes)
     c.passes.push_back({.pass = pass, .status = Status::pending, .reason = "not reached"});
   return run;
+}
+
+bool ProgramFiles::is_as_at_first(const std::string& path) {
+  constexpr std::int64_t nano = 1'000'000'000;
+  Identity now;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0)
+    now = {status.st_dev, status.st_ino, status.st_size,
+           status.st_mtim.tv_sec * nano + status.st_mtim.tv_nsec};
+  return first_.emplace(path, now).first->second == now;
 }
 
 void measure_programs(Run& run, const ProgramContext& context) {

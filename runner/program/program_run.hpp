@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "collectors/injection.hpp"
 #include "model/run.hpp"
@@ -57,6 +60,23 @@ struct CaseProgram {
   std::function<std::unique_ptr<OutputReader>(Pass pass)> reader{};  ///< or none
 };
 
+/// The files of programs as they were when each was run first. One that is put in a file's place is another
+/// program.
+class ProgramFiles {
+ public:
+  [[nodiscard]] bool is_as_at_first(const std::string& path);
+
+ private:
+  struct Identity {
+    dev_t device{};
+    ino_t inode{};
+    off_t size = 0;
+    std::int64_t changed = 0;  ///< ns
+    bool operator==(const Identity&) const = default;
+  };
+  std::map<std::string, Identity> first_;  ///< by their paths
+};
+
 struct ProgramContext {
   std::vector<std::string> worker_command{};  ///< the command line that starts a worker
   ResultDirectory& directory;
@@ -64,6 +84,8 @@ struct ProgramContext {
   Progress& progress;
   int interrupt_fd = -1;  ///< becomes readable when the run is to stop; -1: never
   const InjectionKinds& injections = InjectionKinds::instance();
+  /// Shared by those that measure the same programs one after another.
+  std::shared_ptr<ProgramFiles> files = std::make_shared<ProgramFiles>();
   /// Of the programs of a suite; without it the variant's command is run as it is.
   std::function<CaseProgram(const Case& c)> program_of{};
 };

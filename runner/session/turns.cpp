@@ -9,7 +9,6 @@
 #include "device/device.hpp"
 #include "runner/begin.hpp"
 #include "runner/program/family.hpp"
-#include "runner/program/program_run.hpp"
 #include "runner/worker.hpp"
 #include "system/error.hpp"
 #include "system/watched_program.hpp"
@@ -76,7 +75,8 @@ void Turns::measure(SessionArm& arm) {
                              .directory = *arm.directory,
                              .clock = clock_,
                              .progress = silent_,
-                             .interrupt_fd = interrupt_fd_});
+                             .interrupt_fd = interrupt_fd_,
+                             .files = files_});
 }
 
 /// One survey for all arms of one build.

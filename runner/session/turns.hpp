@@ -11,6 +11,7 @@
 #include "model/run.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/plan.hpp"
+#include "runner/program/program_run.hpp"
 #include "runner/result_directory.hpp"
 #include "runner/session/side.hpp"
 #include "system/clock.hpp"
@@ -60,6 +61,7 @@ class Turns {
   const Clock& clock_;
   int interrupt_fd_;
   Progress silent_;
+  std::shared_ptr<ProgramFiles> files_ = std::make_shared<ProgramFiles>();
   bool was_interrupted_ = false;
 };
 

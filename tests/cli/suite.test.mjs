@@ -85,7 +85,7 @@ test("programs of a suite are variants, its axes problems, and what they print t
   assert.equal(row(first, "op_time", "layer1").source, "printed");
   assert.equal(row(first, "total_time").source, "measured");
   assert.match(first.outcome.verified_by, /^by the accuracy that it prints/);
-  assert.match(out, /^m3\/streams@1000 +5\.000 +10\.00 .*× .*ok, \w+$/m);
+  assert.match(out, /^m3\/streams@1000 +5\.000 +10\.00 .*0\.8714 .*[\d.]+× .*(faster|slower|same|inconclusive)$/m);
 });
 
 test("a report, a comparison, statistics and an export are made of it as of any run", (t) => {
@@ -125,6 +125,17 @@ test("programs, values of axes and quick problems are chosen as those of variant
   const only = mprof(["run", "--suite", "mprof.toml", "--variant", "str*", "--quick", "--passes", "timing", "--out", "only"], { cwd: folder });
   assert.equal(only.code, 0, only.err);
   assert.deepEqual(read_run(join(folder, "only")).cases.map((c) => c.id), ["m3/streams@100"]);
+});
+
+test("each program of a suite has the plan's rounds, however short it is: five, and one with --quick", (t) => {
+  const rounds = (options) => {
+    const folder = folder_of(t, { "mprof.toml": script_suite("true") });
+    const { code, err } = mprof(["run", "--suite", "mprof.toml", "--all", "--passes", "timing", "--out", "run", ...options], { cwd: folder });
+    assert.equal(code, 0, err);
+    return read_run(join(folder, "run")).cases[0].passes[0].rounds?.length ?? 1;
+  };
+  assert.equal(rounds(["--quick"]), 1);
+  assert.equal(rounds([]), 5);
 });
 
 test("rounds are interleaved: no program is run twice in a row where there are others", (t) => {
