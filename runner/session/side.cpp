@@ -76,9 +76,9 @@ SessionSide session_side(const std::string& name, const std::string& variant_of_
     throw Error(
         ExitCode::usage,
         fmt::format("{} is a program. If A and B are builds of mprof, say with --variant ID what they run "
-                    "(`mprof list`). To compare programs of your own, write a suite: mprof new suite "
-                    "mprof.toml",
-                    name));
+                    "(`mprof list`). To compare two programs of your own: mprof ab -- '{}' '...', each "
+                    "command in quotes",
+                    name, name));
   }
   std::error_code error;
   if (fs::exists(name, error)) refuse_file(name, fs::is_directory(name, error));

@@ -52,7 +52,7 @@ const bad_usage = {
   "a variant without --variant": [["run", "conv/cpu_naive"], /To run a variant: mprof run --variant conv\/cpu_naive/],
   "a trace without --nsys": [["import", "x.sqlite"], /To import it: mprof import --nsys x\.sqlite --out DIR/],
   "counters without --ncu": [["import", "x.csv"], /To import it: mprof import --ncu x\.csv --out DIR/],
-  "two programs of the user's": [["ab", "/bin/true", "/bin/false"], /\/bin\/true is a program\..* write a suite: mprof new suite mprof\.toml/],
+  "two programs of the user's": [["ab", "/bin/true", "/bin/false"], /\/bin\/true is a program\..* To compare two programs of your own: mprof ab -- '\/bin\/true' /],
   "a list of no variant": [["list", "conv/cpu_naiv"], /no variant is called 'conv\/cpu_naiv'\. Did you mean conv\/cpu_naive\?/],
   "no run to report": [["report"], /there is no run below results\//],
   "two formats at once": [["history", "a", "--json", "--format", "md"], /--json and --format md exclude each other/],
