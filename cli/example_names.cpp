@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runner/source/first_family.hpp"
+#include <boost/algorithm/string/replace.hpp>
 
 namespace mprof::cli {
 
@@ -17,9 +17,9 @@ void name_examples(std::vector<Verb>& verbs, const Registry& registry) {
   const VariantInfo& variant = (*found)->info;
   for (Verb& verb : verbs) {
     for (Example& example : verb.examples) {
-      replace_all(example.command, "{family}", variant.family);
-      replace_all(example.command, "{baseline}", variant.baseline);
-      replace_all(example.command, "{variant}", variant.id);
+      boost::replace_all(example.command, "{family}", variant.family);
+      boost::replace_all(example.command, "{baseline}", variant.baseline);
+      boost::replace_all(example.command, "{variant}", variant.id);
     }
   }
 }

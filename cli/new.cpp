@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
@@ -61,7 +62,7 @@ void make_suite(const Arguments& arguments) {
                 fmt::format("{}: end the name of a suite with .toml, as in mprof.toml.", file.string()));
   require_new(file);
   std::string text(first_suite());
-  replace_all(text, "@FILE@", file.string());
+  boost::replace_all(text, "@FILE@", file.string());
   write_output(file, text);
   fmt::print("Wrote {0}. Next: mprof run --suite {0} --all\n", file.string());
 }
@@ -75,8 +76,8 @@ void make_variant(const Arguments& arguments) {
   const fs::path file = arguments.text("NAME");
   std::string text = template_of(arguments.text("family"), device_of(file));
   require_new(file);
-  replace_all(text, "@NAME@", file.stem().string());
-  replace_all(text, "@FILE@", file.string());
+  boost::replace_all(text, "@NAME@", file.stem().string());
+  boost::replace_all(text, "@FILE@", file.string());
   write_output(file, text);
   fmt::print("Wrote {0}. Next: mprof run --source {0} --quick\n", file.string());
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
 #include <fmt/format.h>
@@ -215,16 +216,11 @@ Document placed(std::string_view markdown, const RichTextPlace& place, Form form
   return document;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// Wide parts scroll by themselves. No tag of the author's is among those, since they are shown as text.
 std::string with_scrolling(std::string html) {
-  replace_all(html, "<table>", "<div class=\"scroll\"><table>");
-  replace_all(html, "</table>", "</table></div>");
-  replace_all(html, "<pre>", "<pre class=\"scroll\">");
+  boost::replace_all(html, "<table>", "<div class=\"scroll\"><table>");
+  boost::replace_all(html, "</table>", "</table></div>");
+  boost::replace_all(html, "<pre>", "<pre class=\"scroll\">");
   return html;
 }
 

@@ -3,6 +3,7 @@
 
 #include <system_error>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <fmt/format.h>
 
 #include "kernels/sources.hpp"
@@ -12,19 +13,14 @@
 
 namespace mprof {
 
-void replace_all(std::string& text, std::string_view what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
-}
-
 void write_first_family(const std::filesystem::path& folder, const std::string& name,
                         const std::string& device) {
   namespace fs = std::filesystem;
   const TemporaryFolder work("mprof-new");
   for (const BuiltInFile& file : first_family(device)) {
     std::string text(file.text);
-    replace_all(text, "@NAME@", name);
-    replace_all(text, "@FOLDER@", folder.string());
+    boost::replace_all(text, "@NAME@", name);
+    boost::replace_all(text, "@FOLDER@", folder.string());
     write_file(work.path() / file.name, text);
   }
   std::error_code error =

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 namespace mprof {
 
@@ -11,8 +10,5 @@ namespace mprof {
 /// none. Throws Error(environment) where they cannot be written.
 void write_first_family(const std::filesystem::path& folder, const std::string& name,
                         const std::string& device);
-
-/// Puts `with` in the place of each `what`.
-void replace_all(std::string& text, std::string_view what, const std::string& with);
 
 }  // namespace mprof
