@@ -52,11 +52,10 @@ Cell over_baseline(const CaseResult& result) {
   return Cell::figure(format::times(*speed_up.factor), detail);
 }
 
-/// "ok, faster": faster than its baseline.
-std::string status_text(const CaseResult& result) {
-  std::string text(to_string(result.status));
-  if (has_baseline(result)) text += fmt::format(", {}", to_string(speed_up_of(result).verdict));
-  return text;
+/// "faster": right, and faster than its baseline.
+std::string_view status_text(const CaseResult& result) {
+  return result.ok() && has_baseline(result) ? to_string(speed_up_of(result).verdict)
+                                             : to_string(result.status);
 }
 
 /// The summary of one family: the case, its op times, its total time and its family's first
