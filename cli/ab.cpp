@@ -29,9 +29,9 @@ Session judged(const SessionArms& arms) {
 }
 
 void say(const Session& session, double seconds) {
-  const auto told = std::ranges::count_if(
+  const auto decided = std::ranges::count_if(
       session.times, [](const SessionTime& time) { return time.speed_up.verdict != Verdict::inconclusive; });
-  fmt::print(stderr, "block {}, {:.0f} s: {} of {} times told\n", session.blocks, seconds, told,
+  fmt::print(stderr, "block {}, {:.0f} s: {} of {} times decided\n", session.blocks, seconds, decided,
              session.times.size());
 }
 

@@ -37,7 +37,7 @@ const SessionTime* decided_time(const Session& session) {
   return found;
 }
 
-/// "B (mine.cu) is 2.9× as fast as A (family/baseline), by the op time."
+/// "B (mine.cu) is 2.9× as fast as A (family/baseline) in layer1."
 std::string session_answer(const Session& session, const SessionSides& sides, const Words& words) {
   const SessionTime* const time = decided_time(session);
   if (time == nullptr) return "Undecided: no time differs significantly.\n";
@@ -47,11 +47,11 @@ std::string session_answer(const Session& session, const SessionSides& sides, co
   const double factor = *time->speed_up.factor;
   switch (time->speed_up.verdict) {
     case Verdict::faster:
-      return fmt::format("{} is {} as fast as {}, by {}.\n", b, format::times(factor), a, name);
+      return fmt::format("{} is {} as fast as {} in {}.\n", b, format::times(factor), a, name);
     case Verdict::slower:
-      return fmt::format("{} is {} as fast as {}, by {}.\n", a, format::times(1 / factor), b, name);
+      return fmt::format("{} is {} as fast as {} in {}.\n", a, format::times(1 / factor), b, name);
     default:
-      return fmt::format("{} and {} are equally fast, by {}.\n", a, b, name);
+      return fmt::format("{} and {} are equally fast in {}.\n", a, b, name);
   }
 }
 
