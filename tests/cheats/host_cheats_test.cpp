@@ -101,6 +101,15 @@ TEST_P(EachCheat, IsFoundOutForTheRightReason) {
   EXPECT_THAT(result.reason, HasSubstr(cheat().reason));
 }
 
+/// It is right five times: when it is verified, in the warm-up, which a slow machine leaves out, and then
+/// when it is timed.
+TEST(IsRightAFewTimesIsFound, InTheFirstExecutionThatIsWrong) {
+  const PassResult result = measured(maker<IsRightAFewTimes>(), 256);
+  ASSERT_TRUE(result.sampling);
+  EXPECT_THAT(result.reason, HasSubstr("in timed execution " + std::to_string(6 - result.sampling->warmups) +
+                                       ", map: the relative"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Host, EachCheat,
                          ::testing::Combine(::testing::Range<std::size_t>(0, all_cheats().size()),
                                             ::testing::Values(192, 256, 512)),

@@ -48,7 +48,7 @@ test("a first execution that takes several times as long as the others is told",
   const { out, directory, timing } = run_script(t, `if [ ! -e ${cache} ]; then sleep 4; : > ${cache}; fi; sleep 0.2`, ["--rounds", "5"]);
   const samples = row(timing, "total_time").samples;
   if (samples[0] < 3 * Math.max(...samples.slice(1))) return; // the machine was busy for seconds
-  assert.match(out, /The first execution of program\/sh took 4\.\d+ s, the others \d+(\.\d+)? ms\./);
+  assert.match(out, /The first execution of program\/sh took \d+(\.\d+)? s, the others \d+(\.\d+)? m?s\./);
   assert.equal(mprof(["report", directory, "--format", "md"]).code, 0);
   assert.match(readFileSync(join(directory, "brief.md"), "utf8") + readFileSync(join(directory, "milestone.md"), "utf8"), /The first execution of program\/sh took/);
 });

@@ -367,8 +367,10 @@ test("course files for the GPU of all editions become variants of one report", {
     const out = `run-${readdirSync(folder).length}`;
     const result = mprof(["run", "--source", files, "--batch", "3", "--quick", "--passes", "timing", "--out", out],
       { cwd: folder, env: { ...env, ...cuda } });
-    assert.ok([0, 3, 5].includes(result.code), result.err);
-    return read_run(join(folder, out)).variants.filter((v) => v.source_file?.match(/\/(20|m3)/));
+    const record = read_run(join(folder, out));
+    const none_can_run = record.cases.every(({ passes }) => passes[0].status === "skipped");
+    assert.ok((none_can_run ? [5] : [0, 3]).includes(result.code), result.err);
+    return record.variants.filter((v) => v.source_file?.match(/\/(20|m3)/));
   };
   const names = ["conv/2020", "conv/2021", "conv/2022", "conv/m3-forward"];
   const stubbed = compile({ CUDA_HOME: stub_cuda });

@@ -2,9 +2,12 @@
 #include "system/numbers.hpp"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "system/error.hpp"
 #include "system/shell.hpp"
 
 namespace mprof {
@@ -23,6 +26,24 @@ TEST(ShellQuoted, QuotesOnlyWhatAShellWouldTakeApart) {
   EXPECT_EQ(shell_quoted("a b"), "'a b'");
   EXPECT_EQ(shell_quoted("map[width=8]"), "'map[width=8]'");
   EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+}
+
+TEST(ShellWords, AreTheWordsOfACommandAndNothingThatOnlyAShellCanDo) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(shell_words("./a 1 'b c' \"d e\""), (Words{"./a", "1", "b c", "d e"}));
+  EXPECT_EQ(shell_words("sh -c 'a | b > c'"), (Words{"sh", "-c", "a | b > c"}));
+  const auto refused = [](const char* command) -> std::string {
+    try {
+      static_cast<void>(shell_words(command));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const char* command : {"a | b", "a > b", "a; b", "a $(b)", "a `b`"})
+    EXPECT_NE(refused(command).find("needs a shell"), std::string::npos) << command;
+  for (const char* command : {"", "  "}) EXPECT_NE(refused(command).find("no command"), std::string::npos);
+  EXPECT_NE(refused("a 'b").find("quotes do not match"), std::string::npos);
 }
 
 }  // namespace
