@@ -27,13 +27,14 @@ bool stderr_is_terminal() {
 }
 
 unsigned terminal_width() {
+  constexpr unsigned widest = 120;
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     winsize size{};
     if (::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-      return std::clamp<unsigned>(size.ws_col, 60, 120);
+      return std::clamp<unsigned>(size.ws_col, 60, widest);
     }
   }
-  return 100;
+  return widest;
 }
 
 }  // namespace mprof::cli
