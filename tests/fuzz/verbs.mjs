@@ -214,8 +214,9 @@ const small = ["--size", "16", "--quick", "--passes", "timing", "--rounds", "1",
 const machine = [...reading, 3, 5];
 
 const subjects = {
-  banded: record_of(results("h200-banded-2026-11-23")),
-  m3: record_of(results("h200-m3-2026-11-23")),
+  gpus: record_of(results("gpus")),
+  course: record_of(results("course")),
+  sweep: record_of(results("sweep")),
   nsys: one_file("x.sqlite", seeds("nsys/small.sqlite"), nsys),
   ncu: one_file("x.csv", seeds("ncu_csv/details.csv"), [{ words: ["import", "--ncu", "in/x.csv", "--out", "out"], codes: reading }]),
   ncu_raw: one_file("x.csv", seeds("ncu_csv/raw.csv"), [{ words: ["import", "--ncu", "in/x.csv", "--out", "out"], codes: reading }]),
