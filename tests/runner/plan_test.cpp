@@ -122,7 +122,7 @@ TEST_F(PlanTest, DevicesPutTheirVariantsIntoOneRun) {
     EXPECT_EQ(plan().variants, (std::vector<std::string>{"fake/gpu", "fake/plain", "fake/tiled"}));
   }
   request.devices = {"cpu", "cdua"};
-  EXPECT_NE(refused().find("--device cdua: this mprof has no variant for it. Did you mean cuda?"),
+  EXPECT_NE(refused().find("--device cdua: this mprof has no variant for it. Did you mean cuda or cpu?"),
             std::string::npos)
       << refused();
 }
