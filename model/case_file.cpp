@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,9 +55,9 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-StoredCase stored_case(const json::Json& document, const std::string& name) {
+StoredCase stored_case(json::Json document, const std::string& name) {
   require_version(document, name, "file of a case of mprof", {2, run_schema_version});
-  return json::from_json<StoredCase>(document, name);
+  return json::from_json<StoredCase>(std::move(document), name);
 }
 
 }  // namespace

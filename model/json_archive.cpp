@@ -2,6 +2,9 @@
 #include "model/json_archive.hpp"
 
 #include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -92,6 +95,126 @@ constexpr std::size_t deepest = 100;
 /// matter.
 constexpr std::size_t bytes_of_value = 6, most_small_values = 4'000'000;
 
+/// An array of more elements gets its memory at once. One that grows takes up to three times as much for a
+/// moment.
+constexpr std::size_t large_array = 1024;
+
+/// How many commas stand in each large array or object, in the order in which these open.
+using LargeArrays = std::map<std::size_t, std::size_t>;
+
+/// Takes what a parser of JSON finds, and makes the document of it. The parser that nlohmann's own documents
+/// have searches all earlier keys of an object for each one, which takes minutes for a hundred thousand.
+class Builder {
+ public:
+  explicit Builder(const LargeArrays& large) : large_(large) {}
+
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(std::int64_t value) { return add(value); }
+  bool number_unsigned(std::uint64_t value) { return add(value); }
+  bool number_float(double value, const std::string&) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(Json::binary_t& value) { return add(std::move(value)); }
+  bool start_object(std::size_t) { return open(Json::object()); }
+  bool key(std::string& name) {
+    key_ = std::move(name);
+    return true;
+  }
+  bool end_object() {
+    refuse_twins(open_.back()->get_ref<const Json::object_t&>());
+    open_.pop_back();
+    return true;
+  }
+  bool start_array(std::size_t) { return open(Json::array()); }
+  bool end_array() {
+    open_.pop_back();
+    return true;
+  }
+  template <class Fault>
+  bool parse_error(std::size_t, const std::string&, const Fault& fault) {
+    throw fault;
+  }
+
+  Json take() { return std::move(document_); }
+
+ private:
+  template <class T>
+  bool add(T&& value) {
+    put(Json(std::forward<T>(value)));
+    return true;
+  }
+
+  Json& put(Json&& value) {
+    if (open_.empty()) return document_ = std::move(value);
+    if (open_.back()->is_array()) {
+      auto& array = open_.back()->get_ref<Json::array_t&>();
+      return array.emplace_back(std::move(value));
+    }
+    auto& object = open_.back()->get_ref<Json::object_t&>();
+    return object.emplace_back(std::move(key_), std::move(value)).second;
+  }
+
+  bool open(Json&& container) {
+    Json& opened = put(std::move(container));
+    if (const auto large = large_.find(opened_++); large != large_.end() && opened.is_array())
+      opened.get_ref<Json::array_t&>().reserve(large->second + 1);
+    open_.push_back(&opened);
+    return true;
+  }
+
+  static void refuse_twins(const Json::object_t& object) {
+    std::vector<std::string_view> names;
+    names.reserve(object.size());
+    for (const auto& [name, value] : object) names.push_back(name);
+    std::ranges::sort(names);
+    if (const auto twin = std::ranges::adjacent_find(names); twin != names.end())
+      throw std::invalid_argument("the name " + quote(std::string(*twin)) + " stands twice in one object");
+  }
+
+  const LargeArrays& large_;
+  Json document_;
+  std::vector<Json*> open_;  ///< from the document inwards
+  std::size_t opened_ = 0;
+  std::string key_;
+};
+
+/// require_plain(), and what it counted.
+LargeArrays counted(std::string_view text, const std::string& name) {
+  struct Open {
+    std::size_t number, commas;
+  };
+  std::vector<Open> open;
+  LargeArrays large;
+  std::size_t values = 1, opened = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      open.push_back({opened++, 0});
+      if (open.size() > deepest) {
+        throw Error(ExitCode::usage, name + ": not usable JSON at " + position(text, i) +
+                                         ": nested deeper than " + std::to_string(deepest) + " levels");
+      }
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      if (open.back().commas > large_array) large.emplace(open.back().number, open.back().commas);
+      open.pop_back();
+    } else if (c == ',') {
+      ++values;
+      if (!open.empty()) ++open.back().commas;
+    }
+  }
+  if (values > most_small_values && values > text.size() / bytes_of_value)
+    throw Error(ExitCode::usage, fmt::format("{}: {} values in {} bytes are more than anything that mprof "
+                                             "writes has. Ask for the file again, or leave it out",
+                                             name, values, text.size()));
+  return large;
+}
+
 }  // namespace
 
 std::string quote(const Json& value) {
@@ -104,42 +227,29 @@ void fail(const std::string& where, const std::string& expected, const Json& fou
   throw Error(ExitCode::usage, where + ": expected " + expected + ", found " + quote(found));
 }
 
+void empty(Json& json) {
+  if (json.is_structured())
+    for (Json& element : json) empty(element);
+  json.clear();
+}
+
 void require_plain(std::string_view text, const std::string& name) {
-  std::size_t depth = 0, values = 1;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > deepest) {
-        throw Error(ExitCode::usage, name + ": not usable JSON at " + position(text, i) +
-                                         ": nested deeper than " + std::to_string(deepest) + " levels");
-      }
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    } else if (c == ',') {
-      ++values;
-    }
-  }
-  if (values > most_small_values && values > text.size() / bytes_of_value)
-    throw Error(ExitCode::usage, fmt::format("{}: {} values in {} bytes are more than anything that mprof "
-                                             "writes has. Ask for the file again, or leave it out",
-                                             name, values, text.size()));
+  static_cast<void>(counted(text, name));
 }
 
 Json parse(std::string_view text, const std::string& name) {
-  require_plain(text, name);
+  const LargeArrays large = counted(text, name);
+  Builder builder(large);
   try {
-    return Json::parse(text);
+    Json::sax_parse(text, &builder);
+    return builder.take();
   } catch (const Json::parse_error& error) {
     throw Error(ExitCode::usage,
                 name + ": not valid JSON at " + position(text, error.byte) + ": " + plain(error.what()));
   } catch (const Json::exception& error) {
     throw Error(ExitCode::usage, name + ": not usable JSON: " + plain(error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw Error(ExitCode::usage, name + ": not usable JSON: " + error.what());
   }
 }
 

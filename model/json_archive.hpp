@@ -220,10 +220,14 @@ void read(const Json& json, const std::string& where, T& value) {
   fields(reader, value);
 }
 
+/// Frees it value by value. Its destructor would first copy its largest array.
+void empty(Json& json);
+
 template <class T>
-[[nodiscard]] T from_json(const Json& json, const std::string& where) {
+[[nodiscard]] T from_json(Json json, const std::string& where) {
   T value;
   read(json, where, value);
+  empty(json);
   return value;
 }
 

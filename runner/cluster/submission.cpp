@@ -46,8 +46,7 @@ std::optional<Submission> read_submission(const fs::path& directory) {
   const fs::path file = submission_file(directory);
   std::error_code error;
   if (!fs::exists(file, error) && !error) return std::nullopt;
-  const json::Json document = json::read_document(directory, file);
-  auto submission = json::from_json<Submission>(document, file.string());
+  auto submission = json::from_json<Submission>(json::read_document(directory, file), file.string());
   if (submission.schema_version != 1)
     throw Error(ExitCode::usage,
                 fmt::format("{} was written by a newer mprof: use that one.", file.string()));

@@ -194,7 +194,7 @@ std::vector<std::string> differences(const TunedFor& was, const TunedFor& is) {
 
 TunedFile read_tuned(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const json::Json document = json::parse(read_file(path, json::largest_document), name);
+  json::Json document = json::parse(read_file(path, json::largest_document), name);
   const json::Json schema =
       document.is_object() ? document.value("schema_version", json::Json{}) : json::Json{};
   if (schema.is_number_unsigned() && schema > tuned_schema_version) {
@@ -202,7 +202,7 @@ TunedFile read_tuned(const std::filesystem::path& path) {
                 fmt::format("{}: it is of schema version {}, and this mprof reads up to {}: use a newer one.",
                             name, schema.get<std::uint64_t>(), tuned_schema_version));
   }
-  return json::from_json<TunedFile>(document, name);
+  return json::from_json<TunedFile>(std::move(document), name);
 }
 
 std::optional<TunedEntry> add_tuned(const std::filesystem::path& path, const TunedEntry& entry) {

@@ -26,6 +26,7 @@
 #include "messages.hpp"
 #include "system/error.hpp"
 #include "system/temporary_folder.hpp"
+#include "tests/support/sanitizer.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -235,17 +236,10 @@ TEST(ReadFile, RefusesWhatIsTooLargeBeforeItIsRead) {
   expect_contains(message_of([&] { static_cast<void>(read_file(path, 1 << 20)); }), "larger than 1 MiB");
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool has_address_sanitizer = true;
-#elif defined(__has_feature)
-constexpr bool has_address_sanitizer = __has_feature(address_sanitizer);
-#else
-constexpr bool has_address_sanitizer = false;
-#endif
-
 /// Memory that is out is not the end of the file.
 TEST(ReadFile, ThatFindsNoMemoryFails) {
-  if (has_address_sanitizer) GTEST_SKIP() << "the address sanitizer needs more addresses than this test has";
+  if (test::under_address_sanitizer)
+    GTEST_SKIP() << "the address sanitizer needs more addresses than this test has";
   const test::TemporaryDirectory temporary;
   const fs::path path = temporary.write("file", "x");
   fs::resize_file(path, std::uintmax_t{4} << 30);
