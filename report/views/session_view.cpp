@@ -37,7 +37,7 @@ const SessionTime* decided_time(const Session& session) {
   return found;
 }
 
-/// "B (mine.cu) is 2.9× as fast as A (family/baseline) in layer1."
+/// "B (mine.cu) is 2.9× as fast as A (family/baseline) in total."
 std::string session_answer(const Session& session, const SessionSides& sides, const Words& words) {
   const SessionTime* const time = decided_time(session);
   if (time == nullptr) return "Undecided: no time differs significantly.\n";
