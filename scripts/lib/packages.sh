@@ -30,6 +30,8 @@ build_packages=(
 test_packages=(
   chromium
   clang
+  debootstrap
+  dpkg-dev
   fonts-dejavu-core
   libclang-rt-dev
   libgtest-dev
@@ -37,6 +39,8 @@ test_packages=(
   llvm
   munge
   parallel
+  python3-venv
+  python3-wheel
   slurm-client
   slurmctld
   slurmd
