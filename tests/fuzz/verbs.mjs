@@ -248,7 +248,7 @@ function make(seed, root) {
   subject.make(root);
   const changes = [];
   for (let n = 1 + random.below(2); n > 0; --n) {
-    const files = files_below(join(root, subject.read));
+    const files = files_below(join(root, subject.read)).filter((file) => fs.statSync(file).size < 2 ** 30);
     if (files.length === 0) break;
     const file = random.of(files), change = random.of(change_of(file));
     changes.push(`${change.name} ${relative(root, file)}`);
