@@ -56,12 +56,12 @@ const values = (random) => random.of([
 
 // --- What is done to a file. Each is given the file and the folder that holds everything.
 
-/** A place in a JSON document: what holds it, and its key. */
-function places(document, found = []) {
-  if (document === null || typeof document !== "object") return found;
+/** The places in a JSON document, but for what lies very deep: what holds each, and its key. */
+function places(document, found = [], depth = 0) {
+  if (document === null || typeof document !== "object" || depth > 200) return found;
   for (const key of Object.keys(document)) {
     found.push([document, key]);
-    places(document[key], found);
+    places(document[key], found, depth + 1);
   }
   return found;
 }
@@ -85,7 +85,8 @@ function change_json(file, random) {
       () => { holder[key] = mark = "@deep@"; },
     ])();
   }
-  let text = JSON.stringify(document);
+  let text;
+  try { text = JSON.stringify(document); } catch { return change_bytes(file, random); } // an earlier change made it too deep
   if (mark) text = text.replace(`"${mark}"`, deep(random.of([10, 300, 3000, 60_000, 300_000])));
   fs.writeFileSync(file, text);
 }
