@@ -56,19 +56,24 @@ const values = (random) => random.of([
 
 // --- What is done to a file. Each is given the file and the folder that holds everything.
 
-/** The places in a JSON document, but for what lies very deep: what holds each, and its key. */
-function places(document, found = [], depth = 0) {
-  if (document === null || typeof document !== "object" || depth > 200) return found;
+/** The places in a JSON document: what holds each, and its key. */
+function places(document, found = []) {
+  if (document === null || typeof document !== "object") return found;
   for (const key of Object.keys(document)) {
     found.push([document, key]);
-    places(document[key], found, depth + 1);
+    places(document[key], found);
   }
   return found;
 }
 
+/** Whether an earlier change made a document that this program itself could not walk. */
+const is_deep = (text) => text.includes("[".repeat(200));
+
 function change_json(file, random) {
+  const before = fs.readFileSync(file, "utf8");
   let document;
-  try { document = JSON.parse(fs.readFileSync(file, "utf8")); } catch { return change_bytes(file, random); }
+  if (is_deep(before)) return change_bytes(file, random);
+  try { document = JSON.parse(before); } catch { return change_bytes(file, random); }
   let mark;
   for (let n = 1 + random.below(3); n > 0; --n) {
     const all = places(document);
@@ -85,8 +90,7 @@ function change_json(file, random) {
       () => { holder[key] = mark = "@deep@"; },
     ])();
   }
-  let text;
-  try { text = JSON.stringify(document); } catch { return change_bytes(file, random); } // an earlier change made it too deep
+  let text = JSON.stringify(document);
   if (mark) text = text.replace(`"${mark}"`, deep(random.of([10, 300, 3000, 60_000, 300_000])));
   fs.writeFileSync(file, text);
 }
