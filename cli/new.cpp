@@ -47,14 +47,16 @@ void require_new(const fs::path& file) {
     throw Error(ExitCode::usage, fmt::format("{} is there already; give another name.", file.string()));
 }
 
-void refuse_option(const Arguments& arguments, const char* option, const char* kind) {
+/// `kind`: what is made with this option. `instead`: a sentence, or nothing.
+void refuse_option(const Arguments& arguments, const char* option, const char* kind,
+                   const char* instead = "") {
   if (arguments.given(option))
-    throw Error(ExitCode::usage, fmt::format("--{} says something of a new {}.", option, kind));
+    throw Error(ExitCode::usage, fmt::format("--{} is for `mprof new {}` alone.{}", option, kind, instead));
 }
 
 /// The first suite of programs.
 void make_suite(const Arguments& arguments) {
-  refuse_option(arguments, "family", "variant: a suite makes a family of its own");
+  refuse_option(arguments, "family", "variant", " A suite is a family of its own.");
   refuse_option(arguments, "device", "family");
   const fs::path file = arguments.text("NAME");
   if (file.extension() != ".toml")
@@ -68,7 +70,8 @@ void make_suite(const Arguments& arguments) {
 }
 
 void make_variant(const Arguments& arguments) {
-  refuse_option(arguments, "device", "family: a variant is for the device that its file's name ends for");
+  refuse_option(arguments, "device", "family",
+                " The name of a variant's file says its device: .cpp is for the CPU, .cu for GPUs.");
   if (!arguments.given("family")) {
     throw Error(ExitCode::usage,
                 "say with --family of which family the variant is; `mprof list` shows them.");

@@ -51,12 +51,12 @@ SessionArm arm_of_program(const Arguments& arguments, const std::string& command
   return arm;
 }
 
-/// What says something of variants says nothing of programs.
+/// Options of variants are refused for programs.
 void require_two_programs(const Arguments& arguments) {
   constexpr std::string_view taken[] = {"budget", "timeout", "format", "json", "out", "overwrite", "quiet"};
   if (arguments.program().size() != 2)
     throw Error(ExitCode::usage,
-                fmt::format("Behind -- stand two commands, each in quotes, as in: mprof ab -- './program 1' "
+                fmt::format("Give two commands after --, each in quotes, as in: mprof ab -- './program 1' "
                             "'./program 2'. Found {}.",
                             arguments.program().size()));
   for (const char* side : {"A", "B"}) {

@@ -42,7 +42,7 @@ std::vector<std::string> compiler_flags(const Arguments& arguments) {
 
 void require_source(const Arguments& arguments, const std::string& option) {
   if (!arguments.given("source") && arguments.given(option))
-    throw Error(ExitCode::usage, fmt::format("--{} says something of --source: give both.", option));
+    throw Error(ExitCode::usage, fmt::format("--{} needs --source: give both.", option));
 }
 
 Sources::Sources(const Arguments& arguments, bool quiet) : quiet_(quiet) {

@@ -17,7 +17,7 @@ void add_source_options(std::vector<Option>& options);
 /// The options of --compiler-flags, one by one.
 [[nodiscard]] std::vector<std::string> compiler_flags(const Arguments& arguments);
 
-/// Throws Error(usage) where an option that says something of --source was given without it.
+/// Throws Error(usage) where an option that needs --source was given without it.
 void require_source(const Arguments& arguments, const std::string& option);
 
 /// The libraries of this command, as long as it lives.

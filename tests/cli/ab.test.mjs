@@ -61,7 +61,7 @@ test("what cannot be put side by side is refused before a directory is made", (t
     assert.match(result.err, message);
     assert.ok(!existsSync(out));
   };
-  programs(["--", "true"], /two commands, each in quotes.*Found 1/s);
+  programs(["--", "true"], /two commands after --, each in quotes.*Found 1/s);
   programs(["--", "true", "true | cat"], /'true \| cat': this needs a shell/);
   programs(["--", "true", "no-such-program-at-all"], /no-such-program-at-all/);
   programs(["--size", "64", "--", "true", "false"], /--size is for variants/);

@@ -329,8 +329,8 @@ test("mprof new writes a family that is right, of each device, and nothing over 
   }
   const refused = {
     "family of-cpu": /of-cpu is there already/, "family 3d": /a family's name is a letter/, "family elementwise": /mprof has a family of this name/,
-    "family x --device tpu": /--device tpu: say cpu or cuda/, "family x --family conv": /--family says something of a new variant/,
-    "variant x.cpp --family elementwise --device cpu": /--device says something of a new family/, "kernel x": /it writes a variant, a family or a suite/,
+    "family x --device tpu": /--device tpu: say cpu or cuda/, "family x --family conv": /--family is for `mprof new variant` alone/,
+    "variant x.cpp --family elementwise --device cpu": /--device is for `mprof new family` alone\. The name of a variant.s file says its device/, "kernel x": /it writes a variant, a family or a suite/,
   };
   for (const [words, message] of Object.entries(refused)) {
     const { code, err } = run("new", ...words.split(" "));
