@@ -169,6 +169,13 @@ std::string remarks(const FamilyResult& family) {
   return out;
 }
 
+/// The case's row is marked with the reason.
+bool stands_in_table(const Finding& finding) {
+  return std::holds_alternative<finding::WrongOutput>(finding.what) ||
+         std::holds_alternative<finding::SuspectTimes>(finding.what) ||
+         std::holds_alternative<finding::MissingCase>(finding.what);
+}
+
 constexpr double little = 0.01;  // of a time, that nobody asks for
 
 std::string seconds_text(double seconds) {
@@ -242,6 +249,7 @@ std::string render_summary(const Run& run, std::size_t width) {
     out += skipped(family);
   }
   for (const Finding& finding : analysis.findings) {
+    if (stands_in_table(finding)) continue;
     const bool is_of_first = std::holds_alternative<finding::SlowFirst>(finding.what);
     if (finding.severity <= Severity::broken || is_of_first) out += text_of(finding) + "\n";
   }

@@ -78,9 +78,15 @@ std::string_view what_happened(Status status) {
   return "";
 }
 
+constexpr std::size_t longest_line = 160;
+
 std::string text_of(const MissingCase& missing, const Where& where) {
   return fmt::format("{} {} {}{}", format::short_id(missing.configuration), what_happened(missing.status),
-                     at(where), missing.reason.empty() ? "." : ": " + sentence(missing.reason));
+                     at(where), missing.reason.empty() ? "." : ": " + sentence(missing.reason)) +
+         (missing.last_line.empty()
+              ? ""
+              : fmt::format(" Its last line: “{}”.",
+                            format::elide(format::one_line(missing.last_line), longest_line)));
 }
 
 std::string text_of(const SkippedAlike& skipped, const Where&) {

@@ -68,14 +68,16 @@ test("memory and CPU time are those of the program and its children", (t) => {
   assert.match(row(small.timing, "peak_memory").absent, /not above that of mprof itself/);
 });
 
-test("a program that fails is not run again; its last lines are shown and kept", (t) => {
-  const { code, err, timing } = run_script(t, "echo before; echo 'no such layer' >&2; exit 7", ["--rounds", "3"]);
+test("a program that fails is not run again; its last lines are shown and kept, and reports have the last", (t) => {
+  const { code, err, directory, timing } = run_script(t, "echo before; echo 'no such layer' >&2; exit 7", ["--rounds", "3"]);
   assert.equal(code, 3);
   assert.match(err, /The last lines of sh in the timing pass:\nbefore\nno such layer/);
   assert.equal(timing.status, "failed");
   assert.equal(timing.reason, "exit code 7");
   assert.equal(timing.outcome.exit_code, 7);
   assert.equal(timing.rounds, undefined);
+  assert.equal(mprof(["report", directory, "--format", "md"]).code, 0);
+  assert.match(readFileSync(join(directory, "brief.md"), "utf8"), /program\/sh failed in this run: exit code 7\. Its last line: “no such layer”\./);
 });
 
 test("a program that is replaced between two rounds is not measured as one", (t) => {

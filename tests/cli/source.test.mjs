@@ -110,6 +110,7 @@ test("what a source does wrong costs its case, and is said", (t) => {
     const pass = status(record, `elementwise/${name}`);
     assert.equal(pass.status, word, name);
     assert.match(pass.reason ?? "", reason, name);
+    if (word !== "ok") assert.equal(result.out.match(new RegExp(reason, "g"))?.length, 1, `${name}: the reason is said once\n${result.out}`);
   }
 });
 
@@ -239,7 +240,7 @@ test("what cannot be built or loaded is refused before anything is written", (t)
   assert.equal(run("run", "--source", "prints.cpp", ...quick, "--out", "out").code, 0);
   const lonely = run("run", "--all", "--against", "x", ...quick, "--out", "out2");
   assert.equal(lonely.code, 2);
-  assert.match(lonely.err, /--against says something of --source/);
+  assert.match(lonely.err, /--against needs --source/);
 });
 
 test("without a compiler, or a cache that can be written", (t) => {

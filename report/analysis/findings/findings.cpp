@@ -9,6 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
+
 #include "model/parts.hpp"
 #include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
@@ -115,6 +118,20 @@ bool are_of_one_variant(const std::vector<std::string>& configurations) {
   });
 }
 
+/// Of what the program of a case that failed wrote, the last line that is not empty.
+std::string last_line_of(const CaseResult& result) {
+  const auto failed = std::ranges::find_if(result.source->passes, [](const PassResult& pass) {
+    return severity_of(pass.status) == Severity::broken && pass.outcome;
+  });
+  if (failed == result.source->passes.end()) return "";
+  std::vector<std::string> lines;
+  boost::split(lines, failed->outcome->output, boost::is_any_of("\r\n"), boost::token_compress_on);
+  const auto last = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& line) {
+    return line.find_first_not_of(" \t") != std::string::npos;
+  });
+  return last == lines.rend() ? "" : *last;
+}
+
 void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   const SkippedByReason skipped = skipped_by_reason(families);
   for (const Severity severity : {Severity::broken, Severity::incomplete}) {
@@ -125,7 +142,7 @@ void add_missing_cases(const std::vector<FamilyResult>& families, std::vector<Fi
       // That it was not reached is all there is to say of a pending case.
       missing.add(family, result.key.problem,
                   {result.configuration, result.status,
-                   result.status == Status::pending ? std::string() : result.reason});
+                   result.status == Status::pending ? std::string() : result.reason, last_line_of(result)});
     });
     missing.move_to(findings, severity);
   }

@@ -51,6 +51,7 @@ struct MissingCase {
   std::string configuration{};
   Status status{};
   std::string reason{};
+  std::string last_line{};  ///< that a program wrote before it failed; empty: none, or no program
   bool operator==(const MissingCase&) const = default;
 };
 /// Many of one reason.
