@@ -123,8 +123,8 @@ Verb compare_verb() {
       .description =
           "Compares the cases of the result directories A (before) and B (after). The exit code is 1 when "
           "B has a regression: a case that is significantly slower, less accurate, or no longer correct. It "
-          "is 4 when the times were taken under different conditions, such as another CPU, GPU, driver or "
-          "build type; the output names them.",
+          "is 4 when all times depend on conditions that differ, such as another GPU, driver or build type. "
+          "The output names them.",
       .examples = {{"mprof compare results/before results/after", "two runs"},
                    {"mprof compare A1 A2 -- B1 B2", "several runs of each side, put together"},
                    {"mprof compare RUN --of {baseline} --with {variant}", "two variants of one run"}},

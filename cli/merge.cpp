@@ -42,7 +42,8 @@ void require_like_conditions(const std::vector<MergeSource>& sources) {
     throw Error(ExitCode::incomparable,
                 fmt::format("{} and {} cannot be merged: {}. Run the shards on machines of one kind with the "
                             "same inputs, and compare those of others with `mprof compare`.",
-                            first.path.string(), source.path.string(), fmt::join(differences.unlike, "; ")));
+                            first.path.string(), source.path.string(),
+                            fmt::join(texts_of(differences.unlike), "; ")));
   }
 }
 

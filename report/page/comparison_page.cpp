@@ -38,7 +38,7 @@ void lay_out_text(json& view, std::size_t width) {
   for (const char* list : {"unlike", "notes"}) {
     for (json& line : view[list]) line = format::wrapped(line.get<std::string>(), width, 2);
   }
-  for (const char* sentence : {"left_out", "untold", "means", "verdicts", "headline"})
+  for (const char* sentence : {"left_out", "untold", "means", "verdicts", "headline", "is_unlike"})
     view[sentence] = format::wrapped(view[sentence].get<std::string>(), width);
   for (json& one : view["regressions"]) {
     const std::string line =

@@ -22,6 +22,7 @@ ordered_json time_json(const TimeComparison& time) {
           {"interval", interval_json(time.speed_up.ratio_interval())},
           {"p", optional_json(time.speed_up.p)},
           {"verdict", to_string(time.speed_up.verdict)},
+          {"incomparable", time.is_incomparable},
           {"reason", say(time.speed_up.reason, of_runs)}};
 }
 
@@ -134,7 +135,7 @@ ordered_json comparison_json(const Comparison& comparison) {
                           [&](const CaseComparison& c) { return case_json(words_of(comparison, c), c); })},
       {"only_in_a", comparison.only_in_a},
       {"only_in_b", comparison.only_in_b},
-      {"unlike", comparison.unlike},
+      {"unlike", texts_of(comparison.unlike)},
       {"notes", comparison.notes}};
 }
 

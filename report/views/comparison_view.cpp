@@ -25,6 +25,8 @@ std::string time_name(const Comparison& comparison, const CaseComparison& c, con
 
 Cell verdict_cell(const TimeComparison& time) {
   const SpeedUp& speed_up = time.speed_up;
+  if (time.is_incomparable)
+    return Cell::words("incomparable", Tone::quiet).noted(say(speed_up.reason, of_runs));
   if (speed_up.more_rounds)
     return Cell::words(fmt::format("inconclusive +{}", *speed_up.more_rounds), Tone::quiet);
   return Cell::words(to_string(speed_up.verdict), tone_of(speed_up.verdict))
@@ -116,6 +118,23 @@ Table verification_table(const Comparison& comparison) {
     }
   }
   return table;
+}
+
+/// The differences in conditions, and what that means for the times: empty where there are none.
+std::string conditions_sentence(const Comparison& comparison) {
+  if (comparison.unlike.empty()) return {};
+  if (comparison.allows_unlike)
+    return "Different conditions: a verdict on a time that depends on them says nothing of the code alone.";
+  const std::size_t times = comparison.incomparable();
+  return fmt::format("Different conditions: {} that {} on them {} not compared.",
+                     format::plural(times, "time"), times == 1 ? "depends" : "depend",
+                     times == 1 ? "is" : "are");
+}
+
+json conditions(const std::vector<Unlike>& unlike) {
+  json list = json::array();
+  for (const Unlike& one : unlike) list.push_back(format::one_line(unlike_text(one)));
+  return list;
 }
 
 json strings(const std::vector<std::string>& texts) {
@@ -260,8 +279,8 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
                             format::one_line(comparison.a.name))},
       {"headline", headline(comparison)},
       {"regression", comparison.regression()},
-      {"unlike", strings(comparison.unlike)},
-      {"is_unlike", !comparison.unlike.empty()},
+      {"unlike", conditions(comparison.unlike)},
+      {"is_unlike", conditions_sentence(comparison)},
       {"verdicts", verdict_sentence(comparison)},
       {"means", means_sentence(comparison)},
       {"rule",

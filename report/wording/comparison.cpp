@@ -12,6 +12,23 @@ std::string named_time(const Words& words, const TimeComparison& time) {
   return time.op.empty() ? "total time" : time_name(words, time.metric, time.op);
 }
 
+std::string unlike_text(const Unlike& unlike) {
+  const auto touched = [&]() -> std::string {
+    switch (unlike.touched) {
+      case Touched::host_times:
+        return "host times";
+      case Touched::gpu_variants:
+        return "times of GPU variants and of programs";
+      case Touched::family_times:
+        return fmt::format("times and qualities of {}", format::one_line(unlike.family));
+      case Touched::all_times:
+        break;
+    }
+    return "all times";
+  };
+  return fmt::format("{} ({})", unlike.text, touched());
+}
+
 std::string regression_text(const Words& words, const CaseComparison& c, const Regression& regression) {
   switch (regression.kind) {
     case Worse::quality: {

@@ -11,6 +11,9 @@ namespace mprof {
 /// In a sentence: "second", "second (stage time)", "total time".
 [[nodiscard]] std::string named_time(const Words& words, const TimeComparison& time);
 
+/// "CPU cores: 64 in A, 16 in B (host times)"
+[[nodiscard]] std::string unlike_text(const Unlike& unlike);
+
 /// "op slower by 12 %", "was ok, is wrong".
 [[nodiscard]] std::string regression_text(const Words& words, const CaseComparison& c,
                                           const Regression& regression);

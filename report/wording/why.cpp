@@ -227,6 +227,8 @@ std::string say(const Why& why, const SideNames& sides) {
     case too_few_rounds:
       return rounds_text(why.numbers.front());
     case disturbances:
+    case unlike_conditions:
+      return fmt::format("the conditions that it depends on differ: {}", fmt::join(why.names, "; "));
       return causes_of(why);
     case both_disturbed:
       return "both were disturbed: " + causes_of(why);

@@ -15,6 +15,7 @@
 #include "report/page/comparison_page.hpp"
 #include "report/views/comparison_charts.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/why.hpp"
 #include "system/error.hpp"
 #include "tests/report/sample_runs.hpp"
 
@@ -212,7 +213,7 @@ TEST(Compare, RefusesOtherMachinesUnlessAllowed) {
   CompareOptions allowed;
   allowed.allow_different_machines = true;
   const Comparison comparison = compare(samples::healthy(), other, allowed);
-  EXPECT_EQ(comparison.unlike,
+  EXPECT_EQ(texts_of(comparison.unlike),
             std::vector<std::string>{"CPU model: Example EPYC 2000 in A, Another 9000 in B"});
   for (const char* format : {"text", "md", "html"}) {
     const std::string text = render_comparison(comparison, format, {80, {}});
@@ -242,7 +243,7 @@ void PrintTo(const Condition& condition, std::ostream* out) {
 class Conditions : public testing::TestWithParam<Condition> {};
 
 TEST_P(Conditions, StopOrAreNamed) {
-  mprof::Run a = samples::healthy(), b = samples::healthy();
+  mprof::Run a = samples::gpu(), b = samples::gpu();
   a.environment[GetParam().group][GetParam().name] = GetParam().a;
   b.environment[GetParam().group][GetParam().name] = GetParam().b;
   const std::string message = refusal(a, b);
@@ -265,6 +266,79 @@ INSTANTIATE_TEST_SUITE_P(All, Conditions,
                                          Condition{"gpu", "SM clock", 345e6, 1.98e9, false},
                                          Condition{"gpu", "UUID", "GPU-1", "GPU-2", false},
                                          Condition{"libraries", "cuBLAS", "13.0", "13.1", false}));
+
+/// A GPU run whose op times the GPU's own clock took.
+mprof::Run by_gpu_clock() {
+  mprof::Run run = samples::gpu();
+  for (Case& c : run.cases) {
+    for (Measurement& row : samples::timing(c).measurements) {
+      if (row.metric == "op_time") row.clock = ClockSource::device;
+    }
+  }
+  return run;
+}
+
+const TimeComparison& time_of(const CaseComparison& c, std::string_view metric) {
+  return *std::ranges::find(c.times, metric, &TimeComparison::metric);
+}
+
+TEST(Compare, OtherCoresTouchHostTimesAlone) {
+  mprof::Run a = by_gpu_clock(), b = by_gpu_clock();
+  a.environment["cpu"]["cores"] = 64.0;
+  b.environment["cpu"]["cores"] = 16.0;
+  samples::set_samples(b.cases[0], "op_time", "layer1", samples::around(0.0042));
+  for (Measurement& row : samples::timing(b.cases[0]).measurements) {
+    if (row.metric == "op_time") row.clock = ClockSource::device;
+  }
+  const Comparison comparison = compare(a, b, {});
+  const CaseComparison& c = comparison.cases.at(0);
+  EXPECT_EQ(time_of(c, "op_time").speed_up.verdict, Verdict::slower);
+  const TimeComparison& total = time_of(c, "total_time");
+  EXPECT_TRUE(total.is_incomparable);
+  EXPECT_FALSE(total.ratio);
+  EXPECT_EQ(say(total.speed_up.reason, of_runs),
+            "the conditions that it depends on differ: CPU cores: 64 in A, 16 in B");
+  EXPECT_EQ(comparison.count(Verdict::slower), 1U);
+  EXPECT_EQ(comparison.mean_of_totals().count, 0U);
+  const std::string text = render_comparison(comparison, "text", {200, {}});
+  EXPECT_NE(text.find("times that depend on them are not compared.\n  CPU cores: 64 in A, 16 in B (host "
+                      "times)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("incomparable"), std::string::npos);
+}
+
+TEST(Compare, IncomparableTimesAreNeitherUndecidedNorSilent) {
+  mprof::Run a = by_gpu_clock(), b = by_gpu_clock();
+  b.environment["cpu"]["model"] = "Another 9000";
+  Comparison comparison = compare(a, b, {});
+  EXPECT_EQ(comparison.count(Verdict::inconclusive), 0U);
+  EXPECT_GT(comparison.incomparable(), 0U);
+  EXPECT_EQ(comparison.cases.at(0).importance, Importance::unchanged) << "its op times are the same";
+  EXPECT_FALSE(comparison.failed());
+  comparison.fail_on.inconclusive = true;
+  EXPECT_TRUE(comparison.failed()) << "a gate that wants an answer has none";
+}
+
+TEST(Compare, AnotherGpuIsNothingToTheCpu) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.environment["gpu"]["driver"] = "570.1";
+  b.environment["gpu"]["driver"] = "580.2";
+  const Comparison comparison = compare(a, b, {});
+  EXPECT_EQ(comparison.incomparable(), 0U);
+  EXPECT_TRUE(comparison.unlike.empty());
+  EXPECT_EQ(comparison.notes, std::vector<std::string>{"GPU driver: 570.1 in A, 580.2 in B"});
+}
+
+TEST(Compare, WhatIsNoLongerRightIsToldUnderWhateverConditions) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  b.environment["cpu"]["model"] = "Another 9000";
+  EXPECT_NE(refusal(a, b), "");
+  samples::timing(b.cases[0]).status = Status::wrong;
+  const Comparison comparison = compare(a, b, {});
+  EXPECT_TRUE(comparison.regression());
+  EXPECT_EQ(comparison.timed(), 0U);
+}
 
 InputFile input_of(const std::string& path, const std::string& checksum) {
   InputFile file;

@@ -73,6 +73,36 @@ TEST(PairCases, ANewParameterIsAtItsDefault) {
   EXPECT_EQ(paired.only_in_b.size(), 2U);
 }
 
+/// The same variant with another default: its cases are named by what is not at it.
+mprof::Run with_default(mprof::Run run, const std::string& value) {
+  run.variants[0].parameters[0].default_value = value;
+  for (Case& c : run.cases) c.id = case_id(c.key, run.variants[0]);
+  return run;
+}
+
+TEST(PairCases, AnotherDefaultIsPairedByIdAndNamed) {
+  mprof::Run a = two_points(), b = with_default(two_points(), "16");
+  std::erase_if(a.cases, [](const Case& c) { return c.key.parameters.at("tile_width") != "8"; });
+  std::erase_if(b.cases, [](const Case& c) { return c.key.parameters.at("tile_width") != "16"; });
+  const PairedCases paired = pair_cases(a, b, {});
+  ASSERT_EQ(paired.pairs.size(), 2U);
+  EXPECT_TRUE(paired.pairs[0].is_by_id);
+  EXPECT_TRUE(paired.only_in_a.empty());
+  EXPECT_TRUE(paired.only_in_b.empty());
+  EXPECT_EQ(compare(a, b, {}).notes,
+            std::vector<std::string>{"conv/tiled: default of tile_width: 8 in A, 16 in B"});
+}
+
+TEST(PairCases, OneValueIsPairedBeforeOneName) {
+  const mprof::Run a = two_points(), b = with_default(two_points(), "16");
+  const PairedCases paired = pair_cases(a, b, {});
+  ASSERT_EQ(paired.pairs.size(), 4U);
+  for (const CasePair& pair : paired.pairs) {
+    EXPECT_EQ(pair.a->key, pair.b->key);
+    EXPECT_FALSE(pair.is_by_id);
+  }
+}
+
 TEST(PairCases, UnknownNamesAreRefusedWithTheNearest) {
   const mprof::Run run = samples::healthy();
   const std::string message = usage_error(run, run, {.renamed = {{"conv/cpu_thread", "conv/cpu_threads"}}});

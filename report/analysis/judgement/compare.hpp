@@ -11,6 +11,7 @@
 #include "model/run.hpp"
 #include "report/analysis/judgement/compared_evidence.hpp"
 #include "report/analysis/judgement/judgement.hpp"
+#include "report/analysis/judgement/likeness.hpp"
 #include "report/analysis/judgement/op_changes.hpp"
 #include "report/analysis/judgement/pairing.hpp"
 #include "report/text/family_words.hpp"
@@ -42,6 +43,8 @@ struct TimeComparison {
   Value b;
   std::optional<double> ratio;  ///< b / a
   SpeedUp speed_up;             ///< a / b: above 1 is faster; with the verdict
+  /// It was not compared, for conditions that it depends on differ: as `speed_up.reason` says.
+  bool is_incomparable = false;
 };
 
 /// A quality of a case on both sides.
@@ -127,8 +130,9 @@ struct Comparison {
   std::map<std::string, Words> words;  ///< of A's families
   std::vector<std::string> only_in_a;
   std::vector<std::string> only_in_b;
-  std::vector<std::string> unlike;  ///< differences that make times incomparable, which the caller allowed
-  std::vector<std::string> notes;   ///< other differences between the runs
+  std::vector<Unlike> unlike;      ///< differences that touch a time of a common case
+  bool allows_unlike = false;      ///< these times are compared all the same
+  std::vector<std::string> notes;  ///< other differences between the runs
   ComparedEvidence evidence{};
 
   /// Whether B is worse than A somewhere: slower, wrong or broken where A was ok, or worse in a quality.
@@ -139,8 +143,11 @@ struct Comparison {
   [[nodiscard]] bool failed() const;
   /// Cases that A has done and B has not: those that only A has, and those that B never came to.
   [[nodiscard]] std::size_t missing() const;
+  /// Of the times that were compared.
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// Cases of which a time is known on both sides.
+  /// Times that were not compared, for their conditions differ.
+  [[nodiscard]] std::size_t incomparable() const;
+  /// Cases of which a time is known on both sides, and was compared.
   [[nodiscard]] std::size_t timed() const;
   /// These, and cases that have a regression without one: all in which B could be worse.
   [[nodiscard]] std::size_t judged() const;
@@ -156,8 +163,9 @@ struct Comparison {
 [[nodiscard]] const Words& words_of(const Comparison& comparison, const CaseComparison& c);
 
 /// Pairs the cases of two runs, or of one with itself. Throws Error(incomparable) with the reasons when they
-/// share no case, or none that is done in both, or when their times were taken under other conditions
-/// (Differences::unlike) and `options` does not allow that; Error(usage) like pair_cases().
+/// share no case, or none that is done in both, or when the conditions of each of their times differ
+/// (Differences::unlike) and `options` does not allow that; Error(usage) like pair_cases(). Where only some
+/// times depend on what differs, the others are judged.
 [[nodiscard]] Comparison compare(const Run& a, const Run& b, const CompareOptions& options);
 
 }  // namespace mprof

@@ -10,7 +10,6 @@
 
 #include "model/case_file.hpp"
 #include "report/analysis/judgement/compare.hpp"
-#include "report/analysis/judgement/likeness.hpp"
 #include "report/analysis/judgement/pairing.hpp"
 #include "report/analysis/judgement/verification.hpp"
 #include "report/analysis/machines/environment.hpp"
@@ -21,7 +20,12 @@ namespace mprof {
 namespace {
 
 TimeComparison time_of(const Case& a, const Case& b, std::string_view metric, const std::string& op) {
-  return {std::string(metric), op, false, value_of(a, metric, op), value_of(b, metric, op), {}, {}};
+  return {.metric = std::string(metric),
+          .op = op,
+          .a = value_of(a, metric, op),
+          .b = value_of(b, metric, op),
+          .ratio = {},
+          .speed_up = {}};
 }
 
 std::vector<TimeComparison> times_of(const Case& a, const Case& b) {
@@ -47,9 +51,10 @@ bool was_skipped_alike(const CaseComparison& c) {
   return c.status_a == Status::skipped && c.status_b == Status::skipped && c.reason_a == c.reason_b;
 }
 
-/// Whether any of its times is known on both sides.
+/// Whether any of its times is known on both sides, and was compared.
 bool is_timed(const CaseComparison& c) {
-  return std::ranges::any_of(c.times, [](const TimeComparison& time) { return time.a && time.b; });
+  return std::ranges::any_of(
+      c.times, [](const TimeComparison& time) { return time.a && time.b && !time.is_incomparable; });
 }
 
 /// Done in A, and not reached in B.
@@ -75,9 +80,12 @@ std::vector<Regression> regressions_of(const CaseComparison& result) {
   return regressions;
 }
 
+bool is_judged(const TimeComparison& time, Verdict verdict) {
+  return time.speed_up.verdict == verdict && !time.is_incomparable;
+}
+
 bool has_verdict(const CaseComparison& c, Verdict verdict) {
-  return std::ranges::any_of(c.times,
-                             [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; });
+  return std::ranges::any_of(c.times, [&](const TimeComparison& time) { return is_judged(time, verdict); });
 }
 
 Importance importance_of(const CaseComparison& c) {
@@ -86,7 +94,10 @@ Importance importance_of(const CaseComparison& c) {
   if (has_verdict(c, Verdict::slower)) return Importance::slower;
   const bool mended = is_broken(c.status_a) && c.status_b == Status::ok;
   if (mended || has_verdict(c, Verdict::faster)) return Importance::faster;
-  return has_verdict(c, Verdict::inconclusive) ? Importance::inconclusive : Importance::unchanged;
+  const bool nothing_compared =
+      !c.times.empty() && std::ranges::all_of(c.times, &TimeComparison::is_incomparable);
+  return nothing_compared || has_verdict(c, Verdict::inconclusive) ? Importance::inconclusive
+                                                                   : Importance::unchanged;
 }
 
 /// Whether the error is another one by more than what another order of sums makes.
@@ -128,25 +139,80 @@ CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) 
   return result;
 }
 
-/// A quick run's times, by what the full run beside it knows of the machine.
-void borrow_variations(std::vector<CaseComparison>& cases) {
-  for (CaseComparison& c : cases) {
-    for (TimeComparison& time : c.times) {
-      if (time.a && time.b) borrow_variations(*time.a.estimate, *time.b.estimate);
-    }
+/// Whether a time depends on what differs. `uses_gpu`: a variant of the pair may have done so.
+bool is_touched(const TimeComparison& time, const std::string& family, bool uses_gpu, const Unlike& unlike) {
+  switch (unlike.touched) {
+    case Touched::host_times:
+      return time.a->clock != ClockSource::device || time.b->clock != ClockSource::device;
+    case Touched::gpu_variants:
+      return uses_gpu;
+    case Touched::family_times:
+      return family == unlike.family;
+    case Touched::all_times:
+      break;
   }
+  return true;
 }
 
-/// All times of all cases, together.
+bool uses_gpu(const Run& run, const Case& c) {
+  const VariantInfo* const variant = find_variant(run, c.key.variant);
+  return variant == nullptr || variant->device != "cpu";
+}
+
+/// What of the differences in conditions each time depends on; of those that are touched by none, a quick
+/// run's borrow what the full run beside it knows of the machine. Returns the differences that touch nothing.
+std::vector<std::string> apply_conditions(Comparison& comparison, const std::vector<CasePair>& pairs,
+                                          const Run& a, const Run& b, Apart apart) {
+  std::vector<bool> touches(comparison.unlike.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    CaseComparison& c = comparison.cases[i];
+    const bool on_gpu = uses_gpu(a, *pairs[i].a) || uses_gpu(b, *pairs[i].b);
+    const auto reads_others = [&](const Unlike& unlike) {
+      return unlike.touched == Touched::family_times && unlike.family == family_of(c.key.variant);
+    };
+    if (!comparison.allows_unlike && std::ranges::any_of(comparison.unlike, reads_others)) {
+      for (QualityComparison& quality : c.qualities) quality.change.reset();
+    }
+    for (TimeComparison& time : c.times) {
+      if (!time.a || !time.b) continue;
+      std::vector<std::string> reasons;
+      for (std::size_t k = 0; k < touches.size(); ++k) {
+        if (!is_touched(time, family_of(c.key.variant), on_gpu, comparison.unlike[k])) continue;
+        touches[k] = true;
+        reasons.push_back(comparison.unlike[k].text);
+      }
+      if (reasons.empty() && apart == Apart::in_two_runs)
+        borrow_variations(*time.a.estimate, *time.b.estimate);
+      if (reasons.empty() || comparison.allows_unlike) continue;
+      time.is_incomparable = true;
+      time.speed_up = no_speed_up({Because::unlike_conditions, std::move(reasons)});
+    }
+  }
+  std::vector<Unlike> left;
+  std::vector<std::string> untouching;
+  for (std::size_t k = 0; k < touches.size(); ++k) {
+    if (touches[k])
+      left.push_back(comparison.unlike[k]);
+    else
+      untouching.push_back(comparison.unlike[k].text);
+  }
+  comparison.unlike = std::move(left);
+  return untouching;
+}
+
+/// All times of all cases, together, but for those that are incomparable.
 void judge_times(std::vector<CaseComparison>& cases, const Thresholds& thresholds, Apart apart) {
   std::vector<TimePair> pairs;
   for (const CaseComparison& c : cases) {
-    for (const TimeComparison& time : c.times) pairs.push_back({time.a, time.b});
+    for (const TimeComparison& time : c.times) {
+      if (!time.is_incomparable) pairs.push_back({time.a, time.b});
+    }
   }
   std::vector<SpeedUp> judged = judge_together(pairs, thresholds, apart);
   std::size_t next = 0;
   for (CaseComparison& c : cases) {
     for (TimeComparison& time : c.times) {
+      if (time.is_incomparable) continue;
       time.speed_up = std::move(judged[next++]);
       if (!time.a || !time.b)
         time.speed_up.reason = {time.a ? Because::no_time_in_second : Because::no_time_in_first,
@@ -236,12 +302,14 @@ double size_of_change(const CaseComparison& c) {
                                                   options.name_b, fmt::join(reasons, "; "), next_step));
 }
 
-void require_like_conditions(const Differences& differences, const CompareOptions& options) {
-  if (differences.unlike.empty() || options.allow_different_machines) return;
-  std::vector<std::string> reasons{"their times were not taken under like conditions"};
-  reasons.insert(reasons.end(), differences.unlike.begin(), differences.unlike.end());
+/// A result that is no longer right is news under whatever conditions.
+void require_a_comparable_time(const Comparison& comparison, const CompareOptions& options) {
+  if (comparison.incomparable() == 0 || comparison.timed() > 0 || comparison.regression()) return;
+  std::vector<std::string> reasons{"all of their times depend on conditions that differ"};
+  std::ranges::move(texts_of(comparison.unlike), std::back_inserter(reasons));
   refuse(reasons, options,
-         "Record both under the same, or give --allow-different-machines to see the figures all the same.");
+         "Record both under the same conditions, or give --allow-different-machines to see the changes of "
+         "these times.");
 }
 
 [[noreturn]] void refuse_undone(const std::vector<CaseComparison>& cases, const CompareOptions& options) {
@@ -277,6 +345,23 @@ void note_choices(std::vector<std::string>& notes, const CasePair& pair) {
     if (other == of_b.end() || other->second == of_a) continue;
     notes.push_back(fmt::format("{} chose for {}: {} in A, {} in B", pair.a->id, format::one_line(problem),
                                 format::one_line(of_a), format::one_line(other->second)));
+  }
+}
+
+/// "map/tiled: default of tile_width: 8 in A, 16 in B", once a variant and parameter.
+void note_defaults(std::vector<std::string>& notes, const CasePair& pair) {
+  if (!pair.is_by_id) return;
+  const auto value_in = [](const Case& c, const std::string& name) {
+    const auto found = c.key.parameters.find(name);
+    return found == c.key.parameters.end() ? std::string("none") : format::one_line(found->second);
+  };
+  Parameters all = pair.a->key.parameters;
+  all.insert(pair.b->key.parameters.begin(), pair.b->key.parameters.end());
+  for (const auto& [name, value] : all) {
+    const std::string before = value_in(*pair.a, name), after = value_in(*pair.b, name);
+    const std::string note = fmt::format("{}: default of {}: {} in A, {} in B", pair.a->key.variant,
+                                         format::one_line(name), before, after);
+    if (before != after && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
 }
 
@@ -359,9 +444,15 @@ std::size_t Comparison::count(Verdict verdict) const {
   std::size_t number = 0;
   for (const CaseComparison& c : cases) {
     number += static_cast<std::size_t>(
-        std::count_if(c.times.begin(), c.times.end(),
-                      [&](const TimeComparison& time) { return time.speed_up.verdict == verdict; }));
+        std::ranges::count_if(c.times, [&](const TimeComparison& time) { return is_judged(time, verdict); }));
   }
+  return number;
+}
+
+std::size_t Comparison::incomparable() const {
+  std::size_t number = 0;
+  for (const CaseComparison& c : cases)
+    number += static_cast<std::size_t>(std::ranges::count_if(c.times, &TimeComparison::is_incomparable));
   return number;
 }
 
@@ -380,7 +471,6 @@ const Words& words_of(const Comparison& comparison, const CaseComparison& c) {
 
 Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
   Differences differences = differences_between(a, b);
-  require_like_conditions(differences, options);
   Comparison comparison{.a = summary_of(a, options.name_a),
                         .b = summary_of(b, options.name_b),
                         .thresholds = options.thresholds,
@@ -390,23 +480,27 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
                         .only_in_a = {},
                         .only_in_b = {},
                         .unlike = std::move(differences.unlike),
+                        .allows_unlike = options.allow_different_machines,
                         .notes = std::move(differences.build)};
   std::ranges::move(differences.named, std::back_inserter(comparison.notes));
   const PairedCases paired = pair_cases(a, b, options.pairing);
   for (const CasePair& pair : paired.pairs) {
     comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
     note_choices(comparison.notes, pair);
+    note_defaults(comparison.notes, pair);
   }
   require_something_to_compare(comparison, options);
   comparison.only_in_a = ids_of(paired.only_in_a);
   comparison.only_in_b = ids_of(paired.only_in_b);
   const Apart apart = run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs;
-  if (apart == Apart::in_two_runs && comparison.unlike.empty()) borrow_variations(comparison.cases);
+  std::ranges::move(apply_conditions(comparison, paired.pairs, a, b, apart),
+                    std::back_inserter(comparison.notes));
   judge_times(comparison.cases, options.thresholds, apart);
   for (CaseComparison& c : comparison.cases) {
     c.regressions = regressions_of(c);
     c.importance = importance_of(c);
   }
+  require_a_comparable_time(comparison, options);
   explain_changes(comparison.cases, paired.pairs, a, b);
   comparison.evidence = compared_evidence(comparison.cases, paired.pairs);
   return comparison;

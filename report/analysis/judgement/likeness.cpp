@@ -27,11 +27,20 @@ struct RunNames {
   std::string b;
 };
 
+std::string difference_text(std::string_view what, const std::string& a, const std::string& b,
+                            const RunNames& names) {
+  return fmt::format("{}: {} in {}, {} in {}", what, a.empty() ? "none" : a, names.a, b.empty() ? "none" : b,
+                     names.b);
+}
+
 void note(std::vector<std::string>& notes, std::string_view what, const std::string& a, const std::string& b,
           const RunNames& names) {
-  if (a == b) return;
-  notes.push_back(fmt::format("{}: {} in {}, {} in {}", what, a.empty() ? "none" : a, names.a,
-                              b.empty() ? "none" : b, names.b));
+  if (a != b) notes.push_back(difference_text(what, a, b, names));
+}
+
+Touched touched_by(const FactName& fact) {
+  if (fact.group == std::string_view(fact::cpu)) return Touched::host_times;
+  return fact.group == std::string_view(fact::gpu) ? Touched::gpu_variants : Touched::all_times;
 }
 
 template <class Facts>
@@ -41,12 +50,13 @@ bool holds_fact(const Facts& facts, std::string_view group, std::string_view nam
 }
 
 template <class Facts>
-void note_facts(std::vector<std::string>& notes, const Facts& facts, const Run& a, const Run& b,
+void note_facts(std::vector<Unlike>& unlike, const Facts& facts, const Run& a, const Run& b,
                 const RunNames& names) {
   for (const FactName& fact : facts) {
     const std::string in_a = known_fact(a, fact.group, fact.name);
     const std::string in_b = known_fact(b, fact.group, fact.name);
-    if (!in_a.empty() && !in_b.empty()) note(notes, fact_label(fact), in_a, in_b, names);
+    if (in_a.empty() || in_b.empty() || in_a == in_b) continue;
+    unlike.push_back({difference_text(fact_label(fact), in_a, in_b, names), touched_by(fact)});
   }
 }
 
@@ -106,7 +116,7 @@ std::vector<std::string> without_equal(const std::map<std::string, std::string>&
 }
 
 /// By what the files hold, wherever they are. What only one run read is no difference.
-void note_inputs(std::vector<std::string>& notes, const Run& a, const Run& b, const RunNames& names) {
+void note_inputs(std::vector<Unlike>& unlike, const Run& a, const Run& b, const RunNames& names) {
   const Contents in_a = contents_of(a), in_b = contents_of(b);
   const auto described = [](const std::vector<std::string>& files,
                             const std::map<std::string, std::string>& checksums) {
@@ -122,8 +132,9 @@ void note_inputs(std::vector<std::string>& notes, const Run& a, const Run& b, co
     const std::vector<std::string> left = without_equal(files, others->second),
                                    right = without_equal(others->second, files);
     if (left.empty() || right.empty()) continue;
-    note(notes, fmt::format("Contents of input {}", format::one_line(input.second)), described(left, files),
-         described(right, others->second), names);
+    unlike.push_back({difference_text(fmt::format("Contents of input {}", format::one_line(input.second)),
+                                      described(left, files), described(right, others->second), names),
+                      Touched::family_times, input.first});
   }
 }
 
@@ -158,11 +169,17 @@ Differences differences_between(const Run& a, const Run& b, const std::string& n
   return differences;
 }
 
+std::vector<std::string> texts_of(const std::vector<Unlike>& unlike) {
+  std::vector<std::string> texts;
+  for (const Unlike& one : unlike) texts.push_back(one.text);
+  return texts;
+}
+
 void require_one_origin(const std::vector<Run>& runs, const std::vector<std::string>& names) {
   refuse_twice(runs, names);
   for (std::size_t i = 1; i < runs.size(); ++i) {
     Differences differences = differences_between(runs.front(), runs[i], names.front(), names[i]);
-    std::vector<std::string>& all = differences.unlike;
+    std::vector<std::string> all = texts_of(differences.unlike);
     std::ranges::move(differences.build, std::back_inserter(all));
     if (all.empty()) continue;
     throw Error(ExitCode::incomparable,

@@ -9,12 +9,27 @@
 /// Whether the times of two runs were taken under like conditions.
 namespace mprof {
 
+/// The times that a difference in conditions changes, whatever the code does.
+enum class Touched {
+  host_times,    ///< another CPU: times by the GPU's clock are free of it
+  gpu_variants,  ///< another GPU: a variant that runs on the CPU is free of it
+  family_times,  ///< other inputs of a family: its qualities too
+  all_times
+};
+
+/// A difference in conditions: times that it touches say nothing of the code.
+struct Unlike {
+  std::string text{};
+  Touched touched = Touched::all_times;
+  std::string family{};  ///< of which inputs differ
+};
+
 /// How runs differ beside their times, as sentences without a full stop: "GPU driver: 570.1 in A, 580.2 in
 /// B".
 struct Differences {
-  /// Times from both sides of these say nothing of the code: another machine (identifying_facts), other
-  /// conditions on it (condition_facts), inputs with other contents.
-  std::vector<std::string> unlike;
+  /// Another machine (identifying_facts), other conditions on it (condition_facts), inputs with other
+  /// contents.
+  std::vector<Unlike> unlike;
   /// Another mprof, other libraries or facts of the machine: worth knowing, and runs of one side have none.
   std::vector<std::string> build;
   /// Worth knowing: a quick run, an unfinished one, how many GPUs measured.
@@ -25,6 +40,9 @@ struct Differences {
 /// in conditions.
 [[nodiscard]] Differences differences_between(const Run& a, const Run& b, const std::string& name_a = "A",
                                               const std::string& name_b = "B");
+
+/// What they are, as sentences.
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<Unlike>& unlike);
 
 /// Throws Error(incomparable), and names each difference, unless the runs come from one machine, one build
 /// and the same inputs: otherwise their rounds are none of one thing. `names` are what the message calls the

@@ -100,6 +100,13 @@ CaseKey key_in_b(const CaseKey& key, const Run& b, const Pairing& pairing) {
                           fmt::join(before, ", "), in_b.id));
 }
 
+/// The case of B that is called so. Ids name only parameters that are not at their defaults, so one of the
+/// defaults is another one there.
+const Case* of_one_id(const Case& in_a, const Run& b, const std::set<const Case*>& taken) {
+  const auto same = std::ranges::find(b.cases, in_a.id, &Case::id);
+  return same == b.cases.end() || taken.contains(&*same) ? nullptr : &*same;
+}
+
 bool is_at(const Case& c, const std::optional<VariantPoint>& point) {
   return !point || (c.key.variant == point->variant && c.key.parameters == point->parameters);
 }
@@ -117,16 +124,25 @@ PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing) {
   }
   PairedCases paired;
   std::set<const Case*> taken;
+  std::map<const Case*, const Case*> by_key;
   for (const Case& c : a.cases) {
     if (!is_at(c, of)) continue;
     const CaseKey key =
         with ? CaseKey{with->variant, with->parameters, c.key.problem} : key_in_b(c.key, b, pairing);
     const auto other = in_b.find(key);
-    if (other == in_b.end()) {
+    if (other == in_b.end()) continue;
+    by_key.emplace(&c, other->second);
+    if (!taken.insert(other->second).second) refuse_taken_twice(*other->second, pairing);
+  }
+  for (const Case& c : a.cases) {
+    if (!is_at(c, of)) continue;
+    const auto same = by_key.find(&c);
+    const Case* const other = same != by_key.end() ? same->second : with ? nullptr : of_one_id(c, b, taken);
+    if (other == nullptr) {
       paired.only_in_a.push_back(&c);
     } else {
-      paired.pairs.push_back({&c, other->second});
-      if (!taken.insert(other->second).second) refuse_taken_twice(*other->second, pairing);
+      paired.pairs.push_back({&c, other, same == by_key.end()});
+      taken.insert(other);
     }
   }
   for (const Case& c : b.cases) {

@@ -23,6 +23,7 @@ struct Pairing {
 struct CasePair {
   const Case* a = nullptr;
   const Case* b = nullptr;
+  bool is_by_id = false;  ///< their parameters differ: a default did
 };
 
 /// The cases that take part. Nothing of them in `a` and `b` outlives the runs.
@@ -32,9 +33,10 @@ struct PairedCases {
   std::vector<const Case*> only_in_b;
 };
 
-/// A renamed variant may have lost or gained parameters: what only one side has is left out of the key where
-/// A lacks it, at B's default. Throws Error(usage), with the nearest known names, when a variant or a point
-/// is in no case of its run.
+/// Cases of one key belong together; otherwise those of one id, whose parameters that it does not name are at
+/// another default in B, or in one of the runs alone. A renamed variant may have lost or gained parameters:
+/// what only one side has is left out of the key where A lacks it, at B's default. Throws Error(usage), with
+/// the nearest known names, when a variant or a point is in no case of its run.
 [[nodiscard]] PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing);
 
 }  // namespace mprof

@@ -76,6 +76,7 @@ enum class Because {
 
   // --- An open verdict
   no_time_in_first,
+  unlike_conditions,  ///< of two times
   no_time_in_second,
   both_disturbed,
   first_disturbed,
