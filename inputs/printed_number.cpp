@@ -50,29 +50,36 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// The number that `line` begins with, and how long it is.
+/// The number that `line` begins with, be it "nan" or "inf", and how long it is.
 std::optional<std::pair<double, std::size_t>> number_at(std::string_view line) {
   const std::size_t sign = line.starts_with('+') ? 1 : 0;
   double value = 0;
   const char* const end = line.data() + line.size();
   const auto [rest, error] = std::from_chars(line.data() + sign, end, value);
-  if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+  if (error != std::errc()) return std::nullopt;
   return std::pair(value, static_cast<std::size_t>(rest - line.data()));
 }
 
 /// Where a pattern has its number.
 constexpr char number_here = '\0';
 
-/// The number of a line that begins as the pattern says. `*` takes as little as it can: where what follows it
-/// does not fit, it takes more.
-std::optional<double> read_at(std::string_view pattern, std::string_view line) {
+/// A number of a line and its place, or where one must be.
+struct Place {
+  double value = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// Where a line begins as the pattern says. `*` takes as little as it can: where what follows it does not
+/// fit, it takes more.
+std::optional<Place> read_at(std::string_view pattern, std::string_view line) {
   std::size_t p = 0, at = 0;
-  std::optional<double> value;
+  Place place;
   std::optional<std::pair<std::size_t, std::size_t>> star;  // what follows it, and where that was tried last
   while (p < pattern.size()) {
     const auto number = pattern[p] == number_here ? number_at(line.substr(at)) : std::nullopt;
     if (number) {
-      value = number->first;
+      place = {number->first, at, at + number->second};
       ++p, at += number->second;
     } else if (pattern[p] == '*') {
       star = {++p, at};
@@ -88,7 +95,15 @@ std::optional<double> read_at(std::string_view pattern, std::string_view line) {
       return std::nullopt;
     }
   }
-  return value;
+  if (place.end == 0) place.begin = place.end = at;
+  return place;
+}
+
+/// What stands at the beginning of a line, up to where a reader has seen enough.
+std::string excerpt(std::string_view line) {
+  constexpr std::size_t enough = 40;
+  line = line.substr(0, enough);
+  return std::string(line.substr(0, line.find_last_not_of(" \t") + 1));
 }
 
 }  // namespace
@@ -108,16 +123,32 @@ NumberPattern::NumberPattern(std::string_view text) : text_(text) {
                                             did_you_mean(word, printed_units()),
                                             fmt::join(printed_units(), ", ")));
   unit_ = found->second;
+  unit_word_ = word;
   pattern_ = fmt::format("{}{}{}", text.substr(0, open), number_here, text.substr(close + 1));
   if (pattern_.find_first_not_of(std::string_view(" *\0", 3)) == std::string::npos)
     throw std::invalid_argument("beside the number it needs some text, by which its line is known");
 }
 
-std::optional<double> NumberPattern::read(std::string_view line) const {
+std::optional<PrintedNumber> NumberPattern::find(std::string_view line) const {
   line = line.substr(0, longest_line);
+  std::optional<PrintedNumber> not_finite;
   for (std::size_t start = 0; start < line.size(); ++start) {
-    const auto number = read_at(pattern_, line.substr(start));
-    if (number && std::isfinite(*number * unit_.scale)) return *number * unit_.scale;
+    const std::string_view rest = line.substr(start);
+    const auto place = read_at(pattern_, rest);
+    if (!place) continue;
+    PrintedNumber found{.text = std::string(rest.substr(place->begin, place->end - place->begin)),
+                        .fits = true};
+    const double value = place->value * unit_.scale;
+    if (std::isfinite(value)) found.value = value;
+    if (found.value) return found;
+    if (!not_finite) not_finite = std::move(found);
+  }
+  if (not_finite) return not_finite;
+  const std::string before = pattern_.substr(0, pattern_.find(number_here));
+  if (before.find_first_not_of(" *") == std::string::npos) return std::nullopt;
+  for (std::size_t start = 0; start < line.size(); ++start) {
+    if (const auto place = read_at(before, line.substr(start)))
+      return PrintedNumber{.text = excerpt(line.substr(start + place->end))};
   }
   return std::nullopt;
 }

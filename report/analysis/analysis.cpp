@@ -191,6 +191,10 @@ void compare_op(OpResult& op, const CaseResult& baseline) {
   op.gpu_speed_up = judge(before->gpu_time, op.gpu_time);
   op.speed_up =
       judge(op.compared_by == "group_time" ? before->group_time : before->op_time, op.compared_time());
+  // A time that nobody took is no reason: why it would be needed is.
+  const OpResult& flawed = op.flaw != OpTimeFlaw::none ? op : *before;
+  if (op.compared_by == "group_time" && !(op.group_time && before->group_time))
+    op.speed_up = no_speed_up({Because::op_time_flawed, {}, {}, {why_of(flawed.flaw)}});
 }
 
 void compare_with_baseline(CaseResult& result, const VariantInfo& info, const FamilyResult& family) {

@@ -27,7 +27,7 @@ std::string_view name_of(AdviceEvidence evidence) {
 /// Of the variant, not of what is missing.
 bool is_flaw(Because because) {
   return because == Because::works_elsewhere || because == Because::copies_in_forward ||
-         because == Because::prints_copies;
+         because == Because::prints_copies || because == Because::prints_too_little;
 }
 
 }  // namespace

@@ -312,7 +312,9 @@ std::string text_of(const SlowerThanBaseline& slower, const Where&) {
 
 std::string text_of(const FlawedOpTimes& flawed, const Where&) {
   const std::vector<std::string> names = short_ids(flawed.variants);
-  const std::string flaw = say(why_of(flawed.flaw)), compared_by = flawed.family->words.time("group_time");
+  const std::string flaw = say(why_of(flawed.flaw)), group_time = flawed.family->words.time("group_time");
+  const std::string compared_by =
+      flawed.flaw == OpTimeFlaw::prints_too_little ? group_time + ", where there is one" : group_time;
   return names.size() == 1
              ? fmt::format("{} {}, so its op time says little: it is compared by {}.", names.front(), flaw,
                            compared_by)

@@ -92,6 +92,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {works_elsewhere, "works outside forward()"},
     {copies_in_forward, "copies in forward()"},
     {prints_copies, "prints an op time that holds copies"},
+    {prints_too_little, "prints an op time too short to hold its work"},
 
     // An open verdict.
     {no_time_in_first, "no time in {before}: {why}"},
@@ -226,9 +227,9 @@ std::string say(const Why& why, const SideNames& sides) {
       return with_reason("counters pass: " + why.names.front(), why);
     case too_few_rounds:
       return rounds_text(why.numbers.front());
-    case disturbances:
     case unlike_conditions:
       return fmt::format("the conditions that it depends on differ: {}", fmt::join(why.names, "; "));
+    case disturbances:
       return causes_of(why);
     case both_disturbed:
       return "both were disturbed: " + causes_of(why);

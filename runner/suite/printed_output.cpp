@@ -19,16 +19,48 @@ namespace {
 /// Of a line only so much is kept: what prints without an end of line shall not fill the memory, B.
 constexpr std::size_t longest_line = 4096;
 
-Measurement printed(const SuiteNumber& number, const std::string& op, std::optional<double> value,
+/// Less than reading a clock twice takes: of a time in another unit than ns such a number is none.
+constexpr double shortest_time = 1e-7;  // s
+
+/// Why what was printed is no value of this number; empty: it is one.
+std::string flaw_of(const SuiteNumber& number, const PrintedNumber& found) {
+  const std::string& unit = number.pattern.unit_word();
+  if (!found.fits)
+    return fmt::format("the program printed \"{}\" where \"{}\" has its number", found.text,
+                       number.pattern.text());
+  const std::string text = unit.empty() ? found.text : fmt::format("{} {}", found.text, unit);
+  if (!found.value) return fmt::format("the program printed {}, which is no number", text);
+  if (!number.is_of_ops()) return {};
+  if (*found.value <= 0) return fmt::format("the program printed {}: a time is more than 0", text);
+  if (*found.value < shortest_time && unit != "ns")
+    return fmt::format("the program printed {}: no clock can time so little", text);
+  return {};
+}
+
+/// One that was printed in that way, or the reason why there is none.
+Measurement printed(const SuiteNumber& number, const std::string& op, const PrintedNumber* found,
                     std::string absent) {
   Measurement row{.metric = number.metric, .op = op, .source = Source::printed};
-  if (value && number.is_of_ops() && *value < 0)
-    row.absent = fmt::format("the program printed a time below 0: {:g} s", *value);
-  else if (value)
-    row.samples = {*value};
+  if (found != nullptr) absent = flaw_of(number, *found);
+  if (found != nullptr && absent.empty())
+    row.samples = {*found->value};
   else
     row.absent = std::move(absent);
   return row;
+}
+
+/// Without the sequences that colour a terminal.
+std::string without_colours(std::string_view line) {
+  std::string plain;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line.substr(i, 2) != "\x1b[") {
+      plain += line[i];
+      continue;
+    }
+    i += 2;
+    while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
+  }
+  return plain;
 }
 
 class PrintedOutput final : public OutputReader {
@@ -60,43 +92,63 @@ class PrintedOutput final : public OutputReader {
 
  private:
   void read_line() {
-    for (const SuiteNumber& number : of_.suite->numbers) {
-      if (const auto value = number.pattern.read(line_)) values_[number.metric].push_back(*value);
-    }
+    const std::string line = without_colours(line_);
+    is_cut_ = is_cut_ || line_.size() == longest_line;
     line_.clear();
+    for (const SuiteNumber& number : of_.suite->numbers) {
+      if (auto found = number.pattern.find(line)) numbers_[number.metric].push_back(*std::move(found));
+    }
   }
 
   /// Returns the ops that it has times of.
   std::vector<std::string> add_numbers(PassResult& result) {
     std::vector<std::string> ops;
     for (const SuiteNumber& number : of_.suite->numbers) {
-      const std::vector<double>& values = values_[number.metric];
-      const std::string none = fmt::format("the program printed no line with \"{}\"", number.pattern.text());
+      const std::vector<PrintedNumber>& found = numbers_[number.metric];
+      const std::string none =
+          fmt::format("the program printed no line with \"{}\"{}", number.pattern.text(),
+                      is_cut_ ? fmt::format(" in its first {} characters", longest_line) : std::string());
       if (number.is_of_ops()) {
-        for (const std::string& op : add_times(result, number, values, none)) {
+        for (const std::string& op : add_times(result, number, found, none)) {
           if (std::ranges::find(ops, op) == ops.end()) ops.push_back(op);
         }
       } else {
-        const auto last = values.empty() ? std::nullopt : std::optional(values.back());
+        const PrintedNumber* last = last_that_fits(found);
+        if (last == nullptr && !found.empty()) last = &found.back();
         result.measurements.push_back(printed(number, "", last, none));
       }
     }
     return ops;
   }
 
-  std::vector<std::string> add_times(PassResult& result, const SuiteNumber& number,
-                                     const std::vector<double>& values, const std::string& none) const {
-    std::vector<std::string> ops = of_.suite->ops;
-    if (ops.empty()) ops = unnamed(values.size());
-    const bool too_many = values.size() > ops.size();
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      const auto value = i < values.size() && !too_many ? std::optional(values[i]) : std::nullopt;
-      const std::string why =
-          values.empty() ? none
-                         : fmt::format("the program printed {} lines with \"{}\", and the suite names {} ops",
-                                       values.size(), number.pattern.text(), ops.size());
-      result.measurements.push_back(printed(number, ops[i], value, why));
+  /// One a line of an op, in order: lines that the whole pattern fits. Others take part where these are too
+  /// few, so that a time that cannot be read gives its op no other op's.
+  static std::vector<const PrintedNumber*> lines_of(const std::vector<PrintedNumber>& found,
+                                                    std::size_t wanted) {
+    std::vector<const PrintedNumber*> fitting, all;
+    for (const PrintedNumber& one : found) {
+      all.push_back(&one);
+      if (one.fits) fitting.push_back(&one);
     }
+    const bool others_are_ops =
+        wanted == 0 ? fitting.empty() : fitting.size() < wanted && all.size() == wanted;
+    return others_are_ops ? all : fitting;
+  }
+
+  std::vector<std::string> add_times(PassResult& result, const SuiteNumber& number,
+                                     const std::vector<PrintedNumber>& found, const std::string& none) const {
+    std::vector<std::string> ops = of_.suite->ops;
+    const std::vector<const PrintedNumber*> lines = lines_of(found, ops.size());
+    if (ops.empty()) ops = unnamed(lines.size());
+    const bool too_many = lines.size() > ops.size();
+    const std::string why =
+        !lines.empty()  ? fmt::format("the program printed {} lines with \"{}\", and the suite names {} ops",
+                                      lines.size(), number.pattern.text(), ops.size())
+        : found.empty() ? none
+                        : flaw_of(number, found.front());
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      result.measurements.push_back(
+          printed(number, ops[i], i < lines.size() && !too_many ? lines[i] : nullptr, why));
     return ops;
   }
 
@@ -110,7 +162,7 @@ class PrintedOutput final : public OutputReader {
   void verify(PassResult& result) {
     if (!of_.program->verification) return;
     file_.close();
-    const OutputVerdict verdict = verify_output(of_, path_, values_);
+    const OutputVerdict verdict = verify_output(of_, path_, numbers_);
     result.outcome->verified_by = verdict.by;
     if (verdict.finding.empty()) return;
     result.status = verdict.is_interrupted ? Status::interrupted : Status::wrong;
@@ -123,7 +175,8 @@ class PrintedOutput final : public OutputReader {
   std::filesystem::path path_;  ///< of all that it printed, where that is needed
   std::ofstream file_;
   std::string line_;
-  PrintedValues values_;
+  PrintedNumbers numbers_;
+  bool is_cut_ = false;  ///< a line was longer than is read
 };
 
 }  // namespace

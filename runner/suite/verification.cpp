@@ -116,26 +116,34 @@ OutputVerdict by_file(const SuiteCase& of, const SuiteVerification& verification
   return verdict;
 }
 
-OutputVerdict by_number(const SuiteVerification& verification, const PrintedValues& values) {
+OutputVerdict by_number(const SuiteVerification& verification, const PrintedNumbers& numbers) {
   OutputVerdict verdict{.by = fmt::format("by the {} that it prints, which must be {:g} within {:g}",
                                           verification.number, *verification.value, verification.tolerance)};
-  const auto found = values.find(verification.number);
-  if (found == values.end() || found->second.empty())
+  const auto found = numbers.find(verification.number);
+  const PrintedNumber* const last = found == numbers.end() ? nullptr : last_that_fits(found->second);
+  if (last == nullptr)
     verdict.finding = fmt::format("its output could not be verified: it printed no {}", verification.number);
-  else if (std::abs(found->second.back() - *verification.value) > verification.tolerance)
+  else if (!last->value)
+    verdict.finding = fmt::format("its output is wrong: {} is {}", verification.number, last->text);
+  else if (std::abs(*last->value - *verification.value) > verification.tolerance)
     verdict.finding =
         fmt::format("its output is wrong: {} is {:g} and must be {:g}, within {:g}", verification.number,
-                    found->second.back(), *verification.value, verification.tolerance);
+                    *last->value, *verification.value, verification.tolerance);
   return verdict;
 }
 
 }  // namespace
 
-OutputVerdict verify_output(const SuiteCase& of, const fs::path& printed, const PrintedValues& values) {
+const PrintedNumber* last_that_fits(const std::vector<PrintedNumber>& numbers) {
+  const auto last = std::find_if(numbers.rbegin(), numbers.rend(), [](const auto& one) { return one.fits; });
+  return last == numbers.rend() ? nullptr : &*last;
+}
+
+OutputVerdict verify_output(const SuiteCase& of, const fs::path& printed, const PrintedNumbers& numbers) {
   const SuiteVerification& verification = *of.program->verification;
   if (!verification.command.empty()) return by_command(of, verification.command, printed);
   if (!verification.expected.empty()) return by_file(of, verification, printed);
-  return by_number(verification, values);
+  return by_number(verification, numbers);
 }
 
 }  // namespace mprof

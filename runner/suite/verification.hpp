@@ -10,8 +10,11 @@
 
 namespace mprof {
 
-/// Of each number by its metric, what the program printed, in its order; SI base units.
-using PrintedValues = std::map<std::string, std::vector<double>>;
+/// Of each number by its metric, what the program printed, in its order.
+using PrintedNumbers = std::map<std::string, std::vector<PrintedNumber>>;
+
+/// The last one whose whole pattern fits; nullptr where none does.
+[[nodiscard]] const PrintedNumber* last_that_fits(const std::vector<PrintedNumber>& numbers);
 
 /// What a verification found.
 struct OutputVerdict {
@@ -23,6 +26,6 @@ struct OutputVerdict {
 /// Holds the output of a program that ended well against what the suite says that it must be. `printed` is
 /// the file of all that the program wrote to its standard streams.
 [[nodiscard]] OutputVerdict verify_output(const SuiteCase& of, const std::filesystem::path& printed,
-                                          const PrintedValues& values);
+                                          const PrintedNumbers& numbers);
 
 }  // namespace mprof

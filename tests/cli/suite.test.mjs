@@ -182,6 +182,30 @@ test("a number that is not printed, or too often, is absent with the reason", (t
   assert.match(row(timed, "error").absent, /no line with "error \{\}"/);
 });
 
+test("what cannot be a time is absent with what was printed, and gives its op no other op's", (t) => {
+  const numbers = 'ops = ["a", "b"]\n[numbers]\nop_time = "op: {ms} ms"';
+  const times = (script) => {
+    const { code, err, timing } = run_suite(folder_of(t, { "mprof.toml": script_suite(script, numbers) }), ["--rounds", "1", "--passes", "timing"]);
+    assert.equal(code, 0, err);
+    return ["a", "b"].map((op) => row(timing("mine/script"), "op_time", op));
+  };
+  for (const [printed, reason] of [
+    ["nan ms", "the program printed nan ms, which is no number"],
+    ["-inf ms", "the program printed -inf ms, which is no number"],
+    ["0 ms", "the program printed 0 ms: a time is more than 0"],
+    ["-5 ms", "the program printed -5 ms: a time is more than 0"],
+    ["1e-06 ms", "the program printed 1e-06 ms: no clock can time so little"],
+    ["1,234.5 ms", 'the program printed "1,234.5 ms" where "op: {ms} ms" has its number'],
+    ["1.2 s", 'the program printed "1.2 s" where "op: {ms} ms" has its number'],
+  ]) {
+    const [a, b] = times(`echo "op: ${printed}"; echo "op: 2 ms"`);
+    assert.equal(a.absent, reason);
+    assert.deepEqual(b.samples, [0.002], printed);
+  }
+  const [a, b] = times("printf '\\033[32mop:\\033[0m \\033[1m3\\033[0m ms\\n'; echo op: 2 ms");
+  assert.deepEqual([a.samples, b.samples], [[0.003], [0.002]], "colours are no part of a line");
+});
+
 test("lines are read wherever an output is cut, however long it is, and the last number holds", (t) => {
   const script = "seq 1 200000; printf 'loss '; sleep 0.1; echo 3; head -c 1000000 /dev/zero | tr '\\\\0' x; echo; printf 'loss 2\\rloss 1.5'";
   const { code, err, timing } = run_suite(folder_of(t, { "mprof.toml": script_suite(script.replaceAll("\\\\", "\\"), '[numbers]\nloss = "loss {}"') }), ["--rounds", "1"]);

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const mprof::Suite suite = mprof::parse_suite(text, "fuzz.toml");
     expect_programs(suite);
-    for (const mprof::SuiteNumber& number : suite.numbers) static_cast<void>(number.pattern.read(text));
+    for (const mprof::SuiteNumber& number : suite.numbers) static_cast<void>(number.pattern.find(text));
   } catch (const mprof::Error& error) {
     if (error.code() != mprof::ExitCode::usage) __builtin_trap();
     if (!std::string_view(error.what()).starts_with("fuzz.toml:")) __builtin_trap();

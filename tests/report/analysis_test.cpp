@@ -344,6 +344,46 @@ TEST(Analysis, AnOpTimeThatAProgramPrintsHoldsCopiesWhereItsGroupedTimeHasNoRoom
   }
 }
 
+/// A program's case that prints these times of layer1.
+mprof::Run printing(double op_time, double group_time) {
+  mprof::Run run = samples::gpu();
+  Case& c = run.cases[1];
+  samples::set_samples(c, "op_time", "layer1", samples::around(op_time));
+  samples::set_samples(c, "group_time", "layer1", samples::around(group_time));
+  for (Measurement& m : samples::timing(c).measurements) {
+    if (m.metric == "op_time") m.source = Source::printed;
+  }
+  return run;
+}
+
+TEST(Analysis, APrintedOpTimeThatHoldsNothingWinsNothing) {
+  // A course program whose prolog does all: 2.2 us where its layer takes 360 ms.
+  const mprof::Run empty = printing(2.224e-6, 0.3599);
+  const RunAnalysis analysis = analyse(empty);
+  const OpResult& op = result_of(analysis, "conv/streams@10000").ops[0];
+  EXPECT_EQ(op.flaw, OpTimeFlaw::prints_too_little);
+  EXPECT_EQ(op.compared_by, "group_time");
+  EXPECT_EQ(op.speed_up.verdict, Verdict::slower);
+  EXPECT_EQ(best_of(analysis.families[0], "layer1", 10000).fastest->id, "conv/baseline@10000");
+  for (const auto& [op_time, group_time] : {std::pair{2e-5, 0.36}, {2e-6, 1e-3}}) {
+    const mprof::Run run = printing(op_time, group_time);
+    EXPECT_EQ(result_of(analyse(run), "conv/streams@10000").ops[0].flaw, OpTimeFlaw::none)
+        << "a short op is one all the same";
+  }
+}
+
+TEST(Analysis, APrintedOpTimeShorterThanItsKernelHoldsNothing) {
+  for (const auto& [launches, flaw] :
+       {std::pair{1.0, OpTimeFlaw::prints_too_little}, {100.0, OpTimeFlaw::none}}) {
+    mprof::Run run = printing(1e-3, 2e-3);
+    std::vector<Measurement>& traced = samples::pass_of(run.cases[1], Pass::trace).measurements;
+    traced.push_back(samples::of_kernel("kernel_time", "layer1", "conv", 0.1));
+    traced.push_back(samples::of_kernel("kernel_instances", "layer1", "conv", launches));
+    EXPECT_EQ(result_of(analyse(run), "conv/streams@10000").ops[0].flaw, flaw)
+        << "what it prints may be the mean of many executions";
+  }
+}
+
 TEST(Analysis, AGpuTimeAboveTheOpTimeIsSeenAndSoIsTracingWithinNoise) {
   mprof::Run run = samples::gpu();
   Case& c = run.cases[0];

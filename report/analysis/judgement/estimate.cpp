@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "model/rounds.hpp"
@@ -109,6 +110,31 @@ bool holds_printed_copies(const Case& c, std::string_view op) {
          grouped->median - printed->median < good_part * copying;
 }
 
+/// s, of the kernel of an op that takes the longest, one launch; 0: no trace says.
+double longest_kernel(const Case& c, std::string_view op) {
+  const PassResult* const trace = find_pass(c, Pass::trace);
+  if (trace == nullptr) return 0;
+  std::map<std::string_view, double> seconds, launches;
+  for (const Measurement& row : trace->measurements) {
+    if (row.op != op || row.samples.empty()) continue;
+    if (row.metric == "kernel_time") seconds[row.kernel] = median(row.samples);
+    if (row.metric == "kernel_instances") launches[row.kernel] = median(row.samples);
+  }
+  double longest = 0;
+  for (const auto& [kernel, time] : seconds)
+    longest = std::max(longest, time / std::max(1.0, launches[kernel]));
+  return longest;
+}
+
+bool is_too_short(const Case& c, std::string_view op) {
+  constexpr double empty_kernel = 5e-6, trace_allowance = 5e-6, least_share = 1e-3;
+  const Value printed = value_of(c, "op_time", op), grouped = value_of(c, "group_time", op);
+  if (!printed) return false;
+  const double time = printed->median;
+  if (time <= 0 || longest_kernel(c, op) > 2 * time + trace_allowance) return true;
+  return grouped && time <= empty_kernel && time < least_share * grouped->median;
+}
+
 }  // namespace
 
 OpTimeFlaw op_time_flaw(const Case& c, std::string_view op) {
@@ -116,7 +142,9 @@ OpTimeFlaw op_time_flaw(const Case& c, std::string_view op) {
   constexpr double noticeable_copies = 0.05;
   const Measurement* const told = find_measurement(c, "op_time", op);
   if (told != nullptr && told->source == Source::printed)  // what it holds beside, its program knows
-    return holds_printed_copies(c, op) ? OpTimeFlaw::prints_copies : none;
+    return is_too_short(c, op)           ? OpTimeFlaw::prints_too_little
+           : holds_printed_copies(c, op) ? OpTimeFlaw::prints_copies
+                                         : none;
   const Value op_time = value_of(c, "op_time", op);
   const Value gpu_time = value_of(c, "gpu_time", op);
   const Value copying = value_of(c, "forward_copy_time", op);
@@ -137,6 +165,8 @@ Why why_of(OpTimeFlaw flaw) {
       return Because::copies_in_forward;
     case OpTimeFlaw::prints_copies:
       return Because::prints_copies;
+    case OpTimeFlaw::prints_too_little:
+      return Because::prints_too_little;
     case OpTimeFlaw::works_elsewhere:
       return Because::works_elsewhere;
   }

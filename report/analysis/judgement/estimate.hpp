@@ -81,6 +81,10 @@ enum class OpTimeFlaw {
   /// without a trace, its data cannot have been copied outside of it (derive()).
   copies_in_forward,
   prints_copies,  ///< a program prints one that holds copies, by the trace, and prints a grouped time too
+  /// A program prints one that cannot hold its work: by the trace a kernel of the op alone takes at least
+  /// twice as long; or it is no longer than an empty kernel takes and less than a thousandth of the grouped
+  /// time: nothing is read in that which took so long to bring.
+  prints_too_little,
   /// Its kernels, by the trace, ran at least twice as long; or, without a trace, its bytes would have moved
   /// at more than ten times the measured bandwidth.
   works_elsewhere

@@ -70,13 +70,14 @@ enum class Because {
   op_time_flawed,
   op_time_flawed_untraced,
   copies_beside_untraced,
-  works_elsewhere,  ///< these three are predicates of the variant
+  works_elsewhere,  ///< these four are predicates of the variant
   copies_in_forward,
   prints_copies,
+  prints_too_little,
 
   // --- An open verdict
-  no_time_in_first,
   unlike_conditions,  ///< of two times
+  no_time_in_first,
   no_time_in_second,
   both_disturbed,
   first_disturbed,
