@@ -40,15 +40,18 @@ std::string over_text(const SpeedUp& over, const std::string& other) {
   return text;
 }
 
-/// "TF32", where a parameter of the case says so.
-std::string precision_name(const CaseResult& result) {
-  std::string name = number_format_of(result);
+std::string upper_case(std::string name) {
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return name;
 }
 
 /// " in TF32"
+/// "TF32", where a parameter of the case says so.
+std::string precision_name(const CaseResult& result) {
+  return upper_case(number_format_of(result));
+}
+
 std::string precision_words(const CaseResult& result) {
   const std::string name = precision_name(result);
   return name.empty() ? "" : " in " + name;
@@ -67,16 +70,15 @@ std::string likeness_words(const RivalStep& step) {
   return tolerance ? fmt::format(", both held to {}", format::scientific(*tolerance)) : "";
 }
 
-/// ", though held to a looser tolerance (2.0e-3 in TF32, not 1.0e-5): at 1.0e-5 map/exact is 2.78× as
-/// fast"; empty where both are held to one.
+/// ", at a looser tolerance (2.0e-3 in TF32, not 1.0e-5): at 1.0e-5 map/exact is 2.78× as fast"; empty where
+/// both must meet one.
 std::string tolerance_words(const RivalStep& step) {
   const auto own = tolerance_of(*step.own, step.op);
   const auto rival = tolerance_of(*step.rival, step.op);
   if (!own || !rival || *own == *rival) return {};
   std::string text =
-      fmt::format(", {} held to a {} tolerance ({}{}, not {})", *rival < *own ? "though" : "and",
-                  *rival < *own ? "looser" : "tighter", format::scientific(*own), precision_words(*step.own),
-                  format::scientific(*rival));
+      fmt::format(", at a {} tolerance ({}{}, not {})", *rival < *own ? "looser" : "tighter",
+                  format::scientific(*own), precision_words(*step.own), format::scientific(*rival));
   if (step.as_tight != nullptr && step.as_tight_speed_up)
     text += fmt::format(": at {} {} is {} as fast", format::scientific(*rival), id_of(*step.as_tight),
                         format::times(*step.as_tight_speed_up.factor));
@@ -133,7 +135,8 @@ std::string despite_kernels(const RivalStep& step) {
 }
 
 /// Against the other side of a step: a library where the best is own code, and the other way round.
-std::string rival_words(const RivalStep& step, const CaseResult& best) {
+/// `tells_tolerance`: nothing else does.
+std::string rival_words(const RivalStep& step, const CaseResult& best, bool tells_tolerance) {
   const auto is_best = [&](const CaseResult& one) {
     return &one == &best || one.configuration == best.configuration;
   };
@@ -142,7 +145,9 @@ std::string rival_words(const RivalStep& step, const CaseResult& best) {
            likeness_words(step);
   };
   if (is_best(*step.own))
-    return step.speed_up ? over_rival() + despite_kernels(step) + tolerance_words(step) : "";
+    return step.speed_up
+               ? over_rival() + despite_kernels(step) + (tells_tolerance ? tolerance_words(step) : "")
+               : "";
   if (!step.over_fastest) return {};
   const bool has_its_like = step.is_like && step.speed_up && !is_best(*step.rival);
   return fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast{}",
@@ -220,10 +225,41 @@ std::string nearness_sentence(const FamilyResult& family, const Best& best) {
 }
 
 json leader_line(const FamilyResult& family, const Brief& brief, const Leader& leader) {
+/// "FP32, tolerance 1.0e-5"; without the name where nobody says it.
+std::string precision_text(const Precision& precision) {
+  std::vector<std::string> parts;
+  if (!precision.format.empty()) parts.push_back(upper_case(precision.format));
+  if (precision.tolerance) parts.push_back("tolerance " + format::scientific(*precision.tolerance));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// " Fastest in FP32, tolerance 1.0e-5: map/exact in 337.6 µs, 24.6× as fast as map/baseline, 18.4× as fast
+/// as cuBLAS; 91.9 % of what measured peaks allow.": in the precision of the common baseline.
+std::string tight_sentence(const Brief& brief, const Leader& leader) {
+  const CaseResult& tight = *leader.as_tight;
+  const std::string& op = leader.best->op;
+  std::string text = fmt::format(" Fastest {} {}: {} in {}", leader.tight.format.empty() ? "at" : "in",
+                                 precision_text(leader.tight), id_of(tight),
+                                 format::quantity(time_of_step(tight, op)->median, Unit::second));
+  if (leader.as_tight_over)
+    text += ", " + over_text(leader.as_tight_over, format::short_id(brief.common->info.id));
+  for (const RivalStep& step : brief.rivals) {
+    if (step.op == op && !step.is_of_other_kind && step.as_tight == &tight && step.as_tight_speed_up)
+      text += ", " + over_text(step.as_tight_speed_up, format::one_line(step.library));
+  }
+  const OpResult* found = op.empty() ? nullptr : tight.find_op(op);
+  if (found != nullptr && found->of_possible && !is_beyond_measured_peaks(*found))
+    text += fmt::format("; {} of what measured peaks allow",
+                        format::percent(std::min(1.0, found->of_possible->median / 100)));
+  return text + ".";
+}
+
   const Best& best = *leader.best;
   const CaseResult& fastest = *best.fastest;
   std::vector<std::string> parts{
-      fmt::format("{} in {}", id_of(fastest), format::quantity(best.time()->median, Unit::second))};
+  const bool is_looser = leader.as_tight != nullptr;
+      fmt::format("{} in {}{}", id_of(fastest), format::quantity(best.time()->median, Unit::second),
+                  is_looser ? fmt::format(" ({})", precision_text(leader.precision)) : "")};
   std::vector<std::string> level;
   for (const CaseResult* other : best.level) level.push_back(id_of(*other));
   if (!level.empty()) parts.push_back(fmt::format("level with {} (no winner)", some_of(std::move(level))));
@@ -237,21 +273,15 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   } else if (fastest.key.variant == common) {
     parts.emplace_back("the common baseline itself");
   }
-  bool says_tolerance = false;
   for (const RivalStep& step : brief.rivals) {
     if (step.op != best.op || step.is_of_other_kind) continue;
-    if (std::string words = rival_words(step, fastest); !words.empty()) parts.push_back(std::move(words));
-    says_tolerance = says_tolerance || !tolerance_words(step).empty();
+    if (std::string words = rival_words(step, fastest, !is_looser); !words.empty())
+      parts.push_back(std::move(words));
   }
-  if (leader.as_tight != nullptr && !says_tolerance)
-    parts.push_back(
-        fmt::format("held to a tolerance of {} (to {} the fastest is {}, {})",
-                    format::scientific(*tolerance_of(fastest, best.op)),
-                    format::scientific(*tolerance_of(*leader.as_tight, best.op)), id_of(*leader.as_tight),
-                    format::quantity(time_of_step(*leader.as_tight, best.op)->median, Unit::second)));
   return head_line(
       best.op.empty() ? format::sentence_case(timed_name(family, best.op)) : timed_name(family, best.op),
-      fmt::format("{}.{}", fmt::join(parts, ", "), nearness_sentence(family, best)));
+      fmt::format("{}.{}{}", fmt::join(parts, ", "), nearness_sentence(family, best),
+                  is_looser ? tight_sentence(brief, leader) : ""));
 }
 
 /// The ops of one case together, of the whole: nullopt where there is one op, or they are no part of it.
@@ -382,6 +412,11 @@ std::string devices_sentence(const FamilyResult& family, const Brief& brief) {
 }  // namespace
 
 json brief_best(const FamilyResult& family, const Brief& brief) {
+std::string precision_label(const Precision& precision) {
+  if (!precision.format.empty()) return upper_case(precision.format);
+  return precision.tolerance ? format::scientific(*precision.tolerance) : "";
+}
+
   json lines = json::array();
   for (const Leader& leader : brief.leaders) {
     if (leader.best->op.empty()) {

@@ -9,6 +9,9 @@
 /// The first lines of the brief: what somebody who leads the work asks.
 namespace mprof {
 
+/// "FP32"; the tolerance where nobody says what the numbers are called; empty where there is none either.
+[[nodiscard]] std::string precision_label(const Precision& precision);
+
 // Lines are [{ lead, text }].
 
 /// The best in each op, in the ops together and in the whole.

@@ -61,14 +61,24 @@ std::string meaning_of_times(const FamilyResult& family) {
                      family.words.whole());
 }
 
+bool differ_in_precision(const Brief& brief) {
+  return std::ranges::any_of(brief.rows, [&](const BriefRow& row) {
+    return precision_label(row.precision) != precision_label(brief.rows.front().precision);
+  });
+}
+
 Table standing_table(const FamilyResult& family, const Brief& brief, const PageContext& page) {
-  Table table(page.anchor(family.id + " brief"),
-              fmt::format("All variants {}, fastest ops first. {}{}erdict: over its own{}",
-                          family.words.at(*brief.problem), meaning_of_times(family),
-                          brief.common == nullptr
-                              ? "V"
-                              : fmt::format("Over baseline: {}; v", format::one_line(brief.common->info.id)),
-                          brief.common == nullptr ? " baseline" : ""));
+  const bool has_precisions = differ_in_precision(brief);
+  Table table(
+      page.anchor(family.id + " brief"),
+      fmt::format("All variants {}, fastest ops first. {}{}Verdict: against the baseline that it names.{}",
+                  family.words.at(*brief.problem), meaning_of_times(family),
+                  brief.common == nullptr
+                      ? ""
+                      : fmt::format("Over baseline: {}. ", format::one_line(brief.common->info.id)),
+                  has_precisions
+                      ? " Precision: the number format that it is as exact as, or how far it may be off."
+                      : ""));
   const std::size_t ops = family.ops.size();
   const auto add_columns = [&](const std::string& head) {
     for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
@@ -80,6 +90,7 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
   if (family.words.has_group()) add_columns(format::sentence_case(family.words.group()));
   table.numbers("Total", Unit::second);
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
+  if (has_precisions) table.text("Precision");
   table.text("Verdict");
   for (const BriefRow& row : brief.rows) {
     const CaseResult& result = *row.result;
@@ -106,7 +117,12 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
     cells.push_back(Cell::bare(result.total_time));
     if (!result.qualities.empty())
       cells.push_back(Cell::quality(result.qualities.front().value, result.qualities.front().info->unit));
-    cells.push_back(Cell::words(short_verdict(result)));
+    if (has_precisions) {
+      const std::string label = precision_label(row.precision);
+      cells.push_back(label.empty() ? Cell::missing("nobody says, and it was not verified")
+                                    : Cell::words(label));
+    }
+    cells.push_back(Cell::words(short_verdict(family, result)));
     table.row(std::move(cells));
   }
   return table;

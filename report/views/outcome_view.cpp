@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <set>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -232,18 +235,37 @@ std::string of_possible_sentence(const CaseResult& result) {
 
 }  // namespace
 
-std::string_view short_verdict(const CaseResult& result) {
+std::string short_verdict(const FamilyResult& family, const CaseResult& result) {
+  using enum Verdict;
   if (result.is_baseline) return "baseline";
-  std::set<Verdict> verdicts;
+  std::map<Verdict, std::vector<std::string>> ops;
+  bool by_group = false;
   for (const OpResult& op : result.ops) {
-    if (op.speed_up) verdicts.insert(op.speed_up.verdict);
+    if (!op.speed_up) continue;
+    ops[op.speed_up.verdict].push_back(format::short_id(op.info.name));
+    by_group = by_group || op.compared_by == "group_time";
   }
-  const bool is_faster = verdicts.contains(Verdict::faster), is_slower = verdicts.contains(Verdict::slower);
-  if (is_faster && is_slower) return "mixed";
-  if (is_faster) return "faster";
-  if (is_slower) return "slower";
-  if (verdicts.contains(Verdict::inconclusive)) return "inconclusive";
-  return verdicts.empty() ? "not compared" : "same";
+  if (ops.empty()) return "not compared";
+  const std::string id = result.baseline.substr(0, result.baseline.rfind('@'));
+  const std::string baseline = format::short_id(id.substr(id.find('/') + 1));
+  const std::string by = by_group ? fmt::format(" ({})", family.words.time("group_time")) : "";
+  if (ops.size() == 1) {
+    const Verdict verdict = ops.begin()->first;
+    const std::string_view link = is_change(verdict) ? "than" : verdict == same ? "as" : "against";
+    return fmt::format("{} {} {}{}", to_string(verdict), link, baseline, by);
+  }
+  const auto parts = [&](std::initializer_list<Verdict> verdicts) {
+    std::vector<std::string> texts;
+    for (const Verdict verdict : verdicts) {
+      const auto found = ops.find(verdict);
+      if (found != ops.end())
+        texts.push_back(fmt::format("{} in {}", to_string(verdict), format::list(found->second)));
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+  };
+  const std::string changed = parts({faster, slower}), others = parts({same, inconclusive});
+  if (changed.empty()) return fmt::format("{}, against {}{}", others, baseline, by);
+  return fmt::format("{} than {}{}{}{}", changed, baseline, others.empty() ? "" : ", ", others, by);
 }
 
 std::string expected_text(const FamilyResult& family, const Expectation& expectation) {

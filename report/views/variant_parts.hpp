@@ -52,8 +52,9 @@ namespace mprof {
 [[nodiscard]] nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult& variant,
                                               Anchors& anchors);
 
-/// Against its own baseline: "faster", "mixed" where its ops differ in that, "baseline".
-[[nodiscard]] std::string_view short_verdict(const CaseResult& result);
+/// Against its own baseline, which it names: "slower than float4", "faster in rows, slower in columns than
+/// baseline"; "baseline" of one.
+[[nodiscard]] std::string short_verdict(const FamilyResult& family, const CaseResult& result);
 
 /// "op time of rows: lower, by 1.2x or more".
 [[nodiscard]] std::string expected_text(const FamilyResult& family, const Expectation& expectation);

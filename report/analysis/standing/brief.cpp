@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "report/analysis/reasons/derived_metrics.hpp"
 #include "report/analysis/reasons/explanations.hpp"
 #include "report/analysis/standing/standings.hpp"
 #include "report/analysis/standing/synergy.hpp"
@@ -128,13 +129,48 @@ bool keeps(const MeasuredPoint& point, const std::string& op, double tolerance) 
   return tolerance_of(*point.result, op).value_or(0) <= tolerance;
 }
 
+/// What the cases that say so call the numbers at a tolerance; empty where none does, or they do not agree.
+std::string format_at(const FamilyResult& family, double tolerance) {
+  std::string format;
+  for (const VariantResult& variant : family.variants) {
+    for (const CaseResult& result : variant.cases) {
+      const std::string own = tolerance_of(result, "") == tolerance ? number_format_of(result) : "";
+      if (own.empty() || own == format) continue;
+      if (!format.empty()) return {};
+      format = own;
+    }
+  }
+  return format;
+}
+
+bool counts_half(const FamilyResult& family, const CaseResult& result) {
+  return !result.ops.empty() && std::ranges::all_of(result.ops, [&](const OpResult& op) {
+    const OpReadings readings(family, result, op.info.name);
+    return std::ranges::any_of(
+        readings.kernels(), [&](const KernelCounters& kernel) { return computes_in_half(kernel, op.info); });
+  });
+}
+
+Precision precision_of(const FamilyResult& family, const CaseResult* common, const CaseResult& result) {
+  Precision precision{number_format_of(result), tolerance_of(result, "")};
+  if (!precision.format.empty() || !precision.tolerance) return precision;
+  const auto of_common = common == nullptr ? std::nullopt : tolerance_of(*common, "");
+  if (precision.tolerance == of_common)
+    precision.format = format_at(family, *of_common);
+  else if (counts_half(family, result))
+    precision.format = "fp16";
+  return precision;
+}
+
 std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief,
                                const std::vector<MeasuredPoint>& points) {
   std::vector<Leader> leaders;
   const CaseResult* common = brief.common == nullptr ? nullptr : brief.common->representative(*brief.problem);
   for (const Best& best : family.best) {
     if (best.fastest == nullptr || best.problem != *brief.problem) continue;
-    Leader leader{&best, no_speed_up(Because::common_baseline_lacks_time)};
+    Leader leader{.best = &best,
+                  .over = no_speed_up(Because::common_baseline_lacks_time),
+                  .precision = precision_of(family, common, *best.fastest)};
     const Value* before = common == nullptr || !common->ok() ? nullptr : comparable(*common, best.op);
     const Value* after = comparable(*best.fastest, best.op);
     if (best.fastest == common) {
@@ -146,7 +182,13 @@ std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief,
     if (tolerance && tolerance_of(*best.fastest, best.op).value_or(0) > *tolerance) {
       const MeasuredPoint* tight =
           fastest(points, best.op, [&](const MeasuredPoint& one) { return keeps(one, best.op, *tolerance); });
-      leader.as_tight = tight == nullptr ? nullptr : tight->result;
+      if (tight != nullptr) {
+        leader.as_tight = tight->result;
+        leader.tight = precision_of(family, common, *tight->result);
+        leader.as_tight_over = tight->result == common || before == nullptr
+                                   ? no_speed_up(Because::is_common_baseline)
+                                   : judge(*before, *comparable(*tight->result, best.op));
+      }
     }
     leaders.push_back(std::move(leader));
   }
@@ -272,11 +314,17 @@ Brief brief_of(const FamilyResult& family) {
   Brief brief{largest_measured(family), nullptr, {}, {}, {}};
   if (brief.problem == nullptr) return brief;
   brief.common = common_baseline(family, *brief.problem);
+  const CaseResult* const baseline =
+      brief.common == nullptr ? nullptr : brief.common->representative(*brief.problem);
   std::optional<double> common;
   for (const VariantResult& variant : family.variants) {
     const CaseResult* result = measured_at(variant, *brief.problem);
     if (result == nullptr) continue;
-    BriefRow row{&variant, result, ops_time(*result), std::nullopt, first_causes(family, variant)};
+    BriefRow row{.variant = &variant,
+                 .result = result,
+                 .ops_time = ops_time(*result),
+                 .causes = first_causes(family, variant),
+                 .precision = precision_of(family, baseline, *result)};
     if (&variant == brief.common) common = row.ops_time;
     brief.rows.push_back(std::move(row));
   }

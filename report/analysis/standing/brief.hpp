@@ -18,6 +18,15 @@ struct FirstCause {
   Reason reason;
 };
 
+/// How precisely a case computes: by what its parameters call its numbers, or as the common baseline's are
+/// called where it must meet the same tolerance, or by its counters; otherwise by its tolerance alone.
+struct Precision {
+  std::string format{};               ///< "fp16"; empty: nobody says
+  std::optional<double> tolerance{};  ///< tolerance_of() all its ops
+
+  bool operator==(const Precision&) const = default;
+};
+
 /// A variant with a right output at the problem of the brief.
 struct BriefRow {
   const VariantResult* variant = nullptr;
@@ -27,6 +36,7 @@ struct BriefRow {
   /// The strongest reason, by the rules, of the op whose time changed most against its own baseline, and of
   /// the one that changed most the other way, if one did.
   std::vector<FirstCause> causes{};
+  Precision precision{};
 };
 
 /// The best of this project's own against the best of the libraries' for an op (empty: the whole), like with
@@ -66,8 +76,11 @@ struct RivalStep {
 struct Leader {
   const Best* best = nullptr;  ///< its `op` says in what; empty: the whole
   SpeedUp over;                ///< over the common baseline; absent where that is it, or has no such time
-  /// Where it is held to a looser tolerance than the common baseline: the fastest that keeps that one.
+  Precision precision{};       ///< of the best
+  /// Where it may be off by more than the common baseline: the fastest that meets that one's tolerance.
   const CaseResult* as_tight = nullptr;
+  SpeedUp as_tight_over{};  ///< over the common baseline; absent where that is it
+  Precision tight{};        ///< of that one
 };
 
 struct Brief {
