@@ -155,6 +155,39 @@ json bottleneck_views(const FamilyResult& family, const VariantResult& variant) 
   return list;
 }
 
+/// Less of a time is rounded to nothing.
+constexpr double least_part = 0.005;
+
+/// "Of the stage time of rows, as traced, 57 % is copying alone, 24 % the GPU waits for the host, 18 %
+/// kernels alone.": of an op whose op time says little, where its kernels are not what limits it. Empty of
+/// others, and where nothing was traced.
+std::string budget_sentence(const FamilyResult& family, const OpResult& op, const RemainingGain& gain) {
+  if (op.flaw == OpTimeFlaw::none || !gain.traced || !gain.share || !gain.copies || !gain.idle) return {};
+  const double beside = 1 - *gain.share - *gain.copies - *gain.idle;
+  std::vector<std::pair<double, std::string_view>> parts{{*gain.copies, "copying alone"},
+                                                         {*gain.share, "kernels alone"},
+                                                         {beside, "kernels beside copies"},
+                                                         {*gain.idle, "the GPU waits for the host"}};
+  std::erase_if(parts, [](const auto& part) { return part.first < least_part; });
+  std::ranges::stable_sort(parts, std::ranges::greater{}, [](const auto& part) { return part.first; });
+  std::vector<std::string> texts;
+  for (const auto& [share, what] : parts)
+    texts.push_back(
+        fmt::format("{} {}{}", format::whole_percent(100 * share), texts.empty() ? "is " : "", what));
+  return fmt::format("Of the {} of {}, as traced, {}.", family.words.time("group_time"),
+                     format::short_id(op.info.name), fmt::join(texts, ", "));
+}
+
+/// An op each.
+std::map<std::string, std::string> budget_sentences(const FamilyResult& family, const CaseResult& result) {
+  std::map<std::string, std::string> sentences;
+  for (const RemainingGain& gain : remaining_gains(family, result)) {
+    const std::string text = budget_sentence(family, *result.find_op(gain.op), gain);
+    if (!text.empty()) sentences[format::one_line(gain.op)] = text;
+  }
+  return sentences;
+}
+
 /// "rows 1.38× as fast (95 %: 1.37–1.39×)".
 std::string gain_text(const Words& words, const std::string& what, const SpeedUp& speed_up,
                       std::string_view by) {
@@ -284,10 +317,16 @@ json outcome_view(const FamilyResult& family, const VariantResult& variant, Anch
   const json bottlenecks = bottleneck_views(family, variant);
   std::string verdict;
   std::vector<std::string> limits;
-  for (const json& one : bottlenecks)
-    limits.push_back(fmt::format("{} {}", one["op"].get<std::string>(), one["text"].get<std::string>()));
-  json sentences = json::array();
-  if (const CaseResult* result = variant.largest_timed()) {
+  const CaseResult* const largest = variant.largest_timed();
+  const auto budgets =
+      largest == nullptr ? std::map<std::string, std::string>() : budget_sentences(family, *largest);
+  for (const json& one : bottlenecks) {
+    if (!budgets.contains(one["op"].get<std::string>()))
+      limits.push_back(fmt::format("{} {}", one["op"].get<std::string>(), one["text"].get<std::string>()));
+  }
+  json sentences = json::array(), budget = json::array();
+  for (const auto& [op, text] : budgets) budget.push_back(text);
+  if (const CaseResult* result = largest) {
     const Problem& problem = result->key.problem;
     verdict = verdict_text(*result);
     for (const std::string& sentence : {gains_sentence(family.words, *result), of_possible_sentence(*result)})
@@ -299,6 +338,7 @@ json outcome_view(const FamilyResult& family, const VariantResult& variant, Anch
           {"sentences", sentences},
           {"expectations", expectations.empty() ? json(false) : expectations.view()},
           {"expected", expectation_lines(family, variant)},
+          {"budget", budget},
           {"bottlenecks", bottlenecks},
           {"has_bottlenecks", !bottlenecks.empty()},
           {"limits", fmt::format("{}", fmt::join(limits, "; "))},

@@ -205,6 +205,11 @@ json synergy_view(const FamilyResult& family, const VariantResult& variant, cons
                                       say(found->absent)));
     }
   }
+  for (const auto& [other, found] : combinations_with(family, variant)) {
+    const std::string gives = combination_sentence(family, found);
+    if (!gives.empty())
+      sentences.push_back(fmt::format("It is part of {}. {}", format::short_id(other->info.id), gives));
+  }
   std::vector<std::string> short_words;
   view["together"] = sentences;
   for (const VariantResult* other : built_on(family, variant)) {

@@ -20,7 +20,7 @@ namespace mprof {
                                         const PageContext& page);
 
 /// Whether it was successful: { verdict, sentences: [text], expectations: table or false, expected: [{
-/// outcome, what, why }], bottlenecks: [{ op, kernel, text }], counted_at }.
+/// outcome, what, why }], budget: [text], bottlenecks: [{ op, kernel, text }], counted_at }.
 [[nodiscard]] nlohmann::json outcome_view(const FamilyResult& family, const VariantResult& variant,
                                           Anchors& anchors);
 

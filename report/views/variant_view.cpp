@@ -163,7 +163,7 @@ bool tells_limits(const json& outcome, const json& explanations, const json& adv
   if (outcome.is_boolean()) return true;
   const auto is_of_an_op = [](const json& item) { return !item["is_whole"].get<bool>(); };
   return outcome["verdict"] != "" || (explanations["shown"].get<bool>() && !explanations["lines"].empty()) ||
-         outcome["limits"] != "" || !outcome["expected"].empty() ||
+         outcome["limits"] != "" || !outcome["budget"].empty() || !outcome["expected"].empty() ||
          (!advice.is_boolean() && std::ranges::any_of(advice["items"], is_of_an_op));
 }
 

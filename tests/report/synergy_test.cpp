@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/views/variant_parts.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -57,6 +58,44 @@ TEST(Synergy, ACombinationWithoutOneOfItsIdeasSaysWhich) {
   const auto found = combination_of(family, variant_of(family, "conv/both"));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->absent, Why(Because::idea_not_verified, {"conv/b", "at batch 1000"}));
+}
+
+TEST(Synergy, ACombinationStandsWithEachOfItsIdeas) {
+  const mprof::Run run = combined_run(0.4, 0.2, 0.08);
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  for (const std::string& idea : variant_of(family, "conv/both").info.combines) {
+    const auto found = combinations_with(family, variant_of(family, idea));
+    ASSERT_EQ(found.size(), 1U) << idea;
+    EXPECT_EQ(found.front().first->info.id, "conv/both");
+    EXPECT_NEAR(*found.front().second.together[0].factor, 10, 1e-9);
+  }
+  EXPECT_TRUE(combinations_with(family, variant_of(family, "conv/both")).empty());
+}
+
+TEST(Synergy, TheLimitOfAVariantThatCopiesIsItsBudget) {
+  mprof::Run run = samples::gpu();
+  PassResult& trace = samples::pass_of(run.cases[1], Pass::trace);
+  trace.status = Status::ok;
+  for (const auto& [metric, value] : {std::pair{"gpu_kernel_alone_time", 0.018},
+                                      {"gpu_copy_only_time", 0.057},
+                                      {"gpu_idle_tracing_time", 0.1},
+                                      {"gpu_idle_synchronization_time", 0.004},
+                                      {"gpu_idle_allocation_time", 0.0},
+                                      {"gpu_idle_api_time", 0.01},
+                                      {"gpu_idle_host_time", 0.01},
+                                      {"traced_group_time", 0.2}})
+    trace.measurements.push_back(samples::measured(metric, "layer1", {value}));
+  const RunAnalysis analysis = analyse(run);
+  const FamilyResult& family = analysis.families.front();
+  Anchors anchors;
+  const nlohmann::json budget = outcome_view(family, family.variants[1], anchors)["budget"];
+  ASSERT_EQ(budget.size(), 1U) << "layer2 was not traced";
+  EXPECT_EQ(budget[0],
+            "Of the layer time of layer1, as traced, 57\u00a0% is copying alone, 24\u00a0% the GPU waits for "
+            "the host, 18\u00a0% kernels alone, 1\u00a0% kernels beside copies.");
+  EXPECT_TRUE(outcome_view(family, family.variants[0], anchors)["budget"].empty())
+      << "the baseline's op time is its kernels'";
 }
 
 TEST(Synergy, StepsLeadFromTheFirstBaseline) {

@@ -70,6 +70,15 @@ void add_traced_shares(RemainingGain& gain, const OpReadings& op) {
   const double whole = group ? group->median - (tracing ? tracing->median : 0) : 0;
   if (!(whole > 0)) return;
   if (copying) gain.copies = copying->median / whole;
+  double idle = 0;
+  bool is_known = true;
+  for (const char* cause : {"gpu_idle_synchronization_time", "gpu_idle_allocation_time", "gpu_idle_api_time",
+                            "gpu_idle_host_time"}) {
+    const Value& time = op.of(cause).value;
+    is_known = is_known && time;
+    if (time) idle += time->median;
+  }
+  if (is_known) gain.idle = idle / whole;
   if (!alone) return;
   gain.traced = true;
   gain.share = std::min(1.0, alone->median / whole);
@@ -89,6 +98,7 @@ void add_timed_share(RemainingGain& gain, const OpReadings& op, const OpResult& 
   } else if (gain.group_time->median > 0) {
     gain.share = std::min(1.0, op_time->median / gain.group_time->median);
     gain.copies.reset();  // of another pass
+    gain.idle.reset();
   }
 }
 
@@ -142,6 +152,17 @@ std::optional<Combination> combination_of(const FamilyResult& family, const Vari
   result.product = product_of(result.ideas, family.ops.size());
   result.together = over(family, *before, *largest);
   return result;
+}
+
+std::vector<std::pair<const VariantResult*, Combination>> combinations_with(const FamilyResult& family,
+                                                                            const VariantResult& variant) {
+  std::vector<std::pair<const VariantResult*, Combination>> found;
+  for (const VariantResult& other : family.variants) {
+    if (std::ranges::find(other.info.combines, variant.info.id) == other.info.combines.end()) continue;
+    auto combination = combination_of(family, other);
+    if (combination && combination->absent.empty()) found.emplace_back(&other, *std::move(combination));
+  }
+  return found;
 }
 
 std::vector<Step> steps_to(const FamilyResult& family, const VariantResult& variant) {

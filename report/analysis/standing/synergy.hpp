@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/analysis/analysis.hpp"
@@ -44,6 +45,10 @@ struct Combination {
 [[nodiscard]] std::optional<Combination> combination_of(const FamilyResult& family,
                                                         const VariantResult& variant);
 
+/// The combinations that declare this variant one of their ideas, and that were measured.
+[[nodiscard]] std::vector<std::pair<const VariantResult*, Combination>> combinations_with(
+    const FamilyResult& family, const VariantResult& variant);
+
 /// A variant on the way from the first baseline to this one.
 struct Step {
   const VariantResult* variant = nullptr;
@@ -70,6 +75,7 @@ struct RemainingGain {
   /// How many times as fast the group would be without that share; absent where it is all but a hundredth.
   std::optional<double> limit{};
   std::optional<double> copies{};  ///< share in which the GPU only copied; of a trace alone
+  std::optional<double> idle{};    ///< likewise in which it had nothing to do: it waited for the host
   Why absent{};                    ///< why there is no share
 };
 
