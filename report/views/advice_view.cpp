@@ -27,18 +27,6 @@ std::string limit_text(const AdviceRule& rule, double before, double after) {
   return format::from_to(before, after, rule.unit);
 }
 
-/// "3 of 4 steps faster, 1 undecided, 2 its own": of the last no other rule predicted more. That is left out
-/// where it is so of all of them.
-std::string record_text(const AdviceRecord& record) {
-  if (record.tries == 0) return "not tried in this run";
-  std::string text = fmt::format("{} of {} faster", record.right, format::plural(record.tries, "step"));
-  if (record.wrong > 0) text += fmt::format(", {} slower", record.wrong);
-  if (const std::size_t open = record.tries - record.right - record.wrong; open > 0)
-    text += fmt::format(", {} undecided", open);
-  if (record.leading == record.tries) return text;
-  return text + (record.leading == 0 ? ", none its own" : fmt::format(", {} its own", record.leading));
-}
-
 /// What a bound takes for granted that need not be so.
 std::string proviso(const AdviceRule& rule, const OpInfo* op) {
   if (rule.id == "dram_traffic")
@@ -52,8 +40,10 @@ json advice_item(const Words& words, const OpInfo* op, const Advice& advice, con
   const AdviceRule& rule = *advice.rule;
   return {{"gain", format::up_to(advice.gain)},
           {"time", advised_time(words, rule)},
-          {"text", fmt::format("{}: {} {} at best{}", rule.advice, rule.limit,
-                               limit_text(rule, advice.value, advice.best), proviso(rule, op))},
+          {"text", fmt::format("{} {} at best{}", rule.limit, limit_text(rule, advice.value, advice.best),
+                               proviso(rule, op))},
+          {"change", std::string(change_text(rule))},
+          {"example", example_text(advice)},
           {"rule", std::string(rule.id)},
           {"record", record_text(record)}};
 }

@@ -10,6 +10,7 @@
 #include "report/text/format.hpp"
 #include "report/views/answer_sentences.hpp"
 #include "report/views/time_budget_view.hpp"
+#include "report/wording/advice.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/sanitizer.hpp"
 #include "report/wording/why.hpp"
@@ -46,12 +47,12 @@ std::string upper_case(std::string name) {
   return name;
 }
 
-/// " in TF32"
 /// "TF32", where a parameter of the case says so.
 std::string precision_name(const CaseResult& result) {
   return upper_case(number_format_of(result));
 }
 
+/// " in TF32"
 std::string precision_words(const CaseResult& result) {
   const std::string name = precision_name(result);
   return name.empty() ? "" : " in " + name;
@@ -224,7 +225,6 @@ std::string nearness_sentence(const FamilyResult& family, const Best& best) {
                        : fmt::format(" {}: {}.", name.substr(name.find('/') + 1), fmt::join(parts, "; "));
 }
 
-json leader_line(const FamilyResult& family, const Brief& brief, const Leader& leader) {
 /// "FP32, tolerance 1.0e-5"; without the name where nobody says it.
 std::string precision_text(const Precision& precision) {
   std::vector<std::string> parts;
@@ -254,10 +254,11 @@ std::string tight_sentence(const Brief& brief, const Leader& leader) {
   return text + ".";
 }
 
+json leader_line(const FamilyResult& family, const Brief& brief, const Leader& leader) {
   const Best& best = *leader.best;
   const CaseResult& fastest = *best.fastest;
-  std::vector<std::string> parts{
   const bool is_looser = leader.as_tight != nullptr;
+  std::vector<std::string> parts{
       fmt::format("{} in {}{}", id_of(fastest), format::quantity(best.time()->median, Unit::second),
                   is_looser ? fmt::format(" ({})", precision_text(leader.precision)) : "")};
   std::vector<std::string> level;
@@ -341,7 +342,7 @@ std::optional<json> next_line(const FamilyResult& family, const BudgetComparison
   std::vector<std::string> gains;
   for (const Advice& one : advice->whole.advice) {
     if (gains.size() < most)
-      gains.push_back(fmt::format("{} ({})", one.rule->advice, format::up_to(one.gain)));
+      gains.push_back(fmt::format("{} ({})", change_text(*one.rule), format::up_to(one.gain)));
   }
   const std::string bound =
       fmt::format("{} of the traced time{}.", gains.size() > 1 ? "Bounds, each alone," : "A bound",
@@ -411,12 +412,12 @@ std::string devices_sentence(const FamilyResult& family, const Brief& brief) {
 
 }  // namespace
 
-json brief_best(const FamilyResult& family, const Brief& brief) {
 std::string precision_label(const Precision& precision) {
   if (!precision.format.empty()) return upper_case(precision.format);
   return precision.tolerance ? format::scientific(*precision.tolerance) : "";
 }
 
+json brief_best(const FamilyResult& family, const Brief& brief) {
   json lines = json::array();
   for (const Leader& leader : brief.leaders) {
     if (leader.best->op.empty()) {

@@ -17,6 +17,7 @@
 #include "report/analysis/kernels/op_metrics.hpp"
 #include "report/text/format.hpp"
 #include "report/views/advice_view.hpp"
+#include "report/wording/advice.hpp"
 #include "report/wording/why.hpp"
 #include "system/files.hpp"
 #include "tests/report/counters.hpp"
@@ -738,9 +739,31 @@ TEST(AdviceView, SaysWhatToDoAndHowThatDid) {
   const nlohmann::json& item = view["items"].at(0)["list"].at(0);
   EXPECT_EQ(item["gain"], "up to 5.0×");
   EXPECT_EQ(item["rule"], "instructions");
-  EXPECT_EQ(item["record"], "1 of 1 step faster");
+  EXPECT_EQ(item["record"], "in this run 1 step moved it: 1 faster");
+  EXPECT_TRUE(item["change"].get<std::string>().starts_with("Tile into registers: "));
+  const std::string example = item["example"];
+  EXPECT_TRUE(example.starts_with("conv/")) << example;
+  EXPECT_NE(example.find(" has less (warp instructions "), std::string::npos) << example;
+  EXPECT_TRUE(example.ends_with("× as fast")) << example;
+  EXPECT_TRUE(item["text"].get<std::string>().starts_with("warp instructions"));
+}
+
+TEST(AdviceView, EachRuleNamesTheChange) {
+  for (const AdviceRule* rule : advice_rules()) {
+    EXPECT_NE(change_text(*rule), rule->advice) << rule->id << " has no row in report/wording/advice.cpp";
+  }
+}
+
+TEST(AdviceView, WithoutAnExampleTheLiteratureIsNamed) {
+  const nlohmann::json alone = words_of_page(advised_run(much_overhead, {}), 0, false);
+  const std::string literature = alone["items"].at(0)["list"].at(0)["example"];
+  EXPECT_TRUE(literature.starts_with("See J. Hennessy, D. Patterson")) << literature;
+  mprof::Run run = advised_run(much_overhead, {fewer_and_faster});
+  run.variants.back().library = "cuDNN";
   EXPECT_TRUE(
-      item["text"].get<std::string>().starts_with("Execute fewer CUDA-core instructions: warp instructions"));
+      words_of_page(run, 0, false)["items"].at(0)["list"].at(0)["example"].get<std::string>().starts_with(
+          "See "))
+      << "nobody can write what a library does";
 }
 
 TEST(AdviceView, SaysWhatItSilenced) {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
+
+#include "report/analysis/standing/brief.hpp"
 
 namespace mprof {
 namespace {
@@ -21,6 +24,11 @@ std::optional<double> gain_at(const LimitRule<Readings>& rule, const Readings& r
 /// Whether a limit differs by more than its readings do.
 bool is_move(const AdviceRule& rule, double before, double after) {
   return std::abs(after - before) >= rule.least_move * std::abs(before) && after != before;
+}
+
+/// Whether the limit is another one in the direction of the advice.
+bool has_moved(const AdviceRule& rule, double before, double after) {
+  return (rule.lower ? after < before : after > before) && is_move(rule, before, after);
 }
 
 template <class Readings>
@@ -68,9 +76,8 @@ std::optional<AdviceTry> move_of(const LimitRule<Readings>& rule, const Readings
   const std::optional<Advice> advice = advice_by(rule, before);
   const std::optional<double> became = advice ? rule.value(after) : std::nullopt;
   if (!became || !std::isfinite(*became)) return std::nullopt;
-  const bool as_advised = rule.lower ? *became < advice->value : *became > advice->value;
   const std::optional<double> predicted =
-      as_advised && is_move(rule, advice->value, *became) ? gain_at(rule, before, *became) : std::nullopt;
+      has_moved(rule, advice->value, *became) ? gain_at(rule, before, *became) : std::nullopt;
   if (!predicted || *predicted < least_advised_gain) return std::nullopt;
   AdviceTry tried;
   tried.advice = *advice;
@@ -115,6 +122,49 @@ void add_tries_of(std::span<const LimitRule<Readings>> rules, const Readings& be
   mark_leading(std::span(tries).subspan(first));
 }
 
+/// Own code for the same device that a reader of this case could do likewise: right at the same problem, and
+/// no less precise.
+std::vector<const CaseResult*> possible_examples(const FamilyResult& family, const CaseResult& result) {
+  const VariantResult* const own = family.find_variant(result.key.variant);
+  const double tolerance = tolerance_of(result, "").value_or(std::numeric_limits<double>::infinity());
+  std::vector<const CaseResult*> examples;
+  for (const VariantResult& variant : family.variants) {
+    const CaseResult* const other = variant.representative(result.key.problem);
+    if (other == nullptr || other == &result || !other->ok() || !variant.info.library.empty()) continue;
+    if (own != nullptr && variant.info.device == own->info.device &&
+        tolerance_of(*other, "").value_or(0) <= tolerance)
+      examples.push_back(other);
+  }
+  return examples;
+}
+
+/// What is read of ops, made once for each.
+class ReadOps {
+ public:
+  explicit ReadOps(const FamilyResult& family) : family_(family) {}
+
+  const OpReadings& of(const CaseResult& result, const std::string& op) {
+    const auto known = read_.find({&result, op});
+    return known != read_.end() ? known->second
+                                : read_.try_emplace({&result, op}, family_, result, op).first->second;
+  }
+
+ private:
+  const FamilyResult& family_;
+  std::map<std::pair<const CaseResult*, std::string>, OpReadings> read_;
+};
+
+/// Takes it as the example where its limit moved as advised, by more than there is one for, and it is faster.
+template <class Readings>
+void consider(Advice& advice, const LimitRule<Readings>& rule, const Readings& read, const CaseResult& other,
+              std::optional<double> value, SpeedUp achieved) {
+  if (!value || !std::isfinite(*value) || !has_moved(rule, advice.value, *value)) return;
+  const auto predicted = gain_at(rule, read, *value);
+  const double least = std::max(least_advised_gain, advice.example.predicted);
+  if (!predicted || *predicted < least || achieved.verdict != Verdict::faster) return;
+  advice.example = {&other, *value, *predicted, std::move(achieved)};
+}
+
 /// The time budgets of the cases at which advice is given, and of those that they are held against.
 class Budgets {
  public:
@@ -130,9 +180,9 @@ class Budgets {
 
   /// nullopt where the case has no budget.
   [[nodiscard]] std::optional<WholeReadings> read(const CaseResult& result) const {
-    const CaseBudget& budget = of(result);
-    if (!budget.budget) return std::nullopt;
-    WholeReadings whole{&result, *budget.budget, peak_copy_rate_};
+    const auto found = budgets_.find(&result);
+    if (found == budgets_.end() || !found->second.budget) return std::nullopt;
+    WholeReadings whole{&result, *found->second.budget, peak_copy_rate_};
     for (const auto& [other, its] : budgets_) {
       const auto rate = its.budget ? its.budget->copy_rate() : std::nullopt;
       const bool comparable = other->key.problem == result.key.problem && other->ok();
@@ -196,8 +246,35 @@ OpAdvice sorted_out(const std::string& op, const std::vector<Advice>& advice,
   return given;
 }
 
+/// For the advice on an op of a case.
+void add_examples(OpAdvice& given, const CaseResult& result, const std::vector<const CaseResult*>& others,
+                  ReadOps& read) {
+  for (Advice& advice : given.advice) {
+    const OpAdviceRule& rule = *std::ranges::find(op_advice_rules(), advice.rule->id, &OpAdviceRule::id);
+    for (const CaseResult* other : others) {
+      if (other->find_op(given.op) == nullptr) continue;
+      consider(advice, rule, read.of(result, given.op), *other, rule.value(read.of(*other, given.op)),
+               achieved_by(rule, *result.find_op(given.op), *other->find_op(given.op)));
+    }
+  }
+}
+
+/// Likewise of the whole.
+void add_examples(OpAdvice& given, const WholeReadings& read, const std::vector<const CaseResult*>& others,
+                  const Budgets& budgets) {
+  for (Advice& advice : given.advice) {
+    const WholeAdviceRule& rule =
+        *std::ranges::find(whole_advice_rules(), advice.rule->id, &WholeAdviceRule::id);
+    for (const CaseResult* other : others) {
+      if (const auto whole = budgets.read(*other))
+        consider(advice, rule, read, *other, rule.value(*whole),
+                 judge(read.result->total_time, other->total_time));
+    }
+  }
+}
+
 VariantAdvice advice_of(const FamilyResult& family, const VariantResult& variant, const Budgets& budgets,
-                        const std::vector<AdviceRecord>& records) {
+                        const std::vector<AdviceRecord>& records, ReadOps& read) {
   VariantAdvice all{&variant, variant.largest_timed(), {}, {}, {}};
   if (all.result == nullptr) {
     all.absent = Because::variant_not_verified;
@@ -205,14 +282,17 @@ VariantAdvice advice_of(const FamilyResult& family, const VariantResult& variant
     all.absent = Because::rules_are_of_gpus;
   }
   if (!all.absent.empty()) return all;
+  const std::vector<const CaseResult*> others = possible_examples(family, *all.result);
   for (const OpResult& op : all.result->ops) {
-    const OpReadings readings(family, *all.result, op.info.name);
+    const OpReadings& readings = read.of(*all.result, op.info.name);
     all.ops.push_back(sorted_out(op.info.name, advice_for(readings), records));
     all.ops.back().missing = not_judged(*all.result, readings);
+    add_examples(all.ops.back(), *all.result, others, read);
   }
   const auto whole = budgets.read(*all.result);
   if (whole && whole->budget.lacking == 0) {
     all.whole = sorted_out("", advice_for(*whole), records);
+    add_examples(all.whole, *whole, others, budgets);
   } else {
     const Why lacking(Because::records_lacking, {}, {static_cast<double>(whole ? whole->budget.lacking : 0)});
     all.whole.missing = {{AdviceEvidence::time_budget, whole ? lacking : budgets.of(*all.result).absent}};
@@ -308,8 +388,9 @@ RunAdvice advise(const RunAnalysis& analysis, const Evidence& evidence) {
   for (const AdviceRule* rule : advice_rules()) all.records.push_back(record_over(*rule, all.families));
   for (std::size_t i = 0; i < analysis.families.size(); ++i) {
     const FamilyResult& family = analysis.families[i];
+    ReadOps read(family);
     for (const VariantResult& variant : family.variants)
-      all.families[i].variants.push_back(advice_of(family, variant, budgets[i], all.records));
+      all.families[i].variants.push_back(advice_of(family, variant, budgets[i], all.records, read));
   }
   return all;
 }

@@ -73,12 +73,22 @@ inline constexpr double of_one_trace = 0.25;
 /// Rates of copies of pageable memory: on the host of an H200 by up to 40 %, for the same copies in one run.
 inline constexpr double of_copy_rates = 0.75;
 
+/// Another variant of the family that has less of what limits this one, and is faster beyond doubt.
+struct AdviceExample {
+  const CaseResult* result = nullptr;  ///< nullptr: there is none
+  double value = 0;                    ///< of the limit
+  double predicted = 1;                ///< the speed-up that the formula gives for as much
+  SpeedUp achieved{};                  ///< over this one, by the time that the rule is about
+};
+
 /// A rule that fired.
 struct Advice {
   const AdviceRule* rule = nullptr;
-  double value = 0;  ///< of the limit
-  double best = 0;   ///< what it could become
-  double gain = 1;   ///< how many times as fast at the most
+  double value = 0;         ///< of the limit
+  double best = 0;          ///< what it could become
+  double gain = 1;          ///< how many times as fast at the most
+  AdviceExample example{};  ///< the one with the largest prediction: for its device, at most its tolerance,
+                            ///< of no library
 };
 
 /// The rules that fire for an op of a case, the highest gain first; those about op time before those about
