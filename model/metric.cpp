@@ -72,6 +72,10 @@ constexpr std::array of_no_trace{
            "Share of the time in which some task of the machine, the case's own threads included, waited for "
            "a CPU "
            "(/proc/pressure/cpu)."},
+    Metric{"cpu_wait", "Wait for CPUs", Unit::second, Better::lower, Combine::never,
+           "How long the threads of one execution, or of an op's forward(), could have run and had no CPU, "
+           "all of them together "
+           "(/proc/self/task/TID/schedstat)."},
     Metric{"cycles", "CPU cycles", Unit::count, Better::lower, Combine::sum,
            "User-mode CPU cycles of forward(), all threads (perf_event_open)."},
     Metric{"instructions", "Instructions", Unit::count, Better::lower, Combine::sum,

@@ -80,11 +80,12 @@ class CollectedStages final : public StageObserver {
   }
 
   void aside(const std::function<void()>& work) override {
-    for (const auto& collector : collectors_) collector->pause();
+    // What one does to begin or end a pause is in no time of those within it.
+    std::for_each(collectors_.rbegin(), collectors_.rend(),
+                  [&](const auto& collector) { collector->pause(); });
     work();
     device_.synchronize();
-    std::for_each(collectors_.rbegin(), collectors_.rend(),
-                  [&](const auto& collector) { collector->resume(); });
+    for (const auto& collector : collectors_) collector->resume();
   }
 
   /// One execution as one sample.

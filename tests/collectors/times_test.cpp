@@ -121,8 +121,8 @@ TEST_F(TimesTest, AreTheInnermostCollectorThatWatches) {
   const auto kinds = CollectorKinds::instance().of(Pass::timing, "cpu");
   std::vector<std::string> ids;
   for (const CollectorKind* kind : kinds) ids.push_back(kind->id);
-  EXPECT_EQ(ids,
-            (std::vector<std::string>{"host_state", "clock_check", "resource_usage", "stage_work", "times"}));
+  EXPECT_EQ(ids, (std::vector<std::string>{"cpu_wait", "host_state", "clock_check", "resource_usage",
+                                           "stage_work", "times"}));
 }
 
 }  // namespace

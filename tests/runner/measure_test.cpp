@@ -596,8 +596,8 @@ TEST_F(Measure, CollectorsNestInTheirOrder) {
   ScriptedExecution execution({});
   EXPECT_EQ(measure_watched(with(kinds), Pass::counters, execution).status, Status::ok);
   EXPECT_EQ(entries,
-            (std::vector<std::string>{"outer sample{", "inner sample{", "outer pause{", "inner pause{",
-                                      "inner }pause", "outer }pause", "outer forward{", "inner forward{",
+            (std::vector<std::string>{"outer sample{", "inner sample{", "inner pause{", "outer pause{",
+                                      "outer }pause", "inner }pause", "outer forward{", "inner forward{",
                                       "inner }forward", "outer }forward", "inner }sample", "outer }sample",
                                       "outer finish", "inner finish"}));
   EXPECT_EQ(execution.executions, 2);  // a warm-up that nobody watches, and the sample
