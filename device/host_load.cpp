@@ -110,8 +110,8 @@ std::string what_disturbs(const HostLoad& load, unsigned cpus) {
       text += fmt::format(", and {:.0f} % of the time a task waited for one", 100 * *load.pressure);
   }
   if (load.steal && *load.steal > much_steal) {
-    text +=
-        fmt::format("{}a hypervisor took CPU time: {:.0f} %", text.empty() ? "" : "; ", 100 * *load.steal);
+    text += fmt::format("{}a hypervisor took CPU time: {:.0f} % of the time of the {} usable CPU{}",
+                        text.empty() ? "" : "; ", 100 * *load.steal, cpus, cpus == 1 ? "" : "s");
   }
   return text;
 }

@@ -88,13 +88,15 @@ std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, A
   if (!is_known(before) || !is_known(after)) return std::nullopt;
   const Sum error = error_of_difference(before, before.count, after, after.count, apart);
   const double shift = std::log1p(step);
-  const double least = least_dof(before, after), factor = std::exp(reach(error, least) + shift);
-  if (!(factor < interval_of_no_use)) return std::nullopt;
+  const Excuse excuse{shift + std::log(after.lengthened), shift + std::log(before.lengthened)};
+  const double least = least_dof(before, after), width = reach(error, least);
+  if (!(std::exp(width + std::max(excuse.longer, excuse.shorter)) < interval_of_no_use)) return std::nullopt;
   const double dof = error.dof(least), deviation = std::sqrt(error.value());
   const double difference = std::log(after.center / before.center);
-  const double beyond = std::max(0.0, std::abs(difference) - shift);
-  RatioTest test{std::exp(difference), 1, {}, shift};
-  test.interval = {test.ratio / factor, test.ratio * factor};
+  const double beyond = std::max(0.0, std::abs(difference) - excuse.of(difference));
+  RatioTest test{std::exp(difference), 1, {}, shift, excuse};
+  test.interval = {test.ratio / std::exp(width + excuse.longer),
+                   test.ratio * std::exp(width + excuse.shorter)};
   if (deviation > 0) {
     test.p = 2 * boost::math::cdf(boost::math::complement(student(dof), beyond / deviation));
   } else {

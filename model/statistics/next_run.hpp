@@ -32,6 +32,8 @@ struct Rounds {
   /// Share of the time by which a state that lasts a whole run may shift it, which no round of one run shows:
   /// a step of a clock.
   double step = 0;
+  /// At most how many times as long as undisturbed: 1 where nothing disturbed it.
+  double lengthened = 1;
 };
 
 /// Where the center of a next run of as many rounds lies, 95 times in 100: center * exp(+-(t * sqrt(2 *
@@ -43,17 +45,27 @@ struct Rounds {
 /// Whether two times were measured in turns, so that the machine was in the same state for both.
 enum class Apart { in_one_run, in_two_runs };
 
+/// On the logarithmic scale: how much of a difference may be something else's.
+struct Excuse {
+  double longer = 0;   ///< where `after` is longer
+  double shorter = 0;  ///< where it is shorter
+
+  [[nodiscard]] double of(double difference) const { return difference > 0 ? longer : shorter; }
+};
+
 /// Two times against each other: `after` over `before`.
 struct RatioTest {
   double ratio = 1;
-  double p = 1;         ///< two-sided, of a ratio so far from 1 where there is no difference but `step`
-  Interval interval{};  ///< 95 %, of the ratio
+  double p = 1;         ///< two-sided, of a ratio so far from 1 where there is no difference but the excuse
+  Interval interval{};  ///< 95 %, of the ratio without what disturbed them
   double step = 0;      ///< on the logarithmic scale: of the difference, so much may be the machine's
+  Excuse excuse{};      ///< the step, and what disturbed the side that is longer
 };
 
 /// A t-test on the logarithms in Welch's form, with the moderated variances in place of each sample's own.
-/// The machine's state may have shifted one side by `step`, a share of the time: what exceeds it is tested.
-/// nullopt where nothing of use is known of a variance.
+/// The machine's state may have shifted one side by `step`, a share of the time, and what disturbed a side
+/// may have made it as many times as long as Rounds::lengthened says: what exceeds that is tested. nullopt
+/// where nothing of use is known of a variance.
 [[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
                                                   Apart apart = Apart::in_two_runs, double step = 0);
 

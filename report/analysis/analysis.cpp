@@ -222,9 +222,10 @@ const Value& time_of(const CaseResult& result, const std::string& op) {
   return found == nullptr ? no_time : found->op_time;
 }
 
-/// As far as their intervals tell; a time without one may.
-bool may_be_as_fast(const Estimate& time, const Estimate& best) {
-  return !time.interval || !best.interval || time.interval->low <= best.interval->high;
+/// Whether what disturbed one of them may be why the first is the shorter one.
+bool may_be_shorter_by_disturbance(const Value& best, const Value& time) {
+  const bool is_disturbed = !best->disturbed.empty() || !time->disturbed.empty();
+  return is_disturbed && judge(best, time).verdict != Verdict::slower;
 }
 
 /// Among the variants for `device`; empty: for any.
@@ -251,8 +252,8 @@ Best best_of(const FamilyResult& family, const std::string& op, const Problem& p
       best.level.push_back(candidate);
   }
   best.is_clear = std::ranges::none_of(candidates, [&](const CaseResult* candidate) {
-    const Value& time = time_of(*candidate, op);
-    return !time->disturbed.empty() && may_be_as_fast(*time, *time_of(*best.fastest, op));
+    return candidate != best.fastest &&
+           may_be_shorter_by_disturbance(time_of(*best.fastest, op), time_of(*candidate, op));
   });
   return best;
 }

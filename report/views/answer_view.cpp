@@ -37,7 +37,9 @@ SpeedUp over_another(const FamilyResult& family, const Best& best) {
 
 /// " (95 %: 14.1–14.5×)", and where there is no verdict, so.
 std::string certainty_text(const SpeedUp& speed_up) {
-  if (speed_up.disturbed) return fmt::format(" ({})", disturbed_words);
+  if (speed_up.is_open_by_disturbance()) return fmt::format(" ({})", disturbed_words);
+  if (const std::string despite = despite_text(speed_up); !despite.empty())
+    return fmt::format(" ({})", despite);
   if (!speed_up.interval) return {};
   const auto& [low, high] = *speed_up.interval;
   const bool tells_nothing = speed_up.verdict == Verdict::inconclusive && low <= 1 && high >= 1;
@@ -53,11 +55,11 @@ std::string measured(const FamilyResult& family, const Best& best) {
   text += fmt::format(", {} as fast as its baseline {}", format::times(*own.factor),
                       without_problem(best.fastest->baseline));
   const SpeedUp first = over_another(family, best);
-  if (!(own.disturbed && first.disturbed)) text += certainty_text(own);
+  if (!(own.is_open_by_disturbance() && first.is_open_by_disturbance())) text += certainty_text(own);
   if (!first) return text;
   text += fmt::format(" and {} as fast as {}", format::times(*first.factor),
                       format::short_id(first_baseline(family, best.fastest->key.variant)));
-  return first.disturbed ? text + certainty_text(first) : text;
+  return !first.disturbed.empty() ? text + certainty_text(first) : text;
 }
 
 /// " (level with 3 others)", where the measurement cannot say that nothing else is as fast.
@@ -262,14 +264,14 @@ json highlights(const FamilyResult& family) {
     const SpeedUp& over = is_common ? leader->over : best.speed_up();
     const std::string baseline = without_problem(best.fastest->baseline);
     const std::string against = is_common ? format::short_id(brief.common->info.id) : baseline;
-    const bool is_sure = over.interval && !over.disturbed;
+    const bool is_sure = over.interval && !over.is_open_by_disturbance();
     cards.push_back({{"what", timed_name(family, op)},
                      {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", over ? format::times(*over.factor) : ""},
                      {"interval", is_sure ? format::times(over.interval->low, over.interval->high) : ""},
-                     {"no_verdict", over.disturbed ? disturbed_words : ""},
+                     {"no_verdict", over.is_open_by_disturbance() ? disturbed_words : ""},
                      {"baseline", against},
                      {"over_own", best.speed_up() && against != baseline
                                       ? fmt::format("{} as fast as its baseline {}",

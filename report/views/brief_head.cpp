@@ -11,6 +11,7 @@
 #include "report/views/answer_sentences.hpp"
 #include "report/views/time_budget_view.hpp"
 #include "report/wording/advice.hpp"
+#include "report/wording/judgement.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/sanitizer.hpp"
 #include "report/wording/why.hpp"
@@ -34,8 +35,10 @@ json head_line(const std::string& lead, const std::string& text) {
 std::string over_text(const SpeedUp& over, const std::string& other) {
   if (over.verdict == Verdict::same) return "level with " + other;
   std::string text = fmt::format("{} as fast as {}", format::times(*over.factor), other);
-  if (over.disturbed) return fmt::format("{} ({})", text, disturbed_words);
+  if (over.is_open_by_disturbance()) return fmt::format("{} ({})", text, disturbed_words);
   if (!is_change(over.verdict)) return text + ", not to be told apart from it";
+  if (const std::string despite = despite_text(over); !despite.empty())
+    return fmt::format("{} ({})", text, despite);
   if (over.interval)
     text += fmt::format(" (95\u00a0%: {})", format::times(over.interval->low, over.interval->high));
   return text;
@@ -170,7 +173,7 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
              "{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
              id_of(*step.own), format::one_line(step.library), time(*step.rival), rival_ids(step),
              !step.speed_up ? ""
-             : step.speed_up.disturbed
+             : step.speed_up.is_open_by_disturbance()
                  ? fmt::format(", {} as fast ({})", format::times(*step.speed_up.factor), disturbed_words)
              : !told ? ", not to be told apart"
                      : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
@@ -386,9 +389,7 @@ std::string elsewhere_sentence(const FamilyResult& family, const Brief& brief) {
         return best->fastest->configuration == winner.configuration && !best->level.empty();
       });
       if (is_level) continue;  // no winner
-      is_sure = is_sure && std::ranges::all_of(answers.best, [](const Best* best) {
-                  return best->time()->disturbed.empty();
-                });
+      is_sure = is_sure && std::ranges::all_of(answers.best, &Best::is_clear);
       parts.push_back(fmt::format("{} with {} {}", timed_name(family, leader.best->op),
                                   format::short_id(winner.configuration), family.words.at(winner.problems)));
     }

@@ -60,7 +60,7 @@ struct ForestRow {
 
   [[nodiscard]] double size() const { return std::abs(std::log(*time->ratio)); }
   [[nodiscard]] int rank() const {
-    return is_change(time->speed_up.verdict) ? 0 : time->speed_up.disturbed ? 2 : 1;
+    return is_change(time->speed_up.verdict) ? 0 : time->speed_up.is_open_by_disturbance() ? 2 : 1;
   }
 };
 

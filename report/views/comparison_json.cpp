@@ -21,6 +21,7 @@ ordered_json time_json(const TimeComparison& time) {
           {"speed_up", optional_json(time.speed_up.factor)},
           {"interval", interval_json(time.speed_up.ratio_interval())},
           {"p", optional_json(time.speed_up.p)},
+          {"no_change_above", optional_json(time.speed_up.no_change_above)},
           {"verdict", to_string(time.speed_up.verdict)},
           {"incomparable", time.is_incomparable},
           {"reason", say(time.speed_up.reason, of_runs)}};
@@ -85,7 +86,8 @@ ordered_json verification_json(const VerificationComparison& changed) {
 
 ordered_json mean_json(const MeanRatio& mean) {
   return {{"ratio", mean.count > 0 ? ordered_json(mean.ratio) : ordered_json(nullptr)},
-          {"count", mean.count}};
+          {"count", mean.count},
+          {"left_out", mean.left_out}};
 }
 
 template <class Row, class ToJson>

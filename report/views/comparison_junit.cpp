@@ -57,8 +57,9 @@ struct TestCase {
   std::optional<double> seconds{};  ///< of one execution in B
   std::string failure{};            ///< of which type
   std::vector<std::string> failures{};
-  std::vector<std::string> details{};  ///< its times, in words
-  std::string skipped{};               ///< why nothing can be said; empty: something can
+  std::vector<std::string> details{};    ///< its times, in words
+  std::string skipped{};                 ///< why nothing can be said; empty: something can
+  std::vector<std::string> undecided{};  ///< times that may have changed, in words
 };
 
 std::string time_text(const Words& words, const TimeComparison& time) {
@@ -82,7 +83,9 @@ std::string why_skipped(const Words& words, const CaseComparison& c) {
     const std::string reason = say(time.speed_up.reason, of_runs);
     std::vector<std::string>& of_reason = times[reason];
     if (of_reason.empty()) reasons.push_back(reason);
-    of_reason.push_back(named_time(words, time));
+    of_reason.push_back(
+        time.ratio ? fmt::format("{} {}", named_time(words, time), format::signed_percent(*time.ratio - 1))
+                   : named_time(words, time));
   }
   std::vector<std::string> texts;
   for (const std::string& reason : reasons)
@@ -109,6 +112,8 @@ TestCase test_of(const Comparison& comparison, const CaseComparison& c) {
   for (const TimeComparison& time : c.times) {
     test.details.push_back(time_text(words, time));
     if (time.op.empty() && time.b) test.seconds = time.b->median;
+    if (comparison.is_beyond_threshold(time))
+      test.undecided.push_back("undecided: " + undecided_text(words, time));
   }
   if (test.failures.empty()) test.skipped = why_skipped(words, c);
   return test;
@@ -140,6 +145,10 @@ std::string case_xml(const std::string& variant, const TestCase& test) {
     xml += "</failure>\n";
   } else if (!test.skipped.empty()) {
     xml += fmt::format("      <skipped message=\"{}\"/>\n", escaped(test.skipped));
+  } else if (!test.undecided.empty()) {
+    xml += "      <system-out>";
+    for (const std::string& line : test.undecided) xml += escaped(line) + "\n";
+    xml += "</system-out>\n";
   }
   return xml + "    </testcase>\n";
 }

@@ -27,10 +27,18 @@ Cell verdict_cell(const TimeComparison& time) {
   const SpeedUp& speed_up = time.speed_up;
   if (time.is_incomparable)
     return Cell::words("incomparable", Tone::quiet).noted(say(speed_up.reason, of_runs));
-  if (speed_up.more_rounds)
-    return Cell::words(fmt::format("inconclusive +{}", *speed_up.more_rounds), Tone::quiet);
-  return Cell::words(to_string(speed_up.verdict), tone_of(speed_up.verdict))
-      .noted(say(speed_up.reason, of_runs));
+  const std::string despite = despite_text(speed_up);
+  // By the bound, and the rounds that are missing.
+  const bool is_told = speed_up.more_rounds || speed_up.reason.because == Because::processes_vary;
+  return Cell::words(verdict_text(speed_up), tone_of(speed_up.verdict))
+      .noted(is_told            ? std::string()
+             : !despite.empty() ? despite
+                                : say(speed_up.reason, of_runs));
+}
+
+Cell more_rounds_cell(const SpeedUp& speed_up) {
+  if (!speed_up.more_rounds) return Cell::dash();
+  return Cell::figure(fmt::format("+{}", *speed_up.more_rounds)).valued(*speed_up.more_rounds);
 }
 
 using Cases = std::vector<const CaseComparison*>;
@@ -39,6 +47,7 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
   Table table("times", "Times, A to B");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
   table.numbers("Speed-up").spare().text("Verdict");  // the change says it as well
+  table.numbers("More rounds").spare();
   for (const CaseComparison* c : cases) {
     for (const TimeComparison& time : c->times) {
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
@@ -49,7 +58,8 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
           time.speed_up ? Cell::figure(format::times(*time.speed_up.factor)).valued(*time.speed_up.factor)
                         : Cell::missing(time.speed_up.absent);
       table.row({Cell::words(compared_name(*c)), Cell::words(time_name(comparison, *c, time)),
-                 Cell::value(time.a), Cell::value(time.b), change, factor, verdict_cell(time)});
+                 Cell::value(time.a), Cell::value(time.b), change, factor, verdict_cell(time),
+                 more_rounds_cell(time.speed_up)});
     }
   }
   return table;
@@ -158,13 +168,28 @@ std::string verdict_sentence(const Comparison& comparison) {
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::inconclusive}) {
     parts.push_back(fmt::format("{} {}", comparison.count(verdict), to_string(verdict)));
   }
-  const bool wants_rounds = std::ranges::any_of(comparison.cases, [](const CaseComparison& c) {
+  const bool is_bounded = std::ranges::any_of(comparison.cases, [](const CaseComparison& c) {
     return std::ranges::any_of(
-        c.times, [](const TimeComparison& time) { return time.speed_up.more_rounds.has_value(); });
+        c.times, [](const TimeComparison& time) { return time.speed_up.no_change_above.has_value(); });
   });
   return fmt::format("Of the times in {}, B against A: {}{}.", format::plural(timed, "common case"),
-                     format::list(parts),
-                     wants_rounds ? " (+n: about n more rounds on each side would tell)" : "");
+                     format::list(parts), is_bounded ? " (≤: the data exclude a larger change)" : "");
+}
+
+/// "4 of 8 times are undecided, the largest by +268.5 % (map/mine@1000, map: other processes used the CPUs)";
+/// empty where none is.
+std::string undecided_sentence(const Comparison& comparison) {
+  const std::vector<Undecided> undecided = comparison.undecided();
+  if (undecided.empty()) return {};
+  std::size_t times = 0;
+  for (const CaseComparison& c : comparison.cases) times += c.times.size();
+  std::string text = fmt::format("{} of {} {} undecided", format::count(undecided.size()),
+                                 format::plural(times, "time"), undecided.size() == 1 ? "is" : "are");
+  const auto& [of_case, time] = undecided.front();
+  if (!time->ratio) return text;
+  return fmt::format("{}, {}by {} ({}, {}: {})", text, undecided.size() == 1 ? "" : "the largest ",
+                     format::signed_percent(*time->ratio - 1), compared_name(*of_case),
+                     named_time(words_of(comparison, *of_case), *time), say(time->speed_up.reason, of_runs));
 }
 
 /// What fails it beside regressions, or why they do not.
@@ -188,16 +213,26 @@ std::string gate_sentence(const Comparison& comparison) {
 std::string headline(const Comparison& comparison) {
   std::size_t worse = 0;
   for (const CaseComparison& c : comparison.cases) worse += c.regressions.empty() ? 0 : 1;
-  const std::string regressions =
-      worse == 0
-          ? std::string("No regression.")
-          : fmt::format("Regression in {} of {}.", worse, format::plural(comparison.judged(), "common case"));
-  return regressions + gate_sentence(comparison);
+  const std::string undecided = undecided_sentence(comparison);
+  std::string text;
+  if (worse > 0) {
+    text = fmt::format("Regression in {} of {}.", worse, format::plural(comparison.judged(), "common case"));
+    if (!undecided.empty()) text += fmt::format(" {}.", undecided);
+  } else if (!undecided.empty()) {
+    text = fmt::format("No regression found; {}.", undecided);
+  } else {
+    text = comparison.timed() == 0 ? "No regression found." : "No regression.";
+  }
+  return text + gate_sentence(comparison);
 }
 
 std::string mean_text(const MeanRatio& mean, std::string_view what) {
-  if (mean.count == 0) return {};
-  return fmt::format("{} of {}", format::signed_percent(mean.ratio - 1), format::plural(mean.count, what));
+  if (mean.count + mean.left_out == 0) return {};
+  const std::string left_out =
+      mean.left_out == 0 ? "" : fmt::format(" ({} left out: disturbed)", format::count(mean.left_out));
+  if (mean.count == 0) return fmt::format("none of {}s{}", what, left_out);
+  return fmt::format("{} of {}{}", format::signed_percent(mean.ratio - 1), format::plural(mean.count, what),
+                     left_out);
 }
 
 /// Empty where no time is known on both sides.
@@ -209,6 +244,24 @@ std::string means_sentence(const Comparison& comparison) {
   }
   return parts.empty() ? std::string()
                        : fmt::format("Geometric mean of the changes: {}.", format::list(parts));
+}
+
+/// What was measured to change by more than its threshold, without a verdict: the largest ones.
+json undecided_view(const Comparison& comparison, std::size_t most) {
+  constexpr std::size_t shown = 20;
+  json items = json::array();
+  std::size_t more = 0;
+  for (const auto& [of_case, time] : comparison.undecided()) {
+    if (!comparison.is_beyond_threshold(*time)) continue;
+    if (items.size() >= std::min(shown, most)) {
+      ++more;
+      continue;
+    }
+    items.push_back(
+        {{"id", compared_name(*of_case)}, {"what", undecided_text(words_of(comparison, *of_case), *time)}});
+  }
+  const bool any = !items.empty() || more > 0;
+  return {{"any", any}, {"items", items}, {"more", more == 0 ? "" : fmt::format("and {} more", more)}};
 }
 
 json regressions_view(const Comparison& comparison, std::size_t most) {
@@ -288,11 +341,15 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
            "Faster, slower: a t-test on the logarithms of the rounds' medians, each time's variance drawn "
            "towards that of all times of its clock, adjusted by Holm's method for all times compared, has p "
            "of at most {} %, and the change exceeds {}. Same: the "
-           "95 % interval of the change lies within that. Inconclusive: neither, or a time was disturbed.",
+           "95 % interval of the change lies within that. Inconclusive: neither. ≤: the data exclude a "
+           "larger "
+           "change, of each time by itself. Of a time that was disturbed only what exceeds the most that the "
+           "disturbance can have made counts.",
            100 * significance, thresholds_text(comparison.thresholds))},
       {"runs", {summary_view(comparison.a, "A"), summary_view(comparison.b, "B")}},
       {"regressions", regressions_view(comparison, scope.most_cases)},
       {"has_regressions", comparison.regression()},
+      {"undecided", undecided_view(comparison, scope.most_cases)},
       {"tables", tables_view(comparison, shown)},
       {"left_out", left_out_sentence(static_cast<std::size_t>(left_out), scope.least)},
       {"more", more_sentence(wanted - shown.size())},

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/analysis/reasons/explanations.hpp"
 #include "report/text/format.hpp"
@@ -64,11 +65,14 @@ std::string word(const Explanation& explanation) {
     case Verdict::slower:
       return "slower";
     case Verdict::same:
-      return "the same within " + threshold_text(Thresholds{}.of(*explanation.before, *explanation.after));
+      return fmt::format("the same ({})", no_change_text(explanation.speed_up));
     case Verdict::inconclusive:
       break;
   }
-  return explanation.speed_up.disturbed ? "inconclusive (a time was disturbed)" : "inconclusive";
+  std::vector<std::string> details;
+  if (explanation.speed_up.is_open_by_disturbance()) details.emplace_back("a time was disturbed");
+  if (explanation.speed_up.no_change_above) details.push_back(no_change_text(explanation.speed_up));
+  return details.empty() ? "inconclusive" : fmt::format("inconclusive ({})", fmt::join(details, "; "));
 }
 
 std::string times_text(const Words& words, const Explanation& explanation) {

@@ -36,6 +36,7 @@ ordered_json change_json(const History& history, const HistoryChange& change) {
           {"change", change.ratio - 1},
           {"interval", interval_json(change.speed_up.ratio_interval())},
           {"p", optional_json(change.speed_up.p)},
+          {"no_change_above", optional_json(change.speed_up.no_change_above)},
           {"verdict", to_string(change.speed_up.verdict)},
           {"reason", say(change.speed_up.reason)}};
 }

@@ -125,8 +125,9 @@ Cell ratio_cell(const HistoryChange& change) {
 }
 
 Cell verdict_on(const HistoryChange& change) {
-  return Cell::words(to_string(change.speed_up.verdict), tone_of(change.speed_up.verdict))
-      .noted(change.speed_up.reason);
+  const std::string despite = despite_text(change.speed_up);
+  return Cell::words(verdict_text(change.speed_up), tone_of(change.speed_up.verdict))
+      .noted(despite.empty() ? say(change.speed_up.reason) : despite);
 }
 
 Table changes_table(const History& history) {
@@ -184,25 +185,52 @@ Table series_table(const History& history, bool all) {
 
 // --- Sentences
 
+/// Series without a change, from the first run to the last.
+struct Unchanged {
+  std::size_t same = 0;
+  std::size_t open = 0;
+  std::vector<double> excluded{};  ///< the smallest changes that the data of the open ones exclude, ascending
+};
+
+Unchanged unchanged_of(const History& history) {
+  Unchanged all;
+  for (const PlacedCase& place : cases_of(history)) {
+    for (const HistorySeries& series : place.source->series) {
+      if (!series.changes.empty()) continue;
+      const SpeedUp& overall = series.overall.speed_up;
+      if (overall.verdict == Verdict::same) {
+        ++all.same;
+        continue;
+      }
+      ++all.open;
+      if (overall.no_change_above) all.excluded.push_back(*overall.no_change_above);
+    }
+  }
+  if (2 * all.excluded.size() < all.open) all.excluded.clear();
+  std::ranges::sort(all.excluded);
+  return all;
+}
+
 std::string history_headline(const History& history) {
   const std::size_t changes = changes_of(history).size();
-  if (changes == 0) return fmt::format("No change in {}.", format::plural(history.series(), "time"));
+  if (changes == 0) {
+    const bool all_same = unchanged_of(history).open == 0;
+    return fmt::format("No change {}in {}.", all_same ? "" : "found ",
+                       format::plural(history.series(), "time"));
+  }
   return fmt::format("{} in {} of {}.", format::plural(changes, "change"), history.changed(),
                      format::plural(history.series(), "time"));
 }
 
 /// What became of the series without a change; empty where there is none.
 std::string unchanged_sentence(const History& history, bool all) {
-  std::size_t same = 0, open = 0;
-  for (const PlacedCase& place : cases_of(history)) {
-    for (const HistorySeries& series : place.source->series) {
-      if (!series.changes.empty()) continue;
-      (series.overall.speed_up.verdict == Verdict::same ? same : open) += 1;
-    }
-  }
+  const auto [same, open, excluded] = unchanged_of(history);
   if (same + open == 0) return {};
-  return fmt::format("{} without a change: {} the same from first to last, {} not to be told.{}",
-                     format::plural(same + open, "time"), same, open, all ? "" : " --all shows them.");
+  const std::string half = excluded.empty() ? std::string()
+                                            : fmt::format("; in half of these there is no change above {}",
+                                                          excluded_text(excluded[(open - 1) / 2]));
+  return fmt::format("{} without a change: {} the same from first to last, {} undecided{}.{}",
+                     format::plural(same + open, "time"), same, open, half, all ? "" : " --all shows them.");
 }
 
 std::vector<std::string> history_notes(const History& history) {

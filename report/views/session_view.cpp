@@ -7,6 +7,7 @@
 #include "report/views/cells.hpp"
 #include "report/views/json_parts.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/judgement.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -51,7 +52,8 @@ std::string session_answer(const Session& session, const SessionSides& sides, co
     case Verdict::slower:
       return fmt::format("{} is {} as fast as {} in {}.\n", a, format::times(1 / factor), b, name);
     default:
-      return fmt::format("{} and {} are equally fast in {}.\n", a, b, name);
+      return fmt::format("{} and {} are equally fast in {}: {}.\n", a, b, name,
+                         no_change_text(time->speed_up));
   }
 }
 
@@ -65,7 +67,7 @@ std::string render_session(const Session& session, const SessionSides& sides, co
   for (const SessionTime& time : session.times) {
     table.row({Cell::words(time_name(words, time.metric, time.op)), Cell::bare(time.a), Cell::bare(time.b),
                change_cell(time.test), change_cell(time.control),
-               Cell::words(to_string(time.speed_up.verdict)).noted(time.speed_up.reason)});
+               Cell::words(verdict_text(time.speed_up)).noted(time.speed_up.reason)});
   }
   const nlohmann::json view = table.view();
   std::string text = fmt::format("A  {}\nB  {}\n{}\n\n{}\n", format::one_line(sides.a),
@@ -90,6 +92,7 @@ ordered_json session_json(const Session& session, const SessionSides& sides) {
                      {"test", ratio_json(time.test)},
                      {"control", ratio_json(time.control)},
                      {"p", optional_json(time.speed_up.p)},
+                     {"no_change_above", optional_json(time.speed_up.no_change_above)},
                      {"verdict", to_string(time.speed_up.verdict)},
                      {"reason", say(time.speed_up.reason)}});
   }

@@ -107,10 +107,11 @@ Cell Cell::bare(const Value& value) {
 Cell Cell::speed_up(const SpeedUp& speed_up) {
   if (!speed_up) return missing(speed_up.absent);
   Cell cell = figure(format::times(*speed_up.factor)).valued(*speed_up.factor);
-  if (speed_up.disturbed) {
+  if (speed_up.is_open_by_disturbance()) {
     cell.note = say(speed_up.reason);
     return cell;
   }
+  cell.note = despite_text(speed_up);
   if (speed_up.interval && speed_up.interval->low > 1) cell.tone = Tone::good;
   if (speed_up.interval && speed_up.interval->high < 1) cell.tone = Tone::bad;
   return cell;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/text/format.hpp"
+#include "report/wording/judgement.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -29,6 +30,13 @@ std::string unlike_text(const Unlike& unlike) {
   return fmt::format("{} ({})", unlike.text, touched());
 }
 
+std::string undecided_text(const Words& words, const TimeComparison& time) {
+  std::string text = named_time(words, time);
+  if (time.ratio) text += " " + format::signed_percent(*time.ratio - 1);
+  if (const std::string excluded = no_change_text(time.speed_up); !excluded.empty()) text += ", " + excluded;
+  return fmt::format("{}: {}", text, say(time.speed_up.reason, of_runs));
+}
+
 std::string regression_text(const Words& words, const CaseComparison& c, const Regression& regression) {
   switch (regression.kind) {
     case Worse::quality: {
@@ -38,11 +46,12 @@ std::string regression_text(const Words& words, const CaseComparison& c, const R
     }
     case Worse::slower: {
       const TimeComparison& time = c.times.at(regression.which);
-      return fmt::format("{} slower by {}", named_time(words, time), format::percent(*time.ratio - 1));
+      const std::string despite = despite_text(time.speed_up);
+      return fmt::format("{} slower by {}{}", named_time(words, time), format::percent(*time.ratio - 1),
+                         despite.empty() ? "" : fmt::format(" ({})", despite));
     }
     case Worse::inconclusive: {
-      const TimeComparison& time = c.times.at(regression.which);
-      return fmt::format("{} inconclusive: {}", named_time(words, time), say(time.speed_up.reason, of_runs));
+      return "inconclusive: " + undecided_text(words, c.times.at(regression.which));
     }
     case Worse::broken:
     case Worse::lost:

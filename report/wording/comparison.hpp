@@ -18,4 +18,7 @@ namespace mprof {
 [[nodiscard]] std::string regression_text(const Words& words, const CaseComparison& c,
                                           const Regression& regression);
 
+/// "map +268.5 %, no change above 4.2×: B was disturbed: other processes used the CPUs".
+[[nodiscard]] std::string undecided_text(const Words& words, const TimeComparison& time);
+
 }  // namespace mprof

@@ -271,9 +271,9 @@ std::string text_of(const DisturbedCase& disturbed, const Where& where) {
   const std::string again =
       disturbed.retries > 0 ? fmt::format(" though they were taken again {}", times_word(disturbed.retries))
                             : "";
-  return fmt::format("The {} of {} {} were disturbed{}: {} No verdict hangs on {}.",
+  return fmt::format("The {} of {} {} were disturbed{}: {} Verdicts count only what this cannot explain.",
                      by_host_alone ? "host times" : "samples", id, at(where), again,
-                     sentence(to_text(disturbed.by)), by_host_alone ? "them" : "its times");
+                     sentence(to_text(disturbed.by)));
 }
 
 std::string text_of(const DisturbedCases& disturbed, const Where&) {
@@ -284,7 +284,7 @@ std::string text_of(const DisturbedCases& disturbed, const Where&) {
   std::vector<std::string> causes;
   for (const auto& [cause, cases] : disturbed.causes)
     causes.push_back(cases == disturbed.cases ? cause : fmt::format("{} ({} of them)", cause, cases));
-  return fmt::format("The {} of {} were disturbed: {}. No verdict hangs on them.",
+  return fmt::format("The {} of {} were disturbed: {}. Verdicts count only what this cannot explain.",
                      disturbed.part == DisturbedPart::all ? "times" : "host times", of_all,
                      format::list(causes));
 }

@@ -111,7 +111,8 @@ std::string meaning_of_verdicts() {
   return fmt::format(
       "Faster or slower: a t-test on the logarithms of the rounds' medians, with the variances that ± has, "
       "has p of at most {} %, and the change exceeds {}. Same: the 95 % interval of the change lies within "
-      "that. Anything else is inconclusive, and so is a time that was disturbed.",
+      "that. Anything else is inconclusive. Of a time that was disturbed, only what the disturbance cannot "
+      "explain counts.",
       100 * significance, thresholds_text());
 }
 

@@ -2,6 +2,8 @@
 #include "report/wording/judgement.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,6 +30,34 @@ std::string thresholds_text(const Thresholds& thresholds) {
   return thresholds.host <= thresholds.device
              ? device
              : fmt::format("{} ({} by the host's clock)", device, threshold_text(thresholds.host));
+}
+
+std::string excluded_text(double change) {
+  constexpr double as_factor = 1;  // from a doubling on
+  const double value = change < as_factor ? 100 * change : 1 + change;
+  const double step = std::pow(10, std::floor(std::log10(std::max(value, 0.1))) - 1);
+  const double up = std::ceil(value / step - 1e-9) * step;
+  return change < as_factor ? format::about(up, Unit::percent) : format::plain_times(up);
+}
+
+std::string no_change_text(const SpeedUp& speed_up) {
+  return speed_up.no_change_above ? "no change above " + excluded_text(*speed_up.no_change_above)
+                                  : std::string();
+}
+
+std::string verdict_text(const SpeedUp& speed_up) {
+  const std::string verdict(to_string(speed_up.verdict));
+  return speed_up.no_change_above ? fmt::format("{}, ≤ {}", verdict, excluded_text(*speed_up.no_change_above))
+                                  : verdict;
+}
+
+std::string despite_text(const SpeedUp& speed_up) {
+  const std::optional<double> least = speed_up.at_least();
+  if (!least || speed_up.disturbed.empty()) return {};
+  std::vector<std::string> causes;
+  for (const std::string& cause : speed_up.disturbed) causes.push_back(format::one_line(cause));
+  return fmt::format("at least {} as {}, although {}", format::times(*least),
+                     speed_up.verdict == Verdict::faster ? "fast" : "long", format::list(causes));
 }
 
 std::string no_interval(const Estimate& estimate) {

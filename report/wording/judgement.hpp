@@ -16,6 +16,20 @@ namespace mprof {
 /// "1 % (3 % by the host's clock)"
 [[nodiscard]] std::string thresholds_text(const Thresholds& thresholds = {});
 
+/// "2.5 %", or "4.2×" of what is more than twice as long: the smallest change that the data exclude, rounded
+/// up.
+[[nodiscard]] std::string excluded_text(double change);
+
+/// "no change above 2.5 %"; empty where nothing is excluded.
+[[nodiscard]] std::string no_change_text(const SpeedUp& speed_up);
+
+/// "slower"; "inconclusive, ≤ 2.5 %" of what is no change.
+[[nodiscard]] std::string verdict_text(const SpeedUp& speed_up);
+
+/// "at least 34× as fast, although other processes used the CPUs": of a change, where something disturbed a
+/// time; otherwise empty.
+[[nodiscard]] std::string despite_text(const SpeedUp& speed_up);
+
 /// Why a value has no interval, as a note says it.
 [[nodiscard]] std::string no_interval(const Estimate& estimate);
 

@@ -87,7 +87,8 @@ TEST(HostLoad, DisturbsFromATenthOfTheUsableCpusOn) {
 
 TEST(HostLoad, DisturbsWhenAHypervisorTakesTime) {
   EXPECT_EQ(what_disturbs(load_of_a_second(1, 1, 0.03), 2), "");
-  EXPECT_EQ(what_disturbs(load_of_a_second(1, 1, 0.2), 2), "a hypervisor took CPU time: 10 %");
+  EXPECT_EQ(what_disturbs(load_of_a_second(1, 1, 0.2), 2),
+            "a hypervisor took CPU time: 10 % of the time of the 2 usable CPUs");
 }
 
 TEST(HostLoad, WaitingAloneIsNoSignOfOthers) {

@@ -89,7 +89,8 @@ TEST(Compare, ATimeThatWasDisturbedIsNoRegression) {
   const Comparison comparison = compare(samples::healthy(), later, {});
   const CaseComparison& slower = pair_of(comparison, "conv/cpu_threads@1000");
   EXPECT_EQ(slower.times[1].speed_up.verdict, Verdict::inconclusive);
-  EXPECT_EQ(slower.times[1].speed_up.reason, Why(Because::second_disturbed, {"the GPU throttled"}));
+  EXPECT_EQ(slower.times[1].speed_up.reason, Why(Because::disturbance_unbounded, {}, {},
+                                                 {Why(Because::second_disturbed, {"the GPU throttled"})}));
   EXPECT_TRUE(slower.regressions.empty());
   EXPECT_NE(render_comparison(comparison, "text", {120, {}}).find("B was disturbed: the GPU throttled"),
             std::string::npos);
@@ -202,6 +203,90 @@ TEST(Compare, MeansLeaveOutWhatWasDisturbed) {
   const MeanRatio beside = compare(a, b, {}).mean_of_ops();
   EXPECT_LT(beside.count, quiet.count);
   EXPECT_DOUBLE_EQ(beside.ratio, 1);
+}
+
+TEST(Compare, MeansSayHowManyTheyLeaveOut) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  b.started = "2026-11-02T00:00:00Z";
+  EXPECT_EQ(render_comparison(compare(a, b, {}), "md").find("left out: disturbed"), std::string::npos);
+  for (Measurement& row : samples::timing(b.cases[0]).measurements) row.disturbed = "the GPU throttled";
+  EXPECT_NE(render_comparison(compare(a, b, {}), "md").find("of 22 op times (2 left out: disturbed) and"),
+            std::string::npos)
+      << render_comparison(compare(a, b, {}), "md");
+}
+
+/// A program has no op but itself, and no time of one.
+TEST(Compare, WithoutATimeOnEitherSideThereIsNoRow) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  for (mprof::Run* run : {&a, &b}) {
+    for (Measurement& row : samples::timing(run->cases[0]).measurements) {
+      if (row.op != "layer1" || (row.metric != "op_time" && row.metric != "group_time")) continue;
+      row.samples.clear();
+      row.absent = "not recorded";
+    }
+  }
+  const Comparison comparison = compare(a, b, {.fail_on = {.inconclusive = true}});
+  EXPECT_EQ(comparison.cases[0].times.size(), 2U);
+  EXPECT_FALSE(comparison.failed());
+  EXPECT_NE(render_comparison(comparison, "text").find("No regression."), std::string::npos);
+}
+
+TEST(Compare, NamesOtherArgumentsOfAProgram) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  a.variants[0].command = {"./a.out", "data.bin", "1"};
+  b.variants[0].command = {"./a.out", "data.bin", "2"};
+  EXPECT_EQ(
+      compare(a, b, {}).notes,
+      std::vector<std::string>{a.variants[0].id +
+                               ": the command differs: ./a.out data.bin 1 in A, ./a.out data.bin 2 in B"});
+  EXPECT_TRUE(compare(a, a, {}).notes.empty());
+}
+
+/// Of 12 cases the first one's op takes 3.7 times as long, and nothing bounds what disturbed it.
+Comparison with_an_open_change() {
+  mprof::Run b = samples::healthy();
+  b.started = "2026-11-02T00:00:00Z";
+  for (Measurement& row : samples::timing(b.cases[0]).measurements) {
+    if (row.op != "layer1" || row.metric != "op_time") continue;
+    row.disturbed = "the GPU throttled";
+    for (double& sample : row.samples) sample *= 3.7;
+  }
+  return compare(samples::healthy(), b, {});
+}
+
+/// With plain blanks.
+std::string plain(std::string text) {
+  constexpr std::string_view no_break = "\u00a0";
+  for (std::size_t at = 0; (at = text.find(no_break, at)) != std::string::npos;)
+    text.replace(at, no_break.size(), " ");
+  return text;
+}
+
+TEST(Summaries, DoNotSayThatThereIsNoRegressionWhereThatIsNotKnown) {
+  const Comparison comparison = with_an_open_change();
+  EXPECT_FALSE(comparison.regression());
+  const std::string headline =
+      "No regression found; 1 of 36 times is undecided, by +270.0 % (conv/cpu_naive@100, layer1: B was "
+      "disturbed: the GPU throttled, and nothing recorded bounds how much).";
+  for (const char* format : {"text", "md"}) {
+    const std::string text = plain(render_comparison(comparison, format, {.width = 400}));
+    EXPECT_NE(text.find(headline), std::string::npos) << text;
+  }
+  const std::string same = render_comparison(compare(samples::healthy(), samples::healthy(), {}), "md");
+  EXPECT_NE(same.find("No regression."), std::string::npos) << same;
+}
+
+TEST(Summaries, TheStepSummaryAndJUnitNameWhatIsUndecidedBeyondTheThreshold) {
+  const Comparison comparison = with_an_open_change();
+  const std::string named = "layer1 +270.0 %: B was disturbed: the GPU throttled";
+  const std::string summary = plain(render_step_summary(comparison));
+  EXPECT_NE(summary.find("**Undecided beyond the threshold**"), std::string::npos) << summary;
+  EXPECT_NE(summary.find(named), std::string::npos) << summary;
+  const std::string junit = plain(comparison_junit(comparison));
+  EXPECT_NE(junit.find("layer1 +270.0 %: B was disturbed"), std::string::npos) << junit;
+  mprof::Run b = samples::healthy();
+  b.started = "2026-11-02T00:00:00Z";
+  EXPECT_EQ(render_step_summary(compare(samples::healthy(), b, {})).find("Undecided"), std::string::npos);
 }
 
 TEST(Compare, RefusesOtherMachinesUnlessAllowed) {

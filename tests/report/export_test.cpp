@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// A table by its columns, read as RFC 4180 has it.
-using Table = std::vector<std::map<std::string, std::string>>;
+using CsvRows = std::vector<std::map<std::string, std::string>>;
 
 std::vector<std::vector<std::string>> csv_records(const std::string& text) {
   std::vector<std::vector<std::string>> records;
@@ -57,9 +57,9 @@ std::vector<std::vector<std::string>> csv_records(const std::string& text) {
   return records;
 }
 
-Table read_table(const fs::path& file) {
+CsvRows read_table(const fs::path& file) {
   const auto records = csv_records(read_file(file));
-  Table table;
+  CsvRows table;
   for (std::size_t r = 1; r < records.size(); ++r) {
     EXPECT_EQ(records[r].size(), records[0].size()) << file << ", row " << r;
     table.emplace_back();
@@ -189,7 +189,7 @@ class ExportOfATrace : public ::testing::Test {
     static_cast<void>(exported({"perfetto"}));
     return Timeline(out / "trace.perfetto.json");
   }
-  [[nodiscard]] Table table(const std::string& name) const {
+  [[nodiscard]] CsvRows table(const std::string& name) const {
     static_cast<void>(exported({"csv"}));
     return read_table(out / name);
   }
@@ -376,8 +376,8 @@ TEST_F(ExportOfATrace, ShowsPausesOnTheTimelineAndLeavesThemOutOfTables) {
 }
 
 TEST_F(ExportOfATrace, TabulatesKernelsTransfersAndCallsInTheUnitsOfNsys) {
-  const Table kernels = table("kernels.csv"), transfers = table("transfers.csv"),
-              calls = table("api_calls.csv");
+  const CsvRows kernels = table("kernels.csv"), transfers = table("transfers.csv"),
+                calls = table("api_calls.csv");
   ASSERT_EQ(kernels.size(), 12U);
   const auto& kernel = kernels.front();
   EXPECT_EQ(kernel.at("case"), run.cases[0].id);
@@ -500,8 +500,8 @@ TEST(ExportOfARun, HasARowForEachMeasurementAndEachSample) {
   const test::TemporaryDirectory directory;
   const mprof::Run run = samples::healthy();
   static_cast<void>(write_export(run, {{"csv"}, directory.path()}));
-  const Table measurements = read_table(directory.path() / "measurements.csv"),
-              all_samples = read_table(directory.path() / "samples.csv");
+  const CsvRows measurements = read_table(directory.path() / "measurements.csv"),
+                all_samples = read_table(directory.path() / "samples.csv");
   std::size_t row = 0, sample = 0;
   for (const Case& c : run.cases) {
     for (const PassResult& pass : c.passes) {
@@ -557,7 +557,7 @@ TEST(ExportOfARun, HasAColumnForEachAxisAndEachQualityOfItsFamilies) {
   added.passes = {{.pass = Pass::timing, .status = Status::ok}};
   added.passes[0].measurements = {{"error_norm", "", "", Source::measured, {0.5}, ""}};
   static_cast<void>(write_export(run, {{"csv"}, directory.path()}));
-  const Table cases = read_table(directory.path() / "cases.csv");
+  const CsvRows cases = read_table(directory.path() / "cases.csv");
   ASSERT_EQ(cases.size(), run.cases.size());
   const auto &first = cases.front(), &last = cases.back();
   EXPECT_EQ(last.at("size"), "64");

@@ -44,8 +44,7 @@ TEST(RenderHistory, TextHasTheChangesTheNewestFirstIn80Columns) {
   place_of(text, "abc003 → 0abc004");
   place_of(text, "−5.0 %");
   place_of(text, "+3.0 %");
-  place_of(text,
-           "1 time without a change: 1 the same from first to last, 0 not to be told. --all shows them.");
+  place_of(text, "1 time without a change: 1 the same from first to last, 0 undecided. --all shows them.");
   EXPECT_TRUE(text.ends_with("2 changes in 2 of 3 times.\n")) << text;
   EXPECT_EQ(text.find("total"), std::string::npos) << "it did not change";
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {

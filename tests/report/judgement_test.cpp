@@ -89,18 +89,51 @@ TEST(Judge, SaysHowManyMoreRoundsWouldTell) {
 Value disturbed_time(double time, std::string cause, std::string detail = {}) {
   Value value{estimate(time, 0.001), {}};
   value.estimate->disturbed.by = {{std::move(cause), std::move(detail)}};
+  value.estimate->lengthened.reset();
   return value;
 }
 
-TEST(Judge, ADisturbedTimeHasNoVerdictHoweverFarApartTheyAre) {
+/// At most `most` times as long as undisturbed.
+Value lengthened_time(double time, double most) {
+  Value value = disturbed_time(time, "other processes used the CPUs");
+  value.estimate->lengthened = most;
+  return value;
+}
+
+TEST(Judge, OfADisturbedTimeCountsWhatTheDisturbanceCannotHaveMade) {
+  const Value quiet{estimate(1, 0.001), {}};
+  const SpeedUp slower = judge(quiet, lengthened_time(4, 3));
+  EXPECT_EQ(slower.verdict, Verdict::slower);
+  EXPECT_NEAR(*slower.at_least(), 4.0 / 3, 0.01);
+  EXPECT_EQ(slower.disturbed, std::vector<std::string>{"other processes used the CPUs"});
+  EXPECT_NEAR(slower.interval->high, 3.0 / 4, 0.01) << "undisturbed it may be shorter";
+  EXPECT_NEAR(slower.interval->low, 1.0 / 4, 0.01) << "and is not longer";
+  const SpeedUp faster = judge(lengthened_time(102, 3), quiet);
+  EXPECT_EQ(faster.verdict, Verdict::faster);
+  EXPECT_NEAR(*faster.at_least(), 34, 0.5);
+  const SpeedUp open = judge(quiet, lengthened_time(2.5, 3));
+  EXPECT_EQ(open.verdict, Verdict::inconclusive);
+  EXPECT_EQ(open.reason.because, Because::disturbance_explains);
+  EXPECT_NEAR(*open.no_change_above, 1.5, 0.02);
+  EXPECT_FALSE(open.more_rounds) << "which would be disturbed as well";
+  EXPECT_EQ(judge(quiet, lengthened_time(0.9, 3)).verdict, Verdict::faster)
+      << "the disturbed side is shorter in spite of it";
+  EXPECT_EQ(judge(quiet, lengthened_time(1, 3)).verdict, Verdict::inconclusive) << "it can hide a change";
+  EXPECT_EQ(judge(quiet, lengthened_time(1, 3)).reason.because, Because::disturbance_hides);
+  EXPECT_EQ(judge(lengthened_time(1, 3), lengthened_time(4, 2)).verdict, Verdict::slower)
+      << "that of the longer side counts";
+}
+
+TEST(Judge, ADisturbedTimeThatNothingBoundsHasNoVerdictHoweverFarApartTheyAre) {
   const Value quiet{estimate(1, 0.001), {}}, loud = disturbed_time(2, "the GPU throttled");
   for (const auto& [before, after, reason] : {std::tuple(quiet, loud, Because::second_disturbed),
                                               {loud, quiet, Because::first_disturbed},
                                               {loud, loud, Because::both_disturbed}}) {
     const SpeedUp open = judge(before, after);
     EXPECT_EQ(open.verdict, Verdict::inconclusive);
-    EXPECT_EQ(open.reason, Why(reason, {"the GPU throttled"}));
-    EXPECT_TRUE(open.disturbed);
+    EXPECT_EQ(open.reason, Why(Because::disturbance_unbounded, {}, {}, {Why(reason, {"the GPU throttled"})}));
+    EXPECT_TRUE(open.is_open_by_disturbance());
+    EXPECT_FALSE(open.no_change_above);
     EXPECT_EQ(open.factor, before->median / after->median) << "it is shown all the same";
     EXPECT_TRUE(open.interval);
     EXPECT_FALSE(open.p);
@@ -114,9 +147,9 @@ TEST(Judge, TheSameCauseOnBothSidesIsOneHoweverMuchItWas) {
   before.estimate->disturbed.rounds = 2;
   after.estimate->disturbed.rounds = 3;
   before.estimate->disturbed.of_rounds = after.estimate->disturbed.of_rounds = 5;
-  EXPECT_EQ(judge(before, after).reason, Why(Because::both_disturbed, {"another process used the GPU"}));
+  EXPECT_EQ(why_disturbed({before, after}), Why(Because::both_disturbed, {"another process used the GPU"}));
   const Value throttled = disturbed_time(2, "the GPU throttled");
-  EXPECT_EQ(judge(before, throttled).reason.because, Because::each_disturbed);
+  EXPECT_EQ(why_disturbed({before, throttled}).because, Because::each_disturbed);
 }
 
 TEST(JudgeTogether, ADisturbedTimeMakesTheOthersNoLessSure) {
@@ -168,6 +201,17 @@ TEST(StepOfTheClock, LeavesTheSameTheSame) {
   EXPECT_EQ(of_two_runs(at_clock(1, 1.98e9), at_clock(1.001, 1.9795e9)), Verdict::same);
   EXPECT_EQ(of_two_runs(at_clock(1, 1.98e9), at_clock(1 / 1.0076, 1.995e9)), Verdict::inconclusive)
       << "a change of up to 1.5 % could hide behind it";
+}
+
+TEST(Judge, SaysTheSmallestChangeThatTheDataExclude) {
+  const Value before{estimate(1, 0.01), {}};
+  EXPECT_FALSE(judge(before, {estimate(1.1, 0.01), {}}).no_change_above) << "it is a change";
+  for (const double time : {0.99, 1.0, 1.01}) {
+    const SpeedUp judged = judge(before, {estimate(time, 0.01), {}});
+    const RatioTest test = test_ratio(rounds_of(*before), rounds_of(estimate(time, 0.01))).value();
+    EXPECT_DOUBLE_EQ(*judged.no_change_above, std::max(test.interval.high, 1 / test.interval.low) - 1);
+    EXPECT_EQ(judged.verdict == Verdict::same, *judged.no_change_above <= Thresholds{}.device) << time;
+  }
 }
 
 /// What is sure alone need not be among many.

@@ -153,10 +153,12 @@ TEST(Cell, ADisturbedTimeHasANoteAndItsSpeedUpNoColour) {
   EXPECT_EQ(Cell::value({slow, {}}).note, "");
   EXPECT_EQ(Cell::speed_up(judge({slow, {}}, {fast, {}})).tone, Tone::good);
   slow.disturbed = {.by = {{"the GPU throttled"}}};
+  slow.lengthened.reset();
   EXPECT_EQ(Cell::value({slow, {}}).note, "disturbed: the GPU throttled");
   const Cell cell = Cell::speed_up(judge({slow, {}}, {fast, {}}));
   EXPECT_EQ(cell.tone, Tone::plain);
-  EXPECT_EQ(cell.note, "the time before was disturbed: the GPU throttled");
+  EXPECT_EQ(cell.note,
+            "the time before was disturbed: the GPU throttled, and nothing recorded bounds how much");
 }
 
 }  // namespace

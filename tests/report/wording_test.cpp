@@ -122,6 +122,35 @@ TEST(Wording, CallsTheSidesOfAReasonAsItIsTold) {
             "the default has no verified time: the best was disturbed: the GPU throttled (in 1 of 3 rounds)");
 }
 
+TEST(Wording, RoundsUpWhatIsExcluded) {
+  EXPECT_EQ(excluded_text(0.01501), "1.6\u00a0%");
+  EXPECT_EQ(excluded_text(0.015), "1.5\u00a0%");
+  EXPECT_EQ(excluded_text(0.0042), "0.42\u00a0%");
+  EXPECT_EQ(excluded_text(0.241), "25\u00a0%");
+  EXPECT_EQ(excluded_text(3.11), "4.2×");
+}
+
+TEST(Wording, OfAVerdictSaysWhatTheDataExcludeOrWhatItHoldsInSpiteOf) {
+  SpeedUp open;
+  EXPECT_EQ(verdict_text(open), "inconclusive");
+  EXPECT_EQ(no_change_text(open), "");
+  open.no_change_above = 0.24;
+  EXPECT_EQ(verdict_text(open), "inconclusive, ≤ 24\u00a0%");
+  EXPECT_EQ(no_change_text(open), "no change above 24\u00a0%");
+  SpeedUp slower{.factor = 0.25, .interval = Interval{0.2, 0.5}};
+  slower.verdict = Verdict::slower;
+  EXPECT_EQ(despite_text(slower), "");
+  slower.disturbed = {"other processes used the CPUs", "a hypervisor took CPU time"};
+  EXPECT_EQ(despite_text(slower),
+            "at least 2.00× as long, although other processes used the CPUs and a hypervisor took CPU time");
+  SpeedUp faster{.factor = 102, .interval = Interval{34, 102}};
+  faster.verdict = Verdict::faster;
+  faster.disturbed = {"other processes used the CPUs"};
+  EXPECT_EQ(despite_text(faster), "at least 34.0× as fast, although other processes used the CPUs");
+  faster.verdict = Verdict::inconclusive;
+  EXPECT_EQ(despite_text(faster), "");
+}
+
 TEST(Wording, LeavesNothingOfARecordThatDisturbsALine) {
   EXPECT_EQ(say(said("no\nroom")), "no room");
 }

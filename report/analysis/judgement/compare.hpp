@@ -105,7 +105,14 @@ struct CaseComparison {
 /// The geometric mean of B's times over A's.
 struct MeanRatio {
   double ratio = 1;
-  std::size_t count = 0;  ///< of times that both sides have; without any, the ratio means nothing
+  std::size_t count = 0;     ///< of times that both sides have; without any, the ratio means nothing
+  std::size_t left_out = 0;  ///< times that both sides have and that something disturbed
+};
+
+/// A time of which is not known whether it changed by more than its threshold.
+struct Undecided {
+  const CaseComparison* of_case = nullptr;
+  const TimeComparison* time = nullptr;
 };
 
 /// What a reader must know of a run to believe a comparison with it.
@@ -147,6 +154,10 @@ struct Comparison {
   [[nodiscard]] std::size_t count(Verdict verdict) const;
   /// Times that were not compared, for their conditions differ.
   [[nodiscard]] std::size_t incomparable() const;
+  /// What is undecided, the largest measured change first, and last what has no time on one side.
+  [[nodiscard]] std::vector<Undecided> undecided() const;
+  /// Whether an undecided time was measured to change by more than its threshold.
+  [[nodiscard]] bool is_beyond_threshold(const TimeComparison& time) const;
   /// Cases of which a time is known on both sides, and was compared.
   [[nodiscard]] std::size_t timed() const;
   /// These, and cases that have a regression without one: all in which B could be worse.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -38,6 +39,7 @@ std::vector<TimeComparison> times_of(const Case& a, const Case& b) {
     times.back().is_beside = true;
   }
   times.push_back(time_of(a, b, "total_time", ""));
+  std::erase_if(times, [](const TimeComparison& time) { return !time.a && !time.b; });
   return times;
 }
 
@@ -276,7 +278,11 @@ MeanRatio mean_ratio(const std::vector<CaseComparison>& cases, const IsWanted& i
   double sum = 0;
   for (const CaseComparison& c : cases) {
     for (const TimeComparison& time : c.times) {
-      if (!time.ratio || !(*time.ratio > 0) || time.speed_up.disturbed || !is_wanted(time)) continue;
+      if (!time.ratio || !(*time.ratio > 0) || !is_wanted(time)) continue;
+      if (!time.speed_up.disturbed.empty()) {
+        ++mean.left_out;
+        continue;
+      }
       sum += std::log(*time.ratio);
       ++mean.count;
     }
@@ -363,6 +369,20 @@ void note_defaults(std::vector<std::string>& notes, const CasePair& pair) {
                                          format::one_line(name), before, after);
     if (before != after && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
+}
+
+/// A program that was given other arguments does other work.
+void note_commands(std::vector<std::string>& notes, const CasePair& pair, const Run& a, const Run& b) {
+  const VariantInfo* const before = find_variant(a, pair.a->key.variant);
+  const VariantInfo* const after = find_variant(b, pair.b->key.variant);
+  if (before == nullptr || after == nullptr || before->command == after->command) return;
+  if (before->command.empty() || after->command.empty()) return;
+  const auto text = [](const VariantInfo& info) {
+    return format::one_line(fmt::format("{}", fmt::join(info.command, " ")));
+  };
+  std::string note = fmt::format("{}: the command differs: {} in A, {} in B",
+                                 format::one_line(pair.a->key.variant), text(*before), text(*after));
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
 }
 
 std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
@@ -456,6 +476,24 @@ std::size_t Comparison::incomparable() const {
   return number;
 }
 
+bool Comparison::is_beyond_threshold(const TimeComparison& time) const {
+  return time.ratio && is_judged(time, Verdict::inconclusive) &&
+         std::max(*time.ratio, 1 / *time.ratio) - 1 > thresholds.of(*time.a, *time.b);
+}
+
+std::vector<Undecided> Comparison::undecided() const {
+  std::vector<Undecided> all;
+  for (const CaseComparison& c : cases) {
+    for (const TimeComparison& time : c.times) {
+      if (is_judged(time, Verdict::inconclusive)) all.push_back({&c, &time});
+    }
+  }
+  std::ranges::stable_sort(all, std::greater{}, [](const Undecided& one) {
+    return one.time->ratio ? std::abs(std::log(*one.time->ratio)) : -1;
+  });
+  return all;
+}
+
 std::size_t Comparison::timed() const {
   return static_cast<std::size_t>(std::ranges::count_if(cases, is_timed));
 }
@@ -488,6 +526,7 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
     comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
     note_choices(comparison.notes, pair);
     note_defaults(comparison.notes, pair);
+    note_commands(comparison.notes, pair, a, b);
   }
   require_something_to_compare(comparison, options);
   comparison.only_in_a = ids_of(paired.only_in_a);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/rounds.hpp"
+#include "report/analysis/judgement/lengthened.hpp"
 
 namespace mprof {
 namespace {
@@ -32,7 +33,11 @@ Value value_of(const Case& c, std::string_view metric, std::string_view op) {
   const bool without_reason =
       measurement != nullptr && measurement->samples.empty() && measurement->absent.empty();
   if (measurement == nullptr || without_reason) return absent_value(why_not_recorded(c));
-  return value_of(*measurement);
+  Value value = value_of(*measurement);
+  if (!value || value->disturbed.empty()) return value;
+  const PassResult* const timing = find_pass(c, Pass::timing);
+  if (timing != nullptr) value.estimate->lengthened = most_lengthened(*timing, *measurement);
+  return value;
 }
 
 bool is_printed_of_others(const Case& c, std::string_view metric, std::string_view op) {
@@ -62,6 +67,7 @@ Value value_of(const Measurement& measurement) {
   estimate.sm_clock = measurement.sm_clock;
   estimate.gpu = measurement.gpu;
   estimate.disturbed = disturbed_in(measurement.disturbed);
+  if (!estimate.disturbed.empty()) estimate.lengthened.reset();
   if (estimate.rounds == 1) estimate.within = variance_of_median(samples);
   estimate.interval = next_run_interval(rounds_of(estimate));
   return {estimate, {}};
@@ -88,7 +94,8 @@ void borrow_variations(Estimate& before, Estimate& after) {
 }
 
 Rounds rounds_of(const Estimate& time) {
-  return {time.median, static_cast<double>(time.rounds), time.between, time.common, time.sm_clock.step};
+  return {time.median,        static_cast<double>(time.rounds), time.between, time.common,
+          time.sm_clock.step, time.lengthened.value_or(1)};
 }
 
 std::optional<double> relative_half_width(const Estimate& estimate) {

@@ -33,7 +33,9 @@ struct Estimate {
   /// Of a time: a number of the GPU that took it, or of all together that did; 0: none did, or it is not
   /// known.
   std::size_t gpu = 0;
-  Disturbed disturbed{};  ///< of a time: what disturbed its samples, so that it has no verdict
+  Disturbed disturbed{};  ///< of a time: what disturbed its samples
+  /// Of a time: at most how many times as long as undisturbed; nothing: nothing bounds it.
+  std::optional<double> lengthened = 1;
 };
 
 /// The time as its rounds know it.
@@ -64,7 +66,8 @@ struct Value {
 /// why.
 [[nodiscard]] Value value_of(const Case& c, std::string_view metric, std::string_view op = {});
 
-/// The middle of its samples, or the reason why it has none.
+/// The middle of its samples, or the reason why it has none. What disturbed it bounds nothing without its
+/// case.
 [[nodiscard]] Value value_of(const Measurement& measurement);
 
 /// Whether a program prints this metric of some of its ops and never of this one, which is known by its trace

@@ -49,6 +49,7 @@ bool readings_differ(std::string_view metric, const Estimate& a, const Estimate&
 struct Change {
   bool is_certain = false;  ///< there is one
   Why open{};               ///< why it cannot be told whether there is one; nothing: it can
+  SpeedUp speed_up{};       ///< of a time
 };
 
 /// Of a time what the verdict on it says; of anything else that has intervals, that they do not overlap.
@@ -58,7 +59,7 @@ Change change_of(std::string_view metric, const Estimate& before, const Estimate
   const Metric* row = find_metric(metric);
   if (row != nullptr && row->unit == Unit::second) {
     const SpeedUp speed_up = judge({before, {}}, {after, {}});
-    return {is_change(speed_up.verdict), speed_up.reason};
+    return {is_change(speed_up.verdict), speed_up.reason, speed_up};
   }
   if (after.interval->high < before.interval->low || before.interval->high < after.interval->low)
     return {true, {}};
@@ -101,6 +102,11 @@ Judged judge_change(const Expectation& expectation, const Change& change, const 
     return {Outcome::not_met, should_fall ? Because::rose : Because::fell};
   const double smaller = std::min(before.median, after.median);
   if (!expectation.factor || !(smaller > 0)) return {};
+  if (const auto least = change.speed_up.at_least(); least && !change.speed_up.disturbed.empty()) {
+    if (*least >= *expectation.factor) return {};
+    return {Outcome::not_told,
+            {Because::disturbance_hides, {}, {}, {why_disturbed({{before, {}}, {after, {}}})}}};
+  }
   const double factor = std::max(before.median, after.median) / smaller;
   if (factor >= *expectation.factor) return {};
   return {Outcome::not_met, {Because::changed_too_little, {}, {factor, *expectation.factor}}};

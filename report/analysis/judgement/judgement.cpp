@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -48,10 +49,24 @@ std::vector<double> multipliers(const std::vector<double>& p) {
   return result;
 }
 
-/// The change without what the machine may have moved the time by.
-double change_beyond_step(const RatioTest& test) {
+/// The change without what the machine, or what disturbed a time, may have moved it by.
+double change_beyond_excuse(const RatioTest& test) {
   const double difference = std::log(test.ratio);
-  return std::expm1(std::copysign(std::max(0.0, std::abs(difference) - test.step), difference));
+  return std::expm1(
+      std::copysign(std::max(0.0, std::abs(difference) - test.excuse.of(difference)), difference));
+}
+
+/// Whether nothing disturbed either time by more than what is known.
+bool is_bounded(const TimePair& pair) {
+  return pair.before->lengthened && pair.after->lengthened;
+}
+
+/// What disturbed them, and how much of the difference that can be.
+Why why_open(const TimePair& pair, const RatioTest& test) {
+  const double excuse = test.excuse.of(std::log(test.ratio)) - test.step;
+  const Why why = why_disturbed(pair);
+  return excuse > 0 ? Why(Because::disturbance_explains, {}, {std::exp(excuse)}, {why})
+                    : Why(Because::disturbance_hides, {}, {}, {why});
 }
 
 /// Healthy GPUs of one model differ by so much on average (P. Sinha and others, SC 2022): a change of times
@@ -76,7 +91,7 @@ void say_what_is_missing(SpeedUp& result, const Estimate& before, const Estimate
   const double change = std::abs(test.ratio - 1), step = std::expm1(test.step);
   const bool is_seen = change > threshold;
   const double narrow = (is_seen ? change : threshold - change / 2) - step;
-  if (step > 0 && (narrow <= 0 || (is_seen && std::abs(change_beyond_step(test)) <= threshold))) {
+  if (step > 0 && (narrow <= 0 || (is_seen && std::abs(change_beyond_excuse(test)) <= threshold))) {
     result.reason = step_of_clock(before, after, step, threshold);
     return;
   }
@@ -107,17 +122,32 @@ struct Tested {
 void decide(SpeedUp& result, const Estimate& before, const Estimate& after, const Tested& tested, double p,
             double together, double threshold, Apart apart) {
   const RatioTest& test = *tested.test;
-  const double change = change_beyond_step(*tested.change);
+  const double change = change_beyond_excuse(*tested.change);
   result.p = p;
+  result.no_change_above = excluded_change(test.interval);
   if (is_within(test.interval, threshold)) {
     result.verdict = Verdict::same;
   } else if (p <= significance && std::abs(change) > threshold) {
     result.verdict = change < 0 ? Verdict::faster : Verdict::slower;
+    result.no_change_above.reset();
   } else if (tested.change->step > test.step && std::abs(test.ratio - 1) > threshold) {
     result.reason = {Because::other_gpus_run_on_one, {}, {between_gpus}};
+  } else if (!result.disturbed.empty()) {
+    result.reason = why_open({{before, {}}, {after, {}}}, test);
   } else {
     say_what_is_missing(result, before, after, test, threshold, apart, together);
   }
+}
+
+/// Of both times, each cause once.
+std::vector<std::string> causes_of(const TimePair& pair) {
+  std::vector<std::string> causes;
+  for (const Value* time : {&pair.before, &pair.after}) {
+    for (const Disturbance& one : (*time)->disturbed.by) {
+      if (std::ranges::find(causes, one.cause) == causes.end()) causes.push_back(one.cause);
+    }
+  }
+  return causes;
 }
 
 Tested tested(const TimePair& pair, Apart apart) {
@@ -142,31 +172,40 @@ Tested tested(const TimePair& pair, Apart apart) {
     one.test.reset();
     one.result.reason = {Because::other_gpus, {}, {between_gpus}};
   }
-  if (const Why why = why_disturbed(pair); !why.empty()) {
+  one.result.disturbed = causes_of(pair);
+  if (!one.result.disturbed.empty() && !is_bounded(pair)) {
     one.test.reset();
-    one.result.reason = why;
-    one.result.disturbed = true;
+    one.result.reason = {Because::disturbance_unbounded, {}, {}, {why_disturbed(pair)}};
   }
   return one;
 }
 
+bool is_disturbed(const Tested& one) {
+  return !one.result.disturbed.empty();
+}
+
 std::vector<SpeedUp> judge_all(std::span<const TimePair> pairs, const Thresholds& thresholds, Apart apart) {
   std::vector<Tested> all;
-  std::vector<double> p;
+  std::map<bool, std::vector<double>> p;  // of those that something disturbed, and of the others
   for (const TimePair& pair : pairs) {
     all.push_back(tested(pair, apart));
-    if (all.back().test) p.push_back(all.back().change->p);
+    if (all.back().test) p[is_disturbed(all.back())].push_back(all.back().change->p);
   }
-  const std::vector<double> adjusted = holm(p), together = multipliers(p);
+  std::map<bool, std::vector<double>> adjusted, together;
+  for (const auto& [disturbed, of_them] : p) {
+    adjusted[disturbed] = holm(of_them);
+    together[disturbed] = multipliers(of_them);
+  }
   std::vector<SpeedUp> results;
-  std::size_t next = 0;
+  std::map<bool, std::size_t> next;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const bool disturbed = is_disturbed(all[i]);
     SpeedUp& result = results.emplace_back(std::move(all[i].result));
     if (!all[i].test) continue;
     const Estimate &before = *pairs[i].before, &after = *pairs[i].after;
-    decide(result, before, after, all[i], adjusted[next], together[next], thresholds.of(before, after),
-           apart);
-    ++next;
+    const std::size_t at = next[disturbed]++;
+    decide(result, before, after, all[i], adjusted[disturbed][at], together[disturbed][at],
+           thresholds.of(before, after), apart);
   }
   return results;
 }
@@ -206,8 +245,17 @@ bool contradict(Verdict a, Verdict b) {
   return is_change(a) && is_change(b) && a != b;
 }
 
+double excluded_change(const Interval& ratio) {
+  return std::max(ratio.high, 1 / ratio.low) - 1;
+}
+
 bool is_within(const Interval& ratio, double threshold) {
-  return ratio.low >= 1 / (1 + threshold) && ratio.high <= 1 + threshold;
+  return excluded_change(ratio) <= threshold;
+}
+
+std::optional<double> SpeedUp::at_least() const {
+  if (!is_change(verdict) || !interval) return std::nullopt;
+  return verdict == Verdict::faster ? interval->low : 1 / interval->high;
 }
 
 std::optional<Interval> SpeedUp::ratio_interval() const {

@@ -44,16 +44,31 @@ struct SpeedUp {
   std::optional<double> factor{};
   std::optional<Interval> interval{};  ///< 95 %, of the factor
   std::optional<double> p{};           ///< of a factor so far from 1 where there is no difference
-  Why absent{};                        ///< why there is no factor
+  /// Of what is no change: the smallest one that the data exclude, as a share of the time; 0.015: none above
+  /// 1.5 %.
+  std::optional<double> no_change_above{};
+  Why absent{};  ///< why there is no factor
   Verdict verdict = Verdict::inconclusive;
-  Why reason{};                         ///< why the verdict is inconclusive
-  std::optional<double> more_rounds{};  ///< about so many more a side would tell, where that is all
-  bool disturbed = false;               ///< that is why: a time was
+  Why reason{};                          ///< why the verdict is inconclusive
+  std::optional<double> more_rounds{};   ///< about so many more a side would tell, where that is all
+  std::vector<std::string> disturbed{};  ///< what disturbed the times, each cause once
 
   explicit operator bool() const { return factor.has_value(); }
+  /// Whether it is open, and what disturbed the times is why.
+  [[nodiscard]] bool is_open_by_disturbance() const {
+    return verdict == Verdict::inconclusive && !disturbed.empty();
+  }
+  /// How many times as fast, or as slow, at least, whatever disturbed the times; nothing of what is no
+  /// change.
+  [[nodiscard]] std::optional<double> at_least() const;
   /// 95 %, of the time after over the one before.
   [[nodiscard]] std::optional<Interval> ratio_interval() const;
 };
+
+/// The smallest change, as a share of the time, that the interval of a ratio excludes. With 95 % intervals
+/// these are two one-sided tests at 2.5 % each (D. J. Schuirmann, A comparison of the two one-sided tests
+/// procedure and the power approach, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680).
+[[nodiscard]] double excluded_change(const Interval& ratio);
 
 /// Whether the interval of a ratio lies within a threshold around 1.
 [[nodiscard]] bool is_within(const Interval& ratio, double threshold);
@@ -63,9 +78,10 @@ struct SpeedUp {
 /// A time before and after, of one run, by test_ratio() on the logarithms of their rounds. Faster or
 /// slower: p is at most `significance`, and the change exceeds the threshold: a test and an effect. Same: the
 /// 95 % interval of the change lies within the threshold. Otherwise inconclusive, with about how many more
-/// rounds would tell. A time that was disturbed is not tested: inconclusive, with what disturbed it. Of times
-/// that other GPUs took a change counts only where it is more than healthy ones of a model differ by. Never
-/// call it with a time whose output failed its verification.
+/// rounds would tell. Of times that were disturbed a change counts by what exceeds the most that this can
+/// have made; where nothing bounds it, they are not tested. Of times that other GPUs took a change counts
+/// only where it is more than healthy ones of a model differ by. Never call it with a time whose output
+/// failed its verification.
 [[nodiscard]] SpeedUp judge(const Value& before, const Value& after, const Thresholds& thresholds = {});
 
 /// Two times that are judged together with others.
@@ -75,13 +91,13 @@ struct TimePair {
 };
 
 /// The same of many pairs, by default of two runs, so that a call of "faster" or "slower" anywhere among them
-/// is wrong once in twenty times at the most: their p are adjusted by Holm's method, those of disturbed times
-/// left out. In the order given.
+/// is wrong once in twenty times at the most: their p are adjusted by Holm's method. Those of disturbed times
+/// count for each other alone, so that they make the others no less sure. In the order given.
 [[nodiscard]] std::vector<SpeedUp> judge_together(std::span<const TimePair> pairs,
                                                   const Thresholds& thresholds = {},
                                                   Apart apart = Apart::in_two_runs);
 
-/// Why a disturbed pair has no verdict; nothing when nothing disturbed it.
+/// What disturbed a pair, as a reason; nothing when nothing did.
 [[nodiscard]] Why why_disturbed(const TimePair& pair);
 
 /// Whether nothing tells a time from the best one, which is no longer: both have an interval, nothing

@@ -76,8 +76,10 @@ void decide(SessionTime& time, double p, double p_of_control, std::size_t blocks
     result.verdict = time.test->ratio < 1 ? Verdict::faster : Verdict::slower;
   } else if (is_within(time.test->interval, threshold)) {
     result.verdict = Verdict::same;
+    result.no_change_above = excluded_change(time.test->interval);
   } else {
     result.reason = Because::blocks_do_not_tell;
+    result.no_change_above = excluded_change(time.test->interval);
   }
 }
 

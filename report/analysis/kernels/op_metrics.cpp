@@ -30,6 +30,10 @@ void add_variation(Estimate& sum, const std::vector<Estimate>& times) {
     sum.clock = std::max(sum.clock, time.clock);
     sum.sm_clock.step = std::max(sum.sm_clock.step, time.sm_clock.step);
     if (sum.disturbed.empty()) sum.disturbed = time.disturbed;  // all are of one pass
+    if (!time.lengthened)
+      sum.lengthened.reset();
+    else if (sum.lengthened)
+      sum.lengthened = std::max(*sum.lengthened, *time.lengthened);
   }
   sum.between.value = deviation * deviation;
   sum.interval = next_run_interval(rounds_of(sum));

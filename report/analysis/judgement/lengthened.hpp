@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "model/run.hpp"
+
+/// How much of a time what disturbed it can have made: docs/how-it-works/disturbances.md has the model and
+/// where its figures come from.
+namespace mprof {
+
+/// By what factor a neighbour on other CPUs slows work at most, by caches, memory and sibling threads, and
+/// without taking a CPU from it. T. Moscibroda and O. Mutlu, Memory performance attacks: denial of memory
+/// service in multi-core systems, USENIX Security 2007, saw 2.9; scripts/maintenance/neighbours.cpp, at most
+/// 1.7.
+inline constexpr double most_by_neighbours = 3;
+
+/// How many times as long as undisturbed a disturbed time of a timing pass became at most, by what its rounds
+/// say and by how long its threads waited for CPUs; the geometric mean over its rounds, as its middle is.
+/// nullopt where nothing that was recorded bounds it.
+[[nodiscard]] std::optional<double> most_lengthened(const PassResult& pass, const Measurement& row);
+
+}  // namespace mprof
