@@ -47,6 +47,7 @@ ordered_json gpu_history_json(const FleetHistory& history) {
                     {"gpu", history.gpu},
                     {"runs", history.runs},
                     {"times", history.times},
+                    {"no_change_above_5_percent", history.bounded},
                     {"declined", history.declined},
                     {"performance", history.performance},
                     {"declined_times", std::move(declined)}};

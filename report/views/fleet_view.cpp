@@ -135,6 +135,7 @@ Table histories_table(const Fleet& fleet) {
       .numbers("Runs")
       .text("Verdict")
       .numbers("Slower times")
+      .numbers("No change above 5 %")
       .numbers("Performance");
   table.text("Since").text("Most in");
   for (const FleetHistory& history : fleet.histories) {
@@ -148,6 +149,8 @@ Table histories_table(const Fleet& fleet) {
                                        : Cell::words("as before", Tone::quiet));
       cells.push_back(Cell::figure(fmt::format("{} of {}", history.declined_times.size(), history.times))
                           .valued(static_cast<double>(history.declined_times.size())));
+      cells.push_back(Cell::figure(fmt::format("{} of {}", history.bounded, history.times))
+                          .valued(static_cast<double>(history.bounded)));
       if (!history.declined_times.empty()) {
         const DeclinedTime& most = history.declined_times.front();
         cells.push_back(Cell::figure(format::percent(history.performance)).valued(history.performance));

@@ -99,7 +99,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {no_time_in_second, "no time in {after}: {why}"},
     {each_disturbed, "{before} was disturbed: {why}; {after} was disturbed: {why1}"},
     {disturbance_unbounded, "{why}, and nothing recorded bounds how much"},
-    {disturbance_explains, "{why}, which can make a time {number} as long", {As::factor}},
+    {disturbance_explains, "{why}, which can explain the change"},
     {disturbance_hides, "{why}, which can hide a change"},
     {clock_step,
      "without a step of the SM clock ({number}) it would be within {number1}: its own cycles were not "

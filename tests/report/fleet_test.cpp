@@ -328,12 +328,20 @@ TEST(FleetHistoryTest, AGpuThatIsSlowerThanItWasIsNamedWithTheDay) {
   const FleetHistory history = daily_history(slower, slower);
   EXPECT_TRUE(history.declined);
   EXPECT_EQ(history.runs, 6U);
+  EXPECT_EQ(history.bounded, 0U);
   ASSERT_EQ(history.declined_times.size(), 2U);
   EXPECT_NEAR(history.performance, 1 / 1.2, 0.01);
   EXPECT_EQ(history.declined_times[0].since, samples::on_day(4, 1, 1).started);
   Fleet fleet;
   fleet.histories = {history};
   EXPECT_TRUE(fleet.is_bad());
+}
+
+TEST(FleetHistoryTest, SaysOfHowManyTimesTheDataExcludeAChange) {
+  const auto same = [](std::size_t) { return 1e-3; };
+  const FleetHistory history = daily_history(same, same);
+  EXPECT_GT(history.times, 0U);
+  EXPECT_EQ(history.bounded, history.times);
 }
 
 TEST(FleetHistoryTest, AGpuThatIsAsItWasOrOnceWasSlowerIsNot) {

@@ -80,6 +80,12 @@ bool has_declined(const HistorySeries& series) {
   return last.speed_up.verdict == Verdict::slower && 1 / last.ratio < slow_performance;
 }
 
+/// Whether its data exclude a change that is worth a word, from the first run to the last.
+bool excludes_decline(const HistorySeries& series) {
+  const std::optional<double>& bound = series.overall.speed_up.no_change_above;
+  return series.changes.empty() && bound && *bound <= noticeable_change;
+}
+
 /// Records of earlier versions have no checksum: there the error against the reference, to its last bit,
 /// stands for it.
 constexpr std::string_view by_error = "error ";
@@ -454,6 +460,7 @@ FleetHistory judge_history(const FleetMember& newest, std::vector<RecordedRun> r
         for (const HistorySeries& series : c.series) {
           if (series.op.empty()) continue;  // the whole case is the sum of its ops, and of the host's times
           ++judged.times;
+          judged.bounded += excludes_decline(series) ? 1 : 0;
           if (!has_declined(series)) continue;
           const HistoryChange& change = series.changes.back();
           judged.declined_times.push_back(

@@ -61,6 +61,7 @@ struct FleetHistory {
   std::string gpu{};   ///< its UUID
   std::size_t runs = 0;
   std::size_t times = 0;                       ///< that two runs have at least
+  std::size_t bounded = 0;                     ///< of them, whose data exclude a noticeable change
   double performance = 1;                      ///< that of the declined times, in the median
   std::vector<DeclinedTime> declined_times{};  ///< the most first
   bool declined = false;                       ///< in so many of its times that the GPU is slower than it was
