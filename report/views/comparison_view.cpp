@@ -47,7 +47,11 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
   Table table("times", "Times, A to B");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
   table.numbers("Speed-up").spare().text("Verdict");  // the change says it as well
-  table.numbers("More rounds").spare();
+  const bool wants_rounds = std::ranges::any_of(cases, [](const CaseComparison* c) {
+    return std::ranges::any_of(
+        c->times, [](const TimeComparison& time) { return time.speed_up.more_rounds.has_value(); });
+  });
+  if (wants_rounds) table.numbers("More rounds").spare();
   for (const CaseComparison* c : cases) {
     for (const TimeComparison& time : c->times) {
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
@@ -57,9 +61,15 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
       const Cell factor =
           time.speed_up ? Cell::figure(format::times(*time.speed_up.factor)).valued(*time.speed_up.factor)
                         : Cell::missing(time.speed_up.absent);
-      table.row({Cell::words(compared_name(*c)), Cell::words(time_name(comparison, *c, time)),
-                 Cell::value(time.a), Cell::value(time.b), change, factor, verdict_cell(time),
-                 more_rounds_cell(time.speed_up)});
+      std::vector<Cell> cells{Cell::words(compared_name(*c)),
+                              Cell::words(time_name(comparison, *c, time)),
+                              Cell::value(time.a),
+                              Cell::value(time.b),
+                              change,
+                              factor,
+                              verdict_cell(time)};
+      if (wants_rounds) cells.push_back(more_rounds_cell(time.speed_up));
+      table.row(std::move(cells));
     }
   }
   return table;
