@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "inputs/ncu_csv.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/inputs/expect_error.hpp"
+#include "tests/support/real_file.hpp"
 
 namespace mprof {
 namespace {
@@ -205,15 +205,12 @@ TEST(NcuCsvTest, UnitsBecomeBaseUnits) {
   for (const auto& [unit, factor] : units) EXPECT_DOUBLE_EQ(ncu_unit(unit), factor) << unit;
 }
 
-std::filesystem::path fixture(const std::string& name) {
-  const char* const folder = std::getenv("MPROF_FIXTURES");
-  return folder == nullptr ? std::filesystem::path() : std::filesystem::path(folder) / name;
-}
-
 TEST(NcuCsvTest, RealFilesAreRead) {
-  const auto details = fixture("ncu-details-sm100.log"), raw = fixture("ncu-raw-h200.csv");
-  if (!std::filesystem::exists(details) || !std::filesystem::exists(raw))
-    GTEST_SKIP() << "MPROF_FIXTURES names no folder with ncu-details-sm100.log and ncu-raw-h200.csv";
+  const auto details = test::real_file(MPROF_SOURCE_DIR, "ncu-details-sm100.log"),
+             raw = test::real_file(MPROF_SOURCE_DIR, "ncu-raw-h200.csv");
+  if (details.empty() || raw.empty())
+    GTEST_SKIP() << "neither MPROF_FIXTURES nor ../shared/fixtures has ncu-details-sm100.log and "
+                    "ncu-raw-h200.csv";
   const NcuReport of_details = read_ncu_csv(details);
   ASSERT_EQ(of_details.launches.size(), 1U);
   EXPECT_DOUBLE_EQ(value_of(of_details.launches[0], "gpu__time_duration.sum"), 406240e-9);

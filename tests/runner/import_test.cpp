@@ -2,7 +2,6 @@
 #include "runner/import.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "tests/support/fabricated_export.hpp"
+#include "tests/support/real_file.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -249,16 +249,12 @@ TEST_F(ImportTest, ARunOfMprofIsNoExport) {
   EXPECT_THAT(refusal({{"", made}}, {}), HasSubstr("trace of a run of mprof"));
 }
 
-fs::path fixture(const std::string& name) {
-  const char* const folder = std::getenv("MPROF_FIXTURES");
-  return folder == nullptr ? fs::path() : fs::path(folder) / name;
-}
-
 TEST_F(ImportTest, RealExportsAreReadWhateverTheOrderOfTheirRows) {
   for (const char* name : {"nsys-2025.5.2.sqlite", "nsys-2026.1.1.sqlite"}) {
-    if (!fs::exists(fixture(name))) GTEST_SKIP() << "MPROF_FIXTURES names no folder with " << name;
+    const fs::path real = test::real_file(MPROF_SOURCE_DIR, name);
+    if (real.empty()) GTEST_SKIP() << "neither MPROF_FIXTURES nor ../shared/fixtures has " << name;
     const fs::path copy = folder.path() / name;
-    fs::copy_file(fixture(name), copy);
+    fs::copy_file(real, copy);
     fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
     Record before = import({{"", copy}}, {});
     EXPECT_GT(samples(before.cases.at(0), "kernel_count", "program").at(0), 0) << name;
