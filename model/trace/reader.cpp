@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "model/foreign_file.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/tables.hpp"
 #include "system/error.hpp"
@@ -44,7 +45,27 @@ void require_database(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string head(magic.size(), ' ');
   stream.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (head != magic) refuse(file, "this is no SQLite database");
+  if (head == magic) return;
+  if (const std::string is = what_it_is(file); !is.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: {}", file.string(), is));
+  refuse(file, "this is no SQLite database");
+}
+
+/// The names in a schema that a pattern of LIKE fits, the first few.
+std::vector<std::string> names_like(const Database& database, std::string_view type,
+                                    std::string_view pattern) {
+  std::vector<std::string> names;
+  Statement rows = database.prepare(
+      "SELECT name FROM sqlite_schema WHERE type = ? AND name LIKE ? ESCAPE '!' ORDER BY name LIMIT 4");
+  rows.bind(type, pattern);
+  while (rows.step()) names.push_back(rows.only_text());
+  return names;
+}
+
+/// Tables that Nsight Systems writes whatever it traced.
+bool is_of_nsight_systems(const Database& database) {
+  return !names_like(database, "table", "META!_DATA!_%").empty() ||
+         !names_like(database, "table", "TARGET!_INFO!_%").empty();
 }
 
 void require_trace(const Database& database, const std::filesystem::path& file) {
@@ -53,6 +74,15 @@ void require_trace(const Database& database, const std::filesystem::path& file) 
         tables::system_calls.name, tables::graphs.name, tables::cases.name}) {
     if (database.has_table(table)) return;
   }
+  const std::vector<std::string> views = names_like(database, "view", "CUPTI!_ACTIVITY!_KIND!_%");
+  if (!views.empty()) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{0}: {1} is a view, and mprof runs no code of a file. Make tables of the views, as "
+                    "with `CREATE TABLE copy.{1} AS SELECT * FROM {1}` in another database.",
+                    file.string(), views.front()));
+  }
+  if (is_of_nsight_systems(database)) refuse_untraced(file);
   refuse(file, "this database has none of a trace's tables");
 }
 
@@ -478,6 +508,14 @@ Parts& Parts::operator|=(const Parts& other) {
   overheads |= other.overheads;
   allocations |= other.allocations;
   return *this;
+}
+
+void refuse_untraced(const std::filesystem::path& file) {
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{}: nothing was traced: there is no kernel, copy, call or range in it. Profile the "
+                  "program again with `nsys profile --trace cuda,nvtx`.",
+                  file.string()));
 }
 
 Trace read_trace(const std::filesystem::path& file, const Query& query) {

@@ -47,6 +47,9 @@ struct Query {
 /// Throws Error(usage) when the file is no trace, or has no case of that name.
 [[nodiscard]] Trace read_trace(const std::filesystem::path& file, const Query& query = {});
 
+/// Throws Error(usage): a file of a profiler has nothing that it traced.
+[[noreturn]] void refuse_untraced(const std::filesystem::path& file);
+
 /// The ids of the cases in a file, in its order; none in an export of Nsight Systems. Throws like
 /// read_trace().
 [[nodiscard]] std::vector<std::string> traced_cases(const std::filesystem::path& file);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -90,6 +91,36 @@ bool names_another_file(const fs::path& journal) {
 constexpr std::string_view not_applied =
     "with a change that was not finished, and what is only read is not changed. A run of yours: finish it "
     "with `mprof run --resume --out DIR`. Somebody else's file: ask for a complete one";
+
+/// The bytes that a database has by its own head; nullopt where the head does not say.
+std::optional<std::uint64_t> stated_size(const fs::path& path) {
+  constexpr std::size_t head_size = 100, page_size_at = 16, changes_at = 24, pages_at = 28, valid_for_at = 92;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, head_size> head{};
+  if (!file.read(head.data(), head.size())) return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = at; i < at + bytes; ++i) value = value << 8 | static_cast<unsigned char>(head.at(i));
+    return value;
+  };
+  // Programs of before 2010 leave the number of pages behind.
+  if (number(changes_at, 4) != number(valid_for_at, 4)) return std::nullopt;
+  constexpr std::uint64_t largest_page = 65536;  // does not fit, and is written as 1
+  const std::uint64_t page = number(page_size_at, 2);
+  return number(pages_at, 4) * (page == 1 ? largest_page : page);
+}
+
+/// Of a file that nobody writes.
+void require_all_pages(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  const auto stated = stated_size(path);
+  if (error || !stated || size >= *stated) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: the file was cut off: it has {} of its {} bytes. Copy it again, or export it "
+                          "again.",
+                          path.string(), size, *stated));
+}
 
 /// While another mprof writes a run there, SQLite's own locks make sure that what is read is whole.
 bool is_being_written(const fs::path& file) {
@@ -212,6 +243,7 @@ Database::Database(const fs::path& path, Mode mode) : path_(path.string()), mode
     require_readable(path, std::numeric_limits<std::int64_t>::max());
     const bool being_written = is_being_written(path);
     require_complete(path, being_written);
+    if (!being_written) require_all_pages(path);
     name = uri_of(path, being_written ? "mode=ro" : "mode=ro&immutable=1");
     flags |= SQLITE_OPEN_READONLY;
   } else {
@@ -332,13 +364,13 @@ void Database::fail(std::string_view what) const {
     refuse(fmt::format("it takes longer to read than its size explains ({})", what.substr(0, readable)));
   const bool is_claimed = code == SQLITE_ERROR || code == SQLITE_NOMEM || code == SQLITE_TOOBIG;
   const bool is_foreign = mode_ == Mode::read || !attached_.empty();
-  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || (is_claimed && is_foreign);
+  const bool damaged =
+      code == SQLITE_CORRUPT || code == SQLITE_NOTADB || (is_foreign && (is_claimed || code == SQLITE_IOERR));
   const char* const message = handle_ != nullptr ? sqlite3_errmsg(handle_.get()) : "out of memory";
   if (damaged) {
     throw Error(ExitCode::usage,
-                fmt::format("{}: {} ({}). The file is damaged: ask for it again, or leave "
-                            "it out.",
-                            attached_.empty() ? path_ : attached_, message, what.substr(0, readable)));
+                fmt::format("{}: {}. The file is damaged: ask for it again, or leave it out.",
+                            attached_.empty() ? path_ : attached_, message));
   }
   throw Error(ExitCode::environment,
               fmt::format("{}: {} ({}). If the disk is full, make room; if another program holds the file, "

@@ -313,10 +313,9 @@ TEST_F(Export, ThatIsNoneIsRefused) {
   const fs::path text =
       directory.write("text.sqlite", "this is no database, but it is long enough to look at");
   const fs::path empty = directory.write("empty.sqlite", "");
-  for (const fs::path& other : {text, empty}) {
-    EXPECT_NE(refusal([&] { (void)trace::read_trace(other); }).find("this is no SQLite database"),
-              std::string::npos);
-  }
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(text); }).find("this is no SQLite database"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { (void)trace::read_trace(empty); }).find("the file is empty"), std::string::npos);
   EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path() / "none"); }).find("No such file"),
             std::string::npos);
   EXPECT_NE(refusal([&] { (void)trace::read_trace(directory.path()); }).find("it is a directory"),

@@ -221,7 +221,16 @@ TEST_F(ImportTest, WhatTheProfilerItselfTookIsTakenOver) {
 TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
   const fs::path good = write_trace_file("good.sqlite");
   EXPECT_THAT(refusal({{"", folder.path() / "none.sqlite"}}, {}), HasSubstr("No such file"));
-  EXPECT_THAT(refusal({{"", folder.write("empty.sqlite", "")}}, {}), HasSubstr("no SQLite database"));
+  EXPECT_THAT(refusal({{"", folder.write("empty.sqlite", "")}}, {}), HasSubstr("the file is empty"));
+  EXPECT_THAT(
+      refusal({{"", folder.write("pointer.sqlite", "version https://git-lfs.github.com/spec/v1\noid ab\n")}},
+              {}),
+      HasSubstr("`git lfs pull`"));
+  EXPECT_THAT(refusal({{"", folder.write("page.sqlite", "\n<!DOCTYPE HTML><title>404</title>")}}, {}),
+              HasSubstr("this is a web page"));
+  EXPECT_THAT(refusal({{"", folder.write("t.json", "{\"schemaVersion\": 1, \"traceEvents\": []}")}}, {}),
+              HasSubstr("--torch"));
+  EXPECT_THAT(refusal({{"", folder.write("counters.csv", counters_of({{"k"}}))}}, {}), HasSubstr("--ncu"));
   EXPECT_THAT(refusal({{"", folder.write("x.nsys-rep", "abc")}}, {}), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal({{"", good}}, {{"", folder.write("bad.csv", "a,b\n")}}),
               HasSubstr("no table of Nsight"));
@@ -235,6 +244,14 @@ TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
   const fs::path bare = folder.path() / "bare.sqlite";
   sqlite::Database(bare, sqlite::Mode::write).execute("CREATE TABLE NVTX_EVENTS (start, end, eventType)");
   EXPECT_THAT(refusal({{"", bare}}, {}), HasSubstr("nothing was traced"));
+  const fs::path untraced = folder.path() / "untraced.sqlite";
+  sqlite::Database(untraced, sqlite::Mode::write)
+      .execute("CREATE TABLE META_DATA_EXPORT (name, value); CREATE TABLE TARGET_INFO_GPU (id, name)");
+  EXPECT_THAT(refusal({{"", untraced}}, {}), HasSubstr("nothing was traced"));
+  const fs::path views = folder.path() / "views.sqlite";
+  sqlite::Database(views, sqlite::Mode::write)
+      .execute("CREATE TABLE k (start, end); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM k");
+  EXPECT_THAT(refusal({{"", views}}, {}), HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is a view"));
   std::string bytes = read_file(good);
   for (std::size_t i = 5000; i < bytes.size(); i += 3) bytes[i] = static_cast<char>(i);
   EXPECT_THAT(refusal({{"", folder.write("broken.sqlite", bytes)}}, {}), HasSubstr("broken.sqlite"));
