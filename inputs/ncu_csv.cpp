@@ -15,6 +15,7 @@
 #include <boost/locale/encoding_utf.hpp>
 #include <fmt/format.h>
 
+#include "model/foreign_file.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/numbers.hpp"
@@ -83,8 +84,15 @@ std::optional<std::array<std::uint32_t, 3>> parse_size(std::string_view text) {
 struct CsvRow {
   std::size_t line = 0;  ///< from 1
   bool is_quoted = false;
-  std::vector<std::string> fields;
+  bool is_last = false;  ///< the text ends in it, without an end of the line
+  bool is_open = false;  ///< and within quotes
+  std::vector<std::string> fields{};
 };
+
+bool is_csv_head(const std::vector<std::string>& fields) {
+  const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
+  return has("Kernel Name") && (has("ID") || has("Invocations") || has("Metric Name"));
+}
 
 /// The rows of tables in a text that holds other lines as well.
 class Lines {
@@ -96,13 +104,18 @@ class Lines {
   /// The next line, if it looks like a table's row or head; nullopt for any other, which is left behind.
   std::optional<CsvRow> next(bool is_quoted) {
     const std::string_view line = current();
-    const bool is_head = line.find("Kernel Name") != line.npos && line.find(',') != line.npos;
-    if (!is_head && !begins_row(line, is_quoted)) {
+    if (line.find("Kernel Name") != line.npos) {
+      if (auto head = this->head(line)) return head;
+    }
+    if (!begins_row(line, is_quoted)) {
+      if (line.starts_with("==ERROR==") && errors_.size() < most_errors) errors_.emplace_back(trimmed(line));
       leave(line.size());
       return std::nullopt;
     }
     return row();
   }
+  /// What ncu said of errors around the tables.
+  [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
 
  private:
   [[nodiscard]] std::string_view current() const {
@@ -112,24 +125,42 @@ class Lines {
     at_ += length + 1;
     ++line_;
   }
+  static std::string_view trimmed(std::string_view line) {
+    return line.substr(0, line.find_last_not_of(" \r\t") + 1);
+  }
+
+  /// A spreadsheet that saves a table separates by semicolons or tabs. From a head on, its separator holds.
+  std::optional<CsvRow> head(std::string_view line) {
+    const std::size_t first = line.find_first_of(",;\t");
+    if (first == line.npos) return std::nullopt;
+    const std::size_t at = at_, number = line_;
+    const char before = std::exchange(separator_, line[first]);
+    CsvRow row = this->row();
+    if (is_csv_head(row.fields)) return row;
+    at_ = at;
+    line_ = number;
+    separator_ = before;
+    return std::nullopt;
+  }
 
   /// A row begins with the number of a launch or of a process; the row of units with nothing.
-  static bool begins_row(std::string_view line, bool is_quoted) {
+  [[nodiscard]] bool begins_row(std::string_view line, bool is_quoted) const {
     if (is_quoted) {
       if (!line.starts_with('"')) return false;
       line.remove_prefix(1);
     }
     const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
     if (digits == line.size()) return is_quoted || digits > 0;
-    return line.substr(digits).starts_with(is_quoted ? "\"" : ",");
+    return line.substr(digits).starts_with(is_quoted ? '"' : separator_);
   }
 
-  /// A field in quotes may hold commas, quotes that are doubled and ends of lines.
+  /// A field in quotes may hold separators, quotes that are doubled and ends of lines.
   CsvRow row() {
-    CsvRow row{line_, text_[at_] == '"', {}};
+    CsvRow row{.line = line_, .is_quoted = text_[at_] == '"'};
     for (;;) {
-      row.fields.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted(row.line) : plain());
-      if (at_ >= text_.size()) break;
+      row.fields.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted(row) : plain());
+      row.is_last = at_ >= text_.size();
+      if (row.is_last) break;
       const char c = text_[at_++];
       if (c == '\n') break;
     }
@@ -138,15 +169,19 @@ class Lines {
   }
 
   std::string plain() {
-    const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+    const std::array<char, 2> ends{separator_, '\n'};
+    const std::size_t end =
+        std::min(text_.find_first_of(std::string_view(ends.data(), ends.size()), at_), text_.size());
     std::string field(text_.substr(at_, end - at_));
     at_ = end;
     if (field.ends_with('\r')) field.pop_back();
     return field;
   }
 
-  std::string quoted(std::size_t first_line) {
+  /// Quotes that stay open are those of a row at which the file was cut off, or swallow what follows.
+  std::string quoted(CsvRow& row) {
     std::string field;
+    const std::size_t line = line_;
     for (++at_; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '\n') ++line_;
@@ -159,11 +194,16 @@ class Lines {
       if (is_doubled) ++at_;
       field += c;
     }
-    refuse_csv(name_, first_line, "the row ends within quotes: the file was cut off");
+    if (line_ != line) refuse_csv(name_, row.line, "the row has quotes that never end");
+    row.is_open = true;
+    return field;
   }
 
+  static constexpr std::size_t most_errors = 4;
   std::string_view text_;
   const std::string& name_;
+  std::vector<std::string> errors_;
+  char separator_ = ',';
   std::size_t at_ = 0;
   std::size_t line_ = 1;
 };
@@ -267,11 +307,6 @@ class Head {
   Head() = default;
   explicit Head(std::vector<std::string> names) : names_(std::move(names)) {}
 
-  static bool is_head(const std::vector<std::string>& fields) {
-    const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
-    return has("Kernel Name") && (has("ID") || has("Invocations") || has("Metric Name"));
-  }
-
   [[nodiscard]] bool empty() const { return names_.empty(); }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::string& name(std::size_t column) const { return names_[column]; }
@@ -295,8 +330,21 @@ double in_base_units(double value, double unit) {
   return unit < 1 ? value / std::round(1 / unit) : value * unit;
 }
 
-/// Launches are told apart by process and number, and where there is none by what was launched.
-using LaunchKey = std::tuple<std::int64_t, std::int64_t, std::string, std::string, std::string>;
+/// Launches are told apart by process and number, and where there is none by what was launched; and by the
+/// execution that they are of, where several were written into one file.
+using LaunchKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::string, std::string, std::string>;
+
+/// Which of what ncu said says why there is nothing, and what to do.
+std::string why_nothing(const std::vector<std::string>& errors) {
+  const auto forbidden = std::ranges::find_if(
+      errors, [](const std::string& error) { return error.find("ERR_NVGPUCTRPERM") != error.npos; });
+  if (forbidden != errors.end())
+    return fmt::format(
+        "ncu said: {} Run ncu as root, or have the administrator allow counters to all users "
+        "(the driver's option NVreg_RestrictProfilingToAdminUsers=0), and profile again.",
+        *forbidden);
+  return fmt::format("ncu said: {} Profile again.", errors.front());
+}
 
 class Parser {
  public:
@@ -307,19 +355,41 @@ class Parser {
     while (!lines_.at_end()) {
       const auto row = lines_.next(is_quoted);
       if (!row) continue;
-      if (Head::is_head(row->fields)) {
+      if (is_csv_head(row->fields)) {
         is_quoted = row->is_quoted;
         begin_table(*row);
       } else if (!head_.empty()) {
-        add(*row);
+        if (is_cut(*row)) {
+          report_.notes.push_back(
+              fmt::format("the file was cut off in line {}. That row was left out, and what follows it is "
+                          "missing",
+                          row->line));
+        } else {
+          add(*row);
+        }
       }
     }
-    if (head_.empty()) refuse_csv(name_, "there is no table of Nsight Compute in it");
-    if (launches_.empty()) refuse_csv(name_, "its table has no launch: no kernel was profiled");
+    if (launches_.empty()) refuse_empty();
+    for (const std::string& error : lines_.errors())
+      report_.notes.push_back(fmt::format("ncu said: {}", error));
     return report();
   }
 
  private:
+  /// The last row of a file whose writer was stopped: what it lacks is no fault of the rest.
+  [[nodiscard]] bool is_cut(const CsvRow& row) const {
+    const std::size_t columns = is_long_ ? value_column_ + 1 : head_.size();
+    return row.is_open || (row.is_last && row.fields.size() < columns);
+  }
+
+  [[noreturn]] void refuse_empty() const {
+    if (!lines_.errors().empty())
+      throw Error(ExitCode::usage, fmt::format("{}: {}", name_, why_nothing(lines_.errors())));
+    if (!report_.notes.empty()) refuse_csv(name_, "it has no whole row: the file was cut off");
+    if (head_.empty()) refuse_csv(name_, "there is no table of Nsight Compute in it");
+    refuse_csv(name_, "its table has no launch: no kernel was profiled");
+  }
+
   /// A value whose number can be read only when all are known.
   struct Pending {
     LaunchKey launch;
@@ -328,8 +398,10 @@ class Parser {
     double unit = 1;
   };
 
+  /// A head that comes again is of another execution, whose launches are numbered from the start.
   void begin_table(const CsvRow& row) {
     head_ = Head(row.fields);
+    execution_ = heads_[row.fields]++;
     units_.clear();
     is_long_ = head_.has("Metric Name");
     value_column_ = head_.find(head_.has("Metric Value") ? "Metric Value" : "Average");
@@ -367,11 +439,19 @@ class Parser {
       launch.invocations = static_cast<std::uint64_t>(*count);
     }
     if (launch.kernel.empty()) refuse_csv(name_, row.line, "the row names no kernel");
-    if (const std::string cc = head_.text(row, "CC"); !cc.empty()) report_.compute_capability = cc;
+    if (std::string cc = head_.text(row, "CC"); !cc.empty()) {
+      std::ranges::replace(cc, ',', '.');  // as a spreadsheet of another language has it
+      report_.compute_capability = std::move(cc);
+    }
     const bool numbered = head_.has("ID");
-    LaunchKey key{launch.process, launch.id, launch.kernel, "", ""};
+    LaunchKey key{execution_, launch.process, launch.id, launch.kernel, "", ""};
     if (!numbered)
-      key = {launch.process, 0, launch.kernel, head_.text(row, "Grid Size"), head_.text(row, "Block Size")};
+      key = {execution_,
+             launch.process,
+             0,
+             launch.kernel,
+             head_.text(row, "Grid Size"),
+             head_.text(row, "Block Size")};
     launches_.try_emplace(key, std::move(launch));
     return key;
   }
@@ -420,7 +500,7 @@ class Parser {
   /// Words, such as CachePreferNone, are no values.
   void add_value(const LaunchKey& key, std::string metric, const std::string& text, double unit,
                  std::size_t line) {
-    constexpr std::array<std::string_view, 5> none{"n/a", "nan", "-nan", "inf", "(!) n/a"};
+    constexpr std::array<std::string_view, 6> none{"n/a", "nan", "-nan", "inf", "(!) n/a", "(!) nan"};
     Pending value{key, std::move(metric), {without_spaces(text), line}, unit};
     if (std::ranges::find(none, text) != none.end()) {
       value.digits.text.clear();
@@ -459,6 +539,8 @@ class Parser {
   const std::string& name_;
   Numbers numbers_;
   Head head_;
+  std::map<std::vector<std::string>, std::size_t> heads_;  ///< how often each came
+  std::size_t execution_ = 0;
   std::vector<std::string> units_;
   bool is_long_ = false;  ///< a row a metric, and not a row a launch
   std::size_t value_column_ = Head::none;
@@ -471,15 +553,11 @@ class Parser {
 }  // namespace
 
 NcuReport parse_ncu_csv(std::string_view bytes, const std::string& name) {
-  if (bytes.empty()) refuse_csv(name, "the file is empty");
-  if (bytes.starts_with(std::string_view("NVR\0", 4))) {
-    throw Error(
-        ExitCode::usage,
-        fmt::format("{0}: this is a report of Nsight Compute itself. Print it first: `ncu --import {0} "
-                    "--csv --page raw > FILE`.",
-                    name));
-  }
   const std::string text = decoded(bytes);
+  if (text.find("Kernel Name") == text.npos) {
+    if (const std::string is = what_it_is(text, name); !is.empty())
+      throw Error(ExitCode::usage, fmt::format("{}: {}", name, is));
+  }
   return Parser(text, name).parse();
 }
 

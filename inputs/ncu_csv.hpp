@@ -39,12 +39,14 @@ struct NcuReport {
   std::map<std::string, std::string> device{};  ///< device__attribute_... without the prefix, as printed
   std::string compute_capability{};             ///< "9.0"; empty: not known
   std::vector<std::string> unknown{};           ///< labels of the details page that mprof knows no metric of
+  std::vector<std::string> notes{};             ///< what the file lacks, and the errors that ncu told in it
   bool operator==(const NcuReport&) const = default;
 };
 
-/// Parses a file's bytes: UTF-8, or UTF-16 as PowerShell redirects. `name` is what messages call them. Throws
-/// Error(usage), with the line, when there is no table in them, or one that is broken: a row that ends within
-/// quotes or lacks columns, a value that is no number where there must be one, numbers of two languages.
+/// Parses a file's bytes: UTF-8, or UTF-16 as PowerShell redirects; separated by commas, or by semicolons or
+/// tabs as spreadsheets save. `name` is what messages call them. The last row may be cut off, which is noted.
+/// Throws Error(usage), with the line, when there is no table in them, or one that is broken: a row that
+/// lacks columns, a value that is no number where there must be one, numbers of two languages.
 [[nodiscard]] NcuReport parse_ncu_csv(std::string_view bytes, const std::string& name);
 
 /// Reads a file. Throws Error(usage) that names it.

@@ -177,9 +177,73 @@ TEST(NcuCsvTest, WhatIsNoTableIsRefusedWithTheLine) {
   EXPECT_THAT(why(std::string("NVR\0abc", 7)), HasSubstr("ncu --import log --csv"));
   EXPECT_THAT(why(details_head), HasSubstr("no launch"));
   const std::string whole = one_value("5.5");
-  EXPECT_THAT(why(whole.substr(0, whole.size() - 6)), HasSubstr("line 2: the row ends within quotes"));
+  EXPECT_THAT(why(whole.substr(0, whole.size() - 6)), HasSubstr("no whole row: the file was cut off"));
+  EXPECT_THAT(why(details_head + "\"0\",\"7\nand\nmore\n"),
+              HasSubstr("line 2: the row has quotes that never"));
   EXPECT_THAT(why(details_head + "\"0\",\"7\",\"prog\"\n"), HasSubstr("line 2: 3 columns, expected 15"));
   EXPECT_THAT(why("\"ID\",\"Kernel Name\",\"Metric Name\"\n\"0\",\"a\",\"b\"\n"), HasSubstr("Metric Value"));
+}
+
+TEST(NcuCsvTest, OtherFilesAreCalledWhatTheyAre) {
+  const auto why = [](const std::string& text, const std::string& name) {
+    return test::usage_error([&] { (void)parse_ncu_csv(text, name); });
+  };
+  EXPECT_THAT(
+      why("==PROF== Connected to process 11 (a.out)\n[11] a.out@127.0.0.1\n  k(float *) (64, 1, 1)x(256, "
+          "1, 1), Context 1, Stream 7, Device 0, CC 9.0\n    Section: GPU Speed Of Light Throughput\n"
+          "    Metric Name             Metric Unit Metric Value\n    Duration   us   12.35\n",
+          "log"),
+      HasSubstr("log: this is the text that ncu prints for people"));
+  EXPECT_THAT(why(std::string("SQLite format 3\0more", 20), "a.db"), HasSubstr("--nsys a.db"));
+  EXPECT_THAT(
+      why("==PROF== Connected to process 77 (a.out)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have "
+          "permission to access NVIDIA GPU Performance Counters on the target device 0.\n==WARNING== No "
+          "kernels were profiled.\n",
+          "log"),
+      ::testing::AllOf(HasSubstr("ncu said: ==ERROR== ERR_NVGPUCTRPERM - The user does not"),
+                       HasSubstr("Run ncu as root")));
+}
+
+TEST(NcuCsvTest, AFileThatWasCutOffIsReadUpToThere) {
+  const std::string whole = one_value("5.5") + details_row("1", "", "sm__cycles_active.avg", "cycle", "6.5");
+  for (const std::size_t missing : {4, 12, 60}) {
+    const NcuReport report = parse_ncu_csv(whole.substr(0, whole.size() - missing), "log");
+    ASSERT_EQ(report.launches.size(), 1U) << missing;
+    EXPECT_EQ(value_of(report.launches[0], "sm__cycles_active.avg"), 5.5);
+    ASSERT_EQ(report.notes.size(), 1U) << missing;
+    EXPECT_THAT(report.notes[0], HasSubstr("cut off in line 3"));
+  }
+  const NcuReport without_end_of_line = parse_ncu_csv(whole.substr(0, whole.size() - 1), "log");
+  EXPECT_EQ(without_end_of_line.launches.size(), 2U);
+  EXPECT_THAT(without_end_of_line.notes, ElementsAre());
+}
+
+TEST(NcuCsvTest, TablesThatASpreadsheetSavedAreRead) {
+  const auto saved = [](const std::string& separator) {
+    std::string text =
+        "ID|Process ID|Process Name|Kernel Name|CC|Section Name|Metric Name|Metric Unit|Metric Value";
+    for (const char* row :
+         {"Duration|us|1.234,50", "DRAM Throughput|%|65,77", "Elapsed Cycles|cycle|27.595.520"})
+      text += std::string("\r\n0|9|a.exe|scale(int, float *)|8,6|GPU Speed Of Light Throughput|") + row;
+    std::string out;
+    for (const char c : text + "\r\n") out += c == '|' ? separator : std::string(1, c);
+    return out;
+  };
+  for (const std::string& text : {saved(";"), saved("\t"), "\xEF\xBB\xBFsep=;\r\n" + saved(";")}) {
+    const NcuReport report = parse_ncu_csv(text, "table");
+    ASSERT_EQ(report.launches.size(), 1U) << text;
+    EXPECT_EQ(report.launches[0].kernel, "scale(int, float *)");
+    EXPECT_DOUBLE_EQ(value_of(report.launches[0], "gpu__time_duration.sum"), 1234.5e-6);
+    EXPECT_DOUBLE_EQ(value_of(report.launches[0], "gpc__cycles_elapsed.max"), 27595520);
+    EXPECT_EQ(report.compute_capability, "8.6");
+  }
+}
+
+TEST(NcuCsvTest, TwoExecutionsInOneFileKeepTheirLaunches) {
+  const NcuReport report = parse_ncu_csv(one_value("5.5") + "==PROF== Connected\n" + one_value("7.5"), "log");
+  ASSERT_EQ(report.launches.size(), 2U);
+  EXPECT_EQ(value_of(report.launches[0], "sm__cycles_active.avg"), 5.5);
+  EXPECT_EQ(value_of(report.launches[1], "sm__cycles_active.avg"), 7.5);
 }
 
 TEST(NcuCsvTest, UnitsBecomeBaseUnits) {
