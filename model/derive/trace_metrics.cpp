@@ -14,6 +14,7 @@
 #include "model/kernel_name.hpp"
 #include "model/statistics/median.hpp"
 #include "model/trace/interval_set.hpp"
+#include "model/trace/launches.hpp"
 
 namespace mprof {
 namespace {
@@ -48,7 +49,8 @@ struct CaseRows {
         ranges(of_case(of.ranges, index)),
         synchronizations(of_case(of.synchronizations, index)),
         overheads(of_case(of.overheads, index)),
-        allocations(of_case(of.allocations, index)) {}
+        allocations(of_case(of.allocations, index)),
+        lacks_kernels(unseen_launches(of, at) > 0) {}
 
   const Trace& trace;
   trace::CaseIndex index;
@@ -61,6 +63,7 @@ struct CaseRows {
   std::span<const Synchronization> synchronizations;
   std::span<const Overhead> overheads;
   std::span<const Allocation> allocations;
+  bool lacks_kernels;  ///< although some were launched
 };
 
 /// The moments of all rows that `keep` keeps.
@@ -155,6 +158,11 @@ class OpMetrics {
     } else {
       add("gpu_time", seconds(working.length()));
     }
+    if (case_.lacks_kernels) {
+      for (const char* metric : {"kernel_count", "launch_count", "concurrent_streams"})
+        add_absent(metric, why_no_kernel());
+      return;
+    }
     add("kernel_count", static_cast<double>(kernels));
     add("launch_count", static_cast<double>(launches.size()));
     add_each_kernel();
@@ -163,6 +171,21 @@ class OpMetrics {
 
   [[nodiscard]] std::string why_no_kernel() const {
     const Counts& c = case_.info.counts;
+    const std::map<std::string, Launches> launches = launches_by_op(case_.trace, case_.index);
+    const auto found = launches.find(op_);
+    const Launches launched = found == launches.end() ? Launches{} : found->second;
+    if (case_.lacks_kernels) {
+      return fmt::format(
+          "the program launched kernels ({} calls in this op), and the trace has none: the profiler did not "
+          "see "
+          "the GPU's work",
+          launched.without_work);
+    }
+    if (launched.captured > 0 && launched.without_work == 0) {
+      return fmt::format(
+          "its {} launches were captured in a graph: the kernels run where the graph is launched",
+          launched.captured);
+    }
     if (c.dropped + c.zero_time + c.reversed + c.unattributed == 0) return "the op launched no kernel";
     return fmt::format(
         "the trace has no kernel of this op; it lacks {} dropped records, {} without a time and {} with a "
@@ -281,6 +304,13 @@ class OpMetrics {
       add(metric, seconds((rest & cause).length()));
       rest = rest - cause;
     };
+    if (case_.lacks_kernels) {
+      for (const char* metric :
+           {"gpu_kernel_time", "gpu_copy_only_time", "gpu_idle_tracing_time", "gpu_idle_synchronization_time",
+            "gpu_idle_allocation_time", "gpu_idle_api_time", "gpu_idle_host_time", "gpu_kernel_alone_time"})
+        add_absent(metric, why_no_kernel());
+      return;
+    }
     take("gpu_kernel_time", activity_.kernels);
     take("gpu_copy_only_time", activity_.transfers);
     take("gpu_idle_tracing_time", activity_.tracing);

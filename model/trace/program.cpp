@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,7 +52,11 @@ class Sieve {
     std::erase_if(rows, [&](const Row& row) {
       const Interval& time = row.time;
       const bool known = std::min(time.start, time.end) > -latest && std::max(time.start, time.end) < latest;
-      const bool zero = time.start == 0 && time.end == 0;
+      // No file knows work from before the moment at which its times begin.
+      constexpr bool is_work = requires {
+        row.process;
+      };
+      const bool zero = (time.start == 0 && time.end == 0) || (is_work && known && time.start < 0);
       const bool reversed = !zero && (!known || time.end < time.start);
       counts_.zero_time += zero ? 1 : 0;
       counts_.reversed += reversed ? 1 : 0;
@@ -63,6 +68,88 @@ class Sieve {
  private:
   Counts counts_;
 };
+
+/// Work of a stream runs one after the other. What is still running when two later pieces of its stream have
+/// ended was given a time that it cannot have.
+class OverlapSieve {
+ public:
+  explicit OverlapSieve(const Trace& trace)
+      : kernels_(trace.kernels.size()), transfers_(trace.transfers.size()) {
+    auto kernel = trace.kernels.begin();
+    auto transfer = trace.transfers.begin();
+    while (kernel != trace.kernels.end() || transfer != trace.transfers.end()) {
+      const bool is_kernel = transfer == trace.transfers.end() ||
+                             (kernel != trace.kernels.end() && kernel->time.start <= transfer->time.start);
+      if (is_kernel) {
+        look_at(*kernel, kernels_, static_cast<std::size_t>(kernel - trace.kernels.begin()));
+        ++kernel;
+      } else {
+        look_at(*transfer, transfers_, static_cast<std::size_t>(transfer - trace.transfers.begin()));
+        ++transfer;
+      }
+    }
+  }
+
+  /// Removes what cannot be, and says how much that was.
+  std::uint64_t remove_from(Trace& trace) const {
+    return removed(trace.kernels, kernels_) + removed(trace.transfers, transfers_);
+  }
+
+ private:
+  /// A piece of work that later ones may show to be impossible.
+  struct Earlier {
+    std::int64_t end = 0;
+    std::int64_t correlation = 0;
+    int outlasted = 0;
+    std::vector<bool>* marks = nullptr;
+    std::size_t place = 0;
+  };
+
+  template <class Row>
+  void look_at(const Row& row, std::vector<bool>& marks, std::size_t place) {
+    constexpr std::size_t window = 4;
+    constexpr int too_many = 2;
+    if (row.graph_node != 0) return;  // branches of a graph run beside each other in one stream
+    std::vector<Earlier>& before = streams_[{row.process, row.queue}];
+    for (Earlier& one : before) {
+      if (one.correlation == row.correlation || row.time.end >= one.end) continue;
+      if (++one.outlasted == too_many) one.marks->at(one.place) = true;
+    }
+    if (before.size() == window) before.erase(before.begin());
+    before.push_back({row.time.end, row.correlation, 0, &marks, place});
+  }
+
+  template <class Row>
+  static std::uint64_t removed(std::vector<Row>& rows, const std::vector<bool>& marks) {
+    std::size_t at = 0;
+    return std::erase_if(rows, [&](const Row&) { return marks[at++]; });
+  }
+
+  std::map<std::pair<std::int64_t, Queue>, std::vector<Earlier>> streams_;
+  std::vector<bool> kernels_, transfers_;
+};
+
+/// Kernels and copies that begin before the call that launched them did, by more than the clocks of host and
+/// GPU commonly differ.
+std::uint64_t count_early(const Trace& trace) {
+  constexpr std::int64_t common = 10'000;  // ns
+  std::unordered_map<std::int64_t, std::int64_t> calls;
+  for (const Call& call : trace.calls) {
+    if (call.correlation == 0) continue;
+    const auto [entry, is_new] = calls.try_emplace(call.correlation, call.time.start);
+    if (!is_new) entry->second = std::min(entry->second, call.time.start);
+  }
+  std::uint64_t early = 0;
+  const auto count = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      const auto found = calls.find(row.correlation);
+      if (found != calls.end() && row.time.start < found->second - common) ++early;
+    }
+  };
+  count(trace.kernels);
+  count(trace.transfers);
+  return early;
+}
 
 // --- An order that is no file's ---
 
@@ -386,6 +473,11 @@ class CaseMaker {
 
 }  // namespace
 
+bool fits_any_range(const Trace& trace, const std::string& glob) {
+  return std::ranges::any_of(
+      trace.ranges, [&](const Range& range) { return matches(glob, std::string(trace.text_of(range))); });
+}
+
 std::vector<std::string> make_program_case(Trace& trace, const ProgramOptions& options) {
   Sieve sieve;
   for_each_work(trace, [&](auto& rows) { sieve(rows); });
@@ -393,12 +485,15 @@ std::vector<std::string> make_program_case(Trace& trace, const ProgramOptions& o
   for_each_work(trace, [&](auto& rows) { sort_work(trace, rows); });
   for_each_on_host(trace, [&](auto& rows) { sort_on_host(trace, rows); });
   renumber(trace);
+  Counts counts = sieve.counts();
+  counts.overlapping = OverlapSieve(trace).remove_from(trace);
+  counts.early = count_early(trace);
   trace.cases.clear();
   std::ranges::sort(trace.gpus, {}, &Gpu::id);
   const bool empty = trace.kernels.empty() && trace.graphs.empty() && trace.transfers.empty() &&
                      trace.calls.empty() && trace.ranges.empty() && trace.system_calls.empty();
   if (empty) return {};
-  return CaseMaker(trace, options, sieve.counts()).make();
+  return CaseMaker(trace, options, counts).make();
 }
 
 }  // namespace mprof::trace

@@ -18,9 +18,13 @@ struct ProgramOptions {
   std::string ops{};  ///< a glob of the ranges that are ops; empty: the outermost ones
 };
 
+/// Whether a glob fits the name of any range.
+[[nodiscard]] bool fits_any_range(const Trace& trace, const std::string& glob);
+
 /// Makes one case of a trace that knows none, such as an export of Nsight Systems: all rows belong to it,
 /// correlation ids are unique over its processes, each API call and what it led to have a place, records
-/// without a time or with a reversed one are counted and left out, and rows stand in an order that does not
+/// without a time, with a reversed one or with one that its stream does not allow are counted and left out,
+/// and rows stand in an order that does not
 /// depend on the file's.
 ///
 /// Ops are the outermost NVTX ranges: those of the default domain, or where it has none those of all domains,

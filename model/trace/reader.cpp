@@ -469,7 +469,10 @@ class Reader {
     each(
         tables::ranges,
         [&](const tables::NvtxEvent& event) {
-          if (!event.end) return;
+          if (!event.end) {
+            ++trace_.open_ranges;
+            return;
+          }
           const Home home = by_time(event.thread, event.start);
           const std::string in_domain = domain(nsys::process_of(event.thread), event.domain);
           const bool again = home.in_case != no_case && in_domain == own_domain;

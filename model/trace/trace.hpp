@@ -275,6 +275,8 @@ struct Counts {
   std::uint64_t dropped = 0;       ///< records that found no buffer
   std::uint64_t zero_time = 0;     ///< records without a start or an end; not used
   std::uint64_t reversed = 0;      ///< records that end before they start; not used
+  std::uint64_t overlapping = 0;   ///< work that ran on beyond later work of its own stream; not used
+  std::uint64_t early = 0;         ///< work that begins well before the call that launched it; used
   std::uint64_t unattributed = 0;  ///< work of the GPU that no range could be found for
   /// API calls whose thread and time say another place than their external id.
   std::uint64_t disagreements = 0;
@@ -355,6 +357,8 @@ struct Trace {
   std::vector<ThreadInfo> threads{};
   std::vector<ContextInfo> contexts{};  ///< written, and not read again
   std::vector<Gpu> gpus{};
+  std::vector<std::string> unread_tables{};  ///< of the file: newer forms of tables that are known
+  std::uint64_t open_ranges = 0;             ///< of the file: without an end, and not among the ranges
   std::string product{};         ///< what wrote the file, with its version; empty: it does not say
   std::string schema_version{};  ///< of the file; likewise
   /// ns; shorter calls of the operating system were left out.

@@ -12,6 +12,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/trace/interval_set.hpp"
+#include "model/trace/launches.hpp"
 #include "report/text/format.hpp"
 
 namespace mprof {
@@ -258,6 +259,7 @@ class Builder {
     figures.kernel_count = kernels.size();
     figures.copy_count = copies.size();
     figures.streams = work_.size();
+    figures.unseen_launches = trace::unseen_launches(trace_, index_);
     figures.window = timeline_.window.length();
     const IntervalSet running(std::move(kernels)), copying(std::move(copies)), setting(std::move(sets));
     both_ = running & copying;

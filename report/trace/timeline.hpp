@@ -69,6 +69,7 @@ struct OverlapFigures {
   std::size_t streams = 0;        ///< that had any work
   std::uint64_t kernel_count = 0;
   std::uint64_t copy_count = 0;
+  std::uint64_t unseen_launches = 0;  ///< of a case whose kernels were launched, and none recorded
 
   [[nodiscard]] std::int64_t busy() const { return kernels + copying_only; }
   /// `both` over the shorter of `kernels` and `copies`: 1 when all of it ran beside the other. nullopt

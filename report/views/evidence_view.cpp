@@ -246,14 +246,22 @@ json variant_views(const RunAnalysis& analysis, const Profile& profile, Anchors&
 
 /// What the trace lacks, which the reader of its sums must know.
 std::string lacking(const Profile& profile) {
-  std::uint64_t dropped = 0, unusable = 0;
+  std::uint64_t dropped = 0, unusable = 0, early = 0;
   for (const trace::CaseInfo& one : profile.cases) {
     dropped += one.counts.dropped;
-    unusable += one.counts.zero_time + one.counts.reversed;
+    unusable += one.counts.zero_time + one.counts.reversed + one.counts.overlapping;
+    early += one.counts.early;
   }
-  if (dropped + unusable == 0) return {};
-  return fmt::format("The trace lacks {} that found no buffer and {} without usable times.",
-                     format::plural(dropped, "record"), format::plural(unusable, "record"));
+  std::string text;
+  if (dropped + unusable > 0)
+    text = fmt::format("The trace lacks {} that found no buffer and {} without usable times.",
+                       format::plural(dropped, "record"), format::plural(unusable, "record"));
+  if (early > 0)
+    text += fmt::format(
+        "{}{} of the GPU before the call that launched the work: the clocks of host and GPU "
+        "disagree.",
+        text.empty() ? "In the trace begin " : " In it begin ", format::plural(early, "record"));
+  return text;
 }
 
 }  // namespace

@@ -233,9 +233,16 @@ std::string work_text(const OverlapFigures& figures) {
                      format::plural(figures.streams, "stream"));
 }
 
+/// "50 launches of kernels, and the trace has no kernel: what the GPU did is not known"
+std::string unseen_text(const OverlapFigures& figures) {
+  return fmt::format("{} launches of kernels, and the trace has no kernel: what the GPU did is not known",
+                     format::count(figures.unseen_launches));
+}
+
 /// "43.7 % of the shorter of copy and kernel time overlapped"
 std::string share_text(const OverlapFigures& figures) {
   const auto overlap = figures.overlap();
+  if (figures.unseen_launches > 0) return unseen_text(figures);
   if (!overlap) return fmt::format("{}, so nothing could overlap", overlap_text(figures));
   return fmt::format("{} of the shorter of copy and kernel time overlapped", format::percent(*overlap));
 }
@@ -249,6 +256,7 @@ std::string lead_text(const Entry& shown, const Entry* against) {
 }
 
 std::string own_text(const OverlapFigures& figures) {
+  if (figures.unseen_launches > 0) return fmt::format("{}.", work_text(figures));
   std::string text = fmt::format("{}: kernels ran for {} and copies for {}", work_text(figures),
                                  time_text(figures.kernels), time_text(figures.copies));
   if (figures.both > 0) text += fmt::format(", both at once for {}", time_text(figures.both));
@@ -447,7 +455,13 @@ Cell time_cell(std::int64_t ns) {
   return cell;
 }
 
+Cell kernels_cell(const OverlapFigures& figures) {
+  return figures.unseen_launches > 0 ? Cell::missing(unseen_text(figures)) : time_cell(figures.kernels);
+}
+
+/// Of what the GPU did.
 Cell share_cell(std::int64_t part, const OverlapFigures& figures) {
+  if (figures.unseen_launches > 0) return Cell::missing(unseen_text(figures));
   const double share = ratio(part, figures.window);
   return Cell::figure(format::percent(share)).valued(share);
 }
@@ -464,7 +478,7 @@ json table_view(const TimelineSection& section, Anchors& anchors) {
     const auto overlap = f.overlap();
     table.row({Cell::words(entry.id()), Cell::words(entry.problem()),
                Cell::figure(format::count(f.streams)).valued(static_cast<double>(f.streams)),
-               time_cell(f.window), time_cell(f.kernels), time_cell(f.copies),
+               time_cell(f.window), kernels_cell(f), time_cell(f.copies),
                overlap ? Cell::figure(format::percent(*overlap)).valued(*overlap)
                        : Cell::missing(fmt::format("the trace has {}", overlap_text(f))),
                share_cell(f.several, f), share_cell(f.kernels, f), share_cell(f.copying_only, f),

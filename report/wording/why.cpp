@@ -143,6 +143,9 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {counters_not_planned, "The plan of this run had no counters pass (--passes)."},
     {case_not_traced, "{name} was not traced"},
     {case_without_activity, "the trace holds no activity of {name}"},
+    {case_lacks_kernels,
+     "the trace of {name} has {number} launches and no kernel: the profiler did not see what the GPU did"},
+    {one_execution_each, "each side is one execution, and so small a change may be chance"},
     {none_traced_with_baseline, "no case with a verified time was traced together with its baseline"},
     {rules_are_of_gpus, "the rules are about GPUs"},
 })};

@@ -309,6 +309,9 @@ class ProgramRunner {
   /// What was seen until the program ended, however it did. Its ops are the case's.
   void add_trace(InjectedPass seen, PassResult& result) {
     result.outcome->notes = std::move(seen.notes);
+    if (const std::string& glob = run_.plan.ops; !glob.empty() && !trace::fits_any_range(seen.trace, glob))
+      result.outcome->notes.push_back(
+          fmt::format("no NVTX range of the program fits --ops {}, so that all of it is one op", glob));
     const std::vector<std::string> ops =
         trace::make_program_case(seen.trace, {.case_id = case_.id, .ops = run_.plan.ops});
     if (ops.empty()) {

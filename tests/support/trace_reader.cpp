@@ -25,11 +25,12 @@ class Reader {
   Reader(const Database& database, const std::string& case_id) : database_(database) {
     Statement row = database_.prepare(
         "SELECT id, globalPid, start, end, firstCorrelationId, lastCorrelationId, droppedRecords, "
-        "zeroTimeRecords, reversedRecords, unattributedRecords, attributionDisagreements, utcEpochNs "
+        "zeroTimeRecords, reversedRecords, overlappingRecords, earlyRecords, unattributedRecords, "
+        "attributionDisagreements, utcEpochNs "
         "FROM MPROF_CASE, TARGET_INFO_SESSION_START_TIME WHERE caseId = ?");
     if (!row.bind(case_id).step()) return;
     found_ = true;
-    session_start_ = row.integer(11);
+    session_start_ = row.integer(13);
     case_ = row.integer(0);
     process_ = row.integer(1);
     first_correlation_ = row.integer(4);
@@ -37,7 +38,8 @@ class Reader {
     trace_.cases.push_back({case_id,
                             process_,
                             {row.integer(2) + session_start_, row.integer(3) + session_start_},
-                            {count(row, 6), count(row, 7), count(row, 8), count(row, 9), count(row, 10)}});
+                            {count(row, 6), count(row, 7), count(row, 8), count(row, 9), count(row, 10),
+                             count(row, 11), count(row, 12)}});
   }
 
   [[nodiscard]] bool found() const { return found_; }

@@ -172,11 +172,55 @@ TEST_F(ProgramCaseTest, ExportedItIsAFileOfNsightSystemsAgain) {
 
 TEST_F(ProgramCaseTest, RecordsThatCannotBeUsedAreCounted) {
   Trace trace;
-  trace.kernels = {{.time = {10, 20}}, {.time = {0, 0}}, {.time = {30, 20}}};
+  trace.kernels = {{.time = {10, 20}}, {.time = {0, 0}}, {.time = {30, 20}}, {.time = {-5000, 20}}};
   EXPECT_THAT(trace::make_program_case(trace, {.case_id = "program/x"}), ElementsAre("program"));
   EXPECT_EQ(trace.kernels.size(), 1U);
-  EXPECT_EQ(trace.cases[0].counts.zero_time, 1U);
+  EXPECT_EQ(trace.cases[0].counts.zero_time, 2U);
   EXPECT_EQ(trace.cases[0].counts.reversed, 1U);
+}
+
+/// Kernels of one stream, 300 ns each, every 400 ns.
+Trace in_one_stream(int kernels) {
+  Trace trace;
+  for (int i = 1; i <= kernels; ++i) {
+    const std::int64_t at = 1000 + 400 * i;
+    trace.calls.push_back(
+        {.time = {at, at + 5}, .correlation = i, .thread = 5, .name = trace.names.index("cudaLaunchKernel")});
+    trace.kernels.push_back({.time = {at + 10, at + 310}, .correlation = i});
+  }
+  return trace;
+}
+
+TEST_F(ProgramCaseTest, WorkThatRunsOnBeyondLaterWorkOfItsStreamIsCountedAndLeftOut) {
+  Trace trace = in_one_stream(50);
+  trace.kernels[10].time.end += 1'600'000;
+  trace::Trace beside = in_one_stream(50);
+  beside.kernels[10].time.end += 1'600'000;
+  beside.kernels[10].queue.stream = 13;
+  trace::Trace next = in_one_stream(50);
+  next.kernels[10].time.end += 300;  // as with programmatic dependent launches
+  for (Trace* one : {&trace, &beside, &next}) (void)trace::make_program_case(*one, {.case_id = "program/x"});
+  EXPECT_EQ(trace.cases[0].counts.overlapping, 1U);
+  EXPECT_EQ(trace.kernels.size(), 49U);
+  EXPECT_EQ(beside.cases[0].counts.overlapping, 0U) << "another stream may run beside";
+  EXPECT_EQ(next.cases[0].counts.overlapping, 0U);
+}
+
+TEST_F(ProgramCaseTest, BranchesOfAGraphMayOverlapInOneStream) {
+  Trace trace = in_one_stream(50);
+  trace.kernels[10].time.end += 1'600'000;
+  for (trace::Kernel& kernel : trace.kernels) kernel.graph_node = 7;
+  (void)trace::make_program_case(trace, {.case_id = "program/x"});
+  EXPECT_EQ(trace.cases[0].counts.overlapping, 0U);
+}
+
+TEST_F(ProgramCaseTest, WorkBeforeItsLaunchIsCountedAndKept) {
+  Trace trace = in_one_stream(3);
+  trace.calls[1].time = {400'000, 400'005};
+  trace.calls[2].time.start += 20;  // clocks differ by less than 10 µs all the time
+  (void)trace::make_program_case(trace, {.case_id = "program/x"});
+  EXPECT_EQ(trace.cases[0].counts.early, 1U);
+  EXPECT_EQ(trace.kernels.size(), 3U);
 }
 
 TEST_F(ProgramCaseTest, ManyRangesThatDifferInNumbersAreOneOp) {

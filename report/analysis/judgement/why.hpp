@@ -118,6 +118,8 @@ enum class Because {
   several,  ///< reasons
   case_not_traced,
   case_without_activity,
+  case_lacks_kernels,  ///< although some were launched
+  one_execution_each,
   none_traced_with_baseline,
   rules_are_of_gpus,
   records_lacking,  ///< of a trace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/trace/interval_set.hpp"
+#include "model/trace/launches.hpp"
 
 namespace mprof {
 namespace {
@@ -274,8 +275,12 @@ void add_untimed(const FamilyResult& family, const Evidence& evidence, BudgetCom
     for (const VariantResult& variant : family.variants) {
       const CaseResult* result = variant.representative(*problem);
       if (result == nullptr || !result->ok() || comparison.cases.size() == most) continue;
-      if (CaseBudget budget = budget_of(*result, evidence); budget.budget)
+      CaseBudget budget = budget_of(*result, evidence);
+      if (budget.budget) {
         comparison.cases.push_back(std::move(budget));
+      } else if (budget.absent.because == Because::case_lacks_kernels) {
+        comparison.absent = std::move(budget.absent);
+      }
     }
     comparison.problem = *problem;
     if (!comparison.cases.empty()) return;
@@ -321,7 +326,8 @@ std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseInde
   budget.paused = whole.length() - window.length();
   budget.executions = executions.size();
   budget.execution = chosen + 1;
-  budget.lacking = info.counts.dropped + info.counts.zero_time + info.counts.reversed;
+  budget.lacking =
+      info.counts.dropped + info.counts.zero_time + info.counts.reversed + info.counts.overlapping;
   return budget;
 }
 
@@ -330,8 +336,11 @@ CaseBudget budget_of(const CaseResult& result, const Evidence& evidence) {
   const std::vector<trace::CaseInfo>& cases = evidence.profile->cases;
   const auto found = std::ranges::find(cases, result.id, &trace::CaseInfo::id);
   if (found == cases.end()) return {&result, std::nullopt, Why(Because::case_not_traced, {result.id})};
-  CaseBudget budget{
-      &result, time_budget(*evidence.profile, static_cast<trace::CaseIndex>(found - cases.begin())), {}};
+  const auto index = static_cast<trace::CaseIndex>(found - cases.begin());
+  if (const std::uint64_t unseen = trace::unseen_launches(*evidence.profile, index); unseen > 0)
+    return {&result, std::nullopt,
+            Why(Because::case_lacks_kernels, {result.id}, {static_cast<double>(unseen)})};
+  CaseBudget budget{&result, time_budget(*evidence.profile, index), {}};
   if (!budget.budget) budget.absent = {Because::case_without_activity, {result.id}};
   return budget;
 }
@@ -358,7 +367,8 @@ BudgetComparison compare_budgets(const FamilyResult& family, const Evidence& evi
     return comparison;
   }
   if (!timed) add_untimed(family, evidence, comparison);
-  comparison.absent = timed ? Because::none_traced_with_baseline : Because::no_verified_time;
+  if (comparison.absent.empty())
+    comparison.absent = timed ? Because::none_traced_with_baseline : Because::no_verified_time;
   return comparison;
 }
 
