@@ -61,6 +61,14 @@ class Joiner {
           "(SELECT max(end) FROM main.MPROF_CASE)");
       database_.execute("UPDATE main.ANALYSIS_DETAILS SET duration = stopTime - startTime");
     }
+    if (has_column(tables::gpus.name, "uuid") && has_column(tables::devices.name, "uuid") &&
+        has_column(tables::devices.name, "gpuId")) {
+      constexpr std::string_view same = "FROM main.TARGET_INFO_GPU g WHERE g.uuid = d.uuid";
+      database_.execute(
+          fmt::format("UPDATE main.TARGET_INFO_CUDA_DEVICE AS d SET gpuId = (SELECT g.id {0} LIMIT 1) "
+                      "WHERE EXISTS (SELECT 1 {0})",
+                      same));
+    }
     for (const std::string& index : indexes_) database_.execute("DROP INDEX main." + index);
     transaction.commit();
   }
@@ -90,6 +98,11 @@ class Joiner {
     }
     for (const char* table : {"chosen", "text_map", "domain_map"})
       database_.execute(fmt::format("DROP TABLE IF EXISTS temp.{}", table));
+  }
+
+  [[nodiscard]] bool has_column(std::string_view table, std::string_view column) const {
+    const std::vector<sqlite::StoredColumn> columns = database_.columns_of(table);
+    return std::ranges::find(columns, column, &sqlite::StoredColumn::name) != columns.end();
   }
 
   [[nodiscard]] std::int64_t integer(const std::string& sql) const {
@@ -229,6 +242,10 @@ class Joiner {
       return plus(correlation_);
     if (column == (of_cases ? "id" : "caseId")) return plus(case_);
     if (column == "domainId") return "coalesce((SELECT new FROM domain_map WHERE old = domainId), domainId)";
+    // Another GPU than the one that has its number here.
+    if (table == tables::gpus.name && column == "id")
+      return "CASE WHEN id IN (SELECT id FROM main.TARGET_INFO_GPU) THEN id + (SELECT max(id) + 1 FROM "
+             "main.TARGET_INFO_GPU) ELSE id END";
     if (std::ranges::find(texts, column) != texts.end())
       return fmt::format("(SELECT new FROM text_map WHERE old = \"{}\")", column);
     return fmt::format("\"{}\"", column);
@@ -257,6 +274,8 @@ class Joiner {
       return all_ ? "1"
                   : "EXISTS (SELECT 1 FROM chosen WHERE correlationId BETWEEN firstCorrelationId AND "
                     "lastCorrelationId)";
+    if (table.name == tables::gpus.name && has_column("uuid"))
+      return "coalesce(uuid, '') NOT IN (SELECT coalesce(uuid, '') FROM main.TARGET_INFO_GPU)";
     if (has_column("id")) return fmt::format("id NOT IN (SELECT id FROM main.{})", table.name);
     // What is told of processes: of those that this file does not know yet.
     if (const auto process = process_of(table))

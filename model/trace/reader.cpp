@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -150,6 +151,13 @@ class Extents {
       return e.processes.contains(process) && e.window.start <= start && start <= e.window.end;
     });
   }
+  /// As the operating system numbers it.
+  [[nodiscard]] bool have_native_process(std::int64_t number) const {
+    return std::ranges::any_of(extents_, [&](const Extent& extent) {
+      return std::ranges::any_of(
+          extent.processes, [&](std::int64_t process) { return nsys::native_process(process) == number; });
+    });
+  }
   [[nodiscard]] CaseIndex by_process(std::int64_t process) const {
     const auto found = std::ranges::find_if(
         extents_, [&](const Extent& extent) { return extent.processes.contains(process); });
@@ -212,6 +220,7 @@ class Reader {
     read_cases();
     read_processes();
     read_gpus();
+    find_unread_tables();
     trace_.transfer_labels = labels(nsys::copy_kinds);
     trace_.memory_labels = labels(nsys::memory_kinds);
   }
@@ -296,6 +305,7 @@ class Reader {
         [&](Row& row, const Home& home) {
           row.in_case = home.in_case;
           row.place = home.place;
+          number_device(row);
           finish(row);
           into.push_back(row);
         });
@@ -351,6 +361,90 @@ class Reader {
 
   void read_gpus() {
     each(tables::gpus, [&](Gpu& gpu) { trace_.gpus.push_back(std::move(gpu)); });
+    number_devices(devices_of_processes());
+  }
+
+  static std::string bare(const std::string& uuid) {
+    return uuid.starts_with("GPU-") ? uuid.substr(4) : uuid;
+  }
+
+  /// Of the cases that are wanted.
+  std::vector<tables::DeviceRow> devices_of_processes() {
+    std::vector<tables::DeviceRow> devices;
+    each(tables::devices, [&](tables::DeviceRow& device) {
+      device.uuid = bare(device.uuid);
+      const bool is_wanted = all_cases() || extents_.have_native_process(device.process);
+      if (is_wanted && !device.uuid.empty()) devices.push_back(std::move(device));
+    });
+    std::ranges::sort(devices, {}, [](const tables::DeviceRow& device) {
+      return std::tuple(device.process, device.device, std::string_view(device.uuid));
+    });
+    return devices;
+  }
+
+  /// Processes may call different GPUs by one number, as where each sees one alone. In a trace each GPU has a
+  /// number of its own.
+  void number_devices(const std::vector<tables::DeviceRow>& devices) {
+    if (devices.empty()) return;
+    std::vector<Gpu> gpus;
+    std::set<std::uint32_t> taken;
+    for (const tables::DeviceRow& device : devices) {
+      const auto is_it = [&](const Gpu& gpu) { return bare(gpu.uuid) == device.uuid; };
+      auto known = std::ranges::find_if(gpus, is_it);
+      if (known == gpus.end()) {
+        const auto in_file = std::ranges::find_if(trace_.gpus, is_it);
+        Gpu gpu = in_file != trace_.gpus.end() ? *in_file : like_the_one_called(device);
+        gpu.id = device.device;
+        while (!taken.insert(gpu.id).second) ++gpu.id;
+        known = gpus.insert(gpus.end(), std::move(gpu));
+      }
+      numbers_[{device.process, device.device}] = known->id;
+    }
+    for (Gpu& gpu : trace_.gpus) {
+      const bool is_used =
+          std::ranges::any_of(gpus, [&](const Gpu& other) { return other.uuid == gpu.uuid; });
+      if (is_used || !all_cases()) continue;
+      while (!taken.insert(gpu.id).second) ++gpu.id;
+      gpus.push_back(std::move(gpu));
+    }
+    std::ranges::sort(gpus, {}, &Gpu::id);
+    trace_.gpus = std::move(gpus);
+  }
+
+  /// Merged runs of earlier versions describe one GPU for each number: the others were alike.
+  [[nodiscard]] Gpu like_the_one_called(const tables::DeviceRow& device) const {
+    Gpu gpu;
+    const auto called = std::ranges::find(trace_.gpus, device.device, &Gpu::id);
+    if (called != trace_.gpus.end()) gpu = *called;
+    gpu.uuid = device.uuid;
+    gpu.bus_location.clear();
+    return gpu;
+  }
+
+  template <class Row>
+  void number_device(Row& row) const {
+    if constexpr (requires { row.queue; }) {
+      const auto found = numbers_.find({nsys::native_process(row.process), row.queue.device});
+      if (found != numbers_.end()) row.queue.device = found->second;
+    }
+  }
+
+  /// A newer version of Nsight Systems may give a table another name when its columns mean other things.
+  void find_unread_tables() {
+    for (const std::string_view table :
+         {tables::kernels.name, tables::calls.name, tables::copies.name, tables::sets.name,
+          tables::ranges.name, tables::synchronizations.name, tables::graphs.name}) {
+      Statement others = database_.prepare(
+          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ? AND name NOT GLOB "
+          "'*[^A-Z0-9_]*' "
+          "ORDER BY name LIMIT 4");
+      others.bind(fmt::format("{}_V[0-9]*", table));
+      while (others.step()) {
+        const std::string name = others.only_text();
+        if (database_.number(fmt::format("SELECT 1 FROM main.{} LIMIT 1", name)))
+          trace_.unread_tables.push_back(name);
+      }
+    }
   }
 
   void read_kernels() {
@@ -495,7 +589,8 @@ class Reader {
   StoredStrings strings_;
   Places places_;
   Extents extents_;
-  std::unordered_map<std::int64_t, CaseIndex> cases_by_id_;  ///< by the file's own numbers
+  std::unordered_map<std::int64_t, CaseIndex> cases_by_id_;                  ///< by the file's own numbers
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers_;  ///< of devices, by process
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;
 };
 

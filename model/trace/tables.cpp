@@ -232,10 +232,13 @@ constexpr auto gpu_columns = columns<Gpu>({
 });
 
 constexpr auto device_columns = columns<DeviceRow>({
-    {"gpuId", integer, copied<&DeviceRow::device>},
-    {"cudaId", known_integer, copied<&DeviceRow::device>},
-    {"pid", known_integer, copied<&DeviceRow::process>},
-    {"uuid", text, {[](const DeviceRow& row, ToFile&) { return Value(bare(row.uuid)); }}},
+    {"gpuId", integer, copied<&DeviceRow::gpu>},
+    {"cudaId", known_integer, plain<&DeviceRow::device>, needed},
+    {"pid", known_integer, plain<&DeviceRow::process>, needed},
+    {"uuid",
+     text,
+     {[](const DeviceRow& row, ToFile&) { return Value(bare(row.uuid)); }, plain<&DeviceRow::uuid>.read},
+     needed},
     {"numMultiprocessors", integer, copied<&DeviceRow::multiprocessors>},
 });
 

@@ -52,9 +52,10 @@ struct Span {
 };
 
 struct DeviceRow {
-  std::uint32_t device = 0;
+  std::uint32_t gpu = 0;     ///< TARGET_INFO_GPU.id
+  std::uint32_t device = 0;  ///< as the process calls it
   std::int64_t process = 0;  ///< as the operating system numbers it, here and below
-  std::string_view uuid{};
+  std::string uuid{};
   std::optional<std::uint32_t> multiprocessors{};
 };
 

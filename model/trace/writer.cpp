@@ -260,11 +260,25 @@ class Writer final : public tables::ToFile {
   }
 
   void write_gpus() {
-    for (const Gpu& gpu : trace_.gpus) {
+    std::vector<Gpu> rows = trace_.gpus;
+    for (Gpu& gpu : rows) {
       create(database_, tables::gpus);
+      const std::uint32_t device = gpu.id;
+      gpu_rows_[device] = gpu.id = row_of(gpu);
       remove(tables::gpus.name, "id = ?", gpu.id);
+      insert_into(tables::gpus)(gpu);
     }
-    write_rows(tables::gpus, trace_.gpus);
+  }
+
+  /// The row of a GPU: its own, or a new one where its number is another GPU's.
+  [[nodiscard]] std::uint32_t row_of(const Gpu& gpu) const {
+    const std::string uuid = gpu.uuid.starts_with("GPU-") ? gpu.uuid.substr(4) : gpu.uuid;
+    std::optional<std::int64_t> known;
+    if (!uuid.empty()) known = database_.number("SELECT id FROM TARGET_INFO_GPU WHERE uuid = ?", uuid);
+    if (!known && !uuid.empty() &&
+        database_.number("SELECT 1 FROM TARGET_INFO_GPU WHERE id = ? AND uuid <> ''", gpu.id))
+      known = database_.number("SELECT max(id) + 1 FROM TARGET_INFO_GPU");
+    return known ? static_cast<std::uint32_t>(*known) : gpu.id;
   }
 
   void write_system() {
@@ -305,7 +319,7 @@ class Writer final : public tables::ToFile {
       const std::int64_t pid = native_process(id);
       const auto gpu = std::ranges::find(trace_.gpus, queue.device, &Gpu::id);
       if (known_devices.emplace(pid, queue.device).second && gpu != trace_.gpus.end())
-        devices({queue.device, pid, gpu->uuid, gpu->multiprocessors});
+        devices({gpu_rows_[queue.device], queue.device, pid, gpu->uuid, gpu->multiprocessors});
       const ContextInfo context = context_of(id, queue);
       if (known_contexts.emplace(pid, queue.context).second) contexts({context, pid});
       streams({pid, queue.context, queue.stream,
@@ -515,6 +529,7 @@ class Writer final : public tables::ToFile {
   std::int64_t case_ = 1;
   std::int64_t first_correlation_ = 0;
   std::map<std::pair<std::string, std::int64_t>, std::int64_t> domains_;
+  std::map<std::uint32_t, std::uint32_t> gpu_rows_;  ///< in the file, by the trace's number
 };
 
 }  // namespace
