@@ -21,12 +21,13 @@ ProfileFile profile_file(const std::string& text) {
 int import_files(const Arguments& arguments) {
   ImportOptions options;
   for (const std::string& text : arguments.texts("nsys")) options.traces.push_back(profile_file(text));
+  for (const std::string& text : arguments.texts("torch")) options.torch.push_back(profile_file(text));
   for (const std::string& text : arguments.texts("ncu")) options.counters.push_back(profile_file(text));
-  if (options.traces.empty() && options.counters.empty()) {
+  if (options.traces.empty() && options.torch.empty() && options.counters.empty()) {
     throw Error(
         ExitCode::usage,
-        "mprof import needs a file: --nsys FILE.sqlite (of `nsys export --type sqlite`), --ncu FILE.csv "
-        "(of `ncu --csv`), or both.");
+        "mprof import needs a file: --nsys FILE.sqlite (of `nsys export --type sqlite`), --torch FILE.json "
+        "(of PyTorch's profiler), --ncu FILE.csv (of `ncu --csv`), or a trace and counters together.");
   }
   if (!arguments.given("out"))
     throw Error(ExitCode::usage, "mprof import needs --out DIR: where the run is to be.");
@@ -49,20 +50,24 @@ int import_files(const Arguments& arguments) {
 Verb import_verb() {
   return {
       .name = "import",
-      .summary = "make a run of files of Nsight Systems and Nsight Compute",
+      .summary = "make a run of files of Nsight Systems, Nsight Compute and PyTorch",
       .description =
           "Makes the result directory --out from the files of other tools; report, stats, compare and "
           "export read it. Each program is a variant of the family program. Its ops are its outermost "
           "NVTX ranges, or the whole program. Counters are matched to kernels of the same name. Times "
           "without a profiler are unknown, and no output was verified.",
-      .examples = {{"mprof import --nsys app.sqlite --out app", "a trace of nsys export --type sqlite"},
-                   {"mprof import --nsys app.sqlite --ncu app.csv --out app", "with counters of ncu --csv"},
+      .examples = {{"mprof import --nsys app.sqlite --ncu app.csv --out app", "with counters of ncu --csv"},
+                   {"mprof import --torch trace.json.gz --out step", "a trace of PyTorch's profiler"},
                    {"mprof import --nsys old=a.sqlite new=b.sqlite --out both", "two programs to compare"}},
       .section = Section::data,
       .options = {{"nsys", "[NAME=]FILE", "",
                    "A database that `nsys export --type sqlite` made. NAME is the program's name; by default "
                    "the name "
                    "of the file. The first program is the baseline of the others.",
+                   true},
+                  {"torch", "[NAME=]FILE", "",
+                   "A trace that PyTorch's profiler wrote (`export_chrome_trace`), also compressed by gzip. "
+                   "Its ops are its annotations.",
                    true},
                   {"ncu", "[NAME=]FILE", "",
                    "The output of `ncu --csv`: the details page, the raw page or a summary. Without NAME it "
@@ -74,7 +79,11 @@ Verb import_verb() {
       .run = import_files,
       .meant = [](const std::string& word) {
         const bool is_counters = word.ends_with(".csv");
-        return fmt::format("To import it: mprof import --{} {} --out DIR", is_counters ? "ncu" : "nsys",
+        const bool is_torch = word.ends_with(".json") || word.ends_with(".json.gz");
+        return fmt::format("To import it: mprof import --{} {} --out DIR",
+                           is_counters ? "ncu"
+                           : is_torch  ? "torch"
+                                       : "nsys",
                            word);
       }};
 }

@@ -16,9 +16,11 @@
 
 #include "inputs/checksum.hpp"
 #include "inputs/ncu_csv.hpp"
+#include "inputs/torch_trace.hpp"
 #include "model/derive/subjects.hpp"
 #include "model/kernel_name.hpp"
 #include "model/metric_presets.hpp"
+#include "model/trace/launches.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
@@ -31,15 +33,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
+enum class TraceTool { nsys, torch };
+
+/// As the command line has it: "nsys"
+std::string_view word_of(TraceTool tool) {
+  return tool == TraceTool::nsys ? "nsys" : "torch";
+}
+
+struct TraceFile {
+  fs::path path{};
+  TraceTool tool = TraceTool::nsys;
+};
+
 /// A program, and what the files say of it.
 struct ImportedProgram {
   std::string name{};
-  std::vector<fs::path> trace_files{};
+  std::vector<TraceFile> trace_files{};
   std::vector<fs::path> counter_files{};
   std::optional<trace::Trace> trace{};
   std::vector<NcuReport> counters{};
   std::vector<std::string> ops{};
   std::vector<Measurement> measurements{};
+  std::vector<std::string> doubts{};  ///< of its trace
   [[nodiscard]] std::string id() const { return fmt::format("{}/{}", program_family_id, name); }
 };
 
@@ -51,17 +66,16 @@ struct ImportedProgram {
 
 class ProgramFiles {
  public:
-  void add_trace(const ProfileFile& file) {
+  void add_trace(const ProfileFile& file, TraceTool tool) {
     ImportedProgram& program =
-        of(file.program.empty() ? program_name(file.path.stem().string()) : checked(file.program));
+        of(file.program.empty() ? program_name(bare_name(file.path)) : checked(file.program));
     if (!program.trace_files.empty()) {
-      refuse_import(
-          fmt::format("--nsys {}: {} is of the program {} already. Give each a name of its own, as in --nsys "
-                      "before={} after={}.",
-                      file.path.string(), program.trace_files.front().string(), program.name,
-                      program.trace_files.front().string(), file.path.string()));
+      refuse_import(fmt::format(
+          "--{0} {1}: {2} is of the program {3} already. Give each a name of its own, as in --{0} "
+          "before={2} after={1}.",
+          word_of(tool), file.path.string(), program.trace_files.front().path.string(), program.name));
     }
-    program.trace_files.push_back(file.path);
+    program.trace_files.push_back({file.path, tool});
   }
 
   /// Counters without a name are of the only program that there is.
@@ -89,6 +103,10 @@ class ProgramFiles {
     require_program_name(name);
     return name;
   }
+  /// Without what compression adds, and without the ending.
+  static std::string bare_name(const fs::path& file) {
+    return (file.extension() == ".gz" ? file.stem() : file).stem().string();
+  }
   ImportedProgram& of(const std::string& name) {
     const auto found = std::ranges::find(programs_, name, &ImportedProgram::name);
     if (found != programs_.end()) return *found;
@@ -102,12 +120,6 @@ class ProgramFiles {
 // --- Traces ---
 
 trace::Trace read_export(const fs::path& file) {
-  if (file.extension() == ".nsys-rep" || file.extension() == ".qdrep") {
-    refuse_import(
-        fmt::format("{0}: this is a report of Nsight Systems itself. Export it first: `nsys export "
-                    "--type sqlite {0}`.",
-                    file.string()));
-  }
   trace::Trace trace = trace::read_trace(file, {.parts = trace::every_part});
   if (!trace.cases.empty()) {
     refuse_import(
@@ -118,16 +130,75 @@ trace::Trace read_export(const fs::path& file) {
   return trace;
 }
 
+/// "3 records", "1 record"
+std::string counted(std::uint64_t count, std::string_view one, std::string_view plural = "s") {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : plural);
+}
+
+/// What the trace lacks, and what in it cannot be: sentences.
+std::vector<std::string> doubts_of(const trace::Trace& trace) {
+  std::vector<std::string> doubts;
+  const trace::Launches launches = trace::launches_of(trace, 0);
+  const trace::Counts& counts = trace.cases.front().counts;
+  const std::uint64_t impossible = counts.zero_time + counts.reversed + counts.overlapping;
+  if (const std::uint64_t unseen = trace::unseen_launches(trace, 0); unseen > 0) {
+    doubts.push_back(fmt::format(
+        "The trace has {} and no kernel: what the GPU did is missing, and is not shown as idle. Usual "
+        "reasons "
+        "are WSL, a profiler that does not fit the driver, and a program that was killed before its records "
+        "were written.",
+        counted(unseen, "kernel launch", "es")));
+  } else if (launches.without_work > impossible) {
+    doubts.push_back(fmt::format(
+        "{} of {} have no kernel in the trace: part of what looks idle was work.",
+        launches.without_work - impossible,
+        counted(launches.with_work + launches.captured + launches.without_work, "kernel launch", "es")));
+  }
+  if (impossible > 0) {
+    doubts.push_back(fmt::format(
+        "Left out for their impossible times: {} ({} without a time in the session, {} with an end "
+        "before the begin, {} still running after later work of the same stream had ended).",
+        counted(impossible, "record"), counts.zero_time, counts.reversed, counts.overlapping));
+  }
+  if (counts.early > 0) {
+    doubts.push_back(fmt::format(
+        "The clocks of host and GPU disagree: in {} work of the GPU begins before the call that launched it.",
+        counted(counts.early, "record")));
+  }
+  if (!trace.unread_tables.empty()) {
+    doubts.push_back(
+        fmt::format("mprof does not know the table {}, and did not read it: its rows are missing.",
+                    fmt::join(trace.unread_tables, ", ")));
+  }
+  if (trace.open_ranges > 0)
+    doubts.push_back(
+        fmt::format("Left out for want of an end: {}.", counted(trace.open_ranges, "NVTX range")));
+  return doubts;
+}
+
+/// Throws for a glob that no range fits, with the names that there are.
+void require_ranges(const trace::Trace& trace, const std::string& glob, const fs::path& file) {
+  constexpr std::size_t most = 8;
+  if (glob.empty() || trace::fits_any_range(trace, glob)) return;
+  std::set<std::string> names;
+  for (const trace::Range& range : trace.ranges) {
+    if (names.size() <= most) names.emplace(trace.text_of(range));
+  }
+  if (names.empty())
+    refuse_import(fmt::format("--ops {}: {} has no NVTX range. Leave --ops out.", glob, file.string()));
+  const bool more = names.size() > most;
+  if (more) names.erase(std::prev(names.end()));
+  refuse_import(fmt::format("--ops {}: no NVTX range of {} fits. Its ranges are {}{}.", glob, file.string(),
+                            fmt::join(names, ", "), more ? " and others" : ""));
+}
+
 void read_traces(ImportedProgram& program, const std::string& ops) {
-  for (const fs::path& file : program.trace_files) {
-    program.trace = read_export(file);
+  for (const auto& [file, tool] : program.trace_files) {
+    program.trace = tool == TraceTool::torch ? read_torch_trace(file) : read_export(file);
+    require_ranges(*program.trace, ops, file);
     program.ops = trace::make_program_case(*program.trace, {.case_id = program.id(), .ops = ops});
-    if (program.ops.empty()) {
-      refuse_import(
-          fmt::format("{}: its tables have no row: nothing was traced. Profile the program again with "
-                      "`nsys profile --trace cuda,nvtx`.",
-                      file.string()));
-    }
+    if (program.ops.empty()) trace::refuse_untraced(file);
+    program.doubts = doubts_of(*program.trace);
   }
 }
 
@@ -443,6 +514,7 @@ Case case_of(const ImportedProgram& program, const VariantInfo& variant, const F
   PassResult trace{.pass = Pass::trace, .status = Status::ok};
   if (!program.trace)
     trace = {.pass = Pass::trace, .status = Status::skipped, .reason = "no trace was imported"};
+  if (!program.doubts.empty()) trace.outcome = ProgramOutcome{.notes = program.doubts};
   PassResult counters{.pass = Pass::counters, .status = Status::ok, .measurements = program.measurements};
   if (program.counters.empty())
     counters = {.pass = Pass::counters, .status = Status::skipped, .reason = "no counters were imported"};
@@ -451,14 +523,14 @@ Case case_of(const ImportedProgram& program, const VariantInfo& variant, const F
 }
 
 void add_inputs(Run& run, const ImportedProgram& program) {
-  const auto add = [&](const fs::path& file, const char* tool) {
+  const auto add = [&](const fs::path& file, std::string_view tool) {
     run.inputs.push_back({.family = program_family_id,
                           .name = fmt::format("{} ({})", program.name, tool),
                           .path = file.string(),
                           .size = fs::file_size(file),
                           .checksum = sha256_of_file(file)});
   };
-  for (const fs::path& file : program.trace_files) add(file, "nsys");
+  for (const auto& [file, tool] : program.trace_files) add(file, word_of(tool));
   for (const fs::path& file : program.counter_files) add(file, "ncu");
 }
 
@@ -503,15 +575,20 @@ Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions&
 
 Imported import_profiles(const ImportOptions& options) {
   ProgramFiles files;
-  for (const ProfileFile& file : options.traces) files.add_trace(file);
+  for (const ProfileFile& file : options.traces) files.add_trace(file, TraceTool::nsys);
+  for (const ProfileFile& file : options.torch) files.add_trace(file, TraceTool::torch);
   files.traces_are_complete();
   for (const ProfileFile& file : options.counters) files.add_counters(file);
   std::vector<ImportedProgram> programs = files.take();
   Imported imported;
   for (ImportedProgram& program : programs) {
     read_traces(program, options.ops);
+    for (const std::string& doubt : program.doubts)
+      imported.notes.push_back(fmt::format("{}: {}", program.name, doubt));
     for (const fs::path& file : program.counter_files) {
       program.counters.push_back(read_ncu_csv(file));
+      for (const std::string& note : program.counters.back().notes)
+        imported.notes.push_back(fmt::format("{}: {}.", file.string(), note));
       const std::vector<std::string>& unknown = program.counters.back().unknown;
       if (!unknown.empty())
         imported.notes.push_back(fmt::format(

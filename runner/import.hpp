@@ -18,6 +18,7 @@ struct ProfileFile {
 
 struct ImportOptions {
   std::vector<ProfileFile> traces{};    ///< databases of `nsys export --type sqlite`
+  std::vector<ProfileFile> torch{};     ///< what PyTorch's profiler wrote (inputs/torch_trace.hpp)
   std::vector<ProfileFile> counters{};  ///< what `ncu --csv` printed
   std::string ops{};                    ///< a glob of the NVTX ranges that are ops; empty: the outermost
   std::filesystem::path out{};

@@ -14,6 +14,7 @@
 #include "model/trace/sqlite.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "tests/inputs/expect_error.hpp"
 #include "tests/support/fabricated_export.hpp"
 #include "tests/support/real_file.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -253,8 +254,137 @@ TEST_F(ImportTest, WhatCannotBeReadIsRefusedAndLeavesNothing) {
       .execute("CREATE TABLE k (start, end); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM k");
   EXPECT_THAT(refusal({{"", views}}, {}), HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is a view"));
   std::string bytes = read_file(good);
+  EXPECT_THAT(refusal({{"", folder.write("cut.sqlite", bytes.substr(0, bytes.size() * 6 / 10))}}, {}),
+              ::testing::AllOf(HasSubstr("the file was cut off"), ::testing::Not(HasSubstr("SELECT"))));
   for (std::size_t i = 5000; i < bytes.size(); i += 3) bytes[i] = static_cast<char>(i);
   EXPECT_THAT(refusal({{"", folder.write("broken.sqlite", bytes)}}, {}), HasSubstr("broken.sqlite"));
+}
+
+TEST_F(ImportTest, ATraceOfPyTorchMakesARunOfItsAnnotations) {
+  const auto event = [](const char* category, const char* name, int thread, int start, int length,
+                        int correlation) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, )"
+        R"("args": {{"device": 0, "context": 1, "stream": 7, "correlation": {}}}}},)",
+        category, name, thread == 7 ? 0 : 4242, thread, start, length, correlation);
+  };
+  std::string events;
+  for (int i = 0; i < 20; ++i) {
+    const int at = 1000 * (i + 1);
+    const std::string name = fmt::format("ProfilerStep#{}", i);
+    events += event("user_annotation", name.c_str(), 4242, at, 500, 0);
+    events += event("cuda_runtime", "cudaLaunchKernel", 4242, at + 10, 5, i + 1);
+    // Autograd's thread opens no annotation.
+    events += event("cuda_runtime", "cudaLaunchKernel", 4300, at + 20, 5, 100 + i);
+    events += event("kernel", "void forward<1>(float*)", 7, at + 30, 40, i + 1);
+    events += event("kernel", "void backward<1>(float*)", 7, at + 80, 60, 100 + i);
+  }
+  events.back() = ' ';
+  const fs::path file =
+      folder.write("trace.json", fmt::format(R"({{"schemaVersion": 1, "traceEvents": [{}]}})", events));
+  (void)import_profiles({.torch = {{"", file}}, .out = out()});
+  const Record run = read_run(out());
+  ASSERT_EQ(run.cases.size(), 1U);
+  const Case& c = run.cases[0];
+  EXPECT_EQ(c.id, "program/trace");
+  ASSERT_EQ(c.ops.size(), 1U) << "20 steps are one op";
+  EXPECT_EQ(c.ops[0].name, "ProfilerStep#");
+  EXPECT_DOUBLE_EQ(samples(c, "kernel_instances", c.ops[0].name, "forward").at(0), 20);
+  EXPECT_DOUBLE_EQ(samples(c, "kernel_time", c.ops[0].name, "backward").at(0), 20 * 60e-6);
+  EXPECT_THAT(run.inputs.at(0).name, "trace (torch)");
+  EXPECT_THAT(run.variants.at(0).idea, HasSubstr("traced by PyTorch's profiler"));
+}
+
+TEST_F(ImportTest, LaunchesWithoutAKernelAreNoIdleGpu) {
+  const fs::path file = write_trace_file("wsl.sqlite");
+  sqlite::Database(file, sqlite::Mode::write)
+      .execute(
+          "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; "
+          "DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET");
+  const Imported imported = import_profiles({.traces = {{"", file}}, .out = out()});
+  ASSERT_EQ(imported.notes.size(), 1U);
+  EXPECT_THAT(imported.notes[0], HasSubstr("wsl: The trace has 6 kernel launches and no kernel"));
+  const Record run = read_run(out());
+  const Case& c = run.cases[0];
+  for (const char* metric : {"gpu_time", "kernel_count", "gpu_kernel_time", "gpu_idle_host_time"}) {
+    EXPECT_TRUE(samples(c, metric, "step").empty()) << metric;
+    EXPECT_THAT(find_measurement(c, metric, "step")->absent, HasSubstr("the trace has none")) << metric;
+  }
+  ASSERT_TRUE(find_pass(c, Pass::trace)->outcome);
+  EXPECT_THAT(find_pass(c, Pass::trace)->outcome->notes, ElementsAre(HasSubstr("WSL")));
+}
+
+TEST_F(ImportTest, TablesOfNewerNamesAndRangesWithoutAnEndAreSaid) {
+  const fs::path file = write_trace_file("newer.sqlite");
+  sqlite::Database(file, sqlite::Mode::write)
+      .execute(
+          "CREATE TABLE NVTX_EVENTS_V2 AS SELECT * FROM NVTX_EVENTS; UPDATE NVTX_EVENTS SET end = NULL WHERE "
+          "eventType = 59; CREATE TABLE NVTX_EVENTS_V3 (start)");
+  const Imported imported = import_profiles({.traces = {{"", file}}, .out = out()});
+  EXPECT_THAT(imported.notes, ElementsAre(HasSubstr("does not know the table NVTX_EVENTS_V2, and"),
+                                          HasSubstr("want of an end: 6 NVTX ranges")));
+}
+
+TEST_F(ImportTest, OpsThatMatchNoRangeAreRefusedWithTheNames) {
+  const fs::path file = write_trace_file("first.sqlite");
+  const auto refused = [&](const std::string& ops) {
+    return test::usage_error([&] {
+      (void)import_profiles({.traces = {{"", file}}, .ops = ops, .out = out()});
+    });
+  };
+  EXPECT_THAT(refused("nothing*"), HasSubstr("no NVTX range of"));
+  EXPECT_THAT(refused("nothing*"), HasSubstr("inner, load, step"));
+  EXPECT_FALSE(fs::exists(out()));
+  sqlite::Database(file, sqlite::Mode::write).execute("DROP TABLE NVTX_EVENTS");
+  EXPECT_THAT(refused("nothing*"), HasSubstr("has no NVTX range"));
+}
+
+TEST_F(ImportTest, LaunchesIntoAGraphHaveTheirKernelsWhereItIsLaunched) {
+  const fs::path file = folder.path() / "graph.sqlite";
+  sqlite::Database database(file, sqlite::Mode::write);
+  const std::int64_t process = trace::nsys::global_process(100),
+                     thread = trace::nsys::global_thread(process, 101);
+  database.execute(
+      "CREATE TABLE StringIds (id, value); CREATE TABLE NVTX_EVENTS (start, end, eventType, text, "
+      "globalTid); "
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId, returnValue); "
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, "
+      "globalPid, "
+      "demangledName, graphNodeId); INSERT INTO StringIds VALUES (1, 'cudaStreamBeginCapture_v10000'), "
+      "(2, 'cudaLaunchKernel_v7000'), (3, 'cudaStreamEndCapture_v10000'), (4, 'cudaGraphLaunch_v10000'), (5, "
+      "'k()')");
+  const auto call = [&](int name, int at, int id) {
+    database.execute(fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({}, {}, {}, {}, {}, 0)", at,
+                                 at + 5, thread, id, name));
+  };
+  database.execute(fmt::format(
+      "INSERT INTO NVTX_EVENTS VALUES (100, 200, 59, 'layer', {0}), (300, 900, 59, 'epoch', {0})", thread));
+  call(1, 110, 1);
+  call(2, 120, 2);
+  call(2, 130, 3);
+  call(3, 140, 4);
+  for (int i = 0; i < 5; ++i) {
+    call(4, 310 + 100 * i, 10 + i);
+    for (int k = 0; k < 2; ++k)
+      database.execute(
+          fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({}, {}, 0, 1, 7, {}, {}, 5, {})",
+                      330 + 100 * i + 20 * k, 345 + 100 * i + 20 * k, 10 + i, process, k + 1));
+  }
+  const Imported imported = import_profiles({.traces = {{"", file}}, .out = out()});
+  EXPECT_THAT(imported.notes, ElementsAre());
+  const Record run = read_run(out());
+  const Case& c = run.cases[0];
+  EXPECT_THAT(samples(c, "kernel_count", "epoch"), ElementsAre(10));
+  EXPECT_THAT(find_measurement(c, "gpu_time", "layer")->absent,
+              HasSubstr("its 2 launches were captured in a graph"));
+}
+
+TEST_F(ImportTest, WhatAFileOfCountersLacksIsSaid) {
+  const std::string whole = counters_of({{"a"}, {"b"}});
+  const fs::path cut = folder.write("cut.csv", whole.substr(0, whole.size() - 3));
+  const Imported imported = import_profiles({.counters = {{"", cut}}, .out = out()});
+  ASSERT_EQ(imported.notes.size(), 1U);
+  EXPECT_THAT(imported.notes[0], HasSubstr("cut.csv: the file was cut off in line 4"));
 }
 
 TEST_F(ImportTest, ARunOfMprofIsNoExport) {
