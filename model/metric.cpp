@@ -121,6 +121,9 @@ constexpr std::array of_trace{
            "API calls that launched the op's kernels; a graph is one."},
     Metric{"kernel_time", "Kernel time", Unit::second, Better::lower, Combine::sum,
            "Sum of one kernel's durations in the op's trace, over all its launches."},
+    Metric{"launch_time", "Time of a launch", Unit::second, Better::lower, Combine::never,
+           "How long each launch of the kernel ran; of a program and of an imported profile, at most 1000 of "
+           "them, evenly chosen."},
     Metric{"kernel_instances", "Kernel instances", Unit::count, Better::neither, Combine::sum,
            "How often one kernel ran in the op's trace."},
     Metric{"concurrent_streams", "Concurrent streams", Unit::count, Better::neither, Combine::max,

@@ -64,6 +64,10 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
     if (traced == nullptr || !has_trace(*traced) || index == indices.end()) continue;
     std::vector<Measurement> rows = trace_metrics(trace, index->second, subject.ops);
     rows.push_back(trace_overhead(subject, rows));
+    const VariantInfo* const variant = find_variant(run, subject.key.variant);
+    if (variant != nullptr && (variant->is_imported() || variant->is_program())) {
+      for (Measurement& row : launch_times(trace, index->second, subject.ops)) rows.push_back(std::move(row));
+    }
     put(traced->measurements, std::move(rows));
   }
 }

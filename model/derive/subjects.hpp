@@ -38,6 +38,10 @@ struct OpKernel {
 [[nodiscard]] std::vector<Measurement> trace_metrics(const trace::Trace& trace, trace::CaseIndex index,
                                                      std::span<const OpInfo> ops);
 
+/// How long the launches of the op's longest kernels ran in a trace: rows of `launch_time`.
+[[nodiscard]] std::vector<Measurement> launch_times(const trace::Trace& trace, trace::CaseIndex index,
+                                                    std::span<const OpInfo> ops);
+
 /// What the samples of a time show in the order in which they were taken, each round by itself: steps
 /// (Pettitt's test), neighbours that are alike, samples beyond Tukey's outer fences. Only what exceeds 1 % of
 /// the time by a GPU's clock, 3 % by the host's.

@@ -116,6 +116,19 @@ Way way_of(TransferKind kind) {
   }
 }
 
+/// Those of an op that get rows of their own, by their first starts.
+std::vector<OpKernel> longest_kernels(const Trace& trace, trace::CaseIndex index, std::string_view op) {
+  std::vector<OpKernel> kernels = kernels_of_op(trace, index, op);
+  std::vector<std::size_t> longest(kernels.size());
+  std::iota(longest.begin(), longest.end(), std::size_t{0});
+  std::ranges::stable_sort(longest, {}, [&](std::size_t i) { return -kernels[i].time; });
+  longest.resize(std::min(longest.size(), kernels_with_rows));
+  std::ranges::sort(longest);
+  std::vector<OpKernel> chosen;
+  for (const std::size_t i : longest) chosen.push_back(std::move(kernels[i]));
+  return chosen;
+}
+
 /// The rows of one op.
 class OpMetrics {
  public:
@@ -196,14 +209,7 @@ class OpMetrics {
   /// Rows for each distinct kernel, under the name that the counters pass gives it as well. Its launch
   /// configurations are in trace.sqlite.
   void add_each_kernel() {
-    const std::vector<OpKernel> kernels = kernels_of_op(case_.trace, case_.index, op_);
-    std::vector<std::size_t> longest(kernels.size());
-    std::iota(longest.begin(), longest.end(), std::size_t{0});
-    std::ranges::stable_sort(longest, {}, [&](std::size_t i) { return -kernels[i].time; });
-    longest.resize(std::min(longest.size(), kernels_with_rows));
-    std::ranges::sort(longest);
-    for (const std::size_t i : longest) {
-      const OpKernel& kernel = kernels[i];
+    for (const OpKernel& kernel : longest_kernels(case_.trace, case_.index, op_)) {
       add("kernel_time", seconds(kernel.time));
       rows_.back().kernel = kernel.name;
       add("kernel_instances", static_cast<double>(kernel.launches.size()));
@@ -394,6 +400,22 @@ std::vector<OpKernel> kernels_of_op(const Trace& trace, trace::CaseIndex index, 
   const std::vector<std::string> distinct = distinct_names(names);
   for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i].name = distinct[i];
   return kernels;
+}
+
+std::vector<Measurement> launch_times(const Trace& trace, trace::CaseIndex index,
+                                      std::span<const OpInfo> ops) {
+  constexpr std::size_t most = 1000;
+  std::vector<Measurement> rows;
+  for (const OpInfo& op : ops) {
+    for (const OpKernel& kernel : longest_kernels(trace, index, op.name)) {
+      Measurement& of_kernel = rows.emplace_back(Measurement{.metric = "launch_time", .op = op.name});
+      of_kernel.kernel = kernel.name;
+      const std::size_t launches = kernel.launches.size(), kept = std::min(launches, most);
+      for (std::size_t i = 0; i < kept; ++i)
+        of_kernel.samples.push_back(seconds(kernel.launches[i * launches / kept]->time.length()));
+    }
+  }
+  return rows;
 }
 
 std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex index,

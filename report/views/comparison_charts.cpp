@@ -12,6 +12,7 @@
 #include "report/views/chart_parts.hpp"
 #include "report/views/page_plan.hpp"
 #include "report/views/sample_charts.hpp"
+#include "report/wording/comparison.hpp"
 #include "report/wording/judgement.hpp"
 
 namespace mprof {
@@ -36,6 +37,7 @@ std::string case_label(const Comparison& comparison, const CaseComparison& c) {
 std::string time_label(const Comparison& comparison, const CaseComparison& c, const TimeComparison& time) {
   const Words& words = words_of(comparison, c);
   if (time.op.empty()) return words.time("total_time");
+  if (is_traced(time)) return format::elide(compared_time(words, time), longest_chart_label);
   const std::string op = format::elide(format::one_line(time.op), longest_chart_label);
   return time_name(words, time.metric, op);
 }

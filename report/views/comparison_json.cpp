@@ -11,20 +11,28 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json figure_json(const TracedFigure& figure) {
+  return {{"metric", figure.metric},
+          {"op", figure.op},
+          {"kernel", figure.kernel},
+          {"a", figure.a},
+          {"b", figure.b}};
+}
+
 ordered_json time_json(const TimeComparison& time) {
-  return {{"metric", time.metric},
-          {"op", time.op},
-          {"a", value_json(time.a)},
-          {"b", value_json(time.b)},
-          {"ratio", optional_json(time.ratio)},
-          {"change", time.ratio ? ordered_json(*time.ratio - 1) : ordered_json(nullptr)},
-          {"speed_up", optional_json(time.speed_up.factor)},
-          {"interval", interval_json(time.speed_up.ratio_interval())},
-          {"p", optional_json(time.speed_up.p)},
-          {"no_change_above", optional_json(time.speed_up.no_change_above)},
-          {"verdict", to_string(time.speed_up.verdict)},
-          {"incomparable", time.is_incomparable},
-          {"reason", say(time.speed_up.reason, of_runs)}};
+  ordered_json row = {{"metric", time.metric},
+                      {"op", time.op},
+                      {"a", value_json(time.a)},
+                      {"b", value_json(time.b)},
+                      {"ratio", optional_json(time.ratio)},
+                      {"change", time.ratio ? ordered_json(*time.ratio - 1) : ordered_json(nullptr)},
+                      {"speed_up", optional_json(time.speed_up.factor)},
+                      {"interval", interval_json(time.speed_up.ratio_interval())},
+                      {"p", optional_json(time.speed_up.p)},
+                      {"verdict", to_string(time.speed_up.verdict)},
+                      {"reason", say(time.speed_up.reason, of_runs)}};
+  if (!time.kernel.empty()) row["kernel"] = time.kernel;
+  return row;
 }
 
 ordered_json quality_json(const QualityComparison& quality) {
@@ -98,23 +106,25 @@ ordered_json rows_json(const std::vector<Row>& rows, const ToJson& to_json) {
 }
 
 ordered_json case_json(const Words& words, const CaseComparison& c) {
-  return {{"id", c.id},
-          {"id_b", c.id_b},
-          {"variant", c.key.variant},
-          {"parameters", c.key.parameters},
-          {"problem", problem_json(c.key.problem)},
-          {"status_a", to_string(c.status_a)},
-          {"status_b", to_string(c.status_b)},
-          {"reason_a", c.reason_a},
-          {"reason_b", c.reason_b},
-          {"importance", to_string(c.importance)},
-          {"times", rows_json(c.times, time_json)},
-          {"qualities", rows_json(c.qualities, quality_json)},
-          {"verifications", rows_json(c.verifications, verification_json)},
-          {"ops", rows_json(c.ops, [&](const OpChange& op) { return op_json(words, op); })},
-          {"regressions", rows_json(c.regressions, [&](const Regression& regression) {
-             return regression_text(words, c, regression);
-           })}};
+  ordered_json row = {{"id", c.id},
+                      {"id_b", c.id_b},
+                      {"variant", c.key.variant},
+                      {"parameters", c.key.parameters},
+                      {"problem", problem_json(c.key.problem)},
+                      {"status_a", to_string(c.status_a)},
+                      {"status_b", to_string(c.status_b)},
+                      {"reason_a", c.reason_a},
+                      {"reason_b", c.reason_b},
+                      {"importance", to_string(c.importance)},
+                      {"times", rows_json(c.times, time_json)},
+                      {"qualities", rows_json(c.qualities, quality_json)},
+                      {"verifications", rows_json(c.verifications, verification_json)},
+                      {"ops", rows_json(c.ops, [&](const OpChange& op) { return op_json(words, op); })},
+                      {"regressions", rows_json(c.regressions, [&](const Regression& regression) {
+                         return regression_text(words, c, regression);
+                       })}};
+  if (!c.figures.empty()) row["figures"] = rows_json(c.figures, figure_json);
+  return row;
 }
 
 ordered_json summary_json(const RunSummary& run) {

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 std::string time_name(const Comparison& comparison, const CaseComparison& c, const TimeComparison& time) {
-  return time_name(words_of(comparison, c), time.metric, time.op);
+  return compared_time(words_of(comparison, c), time);
 }
 
 Cell verdict_cell(const TimeComparison& time) {
@@ -155,6 +155,35 @@ json conditions(const std::vector<Unlike>& unlike) {
   json list = json::array();
   for (const Unlike& one : unlike) list.push_back(format::one_line(unlike_text(one)));
   return list;
+}
+
+Cell figure_cell(const Metric* metric, double value) {
+  return Cell::figure(metric == nullptr ? format::significant(value) : format::quantity(value, metric->unit))
+      .valued(value);
+}
+
+/// Of cases that are compared by traces: counts, bytes and counters that differ.
+Table figures_table(const Comparison& comparison, const Cases& cases) {
+  constexpr std::size_t most = 100;
+  Table table("figures", "What else the traces and counters of both know, where it differs by more than 1 %");
+  table.text("Case").text("Op").text("Kernel").text("Figure").numbers("A").numbers("B").numbers("Change");
+  std::size_t rows = 0;
+  for (const CaseComparison* c : cases) {
+    const FamilyInfo family;
+    for (const TracedFigure& figure : c->figures) {
+      if (!figure.differs() || ++rows > most) continue;
+      const Metric* const metric = find_metric(figure.metric);
+      table.row(
+          {Cell::words(compared_name(*c)), Cell::words(format::one_line(figure.op)),
+           Cell::words(format::short_id(figure.kernel)),
+           Cell::words(metric_label(family, words_of(comparison, *c), figure.metric)),
+           figure_cell(metric, figure.a), figure_cell(metric, figure.b),
+           figure.a == 0
+               ? Cell::missing("nothing is a percentage of 0")
+               : Cell::figure(format::signed_percent(figure.b / figure.a - 1)).valued(figure.b / figure.a)});
+    }
+  }
+  return table;
 }
 
 json strings(const std::vector<std::string>& texts) {
@@ -292,6 +321,7 @@ json tables_view(const Comparison& comparison, const Cases& cases) {
   std::vector<Table> all{status_table(comparison), times_table(comparison, cases)};
   for (auto& [label, table] : quality_tables(comparison)) all.push_back(std::move(table));
   all.push_back(verification_table(comparison));
+  all.push_back(figures_table(comparison, cases));
   json tables = json::array();
   for (const Table& table : all) {
     if (!table.empty()) tables.push_back(table.view());

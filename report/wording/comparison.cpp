@@ -9,8 +9,16 @@
 
 namespace mprof {
 
+std::string compared_time(const Words& words, const TimeComparison& time) {
+  if (!is_traced(time)) return time_name(words, time.metric, time.op);
+  const std::string op = format::one_line(time.op);
+  return time.kernel.empty() ? fmt::format("GPU time of {}", op)
+                             : fmt::format("a launch of {} in {}{}", format::short_id(time.kernel), op,
+                                           time.metric == "launch_time" ? "" : " (Nsight Compute)");
+}
+
 std::string named_time(const Words& words, const TimeComparison& time) {
-  return time.op.empty() ? "total time" : time_name(words, time.metric, time.op);
+  return time.op.empty() ? "total time" : compared_time(words, time);
 }
 
 std::string unlike_text(const Unlike& unlike) {

@@ -8,6 +8,9 @@
 /// What is said of the cases of two runs.
 namespace mprof {
 
+/// As a table has it: "second", "GPU time of second", "a launch of gemm in second", "total".
+[[nodiscard]] std::string compared_time(const Words& words, const TimeComparison& time);
+
 /// In a sentence: "second", "second (stage time)", "total time".
 [[nodiscard]] std::string named_time(const Words& words, const TimeComparison& time);
 

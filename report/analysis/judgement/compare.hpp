@@ -14,6 +14,7 @@
 #include "report/analysis/judgement/likeness.hpp"
 #include "report/analysis/judgement/op_changes.hpp"
 #include "report/analysis/judgement/pairing.hpp"
+#include "report/analysis/judgement/traced_times.hpp"
 #include "report/text/family_words.hpp"
 
 namespace mprof {
@@ -36,7 +37,7 @@ struct CompareOptions {
 
 /// One time of a case on both sides.
 struct TimeComparison {
-  std::string metric;      ///< op_time, group_time or total_time
+  std::string metric;      ///< op_time, group_time or total_time; gpu_time or launch_time of traces
   std::string op;          ///< empty: the whole case
   bool is_beside = false;  ///< the grouped time of an op whose op time is compared as well
   Value a;
@@ -45,6 +46,7 @@ struct TimeComparison {
   SpeedUp speed_up;             ///< a / b: above 1 is faster; with the verdict
   /// It was not compared, for conditions that it depends on differ: as `speed_up.reason` says.
   bool is_incomparable = false;
+  std::string kernel{};         ///< of a launch_time
 };
 
 /// A quality of a case on both sides.
@@ -98,6 +100,7 @@ struct CaseComparison {
   std::vector<QualityComparison> qualities;  ///< those that A's family has
   std::vector<VerificationComparison> verifications;
   std::vector<OpChange> ops;            ///< of a case with a time that changed
+  std::vector<TracedFigure> figures;    ///< of a case that is compared by traces (traced_times.hpp)
   std::vector<Regression> regressions;  ///< what became worse
   Importance importance = Importance::unchanged;
 };

@@ -51,7 +51,7 @@ CaseSamples samples_of(std::size_t place, const CaseComparison& c, const Case& a
     const TimeComparison& time = c.times[i];
     const Measurement* in_a = find_measurement(a, time.metric, time.op);
     const Measurement* in_b = find_measurement(b, time.metric, time.op);
-    if (is_worth_a_look(time) && in_a != nullptr && in_b != nullptr)
+    if (is_worth_a_look(time) && !is_traced(time) && in_a != nullptr && in_b != nullptr)
       samples.times.push_back({i, *in_a, *in_b});
   }
   return samples;

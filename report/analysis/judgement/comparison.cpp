@@ -129,7 +129,11 @@ CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) 
   result.status_b = case_status(b);
   result.reason_a = case_reason(a);
   result.reason_b = case_reason(b);
-  if (result.status_a == Status::ok && result.status_b == Status::ok) result.times = times_of(a, b);
+  if (result.status_a == Status::ok && result.status_b == Status::ok) {
+    const bool by_traces = are_compared_by_traces(a, b);
+    result.times = by_traces ? traced_times(a, b) : times_of(a, b);
+    if (by_traces) result.figures = traced_figures(a, b);
+  }
   result.verifications = verifications_of(a, b);
   if (family != nullptr) {
     for (const QualityInfo& info : family->qualities) {
@@ -222,6 +226,10 @@ void judge_times(std::vector<CaseComparison>& cases, const Thresholds& threshold
                                 {},
                                 {time.a ? time.b.absent : time.a.absent}};
       if (time.speed_up) time.ratio = time.b->median / time.a->median;
+      if (is_traced(time) && time.speed_up && time.speed_up.verdict == Verdict::inconclusive) {
+        time.speed_up.more_rounds.reset();  // a profile has none
+        time.speed_up.reason = Because::one_execution_each;
+      }
     }
   }
 }
@@ -262,7 +270,7 @@ void explain_changes(std::vector<CaseComparison>& cases, const std::vector<CaseP
     std::vector<ChangedTime> times;
     bool any = false;
     for (const TimeComparison& time : cases[i].times) {
-      if (!is_change(time.speed_up.verdict)) continue;
+      if (!is_change(time.speed_up.verdict) || is_traced(time)) continue;
       any = true;
       if (!time.op.empty()) times.push_back({time.op, time.metric, time.speed_up});
     }
@@ -331,7 +339,8 @@ void require_a_comparable_time(const Comparison& comparison, const CompareOption
          options, "`mprof run --resume --out DIR` goes on with one that was interrupted.");
 }
 
-void require_something_to_compare(const Comparison& comparison, const CompareOptions& options) {
+void require_something_to_compare(const Comparison& comparison, bool by_traces,
+                                  const CompareOptions& options) {
   if (comparison.cases.empty()) {
     refuse({"they have no case in common"}, options,
            "Run the same variants and problems in both, or say with --map which variant is which.");
@@ -341,6 +350,29 @@ void require_something_to_compare(const Comparison& comparison, const CompareOpt
     return has_ended(c.status_a) && has_ended(c.status_b);
   });
   if (!any) refuse_undone(comparison.cases, options);
+  const bool any_figure = std::ranges::any_of(comparison.cases, [&](const CaseComparison& c) {
+    return is_timed(c) || !c.figures.empty() || c.status_a != Status::ok || c.status_b != Status::ok;
+  });
+  if (!any_figure && by_traces)
+    refuse({"one has no time without a profiler, and they have no traced time, count or counter in common"},
+           options, "Import or trace both with the same tool.");
+}
+
+/// Two programs that were imported under the names of their files are one program before and after.
+Pairing with_only_import(const Run& a, const Run& b, Pairing pairing) {
+  const bool is_free = pairing.renamed.empty() && pairing.of.empty() && pairing.with.empty();
+  if (!is_free || a.variants.size() != 1 || b.variants.size() != 1) return pairing;
+  const VariantInfo &before = a.variants.front(), &after = b.variants.front();
+  if (before.id != after.id && before.family == after.family && (before.is_imported() || after.is_imported()))
+    pairing.renamed.emplace(before.id, after.id);
+  return pairing;
+}
+
+std::string note_on_traces() {
+  return fmt::format(
+      "What was not timed without a profiler is compared by one traced execution on each side. GPU times of "
+      "two such executions are assumed to vary by {} (standard deviation) with nothing changed",
+      format::percent(assumed_between_profiles));
 }
 
 /// Another way to compute (an engine of a library, say) is reason enough for other times.
@@ -521,14 +553,17 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
                         .allows_unlike = options.allow_different_machines,
                         .notes = std::move(differences.build)};
   std::ranges::move(differences.named, std::back_inserter(comparison.notes));
-  const PairedCases paired = pair_cases(a, b, options.pairing);
+  const PairedCases paired = pair_cases(a, b, with_only_import(a, b, options.pairing));
+  bool by_traces = false;
   for (const CasePair& pair : paired.pairs) {
+    by_traces = by_traces || are_compared_by_traces(*pair.a, *pair.b);
     comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
     note_choices(comparison.notes, pair);
     note_defaults(comparison.notes, pair);
     note_commands(comparison.notes, pair, a, b);
   }
-  require_something_to_compare(comparison, options);
+  if (by_traces) comparison.notes.push_back(note_on_traces());
+  require_something_to_compare(comparison, by_traces, options);
   comparison.only_in_a = ids_of(paired.only_in_a);
   comparison.only_in_b = ids_of(paired.only_in_b);
   const Apart apart = run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs;

@@ -115,8 +115,14 @@ std::vector<std::string> without_equal(const std::map<std::string, std::string>&
   return left;
 }
 
+/// Whether all that it has is of files of other tools, which are its measurement, and no input of one.
+bool is_import(const Run& run) {
+  return !run.variants.empty() && std::ranges::all_of(run.variants, &VariantInfo::is_imported);
+}
+
 /// By what the files hold, wherever they are. What only one run read is no difference.
 void note_inputs(std::vector<Unlike>& unlike, const Run& a, const Run& b, const RunNames& names) {
+  if (is_import(a) || is_import(b)) return;
   const Contents in_a = contents_of(a), in_b = contents_of(b);
   const auto described = [](const std::vector<std::string>& files,
                             const std::map<std::string, std::string>& checksums) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/judgement/traced_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "model/statistics/median.hpp"
+#include "report/analysis/judgement/compare.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr std::string_view gpu_time = "gpu_time", launch_time = "launch_time",
+                           counted_time = "gpu__time_duration.sum";
+
+/// Of an op; and of a kernel those of `launch_time`'s.
+constexpr std::array traced_counts{
+    std::string_view("kernel_count"),     std::string_view("launch_count"),
+    std::string_view("kernel_instances"), std::string_view("copy_in_bytes"),
+    std::string_view("copy_in_time"),     std::string_view("copy_out_bytes"),
+    std::string_view("copy_out_time"),    std::string_view("copy_device_bytes"),
+    std::string_view("copy_device_time"), std::string_view("memset_bytes"),
+    std::string_view("api_call_count"),   std::string_view("synchronization_time")};
+
+/// Metric, op and kernel.
+using TracedKey = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+const Measurement* find_row(const Case& c, const TracedKey& key) {
+  for (const PassResult& pass : c.passes) {
+    for (const Measurement& m : pass.measurements) {
+      if (TracedKey(m.metric, m.op, m.kernel) == key) return &m;
+    }
+  }
+  return nullptr;
+}
+
+bool is_known(const Case& c, const TracedKey& key) {
+  const Measurement* const row = find_row(c, key);
+  return row != nullptr && !row->samples.empty();
+}
+
+/// As one process that was measured once, of which nothing but what is assumed is known.
+Value as_one_execution(const Measurement* row) {
+  constexpr double degrees_of_freedom = 4;  // as everywhere: no better known than from five processes
+  if (row == nullptr) return absent_value(Because::not_recorded);
+  Measurement once = *row;
+  once.rounds.clear();
+  once.clock = ClockSource::device;
+  once.between = {assumed_between_profiles * assumed_between_profiles + variance_of_median(once.samples),
+                  degrees_of_freedom};
+  return value_of(once);
+}
+
+TimeComparison traced_time(const Case& a, const Case& b, const TracedKey& key) {
+  const auto& [metric, op, kernel] = key;
+  return {.metric = std::string(metric),
+          .op = std::string(op),
+          .a = as_one_execution(find_row(a, key)),
+          .b = as_one_execution(find_row(b, key)),
+          .ratio = {},
+          .speed_up = {},
+          .kernel = std::string(kernel)};
+}
+
+bool has_op(const Case& c, const std::string& op) {
+  return std::ranges::find(c.ops, op, &OpInfo::name) != c.ops.end();
+}
+
+bool is_figure(const Measurement& m, Pass pass) {
+  return pass == Pass::counters || std::ranges::find(traced_counts, m.metric) != traced_counts.end();
+}
+
+}  // namespace
+
+bool TracedFigure::differs() const {
+  constexpr double noticeable = 0.01;
+  return std::abs(a - b) > noticeable * std::max(std::abs(a), std::abs(b));
+}
+
+bool are_compared_by_traces(const Case& a, const Case& b) {
+  return find_pass(a, Pass::timing) == nullptr || find_pass(b, Pass::timing) == nullptr;
+}
+
+std::vector<TimeComparison> traced_times(const Case& a, const Case& b) {
+  std::vector<TimeComparison> times;
+  for (const OpInfo& op : a.ops) {
+    if (!has_op(b, op.name)) continue;
+    for (const std::string_view metric : {gpu_time, launch_time, counted_time}) {
+      for (const PassResult& pass : a.passes) {
+        for (const Measurement& m : pass.measurements) {
+          if (m.metric != metric || m.op != op.name || !is_known(b, {metric, m.op, m.kernel})) continue;
+          // What was counted of a kernel that was traced, too, is a figure beside it.
+          if (metric == counted_time && is_known(b, {launch_time, m.op, m.kernel})) continue;
+          if (!m.samples.empty()) times.push_back(traced_time(a, b, {metric, m.op, m.kernel}));
+        }
+      }
+    }
+  }
+  return times;
+}
+
+std::vector<TracedFigure> traced_figures(const Case& a, const Case& b) {
+  std::map<TracedKey, const Measurement*> in_b;
+  for (const PassResult& pass : b.passes) {
+    for (const Measurement& m : pass.measurements) {
+      if (is_figure(m, pass.pass) && !m.samples.empty())
+        in_b.emplace(TracedKey(m.metric, m.op, m.kernel), &m);
+    }
+  }
+  std::vector<TracedFigure> figures;
+  for (const PassResult& pass : a.passes) {
+    for (const Measurement& m : pass.measurements) {
+      const auto other = in_b.find(TracedKey(m.metric, m.op, m.kernel));
+      if (!is_figure(m, pass.pass) || m.samples.empty() || other == in_b.end()) continue;
+      figures.push_back({m.metric, m.op, m.kernel, median(m.samples), median(other->second->samples)});
+    }
+  }
+  return figures;
+}
+
+bool is_traced(const TimeComparison& time) {
+  return time.metric == gpu_time || time.metric == launch_time || time.metric == counted_time;
+}
+
+}  // namespace mprof
