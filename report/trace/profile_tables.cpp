@@ -9,11 +9,13 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "model/kernel_name.hpp"
+#include "model/trace/op_name.hpp"
 #include "report/trace/profile_cells.hpp"
 #include "report/trace/range_kernels.hpp"
 #include "report/trace/table_parts.hpp"
@@ -125,12 +127,39 @@ ProfileTable api_gpu_sum(const ProfileReport& report, const Trace& trace, const 
   return summary(report, trace, "Instances", category_and_operation(), std::move(groups));
 }
 
+/// A program may give each range a name of its own ("aten::mm, op_id = 300001").
+std::vector<Summed> folded_times(const Trace& trace, const std::vector<trace::Range>& ranges,
+                                 std::size_t most) {
+  std::unordered_map<trace::NameIndex, std::vector<std::int64_t>> by_name;
+  for (const trace::Range& range : ranges) by_name[range.name].push_back(range.time.length());
+  std::map<std::string, std::vector<std::int64_t>> times;
+  for (const auto& [name, durations] : by_name) {
+    const std::string& text = trace.names[name];
+    std::vector<std::int64_t>& all = times[by_name.size() > most ? trace::without_numbers(text) : text];
+    all.insert(all.end(), durations.begin(), durations.end());
+  }
+  std::vector<Summed> groups;
+  for (auto& [name, durations] : times) groups.push_back({.time = spread_of(durations), .name = name});
+  if (groups.size() <= most) return groups;
+  std::ranges::sort(groups, {}, [](const Summed& one) { return std::pair(-one.time.total, one.name); });
+  std::vector<std::int64_t> rest;
+  for (std::size_t i = most - 1; i < groups.size(); ++i) {
+    const std::vector<std::int64_t>& durations = times.at(groups[i].name);
+    rest.insert(rest.end(), durations.begin(), durations.end());
+  }
+  const std::size_t others = groups.size() - (most - 1);
+  groups.resize(most - 1);
+  groups.push_back({.time = spread_of(rest), .name = fmt::format("{} other names", others)});
+  return groups;
+}
+
 ProfileTable push_pop_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<trace::Range> ranges;
   std::ranges::copy_if(scope.of(trace.ranges), std::back_inserter(ranges),
                        [](const auto& range) { return range.style == trace::RangeStyle::push_pop; });
   return summary(report, trace, "Instances", {{words("Range"), plain<&Summed::name>}},
-                 times_by_name(trace, std::span<const trace::Range>(ranges)));
+                 scope.most_range_names == 0 ? times_by_name(trace, std::span<const trace::Range>(ranges))
+                                             : folded_times(trace, ranges, scope.most_range_names));
 }
 
 // --- Kernels by configuration ---

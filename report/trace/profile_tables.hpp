@@ -43,6 +43,9 @@ struct ProfileTable {
 /// All of a trace, or one of its cases.
 struct ProfileScope {
   std::optional<trace::CaseIndex> only{};
+  /// Of more names of ranges than this those that differ in numbers alone are one row, "step #", and the
+  /// shortest of what is left are one row; 0: each name has its row.
+  std::size_t most_range_names = 0;
 
   /// The rows of a trace's table that it holds: those of a case stand together there.
   template <class Row>

@@ -19,6 +19,7 @@ using Profile = trace::Trace;
 
 constexpr double leading_share = 0.9;  // of the time: what is worth looking at
 constexpr double seconds_per_ns = 1e-9;
+constexpr std::size_t most_range_names = 60;  // in a table of ranges: a reader looks at no more
 
 std::string time_text(double ns) {
   return format::quantity(ns * seconds_per_ns, Unit::second);
@@ -63,7 +64,8 @@ json table_view(const ProfileTable& table, const std::string& caption, const std
 }
 
 /// A report with kernels under the names that the other sections have for them.
-ProfileTable table_of(std::string_view report, const Profile& profile, const ProfileScope& scope) {
+ProfileTable table_of(std::string_view report, const Profile& profile, ProfileScope scope) {
+  scope.most_range_names = most_range_names;
   ProfileTable table = profile_report(report).table(profile, scope);
   return report.starts_with("cuda_gpu_kern") ? with_brief_kernel_names(std::move(table)) : table;
 }

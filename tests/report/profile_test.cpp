@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/trace/reader.hpp"
 #include "model/trace/sqlite.hpp"
 #include "model/trace/writer.hpp"
+#include "report/trace/profile_cells.hpp"
 #include "report/trace/profile_tables.hpp"
 #include "report/trace/profile_text.hpp"
 #include "report/trace/range_kernels.hpp"
@@ -323,6 +326,45 @@ TEST_F(Export, ThatIsNoneIsRefused) {
   write("CREATE TABLE recipes (name TEXT)");
   EXPECT_NE(refusal([&] { (void)trace::read_trace(file); }).find("none of a trace's tables"),
             std::string::npos);
+}
+
+Trace with_ranges(int count, const std::function<std::string(int)>& name) {
+  Trace trace;
+  for (int i = 0; i < count; ++i)
+    trace.ranges.push_back(
+        {.time = {i * 100, i * 100 + 10 + i}, .thread = 5, .name = trace.names.index(name(i))});
+  return trace;
+}
+
+ProfileTable folded(const Trace& trace, std::size_t most) {
+  return profile_report("nvtx_pushpop_sum").table(trace, {.only = {}, .most_range_names = most});
+}
+
+TEST(FoldedRanges, NamesThatDifferInNumbersAreOneRowWhereThereAreTooMany) {
+  const Trace trace =
+      with_ranges(100, [](int i) { return fmt::format(":aten::mm, op_id = {}", 300000 + i); });
+  EXPECT_EQ(folded(trace, 0).rows, 100U);
+  EXPECT_EQ(folded(trace, 100).rows, 100U);
+  const ProfileTable table = folded(trace, 99);
+  ASSERT_EQ(table.rows, 1U);
+  EXPECT_EQ(std::get<std::string>(cell_below(table, "Range", table.row(0))), ":aten::mm, op_id = #");
+  EXPECT_EQ(std::get<std::int64_t>(cell_below(table, "Instances", table.row(0))), 100);
+}
+
+TEST(FoldedRanges, OfOtherNamesTheShortestAreOneRow) {
+  const Trace trace =
+      with_ranges(40, [](int i) { return ":" + std::string(static_cast<std::size_t>(i) + 1, 'x'); });
+  const ProfileTable table = folded(trace, 10);
+  ASSERT_EQ(table.rows, 10U);
+  std::int64_t instances = 0;
+  bool has_others = false;
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    const ProfileRow row = table.row(i);
+    instances += std::get<std::int64_t>(cell_below(table, "Instances", row));
+    has_others = has_others || std::get<std::string>(cell_below(table, "Range", row)) == "31 other names";
+  }
+  EXPECT_EQ(instances, 40) << "each range counts once";
+  EXPECT_TRUE(has_others);
 }
 
 // --- Names, formats, reasons ---
