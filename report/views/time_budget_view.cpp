@@ -92,6 +92,24 @@ std::string work_sentence(const CaseBudget& one) {
       share(budget.window - budget.idle() - kernels), share(budget.idle()));
 }
 
+/// "map/baseline has work on 2 GPUs. GPU 0: a kernel for 99.0 %, copies alone for 0.0 %, idle for 1.0 %; ..."
+std::string gpus_sentence(const CaseBudget& one) {
+  const TimeBudget& budget = *one.budget;
+  if (budget.gpus.empty()) return {};
+  std::vector<std::string> gpus;
+  for (const GpuShare& gpu : budget.gpus) {
+    const auto share = [&](std::int64_t part) {
+      return format::percent(static_cast<double>(part) / static_cast<double>(budget.window));
+    };
+    gpus.push_back(fmt::format("GPU {}: a kernel for {}, copies alone for {}, idle for {}", gpu.gpu,
+                               share(gpu.kernels), share(gpu.copies),
+                               share(budget.window - gpu.kernels - gpu.copies)));
+  }
+  return fmt::format(
+      "{} has work on {} GPUs. {}. The table and the chart count a moment as work if any of them works.",
+      budgeted_name(one), budget.gpus.size(), fmt::join(gpus, "; "));
+}
+
 /// "Kernels / copies alone / the GPU idle, of the traced whole: map/baseline 80.1 / 10.2 / 9.7 %."
 std::string in_short(const BudgetComparison& comparison) {
   std::vector<std::string> cases;
@@ -101,8 +119,13 @@ std::string in_short(const BudgetComparison& comparison) {
     const auto percent = [&](std::int64_t part) {
       return format::fixed(100 * static_cast<double>(part) / static_cast<double>(budget.window), 1);
     };
-    cases.push_back(fmt::format("{} {} / {} / {}\u00a0%", budgeted_name(one), percent(kernels),
-                                percent(budget.window - budget.idle() - kernels), percent(budget.idle())));
+    if (budget.gpus.empty())
+      cases.push_back(fmt::format("{} {} / {} / {}\u00a0%", budgeted_name(one), percent(kernels),
+                                  percent(budget.window - budget.idle() - kernels), percent(budget.idle())));
+    for (const GpuShare& gpu : budget.gpus)
+      cases.push_back(fmt::format("{} GPU {} {} / {} / {}\u00a0%", budgeted_name(one), gpu.gpu,
+                                  percent(gpu.kernels), percent(gpu.copies),
+                                  percent(budget.window - gpu.kernels - gpu.copies)));
   }
   return format::one_line(
       fmt::format("Kernels / copies alone / the GPU idle, of the traced whole: {}.", fmt::join(cases, "; ")));
@@ -197,7 +220,9 @@ json budget_sentences(const Words& words, const BudgetComparison& comparison) {
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) list.push_back(format::one_line(sentence));
   };
-  for (const CaseBudget& one : comparison.cases) add(work_sentence(one));
+  for (const CaseBudget& one : comparison.cases) {
+    add(one.budget->gpus.empty() ? work_sentence(one) : gpus_sentence(one));
+  }
   for (const CaseBudget& one : comparison.cases) add(system_sentence(one));
   for (const CaseBudget& one : comparison.cases) add(traced_sentence(words, one));
   for (const CaseBudget& one : comparison.cases) add(chosen_sentence(one));

@@ -21,9 +21,11 @@ constexpr const char* not_traced = "no trace says it";
 struct TopKernel {
   std::string op;
   std::string name;
-  double time = 0;                ///< s, of all its launches
-  double launches = 0;            ///< 0: unknown
-  std::optional<double> share{};  ///< of the time in which any kernel of the op ran
+  double time = 0;      ///< s, of all its launches
+  double launches = 0;  ///< 0: unknown
+  /// Of the time in which any kernel of the op ran; of the sum of their times where they ran beside each
+  /// other.
+  std::optional<double> share{};
 };
 
 const Measurement* traced_row(const PassResult& trace, std::string_view metric, const std::string& op,
@@ -34,6 +36,18 @@ const Measurement* traced_row(const PassResult& trace, std::string_view metric, 
   return row == trace.measurements.end() ? nullptr : &*row;
 }
 
+/// The time in which an op's kernels ran, or the sum of their times where that is longer: on several GPUs or
+/// streams they run beside each other. 0: not known.
+double time_of_all(const PassResult& trace, const std::string& op) {
+  const Measurement* const busy = traced_row(trace, "gpu_time", op, "");
+  double sum = 0;
+  for (const Measurement& m : trace.measurements) {
+    if (m.metric == "kernel_time" && m.op == op && !m.kernel.empty() && !m.samples.empty())
+      sum += m.samples.front();
+  }
+  return busy == nullptr ? 0 : std::max(sum, busy->samples.front());
+}
+
 std::vector<TopKernel> traced_kernels(const CaseResult& result) {
   const PassResult* const trace = find_pass(*result.source, Pass::trace);
   std::vector<TopKernel> kernels;
@@ -41,13 +55,12 @@ std::vector<TopKernel> traced_kernels(const CaseResult& result) {
   for (const Measurement& m : trace->measurements) {
     if (m.metric != "kernel_time" || m.kernel.empty() || m.samples.empty()) continue;
     const Measurement* const launches = traced_row(*trace, "kernel_instances", m.op, m.kernel);
-    const Measurement* const busy = traced_row(*trace, "gpu_time", m.op, "");
-    kernels.push_back(
-        {.op = m.op,
-         .name = m.kernel,
-         .time = m.samples.front(),
-         .launches = launches == nullptr ? 0 : launches->samples.front(),
-         .share = busy == nullptr ? std::nullopt : std::optional(m.samples.front() / busy->samples.front())});
+    const double all = time_of_all(*trace, m.op);
+    kernels.push_back({.op = m.op,
+                       .name = m.kernel,
+                       .time = m.samples.front(),
+                       .launches = launches == nullptr ? 0 : launches->samples.front(),
+                       .share = all > 0 ? std::optional(m.samples.front() / all) : std::nullopt});
   }
   return kernels;
 }

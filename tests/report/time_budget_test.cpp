@@ -70,6 +70,22 @@ TEST(TimeBudget, TellsWhatRanBesideWhat) {
   EXPECT_DOUBLE_EQ(budget.share(kernels), 0.15);
 }
 
+TEST(TimeBudget, HasEachOfSeveralGpusByItself) {
+  FabricatedTrace made = execution({0, 1000});
+  made.kernel(8, {0, 990});
+  EXPECT_TRUE(budget_in(made).gpus.empty()) << "one GPU is the budget's own";
+  made.kernel(9, {100, 110});
+  made.trace.kernels.back().queue.device = 1;
+  made.transfer(7, {105, 205}, to_device);
+  made.trace.transfers.back().queue.device = 1;
+  const TimeBudget budget = budget_in(made);
+  ASSERT_EQ(budget.gpus.size(), 2U);
+  EXPECT_EQ(budget.gpus[0].gpu, 0U);
+  EXPECT_EQ(budget.gpus[0].kernels, 990);
+  EXPECT_EQ(budget.gpus[1].kernels, 10);
+  EXPECT_EQ(budget.gpus[1].copies, 95) << "without what a kernel of its own hides";
+}
+
 TEST(TimeBudget, TellsTheHostsTimeOutsideTheOpsFromThatInThem) {
   FabricatedTrace made = execution({0, 1000});
   made.kernel(8, {100, 200});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -202,6 +203,25 @@ double copied_within(const BudgetRows& rows, const Window& execution) {
   return copied;
 }
 
+std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& window) {
+  std::set<std::uint32_t> gpus;
+  const auto find = [&](const auto& all) {
+    for (const auto& row : all) gpus.insert(row.queue.device);
+  };
+  find(rows.kernels);
+  find(rows.graphs);
+  find(rows.transfers);
+  if (gpus.size() < 2) return {};
+  std::vector<GpuShare> shares;
+  for (const std::uint32_t gpu : gpus) {
+    const auto here = [gpu](const auto& row) { return row.queue.device == gpu; };
+    const IntervalSet kernels = (moments_of(rows.kernels, here) | moments_of(rows.graphs, here)) & window;
+    const IntervalSet copies = (moments_of(rows.transfers, here) & window) - kernels;
+    shares.push_back({gpu, kernels.length(), copies.length()});
+  }
+  return shares;
+}
+
 TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
   const IntervalSet kernels = moments_of(rows.kernels) | moments_of(rows.graphs);
   const IntervalSet transfers = moments_of(rows.transfers);
@@ -323,6 +343,7 @@ std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseInde
   if (window.empty()) return std::nullopt;
   TimeBudget budget = share_out(rows, window);
   budget.window = window.length();
+  budget.gpus = shares_of_gpus(rows, window);
   budget.paused = whole.length() - window.length();
   budget.executions = executions.size();
   budget.execution = chosen + 1;

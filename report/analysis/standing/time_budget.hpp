@@ -48,12 +48,20 @@ struct SystemTime {
 };
 
 /// Times in ns.
+/// What one of several GPUs did, ns of the window.
+struct GpuShare {
+  std::uint32_t gpu = 0;     ///< its number in the trace
+  std::int64_t kernels = 0;  ///< a kernel ran on it
+  std::int64_t copies = 0;   ///< it copied or set memory, and ran none
+};
+
 struct TimeBudget {
   std::array<std::int64_t, budget_parts> parts{};
   std::int64_t window = 0;            ///< one execution without the runner's pauses: the sum of the parts
   std::int64_t paused = 0;            ///< what the runner itself did within it, and is in no part
   std::size_t executions = 1;         ///< that the trace holds of the case
   std::size_t execution = 1;          ///< the one that this is, from 1: the one of median length
+  std::vector<GpuShare> gpus{};       ///< where several had work: each by itself, by their numbers
   std::uint64_t lacking = 0;          ///< records that the trace lacks: what they stood for looks idle
   std::int64_t host_outside_ops = 0;  ///< of idle_host, what lies in no stage of an op; 0 without ops
   double copied = 0;                  ///< B, between host and device, both ways
