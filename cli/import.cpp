@@ -57,7 +57,7 @@ Verb import_verb() {
           "NVTX ranges, or the whole program. Counters are matched to kernels of the same name. Times "
           "without a profiler are unknown, and no output was verified.",
       .examples = {{"mprof import --nsys app.sqlite --ncu app.csv --out app", "with counters of ncu --csv"},
-                   {"mprof import --torch trace.json.gz --out step", "a trace of PyTorch's profiler"},
+                   {"mprof import --torch trace.json.gz --out t", "a trace of PyTorch's profiler"},
                    {"mprof import --nsys old=a.sqlite new=b.sqlite --out both", "two programs to compare"}},
       .section = Section::data,
       .options = {{"nsys", "[NAME=]FILE", "",
