@@ -110,12 +110,21 @@ std::optional<std::uint64_t> stated_size(const fs::path& path) {
   return number(pages_at, 4) * (page == 1 ? largest_page : page);
 }
 
+/// What a file may have behind its database. Programs may let a file grow in chunks.
+constexpr std::uint64_t most_behind = std::uint64_t{64} << 20;
+
 /// Of a file that nobody writes.
 void require_all_pages(const fs::path& path) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   const auto stated = stated_size(path);
-  if (error || !stated || size >= *stated) return;
+  if (error || !stated) return;
+  if (size > 2 * *stated + most_behind) {
+    throw Error(ExitCode::usage, fmt::format("{}: it has {} bytes, and its database only {} of them. What "
+                                             "follows was not written by SQLite: ask for the file again.",
+                                             path.string(), size, *stated));
+  }
+  if (size >= *stated) return;
   throw Error(ExitCode::usage,
               fmt::format("{}: the file was cut off: it has {} of its {} bytes. Copy it again, or export it "
                           "again.",

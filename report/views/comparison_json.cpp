@@ -29,7 +29,9 @@ ordered_json time_json(const TimeComparison& time) {
                       {"speed_up", optional_json(time.speed_up.factor)},
                       {"interval", interval_json(time.speed_up.ratio_interval())},
                       {"p", optional_json(time.speed_up.p)},
+                      {"no_change_above", optional_json(time.speed_up.no_change_above)},
                       {"verdict", to_string(time.speed_up.verdict)},
+                      {"incomparable", time.is_incomparable},
                       {"reason", say(time.speed_up.reason, of_runs)}};
   if (!time.kernel.empty()) row["kernel"] = time.kernel;
   return row;

@@ -273,6 +273,15 @@ TEST_F(HostileDatabase, ReadingComesToAnEnd) {
   EXPECT_THROW(database.prepare("DELETE FROM MPROF_CASE").run(), Error);
 }
 
+/// Its checksum alone would take hours.
+TEST_F(HostileDatabase, AFileWithoutEndBehindItIsRefused) {
+  fs::resize_file(file, std::uintmax_t{1} << 42);  // has no bytes on disk
+  EXPECT_NE(refusal([&] {
+              const sqlite::Database database(file, sqlite::Mode::read);
+            }).find("it has 4398046511104 bytes, and its database only "),
+            std::string::npos);
+}
+
 TEST_F(HostileDatabase, ALinkIsNotWrittenThrough) {
   const fs::path victim = directory.path() / "victim.sqlite";
   fs::rename(file, victim);

@@ -46,7 +46,7 @@ struct TimeComparison {
   SpeedUp speed_up;             ///< a / b: above 1 is faster; with the verdict
   /// It was not compared, for conditions that it depends on differ: as `speed_up.reason` says.
   bool is_incomparable = false;
-  std::string kernel{};         ///< of a launch_time
+  std::string kernel{};  ///< of a launch_time
 };
 
 /// A quality of a case on both sides.
