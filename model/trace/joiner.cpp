@@ -127,7 +127,7 @@ class Joiner {
       }
       const auto known = std::ranges::find(known_, name, &tables::TableHead::name);
       if (known != known_.end() && knows_all(*known, table.columns))
-        table.definition = tables::definition(known->columns);
+        table.definition = tables::lenient_definition(known->columns);
       if (!table.columns.empty()) tables_.push_back(std::move(table));
     }
   }

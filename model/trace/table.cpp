@@ -10,10 +10,28 @@ namespace mprof::trace::tables {
 using sqlite::Database;
 using sqlite::Statement;
 
+namespace {
+
+/// With a value for rows of a time when there was no such column.
+std::string lenient_definition(const ColumnHead& column) {
+  const std::string_view type = column.type;
+  const bool needs_value = type.find("NOT NULL") != type.npos && type.find("DEFAULT") == type.npos &&
+                           type.find("KEY") == type.npos;
+  return fmt::format("{} {}{}", column.name, type, needs_value ? " DEFAULT 0" : "");
+}
+
+}  // namespace
+
 std::string definition(std::span<const ColumnHead> columns) {
   std::string all;
   for (const ColumnHead& column : columns)
     all += fmt::format("{}{} {}", all.empty() ? "" : ", ", column.name, column.type);
+  return all;
+}
+
+std::string lenient_definition(std::span<const ColumnHead> columns) {
+  std::string all;
+  for (const ColumnHead& column : columns) all += (all.empty() ? "" : ", ") + lenient_definition(column);
   return all;
 }
 
@@ -25,10 +43,7 @@ void create(Database& database, std::string_view table, std::span<const ColumnHe
   }
   for (const ColumnHead& column : columns) {
     if (std::ranges::find(there, column.name, &sqlite::StoredColumn::name) != there.end()) continue;
-    const std::string_view type = column.type;
-    const bool needs_value = type.find("NOT NULL") != type.npos && type.find("DEFAULT") == type.npos;
-    database.execute(fmt::format("ALTER TABLE {} ADD COLUMN {} {}{}", table, column.name, type,
-                                 needs_value ? " DEFAULT 0" : ""));
+    database.execute(fmt::format("ALTER TABLE {} ADD COLUMN {}", table, lenient_definition(column)));
   }
 }
 

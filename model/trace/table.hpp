@@ -108,6 +108,9 @@ struct TableHead {
 
 /// Columns as CREATE TABLE has them.
 [[nodiscard]] std::string definition(std::span<const ColumnHead> columns);
+/// The same for rows of files that an earlier mprof wrote: a column that they lack is 0 where it needs a
+/// value.
+[[nodiscard]] std::string lenient_definition(std::span<const ColumnHead> columns);
 
 /// Makes a table that is missing. A file that an older mprof wrote may lack columns: they are added, empty.
 void create(sqlite::Database& database, std::string_view table, std::span<const ColumnHead> columns);

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { sample as sample_folder } from "../../scripts/maintenance/readme_pictures.mjs";
-import { mprof, source } from "./support.mjs";
+import { mprof, read_run, source, temporary } from "./support.mjs";
 
 const reports = process.env.REPORTS;
 if (!reports) throw new Error("set REPORTS to the folder that the reports are written to");
@@ -52,6 +52,13 @@ for (const name of records) {
     assert.ok(Buffer.byteLength(brief) <= 15 * 1024, "brief.md is short");
     const variants = readFileSync(join(out, "milestone.md"), "utf8").match(/^#### Which, and why$/gm).length;
     assert.ok(statSync(join(out, "milestone.md")).size <= 120e3 * Math.max(1, variants / 20), "milestone.md is short");
+  });
+
+  test(`${name} is merged, though columns were added since it was recorded`, (t) => {
+    const out = join(temporary(t), "merged");
+    const { code, err } = mprof(["merge", join(results, name), "--out", out, "--incomplete"]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(read_run(out).cases.map((c) => c.id).sort(), read_run(join(results, name)).cases.map((c) => c.id).sort());
   });
 
   if (name === sample) continue;

@@ -323,7 +323,7 @@ TEST_F(CuptiRecordsTest, BecomeAnAttributedTraceWithMetricsInAFile) {
   own(3, {"layer2", trace::part::op}, at(800, 1200));
   trace::attribute(recording);
 
-  EXPECT_EQ(trace.cases[0].counts, (trace::Counts{5, 1, 0, 1, 0}));
+  EXPECT_EQ(trace.cases[0].counts, (trace::Counts{.dropped = 5, .zero_time = 1, .unattributed = 1}));
   const auto rows = trace_metrics(trace, 0, std::vector<OpInfo>{{.name = "layer1"}, {.name = "layer2"}});
   EXPECT_NEAR(test::row_of(rows, "gpu_time", "layer1").samples.at(0), 500e-9, 1e-15);
   EXPECT_EQ(test::row_of(rows, "kernel_count", "layer1").samples.at(0), 2);
