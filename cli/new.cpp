@@ -48,8 +48,7 @@ void require_new(const fs::path& file) {
 }
 
 /// `kind`: what is made with this option. `instead`: a sentence, or nothing.
-void refuse_option(const Arguments& arguments, const char* option, const char* kind,
-                   const char* instead = "") {
+void refuse_option(const Arguments& arguments, const char* option, const char* kind, const char* instead) {
   if (arguments.given(option))
     throw Error(ExitCode::usage, fmt::format("--{} is for `mprof new {}` alone.{}", option, kind, instead));
 }
@@ -57,7 +56,7 @@ void refuse_option(const Arguments& arguments, const char* option, const char* k
 /// The first suite of programs.
 void make_suite(const Arguments& arguments) {
   refuse_option(arguments, "family", "variant", " A suite is a family of its own.");
-  refuse_option(arguments, "device", "family");
+  refuse_option(arguments, "device", "family", "");
   const fs::path file = arguments.text("NAME");
   if (file.extension() != ".toml")
     throw Error(ExitCode::usage,
@@ -108,7 +107,7 @@ std::string device_of_family(const Arguments& arguments) {
 }
 
 void make_family(const Arguments& arguments) {
-  refuse_option(arguments, "family", "variant");
+  refuse_option(arguments, "family", "variant", "");
   const fs::path folder = (fs::path(arguments.text("NAME")) / "").parent_path();
   const std::string name = name_of_family(folder);
   const std::string device = device_of_family(arguments);
