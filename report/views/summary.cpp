@@ -58,6 +58,15 @@ std::string_view status_text(const CaseResult& result) {
                                              : to_string(result.status);
 }
 
+/// A time that is not there is marked with the reason. One that was taken before the output was wrong is
+/// there.
+Cell status_cell(const CaseResult& result) {
+  Cell cell = Cell::words(status_text(result));
+  if (!result.ok() && result.total_time && !result.reason.empty())
+    cell.note = fmt::format("{}: {}", to_string(result.status), format::one_line(result.reason));
+  return cell;
+}
+
 /// The summary of one family: the case, its op times, its total time and its family's first
 /// quality: a terminal is narrow. What was skipped has none
 /// of them and no row.
@@ -82,7 +91,7 @@ Table cases_table(const FamilyResult& family) {
       if (!result.qualities.empty())
         cells.push_back(Cell::quality(result.qualities[0].value, result.qualities[0].info->unit));
       if (has_speed_ups) cells.push_back(over_baseline(result));
-      cells.push_back(Cell::words(status_text(result)));
+      cells.push_back(status_cell(result));
       table.row(std::move(cells));
     }
   }
