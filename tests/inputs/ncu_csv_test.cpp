@@ -206,7 +206,7 @@ TEST(NcuCsvTest, OtherFilesAreCalledWhatTheyAre) {
 
 TEST(NcuCsvTest, AFileThatWasCutOffIsReadUpToThere) {
   const std::string whole = one_value("5.5") + details_row("1", "", "sm__cycles_active.avg", "cycle", "6.5");
-  for (const std::size_t missing : {4, 12, 60}) {
+  for (const std::size_t missing : {4UL, 12UL, 60UL}) {
     const NcuReport report = parse_ncu_csv(whole.substr(0, whole.size() - missing), "log");
     ASSERT_EQ(report.launches.size(), 1U) << missing;
     EXPECT_EQ(value_of(report.launches[0], "sm__cycles_active.avg"), 5.5);
