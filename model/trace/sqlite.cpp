@@ -106,8 +106,9 @@ std::optional<std::uint64_t> stated_size(const fs::path& path) {
   // Programs of before 2010 leave the number of pages behind.
   if (number(changes_at, 4) != number(valid_for_at, 4)) return std::nullopt;
   constexpr std::uint64_t largest_page = 65536;  // does not fit, and is written as 1
-  const std::uint64_t page = number(page_size_at, 2);
-  return number(pages_at, 4) * (page == 1 ? largest_page : page);
+  const std::uint64_t page = number(page_size_at, 2), pages = number(pages_at, 4);
+  if (pages == 0) return std::nullopt;
+  return pages * (page == 1 ? largest_page : page);
 }
 
 /// What a file may have behind its database. Programs may let a file grow in chunks.

@@ -273,6 +273,13 @@ TEST_F(HostileDatabase, ReadingComesToAnEnd) {
   EXPECT_THROW(database.prepare("DELETE FROM MPROF_CASE").run(), Error);
 }
 
+/// SQLite goes by the size of such a file.
+TEST_F(HostileDatabase, OneWhoseHeadHasNoNumberOfPagesIsRead) {
+  constexpr std::streamoff pages = 28;
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(pages).write("\0\0\0\0", 4);
+  EXPECT_EQ(trace::read_trace(file, {}).kernels.size(), sample.kernels.size());
+}
+
 /// Its checksum alone would take hours.
 TEST_F(HostileDatabase, AFileWithoutEndBehindItIsRefused) {
   fs::resize_file(file, std::uintmax_t{1} << 42);  // has no bytes on disk
