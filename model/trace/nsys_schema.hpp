@@ -34,6 +34,12 @@ constexpr std::int64_t native_thread(std::int64_t global) {
   return global & thread_mask;
 }
 
+/// The UUID of a GPU without "GPU-", as these files have it.
+constexpr std::string_view bare_uuid(std::string_view uuid) {
+  constexpr std::string_view prefix = "GPU-";
+  return uuid.starts_with(prefix) ? uuid.substr(prefix.size()) : uuid;
+}
+
 /// eventClass of OSRT_API.
 inline constexpr int system_call_class = 27;
 

@@ -364,15 +364,11 @@ class Reader {
     number_devices(devices_of_processes());
   }
 
-  static std::string bare(const std::string& uuid) {
-    return uuid.starts_with("GPU-") ? uuid.substr(4) : uuid;
-  }
-
   /// Of the cases that are wanted.
   std::vector<tables::DeviceRow> devices_of_processes() {
     std::vector<tables::DeviceRow> devices;
     each(tables::devices, [&](tables::DeviceRow& device) {
-      device.uuid = bare(device.uuid);
+      device.uuid = std::string(nsys::bare_uuid(device.uuid));
       const bool is_wanted = all_cases() || extents_.have_native_process(device.process);
       if (is_wanted && !device.uuid.empty()) devices.push_back(std::move(device));
     });
@@ -389,7 +385,7 @@ class Reader {
     std::vector<Gpu> gpus;
     std::set<std::uint32_t> taken;
     for (const tables::DeviceRow& device : devices) {
-      const auto is_it = [&](const Gpu& gpu) { return bare(gpu.uuid) == device.uuid; };
+      const auto is_it = [&](const Gpu& gpu) { return nsys::bare_uuid(gpu.uuid) == device.uuid; };
       auto known = std::ranges::find_if(gpus, is_it);
       if (known == gpus.end()) {
         const auto in_file = std::ranges::find_if(trace_.gpus, is_it);

@@ -179,12 +179,8 @@ constexpr auto detail_columns = columns<Span>({
     {"stopTime", known_integer, copied<&Span::time, &Interval::end>},
 });
 
-constexpr std::string_view bare(std::string_view uuid) {
-  constexpr std::string_view prefix = "GPU-";
-  return uuid.starts_with(prefix) ? uuid.substr(prefix.size()) : uuid;
-}
 /// As Nsight Systems has it: without "GPU-".
-constexpr Field<Gpu> bare_uuid{[](const Gpu& gpu, ToFile&) { return Value(bare(gpu.uuid)); },
+constexpr Field<Gpu> bare_uuid{[](const Gpu& gpu, ToFile&) { return Value(nsys::bare_uuid(gpu.uuid)); },
                                plain<&Gpu::uuid>.read};
 
 constexpr auto gpu_columns = columns<Gpu>({
@@ -237,7 +233,8 @@ constexpr auto device_columns = columns<DeviceRow>({
     {"pid", known_integer, plain<&DeviceRow::process>, needed},
     {"uuid",
      text,
-     {[](const DeviceRow& row, ToFile&) { return Value(bare(row.uuid)); }, plain<&DeviceRow::uuid>.read},
+     {[](const DeviceRow& row, ToFile&) { return Value(nsys::bare_uuid(row.uuid)); },
+      plain<&DeviceRow::uuid>.read},
      needed},
     {"numMultiprocessors", integer, copied<&DeviceRow::multiprocessors>},
 });

@@ -272,7 +272,7 @@ class Writer final : public tables::ToFile {
 
   /// The row of a GPU: its own, or a new one where its number is another GPU's.
   [[nodiscard]] std::uint32_t row_of(const Gpu& gpu) const {
-    const std::string uuid = gpu.uuid.starts_with("GPU-") ? gpu.uuid.substr(4) : gpu.uuid;
+    const std::string uuid(nsys::bare_uuid(gpu.uuid));
     std::optional<std::int64_t> known;
     if (!uuid.empty()) known = database_.number("SELECT id FROM TARGET_INFO_GPU WHERE uuid = ?", uuid);
     if (!known && !uuid.empty() &&
