@@ -100,13 +100,6 @@ CaseKey key_in_b(const CaseKey& key, const Run& b, const Pairing& pairing) {
                           fmt::join(before, ", "), in_b.id));
 }
 
-/// The case of B that is called so. Ids name only parameters that are not at their defaults, so one of the
-/// defaults is another one there.
-const Case* of_one_id(const Case& in_a, const Run& b, const std::set<const Case*>& taken) {
-  const auto same = std::ranges::find(b.cases, in_a.id, &Case::id);
-  return same == b.cases.end() || taken.contains(&*same) ? nullptr : &*same;
-}
-
 bool is_at(const Case& c, const std::optional<VariantPoint>& point) {
   return !point || (c.key.variant == point->variant && c.key.parameters == point->parameters);
 }
@@ -119,8 +112,12 @@ PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing) {
   if (!pairing.of.empty()) of = point_in("of", pairing.of, a);
   if (!pairing.with.empty()) with = point_in("with", pairing.with, b);
   std::map<CaseKey, const Case*> in_b;
+  std::map<std::string_view, const Case*> by_id;
   for (const Case& c : b.cases) {
     if (is_at(c, with)) in_b.emplace(c.key, &c);
+    // Ids name only parameters that are not at their defaults: of two cases of one id a default is another
+    // one.
+    if (!with) by_id.emplace(c.id, &c);
   }
   PairedCases paired;
   std::set<const Case*> taken;
@@ -136,13 +133,13 @@ PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing) {
   }
   for (const Case& c : a.cases) {
     if (!is_at(c, of)) continue;
-    const auto same = by_key.find(&c);
-    const Case* const other = same != by_key.end() ? same->second : with ? nullptr : of_one_id(c, b, taken);
-    if (other == nullptr) {
-      paired.only_in_a.push_back(&c);
+    if (const auto same = by_key.find(&c); same != by_key.end()) {
+      paired.pairs.push_back({&c, same->second});
+    } else if (const auto called = by_id.find(c.id);
+               called != by_id.end() && taken.insert(called->second).second) {
+      paired.pairs.push_back({&c, called->second, true});
     } else {
-      paired.pairs.push_back({&c, other, same == by_key.end()});
-      taken.insert(other);
+      paired.only_in_a.push_back(&c);
     }
   }
   for (const Case& c : b.cases) {

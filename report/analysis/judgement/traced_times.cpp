@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "model/statistics/median.hpp"
 #include "report/analysis/judgement/compare.hpp"
@@ -29,25 +30,23 @@ constexpr std::array traced_counts{
 /// Metric, op and kernel.
 using TracedKey = std::tuple<std::string_view, std::string_view, std::string_view>;
 
-const Measurement* find_row(const Case& c, const TracedKey& key) {
+using TracedRows = std::map<TracedKey, const Measurement*>;
+
+/// Those that have a value.
+TracedRows rows_of(const Case& c) {
+  TracedRows rows;
   for (const PassResult& pass : c.passes) {
     for (const Measurement& m : pass.measurements) {
-      if (TracedKey(m.metric, m.op, m.kernel) == key) return &m;
+      if (!m.samples.empty()) rows.emplace(TracedKey(m.metric, m.op, m.kernel), &m);
     }
   }
-  return nullptr;
-}
-
-bool is_known(const Case& c, const TracedKey& key) {
-  const Measurement* const row = find_row(c, key);
-  return row != nullptr && !row->samples.empty();
+  return rows;
 }
 
 /// As one process that was measured once, of which nothing but what is assumed is known.
-Value as_one_execution(const Measurement* row) {
+Value as_one_execution(const Measurement& row) {
   constexpr double degrees_of_freedom = 4;  // as everywhere: no better known than from five processes
-  if (row == nullptr) return absent_value(Because::not_recorded);
-  Measurement once = *row;
+  Measurement once = row;
   once.rounds.clear();
   once.clock = ClockSource::device;
   once.between = {assumed_between_profiles * assumed_between_profiles + variance_of_median(once.samples),
@@ -55,15 +54,14 @@ Value as_one_execution(const Measurement* row) {
   return value_of(once);
 }
 
-TimeComparison traced_time(const Case& a, const Case& b, const TracedKey& key) {
-  const auto& [metric, op, kernel] = key;
-  return {.metric = std::string(metric),
-          .op = std::string(op),
-          .a = as_one_execution(find_row(a, key)),
-          .b = as_one_execution(find_row(b, key)),
+TimeComparison traced_time(const Measurement& a, const Measurement& b) {
+  return {.metric = a.metric,
+          .op = a.op,
+          .a = as_one_execution(a),
+          .b = as_one_execution(b),
           .ratio = {},
           .speed_up = {},
-          .kernel = std::string(kernel)};
+          .kernel = a.kernel};
 }
 
 bool has_op(const Case& c, const std::string& op) {
@@ -86,31 +84,33 @@ bool are_compared_by_traces(const Case& a, const Case& b) {
 }
 
 std::vector<TimeComparison> traced_times(const Case& a, const Case& b) {
-  std::vector<TimeComparison> times;
+  constexpr std::array metrics{gpu_time, launch_time, counted_time};
+  std::map<std::string_view, std::size_t> ops;  // their places
   for (const OpInfo& op : a.ops) {
-    if (!has_op(b, op.name)) continue;
-    for (const std::string_view metric : {gpu_time, launch_time, counted_time}) {
-      for (const PassResult& pass : a.passes) {
-        for (const Measurement& m : pass.measurements) {
-          if (m.metric != metric || m.op != op.name || !is_known(b, {metric, m.op, m.kernel})) continue;
-          // What was counted of a kernel that was traced, too, is a figure beside it.
-          if (metric == counted_time && is_known(b, {launch_time, m.op, m.kernel})) continue;
-          if (!m.samples.empty()) times.push_back(traced_time(a, b, {metric, m.op, m.kernel}));
-        }
-      }
+    if (has_op(b, op.name)) ops.emplace(op.name, ops.size());
+  }
+  const TracedRows in_b = rows_of(b);
+  using Place = std::pair<std::size_t, std::ptrdiff_t>;  // of the op, of the metric
+  std::vector<std::pair<Place, TimeComparison>> placed;
+  for (const PassResult& pass : a.passes) {
+    for (const Measurement& m : pass.measurements) {
+      const auto op = ops.find(m.op);
+      const auto* const metric = std::ranges::find(metrics, m.metric);
+      const auto other = in_b.find({m.metric, m.op, m.kernel});
+      if (op == ops.end() || metric == metrics.end() || m.samples.empty() || other == in_b.end()) continue;
+      // What was counted of a kernel that was traced, too, is a figure beside it.
+      if (*metric == counted_time && in_b.contains({launch_time, m.op, m.kernel})) continue;
+      placed.emplace_back(Place(op->second, metric - metrics.begin()), traced_time(m, *other->second));
     }
   }
+  std::ranges::stable_sort(placed, {}, [](const auto& one) { return one.first; });
+  std::vector<TimeComparison> times;
+  for (auto& [place, time] : placed) times.push_back(std::move(time));
   return times;
 }
 
 std::vector<TracedFigure> traced_figures(const Case& a, const Case& b) {
-  std::map<TracedKey, const Measurement*> in_b;
-  for (const PassResult& pass : b.passes) {
-    for (const Measurement& m : pass.measurements) {
-      if (is_figure(m, pass.pass) && !m.samples.empty())
-        in_b.emplace(TracedKey(m.metric, m.op, m.kernel), &m);
-    }
-  }
+  const TracedRows in_b = rows_of(b);
   std::vector<TracedFigure> figures;
   for (const PassResult& pass : a.passes) {
     for (const Measurement& m : pass.measurements) {
