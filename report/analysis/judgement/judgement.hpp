@@ -91,8 +91,8 @@ struct TimePair {
 };
 
 /// The same of many pairs, by default of two runs, so that a call of "faster" or "slower" anywhere among them
-/// is wrong once in twenty times at the most: their p are adjusted by Holm's method. Those of disturbed times
-/// count for each other alone, so that they make the others no less sure. In the order given.
+/// is wrong once in twenty times at the most: their p are adjusted by Holm's method. That holds for disturbed
+/// times and for the others by themselves, so that those make these no less sure. In the order given.
 [[nodiscard]] std::vector<SpeedUp> judge_together(std::span<const TimePair> pairs,
                                                   const Thresholds& thresholds = {},
                                                   Apart apart = Apart::in_two_runs);

@@ -47,7 +47,6 @@ struct SystemTime {
   std::int64_t time = 0;
 };
 
-/// Times in ns.
 /// What one of several GPUs did, ns of the window.
 struct GpuShare {
   std::uint32_t gpu = 0;     ///< its number in the trace
@@ -55,6 +54,7 @@ struct GpuShare {
   std::int64_t copies = 0;   ///< it copied or set memory, and ran none
 };
 
+/// Times in ns.
 struct TimeBudget {
   std::array<std::int64_t, budget_parts> parts{};
   std::int64_t window = 0;            ///< one execution without the runner's pauses: the sum of the parts
