@@ -509,7 +509,7 @@ std::string verified_elsewhere(const FamilyResult& family) {
 
 }  // namespace
 
-json family_view(const FamilyResult& family, PageContext page) {
+json family_view(const FamilyResult& family, PageContext page, bool is_program) {
   Anchors& anchors = page.plan->anchors;
   const json sections = section_anchors(family, anchors);
   std::vector<std::string> variant_anchors;
@@ -529,7 +529,7 @@ json family_view(const FamilyResult& family, PageContext page) {
     }
   }
   for (std::size_t i = 0; i < variants.size(); ++i) variants[i]["last"] = i + 1 == variants.size();
-  const json charts = family_charts(family, *page.plan);
+  const json charts = is_program ? json::array() : family_charts(family, *page.plan);
   const json ops = op_views(family), not_paid = did_not_pay(family);
   return {
       {"id", format::one_line(family.id)},
@@ -558,7 +558,7 @@ json family_view(const FamilyResult& family, PageContext page) {
       {"sanitizer", sanitizer_view(family, variant_anchors, anchors)},
       {"speed_of_light", speed_of_light_view(family, variant_anchors,
                                              throughput_table(family, variant_anchors, anchors), *page.plan)},
-      {"tried_advice", tried_advice_view(family, page)},
+      {"tried_advice", is_program ? json(false) : tried_advice_view(family, page)},
       {"gpu_memory", view_unless_empty(memory_table(family, variant_anchors, anchors))},
       {"resources", view_unless_empty(resource_table(family, variant_anchors, anchors))},
       {"counters", has_cpu_variant(family)

@@ -57,6 +57,18 @@ std::string_view severity_word(Severity severity) {
   return "Note";
 }
 
+/// A page about one program leaves out what there is of variants alone, and what nobody looked at.
+void show_as_program(json& answer, json& family) {
+  const json& program = answer["program"];
+  const bool is_program = !program.is_boolean();
+  family["is_program"] = is_program;
+  family["shows_verification"] = !is_program || !family["verification"].is_boolean();
+  family["shows_sanitizer"] = !is_program || !family["sanitizer"]["table"].is_boolean();
+  if (!is_program) return;
+  answer["cards"] = program["cards"];
+  answer["has_cards"] = true;
+}
+
 json finding_views(const std::vector<Finding>& findings) {
   json list = json::array();
   for (const Finding& finding : findings) {
@@ -292,7 +304,8 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
   PageContext page{&materials, {}, &plan, &advice};
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
-    families.push_back(family_view(family, page));
+    const json program = program_view(family, page);
+    families.push_back(family_view(family, page, !program.is_boolean()));
     // A page about one family need not name it in every heading.
     families.back()["suffix"] = analysis.families.size() > 1 ? ": " + format::one_line(family.id) : "";
     for (const VariantResult& variant : family.variants) {
@@ -305,6 +318,8 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     answers.back()["suffix"] = families.back()["suffix"];
     answers.back()["anchor"] = families.back()["sections"]["answer"];
     answers.back()["brief"] = brief_view(family, page);
+    answers.back()["program"] = program;
+    show_as_program(answers.back(), families.back());
     const json in_short = families.back()["time_budget"]["in_short"];
     if (!answers.back()["brief"].is_boolean())
       answers.back()["brief"]["budget"] = in_short;

@@ -45,8 +45,13 @@ struct Page {
 /// chart or false, lines: [{ id, anchor, text, cause }] }; false where nothing was measured.
 [[nodiscard]] nlohmann::json brief_view(const FamilyResult& family, const PageContext& page);
 
-/// Everything about one family, its variants and charts included.
-[[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page);
+/// What the owner of a program asks first: { cards, lines: [{ lead, text }], table }; false for a family that
+/// is not one program with a trace.
+[[nodiscard]] nlohmann::json program_view(const FamilyResult& family, const PageContext& page);
+
+/// Everything about one family, its variants and charts included; of one that is shown as a program without
+/// what is of variants alone.
+[[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page, bool is_program);
 
 /// What compute-sanitizer found in the family's variants: { sentences, table, missing, impossible }.
 [[nodiscard]] nlohmann::json sanitizer_view(const FamilyResult& family,

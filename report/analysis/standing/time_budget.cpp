@@ -333,22 +333,29 @@ std::optional<double> TimeBudget::copy_rate() const {
 
 std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseIndex index) {
   const BudgetRows rows(trace, index);
-  const trace::CaseInfo& info = trace.cases.at(index);
-  std::vector<Window> executions = executions_of(rows, info.id);
+  std::vector<Window> executions = executions_of(rows, trace.cases.at(index).id);
   if (executions.empty()) executions = all_that_was_recorded(rows);
   if (executions.empty()) return std::nullopt;
   const std::size_t chosen = median_execution(executions);
-  const IntervalSet whole({executions[chosen]});
+  std::optional<TimeBudget> budget = time_budget_within(trace, index, executions[chosen]);
+  if (!budget) return std::nullopt;
+  budget->executions = executions.size();
+  budget->execution = chosen + 1;
+  return budget;
+}
+
+std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::CaseIndex index,
+                                             const trace::Interval& part) {
+  const BudgetRows rows(trace, index);
+  const IntervalSet whole({part});
   const IntervalSet window = whole - moments_of(rows.pauses);
   if (window.empty()) return std::nullopt;
   TimeBudget budget = share_out(rows, window);
   budget.window = window.length();
   budget.gpus = shares_of_gpus(rows, window);
   budget.paused = whole.length() - window.length();
-  budget.executions = executions.size();
-  budget.execution = chosen + 1;
-  budget.lacking =
-      info.counts.dropped + info.counts.zero_time + info.counts.reversed + info.counts.overlapping;
+  const trace::Counts& counts = trace.cases.at(index).counts;
+  budget.lacking = counts.dropped + counts.zero_time + counts.reversed + counts.overlapping;
   return budget;
 }
 

@@ -86,6 +86,10 @@ struct TimeBudget {
 /// without any activity.
 [[nodiscard]] std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseIndex index);
 
+/// Of a part of what was traced of a case; nullopt where that is empty.
+[[nodiscard]] std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::CaseIndex index,
+                                                           const trace::Interval& part);
+
 /// The budget of a case, or the reason why it has none.
 struct CaseBudget {
   const CaseResult* result = nullptr;

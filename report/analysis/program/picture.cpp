@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/program/picture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "model/kernel_name.hpp"
+#include "model/trace/interval_set.hpp"
+
+namespace mprof {
+namespace {
+
+using trace::IntervalSet;
+
+/// A gap between two kernels that is shorter is that of a launch, or of a framework that gets to the next
+/// one.
+constexpr std::int64_t longest_launch_gap = 50'000;  // ns
+
+bool lies_in(const trace::Interval& time, const trace::Interval& window) {
+  return time.start < window.end && time.end > window.start;
+}
+
+/// A function and the distinct names of its instances.
+struct Function {
+  FunctionTime told;
+  std::set<trace::NameIndex> names;
+};
+
+/// "gemm" of "gemm<float, 128>": what counters and traces have in common.
+std::string_view without_arguments(std::string_view name) {
+  return name.substr(0, std::min(name.find('<'), name.find(' ')));
+}
+
+class Kernels {
+ public:
+  Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window) {
+    std::unordered_map<trace::NameIndex, Function*> by_name;
+    std::map<KernelKind, KindTime> kinds;
+    for (const trace::Kernel& kernel : trace::of_case(trace.kernels, index)) {
+      if (!lies_in(kernel.time, window)) continue;
+      Function*& function = by_name[kernel.name];
+      if (function == nullptr) function = &function_of(trace.names[kernel.name]);
+      function->names.insert(kernel.name);
+      function->told.time += kernel.time.length();
+      ++function->told.launches;
+      KindTime& kind = kinds[function->told.kind];
+      kind.kind = function->told.kind;
+      kind.time += kernel.time.length();
+      ++kind.launches;
+    }
+    for (const auto& [kind, time] : kinds) kinds_.push_back(time);
+    std::ranges::stable_sort(kinds_, std::ranges::greater{}, &KindTime::time);
+  }
+
+  [[nodiscard]] std::vector<KindTime> kinds() const { return kinds_; }
+  /// The longest first.
+  [[nodiscard]] std::vector<FunctionTime> functions() const {
+    std::vector<FunctionTime> all;
+    for (const auto& [name, function] : functions_) {
+      all.push_back(function.told);
+      all.back().instances = function.names.size();
+    }
+    std::ranges::stable_sort(all, std::ranges::greater{}, &FunctionTime::time);
+    return all;
+  }
+
+ private:
+  Function& function_of(const std::string& whole) {
+    const KernelName name = kernel_name_of_demangled(whole);
+    const KernelKind kind = kernel_kind(whole);
+    // One function of a library may do two things, by its functor.
+    Function& function = functions_[{name.brief, kind}];
+    function.told.name = name.brief;
+    function.told.kind = kind;
+    return function;
+  }
+
+  std::map<std::pair<std::string, KernelKind>, Function> functions_;
+  std::vector<KindTime> kinds_;
+};
+
+void add_counted(const FamilyResult& family, const CaseResult& result, std::vector<FunctionTime>& functions) {
+  std::map<std::string_view, const KernelResult*> counted;
+  for (const KernelResult& kernel : family.speed_of_light.kernels) {
+    if (kernel.result != &result) continue;
+    const KernelResult*& longest = counted[without_arguments(kernel.counters.kernel)];
+    if (longest == nullptr || kernel.counters.busy() > longest->counters.busy()) longest = &kernel;
+  }
+  for (FunctionTime& function : functions) {
+    const auto found = counted.find(without_arguments(function.name));
+    if (found != counted.end()) function.counted = found->second;
+  }
+}
+
+IntervalSet moments_with_work(const trace::Trace& trace, trace::CaseIndex index,
+                              const trace::Interval& window) {
+  std::vector<trace::Interval> times;
+  const auto add = [&](const auto& rows) {
+    for (const auto& row : trace::of_case(rows, index)) {
+      if (lies_in(row.time, window)) times.push_back(row.time);
+    }
+  };
+  add(trace.kernels);
+  add(trace.graphs);
+  add(trace.transfers);
+  return IntervalSet(std::move(times)) & IntervalSet({window});
+}
+
+std::vector<WaitTime> waits_of(const trace::Trace& trace, trace::CaseIndex index,
+                               const trace::Interval& window, const IntervalSet& idle) {
+  std::map<std::string, std::vector<trace::Interval>> calls;
+  for (const trace::Call& call : trace::of_case(trace.calls, index)) {
+    const std::string& name = trace.names[call.name];
+    if (lies_in(call.time, window) && trace::call_kind(name) == trace::CallKind::wait)
+      calls[name].push_back(call.time);
+  }
+  std::vector<WaitTime> waits;
+  for (auto& [name, times] : calls) {
+    const std::size_t count = times.size();
+    waits.push_back({name, (IntervalSet(std::move(times)) & idle).length(), count});
+  }
+  std::ranges::stable_sort(waits, std::ranges::greater{}, &WaitTime::idle);
+  return waits;
+}
+
+struct Bounding {
+  ProgramBound bound;
+  std::int64_t time;  ///< ns that it takes
+};
+
+/// What takes the most of the time in which no kernel runs; kernels, where that is little.
+Bounding bounding(const TimeBudget& budget, const IntervalSet& idle) {
+  constexpr double little = 0.15;
+  const std::int64_t copies = budget.of(BudgetPart::copies_in) + budget.of(BudgetPart::copies_out) +
+                              budget.of(BudgetPart::copies_both_ways);
+  const std::int64_t kernels = budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
+  std::int64_t short_gaps = 0;
+  for (const trace::Interval& gap : idle.intervals()) {
+    if (gap.length() <= longest_launch_gap) short_gaps += gap.length();
+  }
+  const std::int64_t by_host = budget.of(BudgetPart::idle_calls) + budget.of(BudgetPart::idle_host);
+  const bool is_launching =
+      2 * short_gaps >= idle.length() || budget.of(BudgetPart::idle_calls) > budget.of(BudgetPart::idle_host);
+  const std::array candidates{
+      Bounding{is_launching ? ProgramBound::launching : ProgramBound::host, by_host},
+      Bounding{ProgramBound::copies, copies},
+      Bounding{ProgramBound::waiting, budget.of(BudgetPart::idle_waiting)},
+      Bounding{ProgramBound::allocation, budget.of(BudgetPart::idle_allocation)},
+      Bounding{ProgramBound::system, budget.of(BudgetPart::idle_system)},
+      Bounding{ProgramBound::tracing, budget.of(BudgetPart::idle_tracing)},
+  };
+  const Bounding most = *std::ranges::max_element(candidates, {}, &Bounding::time);
+  const bool is_busy =
+      static_cast<double>(budget.idle() + copies) <= little * static_cast<double>(budget.window);
+  return is_busy ? Bounding{ProgramBound::kernels, kernels} : most;
+}
+
+std::int64_t first_call_of(const trace::Trace& trace, trace::CaseIndex index, std::int64_t otherwise) {
+  std::int64_t first = otherwise;
+  for (const trace::Call& call : trace::of_case(trace.calls, index)) first = std::min(first, call.time.start);
+  return first;
+}
+
+}  // namespace
+
+double ProgramPicture::share_of_kernels(std::int64_t time) const {
+  return kernel_time > 0 ? static_cast<double>(time) / static_cast<double>(kernel_time) : 0;
+}
+
+std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
+                                         const Evidence& evidence) {
+  const CaseBudget all = budget_of(result, evidence);
+  if (!all.budget) return std::nullopt;
+  const trace::Trace& trace = *evidence.profile;
+  const auto found = std::ranges::find(trace.cases, result.id, &trace::CaseInfo::id);
+  const auto index = static_cast<trace::CaseIndex>(found - trace.cases.begin());
+  ProgramPicture picture{.result = &result, .steps = steps_of(trace, index), .budget = *all.budget};
+  picture.whole = found->window;
+  picture.first_call = first_call_of(trace, index, picture.whole.end);
+  picture.told = {picture.first_call, picture.whole.end};
+  if (picture.steps) {
+    if (auto steady = time_budget_within(trace, index, picture.steps->steady_time())) {
+      picture.told = picture.steps->steady_time();
+      picture.budget = *std::move(steady);
+    } else {
+      picture.steps.reset();
+    }
+  }
+  const Kernels kernels(trace, index, picture.told);
+  picture.kinds = kernels.kinds();
+  for (const KindTime& kind : picture.kinds) {
+    picture.kernel_time += kind.time;
+    picture.launches += kind.launches;
+  }
+  if (picture.launches == 0) return std::nullopt;
+  picture.functions = kernels.functions();
+  add_counted(family, result, picture.functions);
+  const auto memory = std::ranges::find(family.gpu_memory, &result, &GpuMemory::result);
+  if (memory != family.gpu_memory.end()) picture.memory = &*memory;
+  const IntervalSet idle = IntervalSet({picture.told}) - moments_with_work(trace, index, picture.told);
+  picture.waits = waits_of(trace, index, picture.told, idle);
+  const Bounding most = bounding(picture.budget, idle);
+  picture.bound = most.bound;
+  if (most.bound != ProgramBound::kernels && most.time < picture.budget.window)
+    picture.gain =
+        static_cast<double>(picture.budget.window) / static_cast<double>(picture.budget.window - most.time);
+  return picture;
+}
+
+}  // namespace mprof

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/analysis/analysis.hpp"
+#include "report/analysis/evidence.hpp"
+#include "report/analysis/program/kernel_kinds.hpp"
+#include "report/analysis/program/steps.hpp"
+#include "report/analysis/standing/time_budget.hpp"
+
+/// What the owner of a program asks first: how long a step takes, where it goes, what bounds it, and which
+/// kernels matter.
+namespace mprof {
+
+struct KindTime {
+  KernelKind kind = KernelKind::other;
+  std::int64_t time = 0;  ///< ns, of its kernels, one after the other
+  std::uint64_t launches = 0;
+};
+
+/// The kernels of one function: instances of a template stand together.
+struct FunctionTime {
+  std::string name;  ///< the function's own, without template arguments
+  KernelKind kind = KernelKind::other;
+  std::int64_t time = 0;  ///< ns
+  std::uint64_t launches = 0;
+  std::size_t instances = 1;  ///< distinct template arguments
+  const KernelResult* counted =
+      nullptr;  ///< its instance that was counted and took the longest; nullptr: none was
+};
+
+/// A kind of call in which the host waits for the GPU.
+struct WaitTime {
+  std::string call;
+  std::int64_t idle = 0;  ///< ns in which the GPU had nothing to do meanwhile
+  std::uint64_t count = 0;
+};
+
+enum class ProgramBound : std::uint8_t {
+  kernels,     ///< the GPU computes nearly all the time
+  copies,      ///< it copies, and does not compute meanwhile
+  launching,   ///< many short gaps between kernels: each waits for its launch
+  host,        ///< the host's own code between calls
+  waiting,     ///< the host waits for the GPU, and gives it nothing to do until it knows that it is done
+  allocation,  ///< calls that allocate or free memory
+  system,      ///< calls of the operating system: files, sleeping, locks
+  tracing,     ///< nothing can be said: recording the trace took the time
+};
+
+struct ProgramPicture {
+  const CaseResult* result = nullptr;
+  std::optional<Steps> steps{};
+  TimeBudget budget{};                    ///< of the steady steps; without steps of all that was traced
+  trace::Interval told{};                 ///< what it is of
+  trace::Interval whole{};                ///< of the program, from its start to its end
+  std::int64_t first_call = 0;            ///< when it first called CUDA
+  std::vector<KindTime> kinds{};          ///< in `told`, the longest first
+  std::vector<FunctionTime> functions{};  ///< likewise
+  std::int64_t kernel_time = 0;           ///< ns, of all kernels in `told`, one after the other
+  std::uint64_t launches = 0;             ///< of kernels, in `told`
+  std::vector<WaitTime> waits{};          ///< the longest first
+  ProgramBound bound = ProgramBound::kernels;
+  const GpuMemory* memory = nullptr;  ///< nullptr: no allocation was seen
+  /// How many times as fast it would be at the most without what bounds it; of kernels nothing is said.
+  std::optional<double> gain{};
+
+  [[nodiscard]] double share_of_kernels(std::int64_t time) const;
+};
+
+/// nullopt where the program was not traced, or did nothing on a GPU.
+[[nodiscard]] std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
+                                                       const Evidence& evidence);
+
+}  // namespace mprof

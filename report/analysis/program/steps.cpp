@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/program/steps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "model/trace/nsys_schema.hpp"
+
+namespace mprof {
+namespace {
+
+/// Fewer of a kind are no habit.
+constexpr std::size_t fewest_steps = 5;
+
+/// NVTX domains of libraries: their ranges are not the program's.
+constexpr std::array<std::string_view, 10> library_domains{
+    trace::own_domain, "NCCL", "CCCL", "CUB", "Thrust", "cuDNN", "cuBLAS", "TSL", "XLA", "NVSHMEM"};
+
+/// Work of the GPU, with the moment at which the host gave the order.
+struct Order {
+  std::int64_t given = 0;
+  std::int64_t end = 0;
+  std::int64_t busy = 0;        ///< ns
+  trace::NameIndex kernel = 0;  ///< 0: no kernel
+};
+
+/// Correlation ids are unique within a process.
+using CallKey = std::pair<std::int64_t, std::int64_t>;
+struct CallKeyHash {
+  std::size_t operator()(const CallKey& key) const {
+    constexpr std::size_t golden = 0x9E3779B97F4A7C15U;  // spreads ids that follow each other
+    return (static_cast<std::size_t>(key.second) * golden) ^ static_cast<std::size_t>(key.first);
+  }
+};
+
+/// In the order in which they were given. Where the call is not known, the work's own start stands for it.
+std::vector<Order> orders_of(const trace::Trace& trace, trace::CaseIndex index) {
+  std::unordered_map<CallKey, std::int64_t, CallKeyHash> calls;
+  for (const trace::Call& call : trace::of_case(trace.calls, index)) {
+    if (call.correlation == 0) continue;  // of no call in particular
+    const auto [entry, is_new] =
+        calls.try_emplace({trace::nsys::process_of(call.thread), call.correlation}, call.time.start);
+    if (!is_new) entry->second = std::min(entry->second, call.time.start);
+  }
+  std::vector<Order> orders;
+  const auto add = [&](const auto& row, trace::NameIndex kernel) {
+    const auto call = calls.find({row.process, row.correlation});
+    orders.push_back(
+        {call == calls.end() ? row.time.start : call->second, row.time.end, row.time.length(), kernel});
+  };
+  for (const trace::Kernel& kernel : trace::of_case(trace.kernels, index)) add(kernel, kernel.name);
+  for (const trace::GraphExecution& graph : trace::of_case(trace.graphs, index)) add(graph, 0);
+  for (const trace::Transfer& transfer : trace::of_case(trace.transfers, index)) add(transfer, 0);
+  std::ranges::stable_sort(orders, {}, &Order::given);
+  return orders;
+}
+
+// --- By ranges
+
+/// "step #" of "step 17"
+std::string folded(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!is_digit)
+      text += c;
+    else if (text.empty() || text.back() != '#')
+      text += '#';
+  }
+  return text;
+}
+
+/// A range of a thread, with how many others it lies in.
+struct Nested {
+  trace::Interval time;
+  std::string name;
+  std::size_t depth = 0;
+};
+
+std::map<std::int64_t, std::vector<Nested>> nested_ranges(const trace::Trace& trace, trace::CaseIndex index) {
+  std::map<std::int64_t, std::vector<const trace::Range*>> threads;
+  for (const trace::Range& range : trace::of_case(trace.ranges, index)) {
+    const bool is_foreign =
+        range.domain != 0 &&
+        std::ranges::find(library_domains, trace.names[range.domain]) != library_domains.end();
+    if (range.style == trace::RangeStyle::push_pop && !is_foreign) threads[range.thread].push_back(&range);
+  }
+  std::map<std::int64_t, std::vector<Nested>> nested;
+  for (auto& [thread, ranges] : threads) {
+    std::ranges::stable_sort(ranges, [](const trace::Range* a, const trace::Range* b) {
+      return std::pair(a->time.start, -a->time.end) < std::pair(b->time.start, -b->time.end);
+    });
+    std::vector<std::int64_t> open;  // ends, from the outermost inwards
+    for (const trace::Range* range : ranges) {
+      while (!open.empty() && open.back() <= range->time.start) open.pop_back();
+      nested[thread].push_back({range->time, folded(trace.text_of(*range)), open.size()});
+      open.push_back(range->time.end);
+    }
+  }
+  return nested;
+}
+
+/// Ranges of one thread and depth that make steps.
+struct Cycle {
+  std::vector<std::string> names{};    ///< in the order of their first instances
+  std::vector<std::int64_t> begins{};  ///< of each step
+  std::int64_t end = 0;                ///< of the last one
+  std::int64_t time = 0;               ///< ns, of the name that takes the most
+};
+
+/// The names that stand as often as the one that takes the most time make a step together.
+std::optional<Cycle> cycle_of(std::span<const Nested> ranges, std::size_t depth) {
+  struct Kind {
+    std::size_t count = 0;
+    std::int64_t time = 0;
+  };
+  std::map<std::string_view, Kind> kinds;
+  for (const Nested& range : ranges) {
+    if (range.depth != depth) continue;
+    ++kinds[range.name].count;
+    kinds[range.name].time += range.time.length();
+  }
+  std::erase_if(kinds, [](const auto& kind) { return kind.second.count < fewest_steps; });
+  if (kinds.empty()) return std::nullopt;
+  const auto most = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.time; });
+  const std::size_t count = most->second.count;
+  Cycle cycle{.time = most->second.time};
+  for (const Nested& range : ranges) {
+    const auto kind = kinds.find(range.name);
+    if (range.depth != depth || kind == kinds.end() || kind->second.count + 1 < count ||
+        kind->second.count > count + 1)
+      continue;
+    if (std::ranges::find(cycle.names, range.name) == cycle.names.end()) cycle.names.push_back(range.name);
+    if (range.name == cycle.names.front()) cycle.begins.push_back(range.time.start);
+    cycle.end = std::max(cycle.end, range.time.end);
+  }
+  return cycle;
+}
+
+/// Of the thread that spends the most time in ranges that repeat, the outermost ones of these.
+std::optional<Cycle> longest_cycle(const trace::Trace& trace, trace::CaseIndex index) {
+  constexpr std::size_t deepest = 4;
+  std::optional<Cycle> longest;
+  for (const auto& [thread, ranges] : nested_ranges(trace, index)) {
+    std::optional<Cycle> outermost;
+    for (std::size_t depth = 0; depth < deepest && !outermost; ++depth) outermost = cycle_of(ranges, depth);
+    if (outermost && (!longest || outermost->time > longest->time)) longest = std::move(outermost);
+  }
+  return longest;
+}
+
+// --- By launches
+
+/// Whether a kernel comes back after the same number of launches, nearly always.
+bool is_regular(std::span<const std::size_t> places) {
+  constexpr double alike = 0.1, nearly_all = 0.9;
+  std::vector<double> gaps;
+  for (std::size_t i = places.size() / 4 + 1; i < places.size(); ++i)
+    gaps.push_back(static_cast<double>(places[i] - places[i - 1]));
+  if (gaps.size() + 1 < fewest_steps) return false;
+  const double usual = median(gaps);
+  double all = 0, regular = 0;
+  for (const double gap : gaps) {
+    all += gap;
+    if (std::abs(gap - usual) <= alike * usual) regular += gap;
+  }
+  return regular >= nearly_all * all;
+}
+
+/// Steps begin with the kernel that comes back regularly, and most often of those that do. It must span most
+/// of the GPU's work.
+std::optional<Cycle> launch_cycle(const trace::Trace& trace, std::span<const Order> orders) {
+  constexpr double most = 0.5;
+  std::vector<const Order*> kernels;
+  std::map<trace::NameIndex, std::vector<std::size_t>> places;
+  double all = 0;
+  for (const Order& order : orders) {
+    if (order.kernel == 0) continue;
+    places[order.kernel].push_back(kernels.size());
+    kernels.push_back(&order);
+    all += static_cast<double>(order.busy);
+  }
+  const std::vector<std::size_t>* best = nullptr;
+  for (const auto& [name, of_name] : places) {
+    if (of_name.size() < fewest_steps || (best != nullptr && of_name.size() <= best->size())) continue;
+    if (!is_regular(of_name)) continue;
+    double spanned = 0;
+    for (std::size_t i = of_name.front(); i <= of_name.back(); ++i)
+      spanned += static_cast<double>(kernels[i]->busy);
+    if (spanned >= most * all) best = &of_name;
+  }
+  if (best == nullptr) return std::nullopt;
+  Cycle cycle{.names = {trace.names[kernels[best->front()]->kernel]}};
+  for (const std::size_t place : *best) cycle.begins.push_back(kernels[place]->given);
+  // The last step has as many launches as the one before it, as far as there are so many.
+  const std::size_t length = best->back() - (*best)[best->size() - 2];
+  const std::size_t last = std::min(best->back() + length, kernels.size()) - 1;
+  cycle.end = kernels[last]->given + 1;
+  return cycle;
+}
+
+// ---
+
+std::vector<ProgramStep> steps_in(const Cycle& cycle, std::span<const Order> orders) {
+  std::vector<ProgramStep> steps(cycle.begins.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].host = {cycle.begins[i], i + 1 < steps.size() ? cycle.begins[i + 1] : cycle.end};
+  }
+  for (const Order& order : orders) {
+    if (order.given < cycle.begins.front() || order.given >= cycle.end) continue;
+    const auto next = std::ranges::upper_bound(cycle.begins, order.given);
+    ProgramStep& step = steps[static_cast<std::size_t>(next - cycle.begins.begin()) - 1];
+    ++step.launches;
+    step.done = std::max(step.done, order.end);
+  }
+  std::int64_t before = cycle.begins.front();
+  for (ProgramStep& step : steps) {
+    step.done = std::max(step.launches > 0 ? step.done : step.host.end, before);
+    step.pace = step.done - before;
+    before = step.done;
+  }
+  return steps;
+}
+
+/// Steps that are slower than those of the second half usually are, from the first one on.
+std::size_t end_of_warming_up(std::span<const ProgramStep> steps) {
+  constexpr double much = 1.25;
+  std::vector<double> later;
+  for (const ProgramStep& step : steps.subspan(steps.size() / 2))
+    later.push_back(static_cast<double>(step.pace));
+  const double usual = median(later);
+  std::size_t first = 0;
+  while (first < steps.size() / 2 && static_cast<double>(steps[first].pace) > much * usual) ++first;
+  return first;
+}
+
+std::vector<double> steady_paces(const Steps& steps) {
+  std::vector<double> paces;
+  for (std::size_t i = steps.steady; i < steps.all.size(); ++i)
+    paces.push_back(static_cast<double>(steps.all[i].pace));
+  return paces;
+}
+
+}  // namespace
+
+trace::Interval Steps::steady_time() const {
+  return {steady == 0 ? all.front().host.start : all[steady - 1].done, all.back().done};
+}
+
+double Steps::median_pace() const {
+  return median(steady_paces(*this));
+}
+
+std::optional<Interval> Steps::pace_interval() const {
+  return median_interval(steady_paces(*this));
+}
+
+std::int64_t Steps::fastest_host() const {
+  const auto by_host = [](const ProgramStep& step) { return step.host.length(); };
+  return by_host(*std::ranges::min_element(all, {}, by_host));
+}
+
+std::vector<std::size_t> Steps::slow() const {
+  constexpr double much = 1.25;
+  const double usual = median_pace();
+  std::vector<std::size_t> slow;
+  for (std::size_t i = steady; i < all.size(); ++i) {
+    if (static_cast<double>(all[i].pace) > much * usual) slow.push_back(i);
+  }
+  std::ranges::stable_sort(slow, std::ranges::greater{}, [&](std::size_t i) { return all[i].pace; });
+  return slow;
+}
+
+std::optional<Steps> steps_of(const trace::Trace& trace, trace::CaseIndex index) {
+  const std::vector<Order> orders = orders_of(trace, index);
+  Steps steps;
+  std::optional<Cycle> cycle = longest_cycle(trace, index);
+  if (!cycle) {
+    steps.mark = StepMark::launches;
+    cycle = launch_cycle(trace, orders);
+  }
+  if (!cycle) return std::nullopt;
+  steps.names = cycle->names;
+  steps.all = steps_in(*cycle, orders);
+  steps.steady = end_of_warming_up(steps.all);
+  return steps;
+}
+
+}  // namespace mprof

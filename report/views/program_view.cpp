@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/analysis/program/picture.hpp"
+#include "report/text/format.hpp"
+#include "report/views/cells.hpp"
+#include "report/views/views.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/program.hpp"
+
+/// The first screen of a program's report.
+namespace mprof {
+namespace {
+
+using nlohmann::json;
+
+constexpr double seconds_in_ns = 1e-9;
+
+/// One program with a trace stands for its family; several are compared as variants are.
+std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const PageContext& page) {
+  if (family.variants.size() != 1 || !family.all_are(&VariantInfo::is_program)) return std::nullopt;
+  const std::vector<CaseResult>& cases = family.variants.front().cases;
+  for (auto result = cases.rbegin(); result != cases.rend(); ++result) {
+    if (auto picture = picture_of(family, *result, page.materials->evidence)) return picture;
+  }
+  return std::nullopt;
+}
+
+json card(std::string_view what, std::string_view of, const std::string& figure, const std::string& text) {
+  return {{"what", what},     {"problem", of},  {"variant", ""},    {"time", figure},
+          {"speed_up", ""},   {"interval", ""}, {"no_verdict", ""}, {"baseline", ""},
+          {"standing", text}, {"over_own", ""}, {"everywhere", ""}};
+}
+
+json cards_of(const ProgramPicture& picture) {
+  const TimeBudget& budget = picture.budget;
+  const std::string of = picture.steps ? "steady steps" : "from the first CUDA call";
+  json cards = json::array();
+  if (picture.steps) {
+    const double pace = picture.steps->median_pace() * seconds_in_ns;
+    cards.push_back(card("A step", fmt::format("median of {}", picture.steps->steady_steps()),
+                         format::quantity(pace, Unit::second),
+                         fmt::format("{} a second", format::significant(1 / pace, 3))));
+  }
+  cards.push_back(card(
+      "The GPU is busy", of,
+      format::percent(1 - static_cast<double>(budget.idle()) / static_cast<double>(budget.window)),
+      fmt::format(
+          "{} kernel launches{}",
+          format::count(picture.steps ? picture.launches / picture.steps->steady_steps() : picture.launches),
+          picture.steps ? " a step" : "")));
+  cards.push_back(
+      card("Bound by", of, std::string(bound_name(picture.bound)),
+           picture.gain ? fmt::format("at most {} as fast without it", format::times(*picture.gain)) : ""));
+  return cards;
+}
+
+Cell counted_cell(const FunctionTime& function, std::string_view metric) {
+  return function.counted == nullptr ? Cell::missing("it was not counted")
+                                     : percentage_cell(function.counted->counters.value(metric));
+}
+
+/// Those that make up nine tenths of the time of kernels.
+Table functions_table(const ProgramPicture& picture, const PageContext& page) {
+  constexpr double enough = 0.9;
+  constexpr std::size_t most = 15, longest_name = 48;
+  const double steps = picture.steps ? static_cast<double>(picture.steps->steady_steps()) : 1;
+  const std::string a_step = picture.steps ? " a step" : "";
+  std::size_t shown = 0;
+  double covered = 0;
+  while (shown < std::min(most, picture.functions.size()) && covered < enough)
+    covered += picture.share_of_kernels(picture.functions[shown++].time);
+  Table table(
+      page.anchor("program kernels"),
+      fmt::format("The {} that take {} of the time of kernels. Instances of a template stand together. "
+                  "SM, memory and occupancy are of the launch that was counted.",
+                  format::plural(shown, "kernel"), format::percent(covered)));
+  table.text("Kernel").text("Kind").numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
+  table.numbers("Share").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
+  table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const FunctionTime& function = picture.functions[i];
+    const double share = picture.share_of_kernels(function.time);
+    const double launches = static_cast<double>(function.launches) / steps;
+    table.row({Cell::words(format::elide(format::one_line(function.name), longest_name)),
+               Cell::words(kind_name(function.kind)),
+               Cell::figure(format::significant(launches, 3)).valued(launches),
+               Cell::bare(derived_value(static_cast<double>(function.time) * seconds_in_ns / steps)),
+               Cell::figure(format::percent(share)).valued(share),
+               counted_cell(function, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
+               counted_cell(function, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
+               counted_cell(function, "sm__warps_active.avg.pct_of_peak_sustained_active"),
+               function.counted != nullptr && function.counted->bottleneck
+                   ? Cell::words(bound_text(*function.counted->bottleneck))
+                   : Cell::dash()});
+  }
+  return table;
+}
+
+}  // namespace
+
+json program_view(const FamilyResult& family, const PageContext& page) {
+  const auto picture = picture_of_family(family, page);
+  if (!picture) return false;
+  json lines = json::array();
+  for (const LedText& line : program_lines(*picture))
+    lines.push_back({{"lead", line.lead}, {"text", line.text}});
+  return {{"cards", cards_of(*picture)},
+          {"lines", std::move(lines)},
+          {"table", functions_table(*picture, page).view()}};
+}
+
+}  // namespace mprof

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "report/wording/program.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "model/kernel_name.hpp"
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr double seconds_in_ns = 1e-9;
+
+std::string time_text(double ns) {
+  return format::quantity(ns * seconds_in_ns, Unit::second);
+}
+std::string time_text(std::int64_t ns) {
+  return time_text(static_cast<double>(ns));
+}
+
+std::string steps_text(std::size_t count) {
+  return format::plural(count, "step");
+}
+
+/// "load, forward and backward"; of a kernel the function's own name.
+std::string step_names(const Steps& steps) {
+  std::vector<std::string> names;
+  for (const std::string& name : steps.names) names.push_back(format::short_id(name));
+  if (steps.mark == StepMark::launches) names = {kernel_name_of_demangled(steps.names.front()).brief};
+  return format::list(names);
+}
+
+/// "A step is the NVTX ranges load, forward and backward."
+std::string what_a_step_is(const Steps& steps) {
+  if (steps.mark == StepMark::launches)
+    return fmt::format("A step begins with each launch of {}, which repeats. NVTX ranges would name it.",
+                       step_names(steps));
+  return fmt::format("A step is the NVTX {} {}.", steps.names.size() > 1 ? "ranges" : "range",
+                     step_names(steps));
+}
+
+LedText step_line(const Steps& steps) {
+  const double pace = steps.median_pace();
+  std::string text = time_text(pace);
+  if (const auto interval = steps.pace_interval())
+    text += fmt::format(" (median of {}, 95\u00a0%: {} to {})", steps_text(steps.steady_steps()),
+                        time_text(interval->low), time_text(interval->high));
+  else
+    text += fmt::format(" (median of {})", steps_text(steps.steady_steps()));
+  text += fmt::format(", {} steps a second, while traced. {}",
+                      format::significant(1 / (pace * seconds_in_ns), 3), what_a_step_is(steps));
+  return {"A step", text};
+}
+
+/// Shares of the time in which kernels ran, with the little ones as one.
+std::string kinds_text(const ProgramPicture& picture) {
+  constexpr std::size_t most = 6;
+  constexpr double least = 0.01;
+  std::vector<std::string> parts;
+  double rest = 1;
+  for (const KindTime& kind : picture.kinds) {
+    const double share = picture.share_of_kernels(kind.time);
+    if (parts.size() == most || share < least || kind.kind == KernelKind::other) continue;
+    parts.push_back(fmt::format("{} {}", kind_name(kind.kind), format::percent(share)));
+    rest -= share;
+  }
+  constexpr double visible = 0.0005;
+  if (parts.empty()) return {};
+  if (rest > visible) parts.push_back(fmt::format("other kernels {}", format::percent(rest)));
+  return format::list(parts);
+}
+
+LedText budget_line(const ProgramPicture& picture) {
+  const TimeBudget& budget = picture.budget;
+  const auto share = [&](std::int64_t time) {
+    return format::percent(static_cast<double>(time) / static_cast<double>(budget.window));
+  };
+  const std::int64_t kernels = budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
+  const std::int64_t copies = budget.window - budget.idle() - kernels;
+  std::string text = fmt::format(
+      "Kernels run for {} of {}{}, and the GPU has nothing to do for {}.", share(kernels),
+      picture.steps ? "the steady steps" : "the time from the first CUDA call",
+      share(copies) == share(0) ? "" : ", copies alone for " + share(copies), share(budget.idle()));
+  if (const std::string kinds = kinds_text(picture); !kinds.empty())
+    text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
+  return {picture.steps ? "Where a step goes" : "Where the time goes", text};
+}
+
+/// Of the parts of idle time, as the sentences below name them.
+std::int64_t bounding_time(const ProgramPicture& picture) {
+  const TimeBudget& budget = picture.budget;
+  switch (picture.bound) {
+    case ProgramBound::kernels:
+      return budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
+    case ProgramBound::copies:
+      return budget.of(BudgetPart::copies_in) + budget.of(BudgetPart::copies_out) +
+             budget.of(BudgetPart::copies_both_ways);
+    case ProgramBound::launching:
+    case ProgramBound::host:
+      return budget.of(BudgetPart::idle_calls) + budget.of(BudgetPart::idle_host);
+    case ProgramBound::waiting:
+      return budget.of(BudgetPart::idle_waiting);
+    case ProgramBound::allocation:
+      return budget.of(BudgetPart::idle_allocation);
+    case ProgramBound::system:
+      return budget.of(BudgetPart::idle_system);
+    case ProgramBound::tracing:
+      return budget.of(BudgetPart::idle_tracing);
+  }
+  return 0;
+}
+
+/// " The host needs 5.5 ms for its part of a step, so faster launches gain nothing."
+std::string host_is_ahead(const ProgramPicture& picture) {
+  constexpr double well_ahead = 0.8;
+  if (!picture.steps) return {};
+  const auto host = static_cast<double>(picture.steps->fastest_host());
+  if (host > well_ahead * picture.steps->median_pace()) return {};
+  return fmt::format(" The host does its part of a step in {} at best, so it is not what holds the GPU up.",
+                     time_text(host));
+}
+
+/// " It waits 2.0 times a step in cudaStreamSynchronize."
+std::string waits_text(const ProgramPicture& picture) {
+  if (picture.waits.empty()) return {};
+  const WaitTime& wait = picture.waits.front();
+  if (!picture.steps)
+    return fmt::format(" It waits {} times in {}, the longest of these calls.", wait.count, wait.call);
+  return fmt::format(
+      " It waits {} times a step in {}.",
+      format::significant(
+          static_cast<double>(wait.count) / static_cast<double>(picture.steps->steady_steps()), 2),
+      wait.call);
+}
+
+std::string longest_kernel_text(const ProgramPicture& picture) {
+  const FunctionTime& first = picture.functions.front();
+  return fmt::format(" {} takes the most, {} of the time of kernels.", format::one_line(first.name),
+                     format::percent(picture.share_of_kernels(first.time)));
+}
+
+LedText bound_line(const ProgramPicture& picture) {
+  const std::string share = format::percent(static_cast<double>(bounding_time(picture)) /
+                                            static_cast<double>(picture.budget.window));
+  const std::string gain =
+      picture.gain ? fmt::format(" At most {} as fast without it.", format::times(*picture.gain)) : "";
+  const std::string lead = "What bounds it";
+  switch (picture.bound) {
+    case ProgramBound::kernels:
+      return {lead, fmt::format("The GPU: kernels run for {} of the time.{}{}", share, host_is_ahead(picture),
+                                longest_kernel_text(picture))};
+    case ProgramBound::copies:
+      return {lead, fmt::format("Copies: for {} of the time data are copied and no kernel runs.{} Copy from "
+                                "pinned memory, on a "
+                                "stream of its own, while kernels run.",
+                                share, gain)};
+    case ProgramBound::launching:
+      return {lead, fmt::format("Launching: for {} of the time the GPU waits for the next launch, mostly in "
+                                "gaps below 50\u00a0µs.{} "
+                                "CUDA graphs, or fewer and larger kernels, shorten them.",
+                                share, gain)};
+    case ProgramBound::host:
+      return {lead, fmt::format("The host: for {} of the time the GPU has nothing to do while the host runs "
+                                "code between CUDA calls.{} "
+                                "Launch before that code, or move it to another thread.",
+                                share, gain)};
+    case ProgramBound::waiting:
+      return {lead, fmt::format("Waiting: for {} of the time the GPU has nothing to do while the host waits "
+                                "in a call.{}{} Launch the "
+                                "next work before waiting.",
+                                share, gain, waits_text(picture))};
+    case ProgramBound::allocation:
+      return {lead, fmt::format("Allocation: for {} of the time the GPU has nothing to do while memory is "
+                                "allocated or freed.{} Keep "
+                                "buffers, or use cudaMallocAsync.",
+                                share, gain)};
+    case ProgramBound::system:
+      return {
+          lead,
+          fmt::format(
+              "The operating system: for {} of the time the GPU has nothing to do while the host is in {}.{}",
+              share,
+              picture.budget.system.empty() ? "its calls"
+                                            : "calls such as " + picture.budget.system.front().name,
+              gain)};
+    case ProgramBound::tracing:
+      return {
+          lead,
+          fmt::format("Not known: for {} of the time recording the trace, or loading code, held up the host.",
+                      share)};
+  }
+  return {lead, ""};
+}
+
+/// "2 of 19 steps took more than 1.25 times the median: step 9 96.1 ms and step 14 70.2 ms."
+LedText pace_line(const Steps& steps) {
+  const std::vector<std::size_t> slow = steps.slow();
+  if (slow.empty()) return {"Its pace", "Even: no steady step took more than 1.25 times the median."};
+  constexpr std::size_t most = 3;
+  std::vector<std::string> named;
+  for (const std::size_t step : slow) {
+    if (named.size() < most)
+      named.push_back(fmt::format("step {} {}", step + 1, time_text(steps.all[step].pace)));
+  }
+  return {"Its pace", fmt::format("{} of {} took more than 1.25 times the median. The slowest: {}.",
+                                  slow.size(), steps_text(steps.steady_steps()), format::list(named))};
+}
+
+LedText memory_line(const GpuMemory& memory) {
+  const std::string share =
+      memory.of_gpu ? fmt::format(", {} of what the GPU has", format::percent(*memory.of_gpu)) : "";
+  return {"Memory",
+          fmt::format("{} of GPU memory at its peak{}.", format::about(memory.bytes, Unit::byte), share)};
+}
+
+LedText beginning_line(const ProgramPicture& picture) {
+  const trace::Interval& whole = picture.whole;
+  const Value& untraced = picture.result->total_time;
+  std::string text =
+      untraced ? fmt::format("{} untraced. ", format::quantity(untraced->median, Unit::second)) : "";
+  text += fmt::format("{} traced", time_text(whole.length()));
+  if (!picture.steps)
+    return {"The whole program", fmt::format("{}, {} of these until its first CUDA call.", text,
+                                             time_text(picture.first_call - whole.start))};
+  const Steps& steps = *picture.steps;
+  text += fmt::format(": {} until its first CUDA call, {} more until the first step.",
+                      time_text(picture.first_call - whole.start),
+                      time_text(steps.all.front().host.start - picture.first_call));
+  if (steps.steady > 0)
+    text += fmt::format(" Warming up: {}, {}.", steps_text(steps.steady),
+                        time_text(picture.told.start - steps.all.front().host.start));
+  text += fmt::format(" The steady steps: {}. After them: {}.", time_text(picture.told.length()),
+                      time_text(whole.end - picture.told.end));
+  return {"The whole program", text};
+}
+
+}  // namespace
+
+std::string_view kind_name(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::matrix_product:
+      return "matrix products";
+    case KernelKind::attention:
+      return "attention";
+    case KernelKind::convolution:
+      return "convolutions";
+    case KernelKind::normalization:
+      return "normalization";
+    case KernelKind::softmax:
+      return "softmax and losses";
+    case KernelKind::pooling:
+      return "pooling";
+    case KernelKind::elementwise:
+      return "element-wise";
+    case KernelKind::reduction:
+      return "reductions";
+    case KernelKind::optimizer:
+      return "optimizer";
+    case KernelKind::communication:
+      return "communication";
+    case KernelKind::layout:
+      return "copies and layout";
+    case KernelKind::indexing:
+      return "indexing";
+    case KernelKind::sorting:
+      return "sorting and scans";
+    case KernelKind::random:
+      return "random numbers";
+    case KernelKind::transform:
+      return "FFT";
+    case KernelKind::sparse:
+      return "sparse products";
+    case KernelKind::other:
+      return "other";
+  }
+  return "other";
+}
+
+std::vector<LedText> program_lines(const ProgramPicture& picture) {
+  std::vector<LedText> lines;
+  if (picture.steps) lines.push_back(step_line(*picture.steps));
+  lines.push_back(budget_line(picture));
+  lines.push_back(bound_line(picture));
+  if (picture.steps) lines.push_back(pace_line(*picture.steps));
+  if (picture.memory != nullptr) lines.push_back(memory_line(*picture.memory));
+  lines.push_back(beginning_line(picture));
+  return lines;
+}
+
+std::string_view bound_name(ProgramBound bound) {
+  switch (bound) {
+    case ProgramBound::kernels:
+      return "the GPU";
+    case ProgramBound::copies:
+      return "copies";
+    case ProgramBound::launching:
+      return "launching";
+    case ProgramBound::host:
+      return "the host";
+    case ProgramBound::waiting:
+      return "waiting";
+    case ProgramBound::allocation:
+      return "allocation";
+    case ProgramBound::system:
+      return "the system";
+    case ProgramBound::tracing:
+      return "not known";
+  }
+  return "";
+}
+
+}  // namespace mprof

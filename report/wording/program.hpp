@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/analysis/program/picture.hpp"
+
+/// What is said of a program: its steps, what bounds it, and its kernels.
+namespace mprof {
+
+/// "matrix products", "copies and layout".
+[[nodiscard]] std::string_view kind_name(KernelKind kind);
+
+/// A sentence or two with what they are about in a few words.
+struct LedText {
+  std::string lead;
+  std::string text;
+};
+
+/// The first screen: a step, where it goes, what bounds it, its pace, the program's beginning and end. What
+/// is not there has no line.
+[[nodiscard]] std::vector<LedText> program_lines(const ProgramPicture& picture);
+
+/// "the GPU", "launching".
+[[nodiscard]] std::string_view bound_name(ProgramBound bound);
+
+}  // namespace mprof

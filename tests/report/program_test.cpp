@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "report/wording/program.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "report/analysis/program/kernel_kinds.hpp"
+#include "report/analysis/program/picture.hpp"
+#include "report/analysis/program/steps.hpp"
+#include "tests/report/fabricated_trace.hpp"
+
+namespace mprof {
+namespace {
+
+using test::FabricatedTrace;
+
+/// A program whose host launches kernels, and whose GPU runs them one after the other.
+struct Program {
+  FabricatedTrace made{};
+  std::int64_t host = 0;  ///< now, on the host
+  std::int64_t gpu = 0;   ///< when the GPU is done with all that was launched
+  std::int64_t launches = 0;
+
+  Program() { made.add_case("program/p"); }
+  void launch(const std::string& kernel, std::int64_t time, std::int64_t call = 5) {
+    ++launches;
+    made.call("cudaLaunchKernel", {host, host + call});
+    made.trace.calls.back().correlation = launches;
+    const std::int64_t start = std::max(host + call, gpu);
+    made.kernel(7, {start, start + time}, 0, kernel);
+    made.trace.kernels.back().correlation = launches;
+    host += call;
+    gpu = start + time;
+  }
+  void compute(std::int64_t time) { host += time; }
+  void wait(const std::string& call = "cudaDeviceSynchronize") {
+    made.call(call, {host, std::max(host, gpu) + 1});
+    host = std::max(host, gpu) + 1;
+  }
+  template <class Do>
+  void range(const std::string& name, Do what, const std::string& domain = "") {
+    const std::int64_t start = host;
+    what();
+    made.range(domain, name, {start, host});
+  }
+  [[nodiscard]] Evidence evidence() const {
+    Evidence evidence;
+    evidence.profile = made.trace;
+    evidence.profile->cases.front().window = {0, std::max(host, gpu)};
+    return evidence;
+  }
+  [[nodiscard]] std::optional<Steps> steps() const { return steps_of(made.trace, 0); }
+  [[nodiscard]] ProgramPicture picture() const {
+    const FamilyResult family;
+    static const Case none;
+    static CaseResult result;
+    result.id = "program/p";
+    result.source = &none;
+    auto picture = picture_of(family, result, evidence());
+    EXPECT_TRUE(picture.has_value());
+    return picture.value_or(ProgramPicture{});
+  }
+};
+
+// --- Steps
+
+TEST(ProgramSteps, AreRangesThatRepeat) {
+  Program program;
+  program.compute(1000);
+  for (int step = 0; step < 8; ++step) {
+    program.range("forward", [&] { program.launch("gemm", step == 0 ? 500 : 60); });
+    program.range("backward", [&] { program.launch("gemm", 40); });
+    program.wait();
+  }
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->mark, StepMark::ranges);
+  EXPECT_EQ(steps->names, (std::vector<std::string>{"forward", "backward"}));
+  EXPECT_EQ(steps->all.size(), 8U);
+  EXPECT_EQ(steps->steady, 1U) << "the first one is slow";
+  EXPECT_EQ(steps->all[3].launches, 2U);
+  EXPECT_NEAR(steps->median_pace(), 106, 2) << "two kernels, a launch and the end of waiting";
+}
+
+TEST(ProgramSteps, ArePacedByTheGpuWhereTheHostRunsAhead) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step " + std::to_string(step), [&] { program.launch("gemm", 1000); });
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->names, std::vector<std::string>{"step #"});
+  EXPECT_EQ(steps->median_pace(), 1000);
+  EXPECT_EQ(steps->fastest_host(), 5);
+}
+
+TEST(ProgramSteps, LieBelowARangeAroundAll) {
+  Program program;
+  program.range("training", [&] {
+    for (int step = 0; step < 6; ++step)
+      program.range("step", [&] {
+        program.compute(1);
+        program.range("layer", [&] { program.launch("gemm", 100); });
+      });
+  });
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->names, std::vector<std::string>{"step"});
+}
+
+TEST(ProgramSteps, AreNotTheRangesOfLibraries) {
+  Program program;
+  for (int i = 0; i < 20; ++i)
+    program.range(
+        "XlaCompile", [&] { program.compute(100); }, "TSL");
+  EXPECT_FALSE(program.steps());
+}
+
+TEST(ProgramSteps, AreFoundByTheirLaunchesToo) {
+  Program program;
+  program.launch("fill", 10);
+  for (int step = 0; step < 12; ++step) {
+    program.launch("load", 10);
+    // Layers repeat within a step, and are none.
+    for (int layer = 0; layer < 6; ++layer) program.launch("forward", 20);
+    for (int layer = 0; layer < 6; ++layer) program.launch("backward", 40);
+    program.launch("update", 5);
+  }
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->mark, StepMark::launches);
+  EXPECT_EQ(steps->all.size(), 12U);
+  EXPECT_EQ(steps->all[5].launches, 14U);
+}
+
+TEST(ProgramSteps, AreNoneWhereNothingRepeats) {
+  Program program;
+  for (const char* kernel : {"a", "b", "c", "d", "a", "e", "f", "b"}) program.launch(kernel, 100);
+  EXPECT_FALSE(program.steps());
+}
+
+TEST(ProgramSteps, ThatAreSlowAreTold) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] { program.launch("gemm", step == 7 ? 3000 : 1000); });
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->slow(), std::vector<std::size_t>{7});
+}
+
+// --- What bounds it
+
+TEST(ProgramBound, IsTheGpuThatIsBusy) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] { program.launch("gemm", 1'000'000, 5000); });
+  const ProgramPicture picture = program.picture();
+  EXPECT_EQ(picture.bound, ProgramBound::kernels);
+  EXPECT_FALSE(picture.gain);
+}
+
+TEST(ProgramBound, IsLaunchingWhereGapsAreShort) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      for (int i = 0; i < 20; ++i) program.launch("axpy", 2000, 8000);
+    });
+  const ProgramPicture picture = program.picture();
+  EXPECT_EQ(picture.bound, ProgramBound::launching);
+  ASSERT_TRUE(picture.gain);
+  EXPECT_NEAR(*picture.gain, 4.0, 0.1) << "2 us of work in 8";
+}
+
+TEST(ProgramBound, IsTheHostWhereGapsAreLong) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.compute(3'000'000);
+      program.launch("gemm", 1'000'000, 5000);
+      program.wait();
+    });
+  EXPECT_EQ(program.picture().bound, ProgramBound::host);
+}
+
+TEST(ProgramBound, IsCopiesThatNoKernelRunsBeside) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      const std::int64_t start = std::max(program.host, program.gpu);
+      program.made.transfer(7, {start, start + 3'000'000}, test::to_device);
+      program.gpu = start + 3'000'000;
+      program.host = program.gpu;
+      program.launch("gemm", 1'000'000, 5000);
+      program.wait();
+    });
+  const ProgramPicture picture = program.picture();
+  EXPECT_EQ(picture.bound, ProgramBound::copies);
+}
+
+TEST(ProgramPicture, AddsUpKernelsByKindAndFunction) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("void gemm<float, 128>(float*)", 600'000);
+      program.launch("void gemm<float, 64>(float*)", 200'000);
+      program.launch("void at::native::reduce_kernel<512>(float*)", 200'000);
+    });
+  const ProgramPicture picture = program.picture();
+  ASSERT_EQ(picture.kinds.size(), 2U);
+  EXPECT_EQ(picture.kinds[0].kind, KernelKind::matrix_product);
+  EXPECT_NEAR(picture.share_of_kernels(picture.kinds[0].time), 0.8, 1e-9);
+  ASSERT_EQ(picture.functions.size(), 2U);
+  EXPECT_EQ(picture.functions[0].name, "gemm");
+  EXPECT_EQ(picture.functions[0].instances, 2U);
+}
+
+TEST(ProgramPicture, SaysWhatItsPartsAre) {
+  Program program;
+  program.compute(5'000'000);
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] { program.launch("gemm", step == 0 ? 9'000'000 : 1'000'000); });
+  const std::vector<LedText> lines = program_lines(program.picture());
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[0].lead, "A step");
+  EXPECT_NE(lines[0].text.find("1.000\u00a0ms (median of 9 steps"), std::string::npos) << lines[0].text;
+  EXPECT_NE(lines[2].text.find("The GPU: kernels run for 100.0"), std::string::npos) << lines[2].text;
+  EXPECT_NE(lines[4].text.find("5.000\u00a0ms until its first CUDA call"), std::string::npos)
+      << lines[4].text;
+  EXPECT_NE(lines[4].text.find("Warming up: 1 step, "), std::string::npos) << lines[4].text;
+}
+
+// --- Kinds
+
+TEST(KernelKind, IsToldByTheNamesOfLibraries) {
+  using enum KernelKind;
+  const std::vector<std::pair<std::string, KernelKind>> kinds{
+      {"sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_cublas", matrix_product},
+      {"nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NTN", matrix_product},
+      {"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4>(Params)", matrix_product},
+      {"sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_nchw__5x_cudnn", convolution},
+      {"void cudnn::cnn::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>(int)", convolution},
+      {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512>(float)", normalization},
+      {"void cudnn::ops::nchwToNhwcKernel<float, float, float>(int)", layout},
+      {"void pytorch_flash::flash_fwd_kernel<Traits>(Params)", attention},
+      {"fmha_cutlassF_f32_aligned_64x64_rf_sm80", attention},
+      {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)",
+       elementwise},
+      {"void at::native::elementwise_kernel<128, direct_copy_kernel_cuda>(int)", layout},
+      {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float>(int)",
+       random},
+      {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(int)", reduction},
+      {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<Functor>(int)", optimizer},
+      {"void (anonymous namespace)::softmax_warp_forward<float, float, 4>(float*)", softmax},
+      {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)", communication},
+      {"void cub::DeviceRadixSortOnesweepKernel<Policy>(int)", sorting},
+      {"triton_poi_fused_add_relu_0", elementwise},
+      {"triton_red_fused_mean_2", reduction},
+      {"loop_add_fusion_3", elementwise},
+      {"regular_fft_1024<8>", transform},
+      {"jacobi(float*, float*, int)", other},
+  };
+  for (const auto& [name, kind] : kinds) EXPECT_EQ(kind_name(kernel_kind(name)), kind_name(kind)) << name;
+}
+
+}  // namespace
+}  // namespace mprof
