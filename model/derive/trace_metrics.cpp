@@ -104,16 +104,7 @@ struct Activity {
 enum class Way { in, out, other };
 
 Way way_of(TransferKind kind) {
-  switch (kind) {
-    case TransferKind::host_to_device:
-    case TransferKind::host_to_array:
-      return Way::in;
-    case TransferKind::device_to_host:
-    case TransferKind::array_to_host:
-      return Way::out;
-    default:
-      return Way::other;
-  }
+  return trace::is_into_device(kind) ? Way::in : trace::is_out_of_device(kind) ? Way::out : Way::other;
 }
 
 /// Those of an op that get rows of their own, by their first starts.

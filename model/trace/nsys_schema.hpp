@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -38,6 +39,24 @@ constexpr std::int64_t native_thread(std::int64_t global) {
 constexpr std::string_view bare_uuid(std::string_view uuid) {
   constexpr std::string_view prefix = "GPU-";
   return uuid.starts_with(prefix) ? uuid.substr(prefix.size()) : uuid;
+}
+
+/// The chip of a compute capability that only one has, as TARGET_INFO_GPU.chipName names it; empty: several
+/// have it, or none that is known.
+constexpr std::string_view chip_of(std::optional<std::uint32_t> major, std::optional<std::uint32_t> minor) {
+  if (!major || minor != 0U) return {};
+  switch (*major) {
+    case 6:
+      return "GP100";
+    case 7:
+      return "GV100";
+    case 8:
+      return "GA100";
+    case 9:
+      return "GH100";
+    default:
+      return {};
+  }
 }
 
 /// eventClass of OSRT_API.
@@ -80,6 +99,15 @@ inline constexpr std::array copy_kind_rows{
     EnumRow{13, "CUDA_MEMCPY_KIND_UVM_DTOD", "Unified Device-to-Device"},
 };
 inline constexpr Enumeration copy_kinds{"ENUM_CUDA_MEMCPY_OPER", copy_kind_rows};
+
+inline constexpr std::array fault_access_rows{
+    EnumRow{0, "CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_UNKNOWN", "Unknown"},
+    EnumRow{1, "CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_READ", "Read"},
+    EnumRow{2, "CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_WRITE", "Write"},
+    EnumRow{3, "CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_ATOMIC", "Atomic"},
+    EnumRow{4, "CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_PREFETCH", "Prefetch"},
+};
+inline constexpr Enumeration fault_accesses{"ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", fault_access_rows};
 
 inline constexpr std::array memory_kind_rows{
     EnumRow{0, "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE", "Pageable"},

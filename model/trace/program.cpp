@@ -16,6 +16,7 @@
 #include "model/trace/interval_set.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/op_name.hpp"
+#include "model/trace/open_ops.hpp"
 #include "system/glob.hpp"
 
 namespace mprof::trace {
@@ -212,13 +213,6 @@ void renumber(Trace& trace) {
 
 // --- Ops ---
 
-/// A range that is an op, or the part of one.
-struct OpTime {
-  Interval time{};
-  std::int64_t thread = 0;
-  std::string op{};
-};
-
 /// Of the chosen ranges of each thread those that lie in none of the others.
 std::vector<const Range*> outermost(std::vector<const Range*> ranges) {
   std::ranges::stable_sort(ranges, {}, [](const Range* range) {
@@ -270,44 +264,6 @@ std::vector<OpTime> op_times(const Trace& trace, const std::string& glob) {
   }
   return named(trace, outermost(of_default_domain.empty() ? all : of_default_domain));
 }
-
-/// Finds the op that was open when a call was made.
-class OpenOps {
- public:
-  explicit OpenOps(const std::vector<OpTime>& times) {
-    for (const OpTime& one : times) by_thread_[one.thread].push_back(&one);
-    for (auto& [thread, ops] : by_thread_) {
-      std::ranges::stable_sort(ops, {}, [](const OpTime* one) { return one->time.start; });
-      threads_[nsys::process_of(thread)].push_back(thread);
-    }
-  }
-
-  [[nodiscard]] const OpTime* at(std::int64_t thread, std::int64_t time) const {
-    if (by_thread_.contains(thread)) return on(thread, time);
-    const auto others = threads_.find(nsys::process_of(thread));
-    if (others == threads_.end()) return nullptr;
-    const OpTime* last = nullptr;
-    for (const std::int64_t other : others->second) {
-      const OpTime* const open = on(other, time);
-      if (open != nullptr && (last == nullptr || open->time.start > last->time.start)) last = open;
-    }
-    return last;
-  }
-
- private:
-  /// Those of a thread do not overlap.
-  [[nodiscard]] const OpTime* on(std::int64_t thread, std::int64_t time) const {
-    const std::vector<const OpTime*>& ops = by_thread_.at(thread);
-    const auto next =
-        std::ranges::upper_bound(ops, time, {}, [](const OpTime* one) { return one->time.start; });
-    if (next == ops.begin()) return nullptr;
-    const OpTime* const before = *std::prev(next);
-    return time <= before->time.end ? before : nullptr;
-  }
-
-  std::map<std::int64_t, std::vector<const OpTime*>> by_thread_;
-  std::map<std::int64_t, std::vector<std::int64_t>> threads_;  ///< by process
-};
 
 /// Makes the case of a trace whose rows can be used and are in order.
 class CaseMaker {
@@ -411,7 +367,26 @@ class CaseMaker {
     for_each_work(trace_, [&](auto& rows) {
       for (auto& row : rows) row.place = place_of(row.correlation);
     });
+    place_migrations(open);
     place_outside();
+  }
+
+  /// Pages of unified memory migrate without a call: for the kernel that runs then, or else for the host.
+  void place_migrations(const OpenOps& open) {
+    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<const Kernel*>> kernels;  // by process, GPU
+    for (const Kernel& kernel : trace_.kernels)
+      kernels[{kernel.process, kernel.queue.device}].push_back(&kernel);
+    for (Transfer& transfer : trace_.transfers) {
+      if (transfer.place != nowhere || !is_migration(transfer.kind)) continue;
+      const std::vector<const Kernel*>& of_gpu = kernels[{transfer.process, transfer.queue.device}];
+      const auto next = std::ranges::upper_bound(of_gpu, transfer.time.start, {},
+                                                 [](const Kernel* kernel) { return kernel->time.start; });
+      if (next != of_gpu.begin() && transfer.time.start < (*std::prev(next))->time.end) {
+        transfer.place = (*std::prev(next))->place;
+      } else if (const OpTime* const op = open.at(transfer.process, transfer.time.start)) {
+        transfer.place = trace_.index_of({op->op, part::op});
+      }
+    }
   }
 
   void place_outside() {

@@ -17,7 +17,9 @@
 
 #include "model/foreign_file.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/stored_strings.hpp"
 #include "model/trace/tables.hpp"
+#include "model/trace/tallies.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -87,41 +89,6 @@ void require_trace(const Database& database, const std::filesystem::path& file) 
   refuse(file, "this database has none of a trace's tables");
 }
 
-/// Names by their ids in StringIds: millions of rows share a few of them.
-class StoredStrings final : public tables::FromFile {
- public:
-  StoredStrings(const Database& database, Names& names) : names_(names) {
-    if (database.has_table(tables::string_ids.name)) {
-      texts_ =
-          database.prepare(fmt::format("SELECT value FROM main.{} WHERE id = ?", tables::string_ids.name));
-    }
-  }
-
-  NameIndex name(std::int64_t string) override {
-    const auto [entry, is_new] = names_by_id_.try_emplace(string, 0);
-    if (is_new) {
-      const bool found = texts_ && texts_->bind(string).step();
-      entry->second = names_.index(found ? texts_->only_text() : fmt::format("string {}", string));
-    }
-    return entry->second;
-  }
-  const std::string& text(std::int64_t string) override { return names_[name(string)]; }
-  CallName call(std::int64_t string) override {
-    const auto [entry, is_new] = calls_by_id_.try_emplace(string);
-    if (is_new) {
-      const NameIndex whole = name(string);
-      entry->second = {whole, names_.index(std::string(call_name(names_[whole])))};
-    }
-    return entry->second;
-  }
-
- private:
-  Names& names_;
-  std::optional<Statement> texts_;
-  std::unordered_map<std::int64_t, NameIndex> names_by_id_;
-  std::unordered_map<std::int64_t, CallName> calls_by_id_;
-};
-
 /// A case's share of the file.
 struct Extent {
   CaseIndex in_case = no_case;
@@ -185,7 +152,7 @@ class Extents {
 /// The places of all that has a correlation id, as the file attributes it.
 class Places {
  public:
-  Places(const Database& database, StoredStrings& strings, Trace& trace) {
+  Places(const Database& database, tables::StoredStrings& strings, Trace& trace) {
     Rows<tables::Attribution> rows(database, tables::attribution, strings);
     Place last;
     PlaceIndex index = nowhere;
@@ -220,6 +187,7 @@ class Reader {
     read_cases();
     read_processes();
     read_gpus();
+    read_contexts();
     find_unread_tables();
     trace_.transfer_labels = labels(nsys::copy_kinds);
     trace_.memory_labels = labels(nsys::memory_kinds);
@@ -238,16 +206,21 @@ class Reader {
     if (parts.synchronizations) read_synchronizations();
     if (parts.overheads) read_overheads();
     if (parts.allocations) read_correlated(tables::allocations, trace_.allocations);
+    if (parts.tallies) read_stored_tallies();
+    std::ranges::stable_sort(trace_.pauses, {},
+                             [](const Pause& pause) { return std::pair(pause.in_case, pause.time.start); });
+    if (!query_.with_pauses) leave_out_pauses(trace_.system_calls);
+    if (!query_.with_pauses) leave_out_pauses(trace_.overheads);
     bring_cases_together(trace_.kernels);
     bring_cases_together(trace_.graphs);
     bring_cases_together(trace_.transfers);
     bring_cases_together(trace_.calls);
     bring_cases_together(trace_.system_calls);
     bring_cases_together(trace_.ranges);
-    bring_cases_together(trace_.pauses);
     bring_cases_together(trace_.synchronizations);
     bring_cases_together(trace_.overheads);
     bring_cases_together(trace_.allocations);
+    bring_cases_together(trace_.tallies);
     return std::move(trace_);
   }
 
@@ -261,6 +234,17 @@ class Reader {
   template <class Row>
   static void bring_cases_together(std::vector<Row>& rows) {
     if (!std::ranges::is_sorted(rows, {}, &Row::in_case)) std::ranges::stable_sort(rows, {}, &Row::in_case);
+  }
+
+  /// Of rows that have no place, those that begin in a pause of their case.
+  template <class Row>
+  void leave_out_pauses(std::vector<Row>& rows) const {
+    std::erase_if(rows, [&](const Row& row) {
+      const std::span<const Pause> pauses = of_case(trace_.pauses, row.in_case);
+      const auto next = std::ranges::upper_bound(pauses, row.time.start, {},
+                                                 [](const Pause& pause) { return pause.time.start; });
+      return next != pauses.begin() && row.time.start < std::prev(next)->time.end;
+    });
   }
 
   [[nodiscard]] bool all_cases() const { return query_.cases.empty(); }
@@ -360,7 +344,10 @@ class Reader {
   }
 
   void read_gpus() {
-    each(tables::gpus, [&](Gpu& gpu) { trace_.gpus.push_back(std::move(gpu)); });
+    each(tables::gpus, [&](Gpu& gpu) {
+      if (gpu.chip.empty()) gpu.chip = nsys::chip_of(gpu.compute_major, gpu.compute_minor);
+      trace_.gpus.push_back(std::move(gpu));
+    });
     number_devices(devices_of_processes());
   }
 
@@ -420,9 +407,23 @@ class Reader {
   template <class Row>
   void number_device(Row& row) const {
     if constexpr (requires { row.queue; }) {
-      const auto found = numbers_.find({nsys::native_process(row.process), row.queue.device});
+      const std::int64_t process = nsys::native_process(row.process);
+      const bool is_green = green_contexts_.contains({process, row.queue.context});
+      if (is_green && row.queue.green_context == 0) row.queue.green_context = row.queue.context;
+      const auto found = numbers_.find({process, row.queue.device});
       if (found != numbers_.end()) row.queue.device = found->second;
     }
+  }
+
+  void read_contexts() {
+    each(tables::contexts, [&](tables::ContextRow& row) {
+      if (!all_cases() && !extents_.have_native_process(row.process)) return;
+      if (row.of.is_green) green_contexts_.emplace(row.process, row.of.id);
+      const auto device = numbers_.find({row.process, row.of.device});
+      if (device != numbers_.end()) row.of.device = device->second;
+      row.of.process = nsys::global_process(static_cast<std::uint32_t>(row.process));
+      trace_.contexts.push_back(row.of);
+    });
   }
 
   /// A newer version of Nsight Systems may give a table another name when its columns mean other things.
@@ -475,6 +476,16 @@ class Reader {
           row.of.in_case = home.in_case;
           trace_.system_calls.push_back(row.of);
         });
+  }
+
+  /// Those of mprof's own file, which an import wrote.
+  void read_stored_tallies() {
+    each(tables::tallies, [&](tables::TallyRow& row) {
+      const auto found = cases_by_id_.find(row.in_case);
+      if (found == cases_by_id_.end() || !kind_of(row.kind, row.of.kind)) return;
+      row.of.in_case = found->second;
+      trace_.tallies.push_back(std::move(row.of));
+    });
   }
 
   void read_synchronizations() {
@@ -574,7 +585,8 @@ class Reader {
                .name = range_name(in_domain, text_of(event)),
                .domain = trace_.names.index(in_domain),
                .in_case = home.in_case,
-               .style = event.type == nsys::push_pop_range ? RangeStyle::push_pop : RangeStyle::start_end});
+               .style = event.type == nsys::push_pop_range ? RangeStyle::push_pop : RangeStyle::start_end,
+               .row = extents_.empty() ? event.row : 0});
         },
         fmt::format("eventType IN ({}, {})", nsys::push_pop_range, nsys::start_end_range));
   }
@@ -582,11 +594,12 @@ class Reader {
   const Database& database_;
   const Query& query_;
   Trace trace_;
-  StoredStrings strings_;
+  tables::StoredStrings strings_;
   Places places_;
   Extents extents_;
   std::unordered_map<std::int64_t, CaseIndex> cases_by_id_;                  ///< by the file's own numbers
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers_;  ///< of devices, by process
+  std::set<std::pair<std::int64_t, std::uint32_t>> green_contexts_;          ///< by process
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;
 };
 
@@ -601,6 +614,7 @@ Parts& Parts::operator|=(const Parts& other) {
   synchronizations |= other.synchronizations;
   overheads |= other.overheads;
   allocations |= other.allocations;
+  tallies |= other.tallies;
   return *this;
 }
 
@@ -617,6 +631,7 @@ Trace read_trace(const std::filesystem::path& file, const Query& query) {
   const Database database(file, sqlite::Mode::read);
   require_trace(database, file);
   Trace trace = Reader(database, query).read();
+  if (query.parts.tallies && trace.cases.empty()) read_tallies(database, trace);
   const auto known = case_indices(trace);
   for (const std::string& id : query.cases) {
     if (!known.contains(id)) refuse(file, fmt::format("there is no case {} in it", id));

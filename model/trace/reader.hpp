@@ -21,6 +21,7 @@ struct Parts {
   bool synchronizations = false;
   bool overheads = false;
   bool allocations = false;
+  bool tallies = false;  ///< of an export: sums over its other tables (tallies.hpp)
 
   Parts& operator|=(const Parts& other);
 };
@@ -34,7 +35,8 @@ inline constexpr Parts every_part{.kernels = true,
                                   .ranges = true,
                                   .synchronizations = true,
                                   .overheads = true,
-                                  .allocations = true};
+                                  .allocations = true,
+                                  .tallies = true};
 
 struct Query {
   Parts parts = shown_parts;

@@ -210,6 +210,10 @@ std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
 
+double Statement::real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
 std::string Statement::text(int column) const {
   const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (text == nullptr) return {};
@@ -226,6 +230,12 @@ void Statement::reset() {
 
 void Statement::put(int index, std::int64_t value) {
   if (sqlite3_bind_int64(statement_.get(), index, value) != SQLITE_OK) {
+    database_->fail(sqlite3_sql(statement_.get()));
+  }
+}
+
+void Statement::put(int index, double value) {
+  if (sqlite3_bind_double(statement_.get(), index, value) != SQLITE_OK) {
     database_->fail(sqlite3_sql(statement_.get()));
   }
 }

@@ -23,7 +23,7 @@ namespace mprof::sqlite {
 class Database;
 
 /// NULL, a number, or a text that is kept elsewhere.
-using Value = std::variant<std::monostate, std::int64_t, std::string_view>;
+using Value = std::variant<std::monostate, std::int64_t, double, std::string_view>;
 
 /// A statement. Its parameters are bound in order; text is copied.
 class Statement {
@@ -53,6 +53,7 @@ class Statement {
   [[nodiscard]] std::string name(int column) const;
   [[nodiscard]] bool null(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
   /// The column of a statement that has one.
   [[nodiscard]] std::int64_t only_integer() const { return integer(0); }
@@ -67,6 +68,7 @@ class Statement {
 
   void reset();
   void put(int index, std::int64_t value);
+  void put(int index, double value);
   void put(int index, std::string_view value);
   void put(int index, const std::string& value) { put(index, std::string_view(value)); }
   void put(int index, const char* value) { put(index, std::string_view(value)); }

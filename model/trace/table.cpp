@@ -59,6 +59,7 @@ Statement insertion(const Database& database, std::string_view table, std::span<
 Selection::Selection(const Database& database, std::string_view table, std::span<const ColumnHead> columns,
                      std::string_view condition, std::initializer_list<sqlite::Value> values) {
   const std::vector<sqlite::StoredColumn> there = database.columns_of(table);
+  if (there.empty()) return;
   std::string names;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ColumnHead& column = columns[i];
@@ -67,10 +68,10 @@ Selection::Selection(const Database& database, std::string_view table, std::span
       if (column.is_needed) return;
       continue;
     }
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.name);
+    names += fmt::format("\"{}\", ", column.name);
     chosen_.push_back({i, static_cast<int>(chosen_.size()), column.is_key});
   }
-  statement_ = database.prepare(fmt::format("SELECT {} FROM main.{}{}{} ORDER BY rowid", names, table,
+  statement_ = database.prepare(fmt::format("SELECT {}rowid FROM main.{}{}{} ORDER BY rowid", names, table,
                                             condition.empty() ? "" : " WHERE ", condition));
   statement_->bind_all({values.begin(), values.size()});
 }

@@ -47,6 +47,7 @@ class Cell {
  public:
   Cell(const sqlite::Statement& row, int column) : row_(row), column_(column) {}
   [[nodiscard]] std::int64_t integer() const { return row_.integer(column_); }
+  [[nodiscard]] double real() const { return row_.real(column_); }
   [[nodiscard]] std::string text() const { return row_.text(column_); }
 
  private:
@@ -127,6 +128,8 @@ class Selection {
             std::string_view condition, std::initializer_list<sqlite::Value> values);
 
   bool step() { return statement_ && statement_->step(); }
+  /// Where the row stands in its table, from 1.
+  [[nodiscard]] std::int64_t row() const { return statement_->integer(static_cast<int>(chosen_.size())); }
   /// Calls visit(place in the list of columns, cell) for each key, or for each other column, that is not
   /// NULL.
   template <class Visit>
@@ -196,7 +199,10 @@ class Rows {
     return row;
   }
   /// The rest of it.
-  void finish(Row& row) { read(row, false); }
+  void finish(Row& row) {
+    if constexpr (requires { row.row; }) row.row = selection_.row();
+    read(row, false);
+  }
 
  private:
   void read(Row& row, bool keys) {

@@ -28,6 +28,8 @@ template <class T>
 Value value_of(const T& value) {
   if constexpr (std::is_convertible_v<T, std::string_view>) {
     return std::string_view(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value;
   } else {
     return static_cast<std::int64_t>(value);
   }
@@ -41,6 +43,8 @@ template <class T>
 void set(T& to, const Cell& cell) {
   if constexpr (std::is_same_v<T, std::string>) {
     to = cell.text();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    to = cell.real();
   } else if constexpr (std::is_enum_v<T>) {
     // A newer file may have a number that the trace has no name for.
     if (std::in_range<std::underlying_type_t<T>>(cell.integer())) to = static_cast<T>(cell.integer());
@@ -240,15 +244,15 @@ constexpr auto device_columns = columns<DeviceRow>({
 });
 
 constexpr auto context_columns = columns<ContextRow>({
-    {"nullStreamId", known_integer, copied<&ContextRow::of, &ContextInfo::null_stream>},
+    {"nullStreamId", known_integer, plain<&ContextRow::of, &ContextInfo::null_stream>},
     {"hwId", known_integer, constant<ContextRow, 0>},
     {"vmId", known_integer, constant<ContextRow, 1>},
-    {"processId", known_integer, copied<&ContextRow::process>},
-    {"deviceId", known_integer, copied<&ContextRow::of, &ContextInfo::device>},
-    {"contextId", known_integer, copied<&ContextRow::of, &ContextInfo::id>},
-    {"parentContextId", integer, copied<&ContextRow::of, &ContextInfo::parent>},
-    {"isGreenContext", integer, copied<&ContextRow::of, &ContextInfo::is_green>},
-    {"numMultiprocessors", integer, copied<&ContextRow::of, &ContextInfo::multiprocessors>},
+    {"processId", known_integer, plain<&ContextRow::process>, needed},
+    {"deviceId", known_integer, plain<&ContextRow::of, &ContextInfo::device>},
+    {"contextId", known_integer, plain<&ContextRow::of, &ContextInfo::id>, needed},
+    {"parentContextId", integer, plain<&ContextRow::of, &ContextInfo::parent>},
+    {"isGreenContext", integer, plain<&ContextRow::of, &ContextInfo::is_green>},
+    {"numMultiprocessors", integer, plain<&ContextRow::of, &ContextInfo::multiprocessors>},
 });
 
 constexpr auto stream_columns = columns<StreamRow>({
@@ -295,7 +299,7 @@ constexpr auto work_columns = columns<Row>({
     {"end", known_integer, moment<&Row::time, &Interval::end>, needed},
     {"deviceId", known_integer, plain<&Row::queue, &Queue::device>},
     {"contextId", known_integer, plain<&Row::queue, &Queue::context>},
-    {"greenContextId", integer},
+    {"greenContextId", integer, unless_zero<&Row::queue, &Queue::green_context>},
     {"streamId", known_integer, plain<&Row::queue, &Queue::stream>},
     {"correlationId", integer, correlation_id<&Row::correlation>},
     {"globalPid", integer, process_id<&Row::process>},
@@ -510,10 +514,220 @@ constexpr auto range_columns = columns<NvtxEvent>({
     {"uint32Value", integer},
     {"int32Value", integer},
     {"floatValue", real},
-    {"jsonTextId", integer},
-    {"jsonText", text},
+    {"jsonTextId", integer, plain<&NvtxEvent::payload_string>},
+    {"jsonText", text, plain<&NvtxEvent::payload>},
     {"binaryData", text},
 });
+
+// --- Tables that are tallied, and not written again ---
+
+using Tallied = TalliedRow;
+
+constexpr auto on_thread = columns<Tallied>({
+    {"start", known_integer, plain<&Tallied::start>, needed},
+    {"end", integer, plain<&Tallied::end>},
+    {"globalTid", integer, plain<&Tallied::thread>},
+});
+
+/// Of all tables MPI_..._EVENTS, each of which has some of these.
+constexpr auto mpi_columns = extended(on_thread, {
+                                                     {"textId", integer, name_id<&Tallied::name>},
+                                                     {"commHandle", integer},
+                                                     {"tag", integer},
+                                                     {"remoteRank", integer},
+                                                     {"rootRank", integer},
+                                                     {"size", integer, plain<&Tallied::amount>},
+                                                     {"recvSize", integer},
+                                                     {"requestHandle", integer},
+                                                 });
+
+constexpr auto ucx_columns = extended(on_thread, {
+                                                     {"textId", integer, name_id<&Tallied::name>},
+                                                     {"bufferAddr", integer},
+                                                     {"packedSize", integer, plain<&Tallied::amount>},
+                                                     {"peerWorkerUid", integer},
+                                                     {"tag", integer},
+                                                 });
+
+/// Of all tables OPENMP_EVENT_KIND_...
+constexpr auto openmp_columns = extended(on_thread, {
+                                                        {"nameId", integer, name_id<&Tallied::name>},
+                                                        {"eventClass", integer},
+                                                        {"correlationId", integer},
+                                                        {"eventKind", integer},
+                                                        {"threadId", integer},
+                                                        {"threadType", integer},
+                                                        {"parallelId", integer},
+                                                        {"parentTaskId", integer},
+                                                        {"newTaskId", integer},
+                                                        {"taskId", integer},
+                                                        {"priorTaskId", integer},
+                                                        {"priorTaskStatus", integer},
+                                                        {"nextTaskId", integer},
+                                                        {"kind", integer},
+                                                        {"waitId", integer},
+                                                        {"count", integer},
+                                                    });
+
+/// Of CUPTI_ACTIVITY_KIND_OPENACC_DATA, _LAUNCH and _OTHER.
+constexpr auto openacc_columns = extended(on_thread, {
+                                                         {"nameId", integer, name_id<&Tallied::name>},
+                                                         {"eventKind", integer},
+                                                         {"DeviceType", integer},
+                                                         {"lineNo", integer},
+                                                         {"cuDeviceId", integer},
+                                                         {"cuContextId", integer},
+                                                         {"cuStreamId", integer},
+                                                         {"srcFile", integer},
+                                                         {"funcName", integer},
+                                                         {"correlationId", integer},
+                                                         {"bytes", integer, plain<&Tallied::amount>},
+                                                         {"varName", integer},
+                                                         {"numGangs", integer},
+                                                         {"numWorkers", integer},
+                                                         {"vectorLength", integer},
+                                                         {"kernelName", integer},
+                                                     });
+
+constexpr auto kernel_call_columns = extended(on_thread, {
+                                                             {"eventClass", integer},
+                                                             {"nameId", integer, name_id<&Tallied::name>},
+                                                             {"callchainId", integer},
+                                                         });
+
+constexpr auto cpu_fault_columns = columns<Tallied>({
+    {"start", known_integer, plain<&Tallied::start>, needed},
+    {"globalPid", known_integer, plain<&Tallied::process>},
+    {"address", known_integer},
+    {"originalFaultPc", integer},
+    {"CpuInstruction", integer},
+    {"module", integer},
+    {"unresolvedFaultPc", integer},
+    {"sourceFile", integer},
+    {"sourceLine", integer},
+});
+
+constexpr auto gpu_fault_columns = columns<Tallied>({
+    {"start", known_integer, plain<&Tallied::start>, needed},
+    {"end", integer, plain<&Tallied::end>},
+    {"globalPid", known_integer, plain<&Tallied::process>},
+    {"deviceId", integer, plain<&Tallied::device>},
+    {"address", known_integer},
+    {"numberOfPageFaults", integer, plain<&Tallied::amount>},
+    {"faultAccessType", integer, plain<&Tallied::number>},
+});
+
+/// The GPU is the lowest byte of a type.
+constexpr Field<Tallied> type_of_gpu{nullptr, [](Tallied& row, const Cell& cell, FromFile&) {
+                                       row.list = cell.integer();
+                                       row.device = cell.integer() & 0xFF;
+                                     }};
+
+constexpr auto gpu_metric_columns = columns<Tallied>({
+    {"rawTimestamp", integer},
+    {"timestamp", integer, plain<&Tallied::start>, needed},
+    {"typeId", integer, type_of_gpu},
+    {"metricId", integer, plain<&Tallied::number>},
+    {"value", real, plain<&Tallied::amount>},
+});
+
+/// What lies between two readings of a counter.
+constexpr auto network_columns = columns<Tallied>({
+    {"start", known_integer, plain<&Tallied::start>, needed},
+    {"end", integer},
+    {"globalId", integer, plain<&Tallied::device>},
+    {"portId", integer},
+    {"metricsListId", integer, plain<&Tallied::list>},
+    {"metricsIdx", integer, plain<&Tallied::number>},
+    {"value", real, plain<&Tallied::amount>},
+});
+
+constexpr auto congestion_columns = columns<Tallied>({
+    {"start", known_integer, plain<&Tallied::start>, needed},
+    {"globalId", integer},
+    {"congestionType", integer},
+    {"packetSLID", integer},
+    {"packetDLID", integer},
+    {"packetSL", integer},
+    {"packetOpCode", integer},
+    {"packetSourceQP", integer},
+    {"packetDestinationQP", integer},
+    {"switchIngressPort", integer},
+    {"switchEgressPort", integer},
+});
+
+/// Its documentation names no columns: they are taken to be those of the other tables of metrics.
+constexpr auto storage_columns = columns<Tallied>({
+    {"rawTimestamp", integer},
+    {"timestamp", integer, plain<&Tallied::start>},
+    {"start", integer, plain<&Tallied::start>},
+    {"end", integer},
+    {"globalId", integer},
+    {"deviceId", integer},
+    {"typeId", integer, plain<&Tallied::list>},
+    {"metricsListId", integer, plain<&Tallied::list>},
+    {"metricId", integer, plain<&Tallied::number>},
+    {"metricsIdx", integer, plain<&Tallied::number>},
+    {"value", real, plain<&Tallied::amount>, needed},
+});
+
+constexpr auto gpu_metric_name_columns = columns<MetricName>({
+    {"typeId", integer, plain<&MetricName::list>, needed},
+    {"sourceId", integer},
+    {"typeName", text},
+    {"metricId", integer, plain<&MetricName::number>, needed},
+    {"metricName", text, plain<&MetricName::name>, needed},
+});
+
+constexpr auto metric_name_columns = columns<MetricName>({
+    {"typeId", integer, plain<&MetricName::list>},
+    {"metricsListId", integer, plain<&MetricName::list>},
+    {"metricId", integer, plain<&MetricName::number>},
+    {"metricsIdx", integer, plain<&MetricName::number>},
+    {"metricName", text, plain<&MetricName::name>},
+    {"name", text, plain<&MetricName::name>},
+    {"description", text},
+    {"unit", text, plain<&MetricName::unit>},
+});
+
+constexpr auto network_id_columns = columns<NetworkDevice>({
+    {"nicId", known_integer, plain<&NetworkDevice::device>, needed},
+    {"globalId", known_integer, plain<&NetworkDevice::global>, needed},
+});
+
+constexpr auto network_device_columns = columns<NetworkDevice>({
+    {"GUID", integer},
+    {"stateName", text},
+    {"nicId", known_integer, plain<&NetworkDevice::device>, needed},
+    {"name", text, plain<&NetworkDevice::name>, needed},
+    {"deviceId", integer},
+    {"vendorId", integer},
+});
+
+constexpr std::array tallied_tables{
+    TalliedTable{"GPU_METRICS", TallyKind::gpu_metrics, gpu_metric_columns},
+    TalliedTable{"CUDA_UM_CPU_PAGE_FAULT_EVENTS", TallyKind::unified_memory, cpu_fault_columns, "",
+                 "page faults of the CPU"},
+    TalliedTable{"CUDA_UM_GPU_PAGE_FAULT_EVENTS", TallyKind::unified_memory, gpu_fault_columns, "faults",
+                 "page faults of the GPU"},
+    TalliedTable{"MPI_P2P_EVENTS", TallyKind::mpi, mpi_columns, "B", "point to point"},
+    TalliedTable{"MPI_COLLECTIVES_EVENTS", TallyKind::mpi, mpi_columns, "B", "collectives"},
+    TalliedTable{"MPI_START_WAIT_EVENTS", TallyKind::mpi, mpi_columns, "B", "starts and waits"},
+    TalliedTable{"MPI_OTHER_EVENTS", TallyKind::mpi, mpi_columns, "B", "other calls"},
+    TalliedTable{"UCP_SUBMIT_EVENTS", TallyKind::ucx, ucx_columns, "B", "submissions"},
+    TalliedTable{"UCP_PROGRESS_EVENTS", TallyKind::ucx, ucx_columns, "B", "progress"},
+    TalliedTable{"UCP_EVENTS", TallyKind::ucx, ucx_columns, "B", "other events"},
+    TalliedTable{"OPENMP_EVENT_KIND_*", TallyKind::openmp, openmp_columns, "", "events"},
+    TalliedTable{"CUPTI_ACTIVITY_KIND_OPENACC_DATA", TallyKind::openacc, openacc_columns, "B", "data"},
+    TalliedTable{"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", TallyKind::openacc, openacc_columns, "B", "launches"},
+    TalliedTable{"CUPTI_ACTIVITY_KIND_OPENACC_OTHER", TallyKind::openacc, openacc_columns, "B", "others"},
+    TalliedTable{"SYSCALL", TallyKind::operating_system, kernel_call_columns, "", "system calls"},
+    TalliedTable{"NET_NIC_METRIC", TallyKind::network, network_columns},
+    TalliedTable{"NET_IB_SWITCH_METRIC", TallyKind::network, network_columns},
+    TalliedTable{"NET_IB_SWITCH_CONGESTION_EVENT", TallyKind::network, congestion_columns, "",
+                 "congestion events of switches"},
+    TalliedTable{"STORAGE_METRICS", TallyKind::storage, storage_columns},
+};
 
 // --- mprof's own ---
 
@@ -572,6 +786,22 @@ constexpr auto case_process_columns = columns<CaseProcess>({
     {"globalPid", known_integer, plain<&CaseProcess::process>, needed, "a process of the case"},
 });
 
+constexpr auto tally_columns = columns<TallyRow>({
+    {"caseId", known_integer, plain<&TallyRow::in_case>, needed, "`MPROF_CASE.id`"},
+    {"kind", known_text, plain<&TallyRow::kind>, needed, "such as `mpi`; `unread`: a table or a column"},
+    {"op", known_text, plain<&TallyRow::of, &Tally::op>, needed, "the op; `outside`: in none"},
+    {"name", known_text, plain<&TallyRow::of, &Tally::name>, needed, "of the events, or of the metric"},
+    {"unit", known_text, plain<&TallyRow::of, &Tally::unit>, optional, "of the amounts"},
+    {"device", integer, plain<&TallyRow::of, &Tally::device>, optional, "the GPU, as the export numbers it"},
+    {"count", known_integer, plain<&TallyRow::of, &Tally::count>, optional, "rows"},
+    {"timed", known_integer, plain<&TallyRow::of, &Tally::timed>, optional, "rows that have a duration"},
+    {"time", known_integer, plain<&TallyRow::of, &Tally::time>, optional, "ns, of all of these"},
+    {"measured", known_integer, plain<&TallyRow::of, &Tally::measured>, optional, "rows that have an amount"},
+    {"amount", "REAL NOT NULL", plain<&TallyRow::of, &Tally::amount>, optional, "of all of these"},
+    {"smallest", "REAL NOT NULL", plain<&TallyRow::of, &Tally::smallest>, optional, "of these"},
+    {"largest", "REAL NOT NULL", plain<&TallyRow::of, &Tally::largest>, optional, "of these"},
+});
+
 }  // namespace
 
 constinit const Table<StringRow> string_ids{"StringIds", string_columns};
@@ -603,6 +833,17 @@ constinit const Table<CaseRow> cases{"MPROF_CASE", case_columns};
 constinit const Table<Attribution> attribution{"MPROF_ATTRIBUTION", attribution_columns};
 constinit const Table<OwnRange> own_ranges{"MPROF_RANGE", own_range_columns};
 constinit const Table<CaseProcess> case_processes{"MPROF_PROCESS", case_process_columns};
+constinit const Table<TallyRow> tallies{"MPROF_TALLY", tally_columns};
+
+constinit const Table<MetricName> gpu_metric_names{"TARGET_INFO_GPU_METRICS", gpu_metric_name_columns};
+constinit const Table<MetricName> network_metric_names{"TARGET_INFO_NETWORK_METRICS", metric_name_columns};
+constinit const Table<MetricName> storage_metric_names{"TARGET_INFO_STORAGE_METRICS", metric_name_columns};
+constinit const Table<NetworkDevice> network_ids{"NIC_ID_MAP", network_id_columns};
+constinit const Table<NetworkDevice> network_devices{"TARGET_INFO_NIC_INFO", network_device_columns};
+
+std::span<const TalliedTable> tallied() {
+  return tallied_tables;
+}
 
 Table<Label> labels(const nsys::Enumeration& of) {
   return {of.table, label_columns};
@@ -615,7 +856,7 @@ std::vector<TableHead> all() {
   return heads(string_ids, session_start, metadata, gpus, devices, contexts, streams, details, capture,
                kernels, calls, copies, sets, synchronizations, overheads, profiler_overheads, allocations,
                system_calls, graphs, processes, threads, system, ranges, cases, attribution, own_ranges,
-               case_processes);
+               case_processes, tallies);
 }
 
 namespace {
@@ -636,6 +877,7 @@ std::string own_tables_as_markdown() {
   add_documentation(page, "each process of a case of several processes", case_processes);
   add_documentation(page, "each correlation id that mprof attributed to a part of an op", attribution);
   add_documentation(page, "each range of mprof's own", own_ranges);
+  add_documentation(page, "each sum over an import's other tables, by op", tallies);
   return page;
 }
 

@@ -91,6 +91,43 @@ struct NvtxEvent {
   std::int64_t thread = 0;
   std::optional<std::int64_t> end_thread{};  ///< where it is another one
   std::int64_t domain = 0;
+  std::optional<std::string> payload{};          ///< JSON
+  std::optional<std::int64_t> payload_string{};  ///< the same in StringIds
+  std::int64_t row = 0;                          ///< where it stands in its table, from 1
+};
+
+/// A row of a table that is tallied: an event, or a sample of a metric.
+struct TalliedRow {
+  std::optional<std::int64_t> start{};
+  std::optional<std::int64_t> end{};
+  std::optional<std::int64_t> thread{};
+  std::optional<std::int64_t> process{};
+  std::optional<std::int64_t> device{};  ///< a GPU, or what else has the metric
+  NameIndex name = 0;
+  std::int64_t list = 0;    ///< of metrics
+  std::int64_t number = 0;  ///< in the list, or of an enumeration
+  std::optional<double> amount{};
+};
+
+/// A metric as an export names it.
+struct MetricName {
+  std::int64_t list = 0;
+  std::int64_t number = 0;
+  std::string name{};
+  std::string unit{};
+};
+
+/// A network device: of a metric's global id, or of a name.
+struct NetworkDevice {
+  std::int64_t device = 0;
+  std::int64_t global = 0;
+  std::string name{};
+};
+
+struct TallyRow {
+  std::int64_t in_case = 0;
+  std::string kind{};
+  Tally of{};
 };
 
 struct CaseRow {
@@ -149,6 +186,21 @@ extern const Table<Allocation> allocations;
 extern const Table<SystemCallRow> system_calls;
 extern const Table<NvtxEvent> ranges;
 
+/// How a table is tallied.
+struct TalliedTable {
+  std::string_view name;  ///< with * at its end: all that begin so
+  TallyKind kind = TallyKind::unread;
+  std::span<const Column<TalliedRow>> columns;
+  std::string_view unit{};   ///< of its amounts, where no metric says it
+  std::string_view label{};  ///< what its rows are, where none has a name
+};
+[[nodiscard]] std::span<const TalliedTable> tallied();
+extern const Table<MetricName> gpu_metric_names;
+extern const Table<MetricName> network_metric_names;
+extern const Table<MetricName> storage_metric_names;
+extern const Table<NetworkDevice> network_ids;
+extern const Table<NetworkDevice> network_devices;
+
 /// A table that names the numbers of another one's column.
 [[nodiscard]] Table<Label> labels(const nsys::Enumeration& of);
 
@@ -158,6 +210,7 @@ extern const Table<CaseRow> cases;
 extern const Table<Attribution> attribution;
 extern const Table<OwnRange> own_ranges;
 extern const Table<CaseProcess> case_processes;
+extern const Table<TallyRow> tallies;
 /// What their columns mean, for docs/formats/run-record.md.
 [[nodiscard]] std::string own_tables_as_markdown();
 

@@ -92,6 +92,7 @@ void add_rows(Trace& to, const Trace& from) {
   add(to.allocations, from.allocations);
   add(to.graphs, from.graphs);
   add(to.contexts, from.contexts);
+  add(to.tallies, from.tallies);
 }
 
 std::unordered_map<std::string_view, CaseIndex> case_indices(const Trace& trace) {

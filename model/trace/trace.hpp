@@ -80,6 +80,7 @@ struct Queue {
   std::uint32_t device = 0;
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
+  std::uint32_t green_context = 0;  ///< 0: none
   bool operator==(const Queue&) const = default;
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const Queue&) const = default;
@@ -146,8 +147,24 @@ enum class TransferKind : std::uint8_t {
   device_to_device = 8,
   host_to_host = 9,
   peer_to_peer = 10,
+  unified_host_to_device = 11,  ///< pages of unified memory that migrate, as the next
+  unified_device_to_host = 12,
+  unified_device_to_device = 13,
   set = 255,  ///< no copy: memory is set to a value
 };
+
+[[nodiscard]] constexpr bool is_into_device(TransferKind kind) {
+  using enum TransferKind;
+  return kind == host_to_device || kind == host_to_array || kind == unified_host_to_device;
+}
+[[nodiscard]] constexpr bool is_out_of_device(TransferKind kind) {
+  using enum TransferKind;
+  return kind == device_to_host || kind == array_to_host || kind == unified_device_to_host;
+}
+[[nodiscard]] constexpr bool is_migration(TransferKind kind) {
+  using enum TransferKind;
+  return kind == unified_host_to_device || kind == unified_device_to_host || kind == unified_device_to_device;
+}
 
 /// The numbers are those of ENUM_CUDA_MEM_KIND; a newer file may have others.
 enum class MemoryKind : std::uint8_t {
@@ -256,6 +273,7 @@ struct Range {
   RangeStyle style = RangeStyle::push_pop;
   PlaceIndex place = nowhere;
   std::uint64_t id = 0;  ///< the external correlation id of mprof's own ranges; 0: somebody else's
+  std::int64_t row = 0;  ///< where it stands in an export's NVTX_EVENTS; 0: it is of no export
   bool operator==(const Range&) const = default;
 };
 
@@ -337,6 +355,41 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 };
 
+/// What an export tells of beside kernels, copies, calls of CUDA and ranges.
+enum class TallyKind : std::uint8_t {
+  gpu_metrics,
+  unified_memory,
+  graphs,
+  nccl,
+  mpi,
+  ucx,
+  openmp,
+  openacc,
+  operating_system,
+  network,
+  storage,
+  unread,
+};
+
+/// How much there is of one kind and name in an op. Samples of a metric come by millions, so that they are
+/// summed as they are read.
+struct Tally {
+  TallyKind kind = TallyKind::unread;
+  std::string op{};  ///< empty: the file knows no ops; outside_of_ranges: in none of them
+  std::string name{};
+  std::string unit{};  ///< of the amounts; empty: they have none, or their name has it
+  CaseIndex in_case = 0;
+  std::optional<std::uint32_t> device{};
+  std::uint64_t count = 0;
+  std::uint64_t timed = 0;     ///< of these so many have a duration
+  std::int64_t time = 0;       ///< ns, of all of these
+  std::uint64_t measured = 0;  ///< so many have an amount
+  double amount = 0;           ///< of all of these
+  double smallest = 0;
+  double largest = 0;
+  bool operator==(const Tally&) const = default;
+};
+
 /// The rows of each kind stand case by case, and within a case in the order of the file.
 struct Trace {
   std::int64_t epoch = 0;  ///< ns since 1970 at which the times begin
@@ -353,9 +406,10 @@ struct Trace {
   std::vector<Overhead> overheads{};
   std::vector<Allocation> allocations{};
   std::vector<GraphExecution> graphs{};
+  std::vector<Tally> tallies{};  ///< of an export's other tables (tallies.hpp)
   std::vector<ProcessInfo> processes{};
   std::vector<ThreadInfo> threads{};
-  std::vector<ContextInfo> contexts{};  ///< written, and not read again
+  std::vector<ContextInfo> contexts{};
   std::vector<Gpu> gpus{};
   std::vector<std::string> unread_tables{};  ///< of the file: newer forms of tables that are known
   std::uint64_t open_ranges = 0;             ///< of the file: without an end, and not among the ranges

@@ -21,6 +21,7 @@
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/sqlite.hpp"
 #include "model/trace/tables.hpp"
+#include "model/trace/tallies.hpp"
 #include "model/version.hpp"
 #include "system/files.hpp"
 
@@ -140,6 +141,7 @@ class Writer final : public tables::ToFile {
     write_ranges();
     write_system_calls();
     write_attribution();
+    write_tallies();
     drop_empty_tables();
     write_span();
   }
@@ -228,6 +230,7 @@ class Writer final : public tables::ToFile {
       for (const std::string_view table :
            {tables::attribution.name, tables::own_ranges.name, tables::case_processes.name})
         remove(table, "caseId = ?", older.number);
+      if (database_.has_table(tables::tallies.name)) remove(tables::tallies.name, "caseId = ?", older.number);
       remove(tables::cases.name, "id = ?", older.number);
     }
   }
@@ -504,6 +507,12 @@ class Writer final : public tables::ToFile {
     for (const auto& [id, place] : places) insert({id, case_, trace_.places.at(place)});
   }
 
+  void write_tallies() {
+    if (trace_.tallies.empty()) return;
+    Insert<tables::TallyRow> insert = insert_into(tables::tallies);
+    for (const Tally& tally : trace_.tallies) insert({case_, std::string(word_of(tally.kind)), tally});
+  }
+
   /// A table exists only when it has rows, as in an export; one can have lost its last with an older trace.
   void drop_empty_tables() {
     const auto drop_if_empty = [&](std::string_view table) {
@@ -515,7 +524,7 @@ class Writer final : public tables::ToFile {
     for (const std::string_view table :
          {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name,
           tables::case_processes.name, tables::devices.name, tables::contexts.name, tables::streams.name,
-          tables::system.name})
+          tables::system.name, tables::tallies.name})
       drop_if_empty(table);
   }
 
@@ -555,8 +564,9 @@ void write_export(const std::filesystem::path& file, const Trace& trace) {
     database.execute("PRAGMA journal_mode = MEMORY");  // nobody else knows the file
     sqlite::Transaction transaction(database);
     Writer(database, trace).write_all();
-    for (const std::string_view own :
-         {tables::cases.name, tables::attribution.name, tables::own_ranges.name, tables::case_processes.name})
+    create(database, tables::threads);  // readers join it, whether or not a thread has a name
+    for (const std::string_view own : {tables::cases.name, tables::attribution.name, tables::own_ranges.name,
+                                       tables::case_processes.name, tables::tallies.name})
       database.execute(fmt::format("DROP TABLE IF EXISTS {}", own));
     transaction.commit();
   }

@@ -42,18 +42,9 @@ Activity activity_of(trace::CallKind kind) {
 }
 
 Activity activity_of(trace::TransferKind kind) {
-  switch (kind) {
-    case trace::TransferKind::set:
-      return Activity::memset;
-    case trace::TransferKind::host_to_device:
-    case trace::TransferKind::host_to_array:
-      return Activity::copy_in;
-    case trace::TransferKind::device_to_host:
-    case trace::TransferKind::array_to_host:
-      return Activity::copy_out;
-    default:
-      return Activity::copy_other;
-  }
+  if (kind == trace::TransferKind::set) return Activity::memset;
+  if (trace::is_into_device(kind)) return Activity::copy_in;
+  return trace::is_out_of_device(kind) ? Activity::copy_out : Activity::copy_other;
 }
 
 bool is_copy(Activity kind) {

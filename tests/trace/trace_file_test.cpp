@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -161,6 +162,7 @@ TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
   move(read.overheads);
   Interval& window = read.cases.at(0).window;
   window = {window.start + read.epoch, window.end + read.epoch};
+  EXPECT_EQ(std::exchange(read.gpus.at(0).chip, ""), "GH100") << "by its compute capability";
   std::erase_if(sample.ranges,
                 [](const trace::Range& range) { return range.style == trace::RangeStyle::mark; });
   expect_same(read, sample);
