@@ -456,4 +456,34 @@ std::vector<std::string> not_in_catalogue(std::span<const std::string> names) {
   return unknown;
 }
 
+namespace {
+
+/// By the grammar of Nsight Compute's names: unit__what.rollup.submetric.
+std::optional<Unit> unit_by_name(std::string_view id) {
+  const auto has = [&](std::string_view part) { return id.find(part) != id.npos; };
+  if (!has("__")) return std::nullopt;
+  if (has(".pct") || id.ends_with("_pct")) return Unit::percent;
+  if (id.starts_with("launch__")) {
+    if (has("occupancy_limit") || id.ends_with("_count")) return Unit::count;
+    if (has("shared_mem") || has("stack_size")) return Unit::byte;
+    return id.ends_with("_size") ? std::optional(Unit::count) : std::nullopt;
+  }
+  if (has("per_second"))
+    return has("bytes") ? Unit::byte_per_second : has("cycles") ? Unit::hertz : Unit::per_second;
+  if (has(".per_cycle") || has(".ratio")) return Unit::ratio;
+  if (has("bytes")) return Unit::byte;
+  if (has("time_duration")) return Unit::second;
+  for (const std::string_view counted : {"cycles", "warps", "inst", "sectors", "requests", "wavefronts"}) {
+    if (has(counted)) return Unit::count;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Unit> unit_of_metric(std::string_view id) {
+  const Metric* const row = find_metric(id);
+  return row != nullptr ? std::optional(row->unit) : unit_by_name(id);
+}
+
 }  // namespace mprof

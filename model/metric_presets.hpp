@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ struct MetricPreset {
 /// Whether Nsight Compute, and mprof, compute this metric from the launch (its registers, shared memory and
 /// block size): it needs no counter, and CUPTI does not know the name.
 [[nodiscard]] bool is_launch_metric(std::string_view id);
+
+/// The unit of a metric: of the catalogue, or of a hardware metric that it lacks, by what its name is made of
+/// (`.pct`, `bytes`, `.per_second`). nullopt: its name does not say.
+[[nodiscard]] std::optional<Unit> unit_of_metric(std::string_view id);
 
 /// The presets that are sections of a report: sol, occupancy, memory, stalls, roofline, tensor, scheduler,
 /// compute, instructions. Beside these `expand_metrics` takes "default" and "all", which are all of them: the

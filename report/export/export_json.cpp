@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/metric.hpp"
+#include "model/metric_presets.hpp"
 #include "report/analysis/machines/environment.hpp"
 #include "report/export/export.hpp"
 #include "report/wording/findings.hpp"
@@ -39,8 +40,8 @@ ordered_json value_json(const Value& value, std::string_view unit) {
 }
 
 ordered_json metric_json(const Value& value, std::string_view metric) {
-  const Metric* row = find_metric(metric);
-  return value_json(value, row == nullptr ? "" : unit_symbol(row->unit));
+  const std::optional<Unit> unit = unit_of_metric(metric);
+  return value_json(value, unit ? unit_symbol(*unit) : "");
 }
 
 ordered_json speed_up_json(const SpeedUp& speed_up) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "model/metric.hpp"
+#include "model/metric_presets.hpp"
 #include "report/export/csv_columns.hpp"
 #include "report/export/export.hpp"
 #include "report/wording/judgement.hpp"
@@ -319,12 +320,12 @@ void for_each_measurement(const ExportScope& scope, const Visit& visit) {
   }
 }
 
-/// A metric of the catalogue or a quality of the case's family; empty for one that neither knows.
+/// Of a quality of the case's family, or of a metric; empty where it is not known.
 std::string_view unit_of(const CaseResult& result, std::string_view metric) {
   if (const QualityResult* const quality = find_quality(result, metric))
     return unit_symbol(quality->info->unit);
-  const Metric* const row = find_metric(metric);
-  return row == nullptr ? "" : unit_symbol(row->unit);
+  const std::optional<Unit> unit = unit_of_metric(metric);
+  return unit ? unit_symbol(*unit) : "";
 }
 
 /// What a measurement is of.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "model/run.hpp"
 
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "model/metric.hpp"
+#include "model/metric_presets.hpp"
 #include "sample_run.hpp"
 #include "system/suggest.hpp"
 
@@ -22,6 +23,31 @@ Case with_passes(const std::vector<std::pair<Pass, Status>>& passes) {
     c.passes.push_back(result);
   }
   return c;
+}
+
+TEST(Metrics, ThatNoCatalogueHasTellTheirUnitByTheirNames) {
+  const std::map<std::string, std::string> units{
+      {"dram__cycles_elapsed.sum", "count"},
+      {"dram__cycles_elapsed.max.per_second", "Hz"},
+      {"dram__bytes_read.sum.pct_of_peak_sustained_elapsed", "%"},
+      {"l1tex__m_xbar2l1tex_read_bytes.sum", "B"},
+      {"lts__t_bytes.sum.per_second", "B/s"},
+      {"sm__maximum_warps_avg_per_active_cycle", "count"},
+      {"sm__inst_executed.avg.per_cycle_active", "1"},
+      {"launch__shared_mem_config_size", "B"},
+      {"launch__shared_mem_per_block_driver", "B"},
+      {"launch__occupancy_limit_barriers", "count"},
+      {"launch__sm_count", "count"},
+      {"launch__thread_count", "count"},
+      {"launch__cluster_size", "count"},
+  };
+  for (const auto& [metric, unit] : units) {
+    const auto known = unit_of_metric(metric);
+    ASSERT_TRUE(known) << metric;
+    EXPECT_EQ(unit_symbol(*known), unit) << metric;
+  }
+  for (const char* none : {"launch__context_id", "error", "sm__ctas_launched"})
+    EXPECT_FALSE(unit_of_metric(none));
 }
 
 TEST(CaseStatus, TheTimingPassDecides) {
@@ -72,6 +98,7 @@ TEST(MetricCatalogue, HasEachIdOnceWithAMeaning) {
     EXPECT_EQ(find_metric(metric.id), &metric);
   }
   EXPECT_EQ(find_metric("no_such_metric"), nullptr);
+  for (const Metric& metric : hardware_metrics()) EXPECT_EQ(unit_of_metric(metric.id), metric.unit);
 }
 
 TEST(Suggest, NamesTheNearest) {
