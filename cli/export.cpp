@@ -91,6 +91,7 @@ int export_run(const Arguments& arguments) {
   options.out = arguments.given("out") ? fs::path(arguments.text("out")) : directory / "export";
   options.trace = directory / trace::file_name;
   options.name = name_of(directory);
+  options.with_pauses = arguments.flag("with-pauses");
   if (arguments.given("case")) options.cases = split_ids(arguments.text("case"));
   require_export_formats(options.formats);
   if (directories.size() > 1) require_history(arguments, options.formats);
@@ -138,7 +139,10 @@ Verb export_verb() {
                   {"out", "DIR", "", "Where to write. Default: DIR/export."},
                   {"case", "LIST", "",
                    "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "
-                   "of the whole run."}},
+                   "of the whole run."},
+                  {"with-pauses", "", "",
+                   "Also what mprof does between two ops, such as flushing the caches. It is no work of the "
+                   "variant."}},
       .run = export_run};
 }
 

@@ -2,6 +2,9 @@
 #include "report/export/export.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,6 +12,7 @@
 #include <fnmatch.h>
 
 #include "model/case_file.hpp"
+#include "model/parts.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
 #include "report/analysis/evidence.hpp"
@@ -119,10 +123,11 @@ struct TraceOrReason {
   std::string absent;
 };
 
-TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
+TraceOrReason read_traced(const ExportScope& scope, const ExportOptions& options) {
+  const fs::path& file = options.trace;
   std::error_code error;
   if (file.empty() || !fs::exists(file, error)) return {std::nullopt, why_not_traced(scope.run())};
-  trace::Query query{.with_pauses = true};
+  trace::Query query{.with_pauses = options.with_pauses};
   const std::vector<std::string> listed = trace::traced_cases(file);
   const std::unordered_set<std::string_view> in_file(listed.begin(), listed.end());
   for (const CaseResult* result : scope.cases) {
@@ -137,11 +142,32 @@ TraceOrReason read_traced(const ExportScope& scope, const fs::path& file) {
   return {std::move(traced), {}};
 }
 
+/// What the record knows of the machine and the trace does not.
+void add_machine(const Environment& environment, std::map<std::string, std::string>& system) {
+  struct Known {
+    const char* property;
+    const char* group;
+    const char* fact;
+  };
+  constexpr std::array known{Known{"CpuCores", "cpu", "logical_cpus"},
+                             Known{"CpuDescription", "cpu", "model"},
+                             Known{"NvDriverVersion", "gpu", "driver"},
+                             Known{"OsDescription", "os", "distribution"}, Known{"Hostname", "os", "host"}};
+  for (const Known& one : known) {
+    const Fact* const fact = find_fact(environment, one.group, one.fact);
+    if (fact == nullptr) continue;
+    if (const auto* text = std::get_if<std::string>(fact)) system.try_emplace(one.property, *text);
+    if (const auto* number = std::get_if<double>(fact))
+      system.try_emplace(one.property, fmt::format("{}", static_cast<std::int64_t>(*number)));
+  }
+}
+
 /// One case as a file of its own: Nsight Systems' files have one time axis.
 fs::path write_nsys(const ExportScope& scope, const ExportOptions& options) {
   const std::string& id = scope.cases.front()->id;
-  const trace::Trace trace =
-      trace::read_trace(options.trace, {.parts = trace::every_part, .cases = {id}, .with_pauses = true});
+  trace::Trace trace = trace::read_trace(
+      options.trace, {.parts = trace::every_part, .cases = {id}, .with_pauses = options.with_pauses});
+  add_machine(PartIndex(scope.run()).environment(id), trace.system);
   const fs::path file = options.out / (case_file(id).stem().string() + ".sqlite");
   trace::write_export(file, trace);
   return file;
@@ -208,7 +234,7 @@ Exported write_export(const Run& run, const ExportOptions& options) {
   if (wants(options, "nsys")) require_one_case(scope);
   const std::vector<TrackedRun> tracked = tracked_runs(scope, options);
   const bool needs_trace = wants(options, "perfetto") || wants(options, "csv") || wants(options, "nsys");
-  const TraceOrReason trace = needs_trace ? read_traced(scope, options.trace) : TraceOrReason{};
+  const TraceOrReason trace = needs_trace ? read_traced(scope, options) : TraceOrReason{};
   Exported exported;
   exported.no_trace = trace.absent;
   const auto add = [](auto& all, const auto& more) { all.insert(all.end(), more.begin(), more.end()); };

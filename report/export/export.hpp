@@ -27,6 +27,7 @@ struct ExportOptions {
   std::vector<std::string> cases{};      ///< ids, or patterns that match some; empty: all
   std::string name{};                    ///< what the reader calls the run
   std::vector<TrackedRun> other_runs{};  ///< of its machine, for "otava"
+  bool with_pauses = false;  ///< also what mprof does between two ops, such as flushing the caches
 };
 
 struct Exported {

@@ -63,10 +63,6 @@ class TraceFields {
     }
   }
 
-  /// Whether it is mprof's own doing between two ops, which no table has.
-  [[nodiscard]] bool in_pause(trace::PlaceIndex place) const {
-    return trace_.places[place].part == trace::part::pause;
-  }
   [[nodiscard]] const trace::Place& place(trace::PlaceIndex index) const { return places_[index]; }
   const std::string& device(const trace::Queue& queue) {
     return kind(devices_, queue.device, [&](std::uint32_t id) { return trace_.device(id); });
@@ -124,7 +120,7 @@ CsvColumns<TraceRow<Row>> trace_columns(const std::vector<std::string>& axes) {
                  "op", "the op that it belongs to; empty: none",
                  [](auto& table, auto& fields, auto& row) { table.ready(fields.place(row.place).op); }),
              trace_column<Row>(
-                 "part", "`prepare`, `op`, `finish`, or `between` two of them",
+                 "part", "`prepare`, `op`, `finish`, or `between` two of them; `pause` with `--with-pauses`",
                  [](auto& table, auto& fields, auto& row) { table.ready(fields.place(row.place).part); }),
              trace_column<Row>(
                  "Start (ns)", "from the start of the case",
@@ -246,7 +242,7 @@ CsvColumns<TraceRow<trace::Call>> calls_columns(const std::vector<std::string>& 
   return columns;
 }
 
-/// The rows of each case, but for pauses.
+/// The rows of each case.
 template <class Row>
 fs::path write_rows(const ExportScope& scope, const ExportedTrace& traced, const fs::path& path,
                     CsvColumns<TraceRow<Row>> columns, const std::vector<Row>& rows,
@@ -255,10 +251,7 @@ fs::path write_rows(const ExportScope& scope, const ExportedTrace& traced, const
   TraceFields fields(scope, traced.rows);
   for (const ExportedCase& one : traced.cases) {
     fields.begin_case(one);
-    for (const std::uint32_t index : one.*of_case) {
-      const Row& row = rows[index];
-      if (!fields.in_pause(row.place)) table.add({fields, row});
-    }
+    for (const std::uint32_t index : one.*of_case) table.add({fields, rows[index]});
   }
   table.commit();
   return path;

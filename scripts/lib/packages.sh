@@ -39,6 +39,7 @@ test_packages=(
   llvm
   munge
   parallel
+  python3-pandas
   python3-venv
   python3-wheel
   slurm-client

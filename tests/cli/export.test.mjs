@@ -76,6 +76,25 @@ test("a comma in the brackets of an id separates nothing", (t) => {
   assert.equal(readFileSync(join(directory, "export", "cases.csv"), "utf8").trim().split("\n").length, 3);
 });
 
+test("an export for readers of Nsight Systems' files has what mprof stats shows, and pauses where they are asked for", (t) => {
+  const run = join(source, "results", "all"), id = "conv/banded@100", out = temporary(t);
+  const table = (from, ...args) => {
+    const { code, out: text, err } = mprof(["stats", from, "--report", "cuda_gpu_kern_sum,cuda_api_sum,cuda_gpu_mem_time_sum", "--format", "csv", ...args]);
+    assert.equal(code, 0, err);
+    return text;
+  };
+  const exported = (...args) => {
+    const { code, out: made, err } = mprof(["export", run, "--format", "nsys", "--case", id, "--out", out, ...args]);
+    assert.equal(code, 0, err);
+    return table(made.trim());
+  };
+  assert.equal(exported(), table(run, "--case", id));
+  assert.doesNotMatch(exported(), /read_beyond_cache|fill_words/);
+  const all = exported("--with-pauses");
+  assert.match(all, /read_beyond_cache|fill_words/);
+  assert.equal(all, table(run, "--case", id, "--with-pauses"));
+});
+
 test("without a trace it says why and what to run, and writes the rest", (t) => {
   const out = join(temporary(t), "out");
   const all = mprof(["export", without_trace, "--out", out]);

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
 #include "report/text/csv.hpp"
 #include "report/text/format.hpp"
@@ -183,7 +184,11 @@ class ExportOfATrace : public ::testing::Test {
   }
 
   Exported exported(std::vector<std::string> formats, std::vector<std::string> cases = {}) const {
-    return write_export(run, {std::move(formats), out, file, std::move(cases)});
+    return write_export(run, {.formats = std::move(formats),
+                              .out = out,
+                              .trace = file,
+                              .cases = std::move(cases),
+                              .with_pauses = with_pauses});
   }
   [[nodiscard]] Timeline timeline() const {
     static_cast<void>(exported({"perfetto"}));
@@ -193,11 +198,19 @@ class ExportOfATrace : public ::testing::Test {
     static_cast<void>(exported({"csv"}));
     return read_table(out / name);
   }
+  /// Memsets, calls and ranges of an export for readers of Nsight Systems' files.
+  [[nodiscard]] std::vector<std::size_t> counts_of_nsys(const std::string& id) const {
+    const Exported made = exported({"nsys"}, {id});
+    const trace::Trace one = trace::read_trace(made.written.back(), {.parts = trace::every_part});
+    const auto sets = std::ranges::count_if(one.transfers, &trace::Transfer::is_set);
+    return {static_cast<std::size_t>(sets), one.calls.size(), one.ranges.size()};
+  }
 
   test::TemporaryDirectory directory;
   fs::path file = directory.path() / "trace.sqlite";
   fs::path out = directory.path() / "export";
   mprof::Run run = samples::gpu();
+  bool with_pauses = false;
 };
 
 TEST(SliceLanes, KeepWhatOverlapsInPartApart) {
@@ -368,11 +381,27 @@ TEST_F(ExportOfATrace, DrawsNoArrowBackInTime) {
   EXPECT_EQ(timeline().arrows_from.size(), before - 1);
 }
 
-TEST_F(ExportOfATrace, ShowsPausesOnTheTimelineAndLeavesThemOutOfTables) {
-  EXPECT_EQ(timeline().track_of("mprof:pause"), "host thread 1001");
-  EXPECT_EQ(timeline().track_of("[CUDA memset]"), "GPU 0, stream 7");
+TEST_F(ExportOfATrace, LeavesOutWhatMprofDoesInPauses) {
+  EXPECT_EQ(timeline().track_of("mprof:pause"), "");
+  EXPECT_EQ(timeline().track_of("[CUDA memset]"), "");
   for (const auto& row : table("transfers.csv")) EXPECT_NE(row.at("Name"), "[CUDA memset]");
   EXPECT_EQ(table("transfers.csv").size(), 4U);
+}
+
+TEST_F(ExportOfATrace, HasPausesWhereTheyAreAskedFor) {
+  const std::string& id = run.cases.front().id;
+  const std::vector<std::size_t> without = counts_of_nsys(id);
+  with_pauses = true;
+  EXPECT_EQ(timeline().track_of("mprof:pause"), "host thread 1001");
+  EXPECT_EQ(timeline().track_of("[CUDA memset]"), "GPU 0, stream 7");
+  std::size_t sets = 0;
+  for (const auto& row : table("transfers.csv")) {
+    sets += row.at("Name") == "[CUDA memset]" ? 1 : 0;
+    EXPECT_EQ(row.at("Name") == "[CUDA memset]", row.at("part") == "pause");
+  }
+  EXPECT_EQ(sets, 2U);
+  EXPECT_EQ(without.at(0), 0U);
+  EXPECT_EQ(counts_of_nsys(id), (std::vector<std::size_t>{1, without.at(1) + 1, without.at(2) + 1}));
 }
 
 TEST_F(ExportOfATrace, TabulatesKernelsTransfersAndCallsInTheUnitsOfNsys) {
