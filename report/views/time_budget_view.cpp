@@ -101,12 +101,16 @@ std::string gpus_sentence(const CaseBudget& one) {
     const auto share = [&](std::int64_t part) {
       return format::percent(static_cast<double>(part) / static_cast<double>(budget.window));
     };
-    gpus.push_back(fmt::format("GPU {}: a kernel for {}, copies alone for {}, idle for {}", gpu.gpu,
+    const std::string causes = idle_causes(gpu.idle, budget.window);
+    gpus.push_back(fmt::format("GPU {}: a kernel for {}, copies alone for {}, idle for {}{}", gpu.gpu,
                                share(gpu.kernels), share(gpu.copies),
-                               share(budget.window - gpu.kernels - gpu.copies)));
+                               share(budget.window - gpu.kernels - gpu.copies),
+                               causes.empty() ? "" : fmt::format(" ({})", causes)));
   }
   return fmt::format(
-      "{} has work on {} GPUs. {}. The table and the chart count a moment as work if any of them works.",
+      "{} has work on {} GPUs. {}. These parts of one GPU add up to 100\u00a0%. The table and the chart "
+      "count "
+      "a moment as work if any GPU works, and as idle only if none does.",
       budgeted_name(one), budget.gpus.size(), fmt::join(gpus, "; "));
 }
 
@@ -323,6 +327,22 @@ std::vector<std::string> largest_parts(const TimeBudget& budget, std::size_t mos
     parts.back() += outside == all ? " (outside the ops)" : fmt::format(" ({} outside the ops)", outside);
   }
   return parts;
+}
+
+std::string idle_causes(const std::array<std::int64_t, budget_parts>& parts, std::int64_t window) {
+  constexpr std::string_view lead = "idle: ";
+  std::vector<std::pair<std::int64_t, std::string>> causes;
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    const auto part = static_cast<BudgetPart>(i);
+    if (is_idle(part) && parts.at(i) > 0)
+      causes.emplace_back(-parts.at(i), name_of(part).substr(lead.size()));
+  }
+  std::ranges::sort(causes);
+  std::vector<std::string> texts;
+  for (const auto& [time, cause] : causes)
+    texts.push_back(fmt::format("{} {}", cause,
+                                format::percent(static_cast<double>(-time) / static_cast<double>(window))));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 json time_budget_view(const FamilyResult& family, const Evidence& evidence, PagePlan& plan) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,5 +21,10 @@ namespace mprof {
 
 /// The largest parts of a budget with their shares, the largest first: "copies in 46.0 %".
 [[nodiscard]] std::vector<std::string> largest_parts(const TimeBudget& budget, std::size_t most);
+
+/// Why the GPU was idle, the longest cause first: "host code 74.4 %, CUDA calls 5.5 %". `parts`: of a budget,
+/// or of one of its GPUs.
+[[nodiscard]] std::string idle_causes(const std::array<std::int64_t, budget_parts>& parts,
+                                      std::int64_t window);
 
 }  // namespace mprof

@@ -86,6 +86,28 @@ TEST(TimeBudget, HasEachOfSeveralGpusByItself) {
   EXPECT_EQ(budget.gpus[1].copies, 95) << "without what a kernel of its own hides";
 }
 
+TEST(TimeBudget, HasWhyEachOfSeveralGpusWasIdle) {
+  FabricatedTrace made = execution({0, 1000});
+  made.kernel(8, {0, 900});
+  made.kernel(9, {100, 110});
+  made.trace.kernels.back().queue.device = 1;
+  made.call("cudaMalloc", {200, 300});
+  made.call("cudaMemcpy", {950, 990});
+  const TimeBudget budget = budget_in(made);
+  ASSERT_EQ(budget.gpus.size(), 2U);
+  const auto idle = [&](std::size_t gpu, BudgetPart part) {
+    return budget.gpus[gpu].idle.at(static_cast<std::size_t>(part));
+  };
+  EXPECT_EQ(idle(0, idle_allocation), 0) << "this one worked then";
+  EXPECT_EQ(idle(1, idle_allocation), 100);
+  EXPECT_EQ(idle(1, idle_host), 1000 - 10 - 100 - idle(1, idle_waiting) - idle(1, idle_calls));
+  for (const GpuShare& gpu : budget.gpus) {
+    const std::int64_t sum = std::accumulate(gpu.idle.begin(), gpu.idle.end(), gpu.kernels + gpu.copies);
+    EXPECT_EQ(sum, budget.window);
+  }
+  EXPECT_EQ(idle_causes(budget.gpus[1].idle, budget.window).substr(0, 9), "host code");
+}
+
 TEST(TimeBudget, TellsTheHostsTimeOutsideTheOpsFromThatInThem) {
   FabricatedTrace made = execution({0, 1000});
   made.kernel(8, {100, 200});

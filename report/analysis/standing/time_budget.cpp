@@ -33,13 +33,11 @@ IntervalSet moments_of(std::span<const Row> rows) {
 }
 
 bool goes_in(const trace::Transfer& transfer) {
-  return transfer.kind == trace::TransferKind::host_to_device ||
-         transfer.kind == trace::TransferKind::host_to_array;
+  return trace::is_into_device(transfer.kind);
 }
 
 bool goes_out(const trace::Transfer& transfer) {
-  return transfer.kind == trace::TransferKind::device_to_host ||
-         transfer.kind == trace::TransferKind::array_to_host;
+  return trace::is_out_of_device(transfer.kind);
 }
 
 /// What was recorded of a case.
@@ -203,7 +201,20 @@ double copied_within(const BudgetRows& rows, const Window& execution) {
   return copied;
 }
 
-std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& window) {
+/// What kept the host while a GPU was idle. Returns what it was in calls of the operating system for, and
+/// what was its own code.
+std::pair<IntervalSet, IntervalSet> share_idle(Sharing& sharing, const BudgetRows& rows,
+                                               const SystemCalls& system) {
+  sharing.give(BudgetPart::idle_tracing, moments_of(rows.overheads));
+  sharing.give(BudgetPart::idle_waiting, rows.host_waits());
+  sharing.give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
+  sharing.give(BudgetPart::idle_calls, moments_of(rows.calls));
+  IntervalSet in_system = sharing.give(BudgetPart::idle_system, system.moments());
+  return {std::move(in_system), sharing.give_rest(BudgetPart::idle_host)};
+}
+
+std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& window,
+                                     const SystemCalls& system) {
   std::set<std::uint32_t> gpus;
   const auto find = [&](const auto& all) {
     for (const auto& row : all) gpus.insert(row.queue.device);
@@ -217,7 +228,9 @@ std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& 
     const auto here = [gpu](const auto& row) { return row.queue.device == gpu; };
     const IntervalSet kernels = (moments_of(rows.kernels, here) | moments_of(rows.graphs, here)) & window;
     const IntervalSet copies = (moments_of(rows.transfers, here) & window) - kernels;
-    shares.push_back({gpu, kernels.length(), copies.length()});
+    Sharing sharing(window - kernels - copies);
+    share_idle(sharing, rows, system);
+    shares.push_back({gpu, kernels.length(), copies.length(), sharing.budget().parts});
   }
   return shares;
 }
@@ -234,17 +247,13 @@ TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
   sharing.give(BudgetPart::copies_in, in);
   sharing.give(BudgetPart::copies_out, out);
   sharing.give(BudgetPart::other_work, transfers);
-  sharing.give(BudgetPart::idle_tracing, moments_of(rows.overheads));
-  sharing.give(BudgetPart::idle_waiting, rows.host_waits());
-  sharing.give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
-  sharing.give(BudgetPart::idle_calls, moments_of(rows.calls));
   const SystemCalls system(rows);
-  const IntervalSet in_system = sharing.give(BudgetPart::idle_system, system.moments());
-  const IntervalSet on_host = sharing.give_rest(BudgetPart::idle_host);
+  const auto [in_system, on_host] = share_idle(sharing, rows, system);
   TimeBudget budget = sharing.budget();
   if (const IntervalSet stages = rows.stages(); !stages.empty())
     budget.host_outside_ops = (on_host - stages).length();
   budget.system = system.times_within(in_system);
+  budget.gpus = shares_of_gpus(rows, window, system);
   budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
   budget.copying = (in & window).length() + (out & window).length();
   return budget;
@@ -352,7 +361,6 @@ std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::C
   if (window.empty()) return std::nullopt;
   TimeBudget budget = share_out(rows, window);
   budget.window = window.length();
-  budget.gpus = shares_of_gpus(rows, window);
   budget.paused = whole.length() - window.length();
   const trace::Counts& counts = trace.cases.at(index).counts;
   budget.lacking = counts.dropped + counts.zero_time + counts.reversed + counts.overlapping;

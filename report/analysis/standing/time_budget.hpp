@@ -52,6 +52,9 @@ struct GpuShare {
   std::uint32_t gpu = 0;     ///< its number in the trace
   std::int64_t kernels = 0;  ///< a kernel ran on it
   std::int64_t copies = 0;   ///< it copied or set memory, and ran none
+  /// Of the idle parts: while this GPU had nothing to do, whatever the others did. With the two above they
+  /// add up to the window.
+  std::array<std::int64_t, budget_parts> idle{};
 };
 
 /// Times in ns.
