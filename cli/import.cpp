@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "report/views/import_answer.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cli {
@@ -38,8 +39,12 @@ int import_files(const Arguments& arguments) {
   options.command_line = arguments.command_line();
   const Imported imported = import_profiles(options);
   for (const std::string& note : imported.notes) fmt::print(stderr, "mprof: {}\n", note);
-  for (const Case& c : imported.run.cases) {
+  for (std::size_t i = 0; i < imported.run.cases.size(); ++i) {
+    const Case& c = imported.run.cases[i];
     fmt::print("{}: {}\n", c.id, find_variant(imported.run, c.key.variant)->title);
+    const std::string others = other_kinds_text(imported.tallies.at(i));
+    if (!others.empty())
+      fmt::print("  also: {}. By op: mprof stats {} --report others_sum\n", others, options.out.string());
   }
   fmt::print("Result: {0}. Next: mprof report {0}\n", options.out.string());
   return 0;

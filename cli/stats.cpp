@@ -75,6 +75,24 @@ std::vector<std::string> matching_cases(const fs::path& trace, const std::string
                           trace.string(), did_you_mean(glob, known), known.size(), known.front()));
 }
 
+/// Records that end before they start, whose times no table can sum. An import leaves them out as well.
+void leave_out_reversed(trace::Trace& trace) {
+  std::size_t reversed = 0;
+  const auto look_at = [&](auto& rows) {
+    reversed += std::erase_if(rows, [](const auto& row) { return row.time.end < row.time.start; });
+  };
+  look_at(trace.kernels);
+  look_at(trace.graphs);
+  look_at(trace.transfers);
+  look_at(trace.calls);
+  look_at(trace.system_calls);
+  look_at(trace.ranges);
+  if (reversed == 0) return;
+  fmt::print(stderr, "mprof: {} {} before {} and {} in no table.\n", reversed,
+             reversed == 1 ? "record ends" : "records end", reversed == 1 ? "it starts" : "they start",
+             reversed == 1 ? "is" : "are");
+}
+
 int stats(const Arguments& arguments) {
   const std::vector<const ProfileReport*> reports = parse_reports(arguments.text("report"));
   const std::string format = arguments.format();
@@ -83,7 +101,8 @@ int stats(const Arguments& arguments) {
   trace::Query query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
   for (const ProfileReport* report : reports) query.parts |= report->reads;
   if (arguments.given("case")) query.cases = matching_cases(trace, arguments.text("case"));
-  const trace::Trace profile = trace::read_trace(trace, query);
+  trace::Trace profile = trace::read_trace(trace, query);
+  leave_out_reversed(profile);
   std::vector<ProfileTable> tables;
   for (const ProfileReport* report : reports) tables.push_back(report->table(profile));
   const std::string text = render_profile(tables, format);

@@ -23,6 +23,7 @@
 #include "model/trace/launches.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/reader.hpp"
+#include "model/trace/tallies.hpp"
 #include "model/trace/writer.hpp"
 #include "runner/begin.hpp"
 #include "runner/program/family.hpp"
@@ -120,7 +121,9 @@ class ProgramFiles {
 // --- Traces ---
 
 trace::Trace read_export(const fs::path& file) {
-  trace::Trace trace = trace::read_trace(file, {.parts = trace::every_part});
+  trace::Query query{.parts = trace::every_part};
+  query.parts.tallies = false;  // they are by op, which is found first
+  trace::Trace trace = trace::read_trace(file, query);
   if (!trace.cases.empty()) {
     refuse_import(
         fmt::format("{}: this is the trace of a run of mprof. Give its directory to `mprof report`, or "
@@ -198,6 +201,7 @@ void read_traces(ImportedProgram& program, const std::string& ops) {
     require_ranges(*program.trace, ops, file);
     program.ops = trace::make_program_case(*program.trace, {.case_id = program.id(), .ops = ops});
     if (program.ops.empty()) trace::refuse_untraced(file);
+    if (tool == TraceTool::nsys) trace::read_tallies(file, *program.trace);
     program.doubts = doubts_of(*program.trace);
   }
 }
@@ -607,6 +611,8 @@ Imported import_profiles(const ImportOptions& options) {
   directory.save(imported.run);
   for (ImportedProgram& program : programs) {
     if (program.trace) trace::write_trace(directory.trace_file(), *program.trace);
+    imported.tallies.push_back(program.trace ? trace::tallies_of(*program.trace)
+                                             : std::vector<trace::Tally>());
   }
   for (const Case& c : imported.run.cases) directory.save(c);
   imported.run.state = RunState::complete;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/run.hpp"
+#include "model/trace/trace.hpp"
 #include "runner/result_directory.hpp"
 
 namespace mprof {
@@ -29,6 +30,8 @@ struct ImportOptions {
 struct Imported {
   Run run{};
   std::vector<std::string> notes{};  ///< sentences: what was left out of the files, and why
+  /// What each traced program's file has beside kernels, copies, calls and ranges, in the order of the cases.
+  std::vector<std::vector<trace::Tally>> tallies{};
 };
 
 /// Makes a result directory of files of other tools: each program is a variant of the family `program`, which

@@ -91,7 +91,7 @@ class Sums {
   std::map<Key, Tally> sums_;
 };
 
-bool is_plain(std::string_view name) {
+bool is_plain_name(std::string_view name) {
   return !name.empty() &&
          std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
@@ -136,7 +136,7 @@ class TallyReader {
     Statement rows = database_.prepare(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name");
     while (rows.step()) {
-      if (const std::string name = rows.only_text(); is_plain(name) && !name.starts_with("sqlite_"))
+      if (const std::string name = rows.only_text(); is_plain_name(name) && !name.starts_with("sqlite_"))
         names.push_back(name);
     }
     return names;
@@ -283,7 +283,7 @@ class TallyReader {
   void name_unknown_columns(const std::string& table, std::span<const tables::ColumnHead> known) {
     for (const sqlite::StoredColumn& column : database_.columns_of(table)) {
       const bool is_known = std::ranges::find(known, column.name, &tables::ColumnHead::name) != known.end();
-      if (!is_known && is_plain(column.name))
+      if (!is_known && is_plain_name(column.name))
         add_unread(fmt::format("{}.{}", table, column.name),
                    fmt::format("SELECT count(\"{}\") FROM main.{}", column.name, table));
     }

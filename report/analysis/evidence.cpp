@@ -47,6 +47,7 @@ Evidence read_evidence(const Run& run, const std::filesystem::path& trace) {
   trace::Query query;
   query.parts.synchronizations = query.parts.overheads = query.parts.system_calls =
       true;  // for the time budget
+  query.parts.tallies = true;
   trace::Trace profile = trace::read_trace(trace, query);
   if (profile.cases.empty()) return {std::nullopt, "trace.sqlite holds no case of this run"};
   return {std::move(profile), ""};

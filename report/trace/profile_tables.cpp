@@ -366,6 +366,9 @@ ProfileTable gpu_trace(const ProfileReport& report, const Trace& trace, const Pr
           {words("DstMemKd"), memory<&Transfer::destination>},
           {words("Device"), either([](auto& row, auto& of) { return cell_of(of.device(row.queue.device)); })},
           {whole("Ctx"), either([](auto& row, auto&) { return cell_of(row.queue.context); })},
+          {whole("GreenCtx"), either([](auto& row, auto&) {
+             return row.queue.green_context == 0 ? ProfileCell() : cell_of(row.queue.green_context);
+           })},
           {whole("Strm"), either([](auto& row, auto&) { return cell_of(row.queue.stream); })},
           {words("Name"), work_name},
       },
@@ -443,6 +446,12 @@ constexpr std::array reports{
                   "NVTX GPU Projection Summary", "no work of a GPU was launched in an NVTX range"},
     ProfileReport{"nvtx_gpu_proj_trace", "nvtxgpuproj", work_parts, projection_trace,
                   "NVTX GPU Projection Trace", "no work of a GPU was launched in an NVTX range"},
+    ProfileReport{"others_sum",
+                  "others_sum",
+                  {.kernels = true, .transfers = true, .system_calls = true, .ranges = true, .tallies = true},
+                  others_sum,
+                  "Other Events and Metrics by Op",
+                  "nothing else was traced"},
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ using trace::Trace;
 /// A range and where it stands among those of its thread, and the work of GPUs that was launched in it.
 struct Nested {
   const Range* range = nullptr;
-  std::int64_t id = 0;      ///< from 1, by start
+  std::int64_t id = 0;      ///< of an export: its row in NVTX_EVENTS, as in nsys; else from 1, by start
   std::int64_t parent = 0;  ///< id of the push/pop range around it; 0: none
   std::int64_t level = 0;
   std::int64_t children = 0;
@@ -46,10 +46,11 @@ std::vector<Nested> nested_ranges(const Trace& trace, const ProfileScope& scope)
     return std::tuple(one.range->time.start, -one.range->time.end, one.range->thread,
                       std::string_view(trace.names[one.range->name]));
   });
+  const bool have_rows = std::ranges::all_of(all, [](const Nested& one) { return one.range->row != 0; });
   std::unordered_map<std::int64_t, std::vector<std::size_t>> open;  // of each thread: push/pop ranges
   for (std::size_t i = 0; i < all.size(); ++i) {
     Nested& one = all[i];
-    one.id = static_cast<std::int64_t>(i) + 1;
+    one.id = have_rows ? one.range->row : static_cast<std::int64_t>(i) + 1;
     std::vector<std::size_t>& stack = open[one.range->thread];
     while (!stack.empty() && all[stack.back()].range->time.end < one.range->time.end) stack.pop_back();
     one.stack = fmt::format(":{}", one.id);
@@ -130,10 +131,18 @@ class Projector {
   std::map<std::pair<std::int64_t, std::int64_t>, CallWork> works_;
 };
 
+/// Those that are among the ranges themselves.
+void count_children(std::vector<Nested>& ranges) {
+  std::unordered_map<std::int64_t, std::int64_t> children;
+  for (const Nested& one : ranges) ++children[one.parent];
+  for (Nested& one : ranges) one.children = children[one.id];
+}
+
 std::vector<Nested> projected_ranges(const Trace& trace, const ProfileScope& scope) {
   std::vector<Nested> ranges = nested_ranges(trace, scope);
   Projector(trace, scope).project(ranges);
   std::erase_if(ranges, [](const Nested& one) { return one.works == 0; });
+  count_children(ranges);
   return ranges;
 }
 

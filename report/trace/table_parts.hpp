@@ -148,5 +148,9 @@ ProfileTable projection_sum(const ProfileReport& report, const trace::Trace& tra
                             const ProfileScope& scope);
 ProfileTable projection_trace(const ProfileReport& report, const trace::Trace& trace,
                               const ProfileScope& scope);
+/// "MPI"
+[[nodiscard]] std::string_view kind_label(trace::TallyKind kind);
+/// Which no report of nsys has.
+ProfileTable others_sum(const ProfileReport& report, const trace::Trace& trace, const ProfileScope& scope);
 
 }  // namespace mprof::profile

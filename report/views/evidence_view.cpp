@@ -20,6 +20,8 @@ using Profile = trace::Trace;
 constexpr double leading_share = 0.9;  // of the time: what is worth looking at
 constexpr double seconds_per_ns = 1e-9;
 constexpr std::size_t most_range_names = 60;  // in a table of ranges: a reader looks at no more
+constexpr std::size_t most_other_rows = 200;
+constexpr std::string_view others_report = "others_sum";
 
 std::string time_text(double ns) {
   return format::quantity(ns * seconds_per_ns, Unit::second);
@@ -75,14 +77,21 @@ constexpr std::array<std::string_view, 6> shown_reports{
     "cuda_gpu_kern_gb_sum",  "cuda_api_sum",          "osrt_sum",
     "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "nvtx_pushpop_sum"};
 
-json table_views(const Profile& profile, const ProfileScope& scope, const std::string& id, Anchors& anchors) {
+json table_views(const VariantResult& variant, const Profile& profile, const TracedCase& traced,
+                 Anchors& anchors) {
   json views = json::array();
-  for (const std::string_view name : shown_reports) {
-    const ProfileTable table = table_of(name, profile, scope);
-    if (table.rows == 0) continue;
-    views.push_back(table_view(table, fmt::format("{} ({})", table.title, table.name),
-                               anchors.make(fmt::format("{} {}", id, name))));
-  }
+  const auto add = [&](std::string_view name) {
+    ProfileTable table = table_of(name, profile, {traced.index});
+    if (table.rows == 0) return;
+    std::string caption = fmt::format("{} ({})", table.title, table.name);
+    if (name == others_report && table.rows > most_other_rows) {
+      caption += fmt::format(", the first {} of {} rows", most_other_rows, table.rows);
+      table.rows = most_other_rows;
+    }
+    views.push_back(table_view(table, caption, anchors.make(fmt::format("{} {}", traced.result->id, name))));
+  };
+  for (const std::string_view name : shown_reports) add(name);
+  if (variant.info.is_imported()) add(others_report);
   return views;
 }
 
@@ -222,7 +231,8 @@ json untraced_view(const VariantResult& variant, Anchors& anchors) {
           {"tables", json::array()}};
 }
 
-json traced_view(const Words& words, const TracedCase& traced, const Profile& profile, Anchors& anchors) {
+json traced_view(const Words& words, const VariantResult& variant, const TracedCase& traced,
+                 const Profile& profile, Anchors& anchors) {
   const ProfileScope scope{traced.index};
   const std::string& id = traced.result->id;
   return {{"anchor", anchors.make("evidence " + id)},
@@ -230,7 +240,7 @@ json traced_view(const Words& words, const TracedCase& traced, const Profile& pr
           {"at", words.at(traced.result->key.problem)},
           {"headline", headline(profile, scope)},
           {"sentences", variant_sentences(profile, scope)},
-          {"tables", table_views(profile, scope, id, anchors)}};
+          {"tables", table_views(variant, profile, traced, anchors)}};
 }
 
 json variant_views(const RunAnalysis& analysis, const Profile& profile, Anchors& anchors) {
@@ -239,7 +249,7 @@ json variant_views(const RunAnalysis& analysis, const Profile& profile, Anchors&
   for (const FamilyResult& family : analysis.families) {
     for (const VariantResult& variant : family.variants) {
       const auto traced = largest_traced(variant, cases);
-      views.push_back(traced ? traced_view(family.words, *traced, profile, anchors)
+      views.push_back(traced ? traced_view(family.words, variant, *traced, profile, anchors)
                              : untraced_view(variant, anchors));
     }
   }

@@ -9,6 +9,7 @@
 
 #include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
+#include "report/views/import_answer.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
 #include "report/wording/findings.hpp"
@@ -325,6 +326,8 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
       answers.back()["brief"]["budget"] = in_short;
     else if (in_short != "")  // where nothing was timed, the trace is all there is to tell
       answers.back()["sentences"].push_back(in_short);
+    for (const std::string& sentence : import_answers(family, materials.evidence, !program.is_boolean()))
+      answers.back()["sentences"].push_back(sentence);
   }
   explain_budgets_once(families);
   const json findings = finding_views(analysis.findings);

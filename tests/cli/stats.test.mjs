@@ -29,7 +29,8 @@ test("CSV has nsys's columns, with the unit in the header", () => {
     nvtx_kern_sum: `NVTX Range,Style,PID,TID,NVTX Inst,Kern Inst,Total Time (ns),${spread},Kernel Name`,
     osrt_sum: `${time},Num Calls,${spread},Name`,
     cuda_gpu_trace: "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB)," +
-      "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name",
+      "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name",
+    others_sum: "Kind,Op,Name,GPU,Count,Total Time (ns),Total,Avg,Min,Max,Unit",
   };
   for (const [report, head] of Object.entries(heads)) {
     assert.equal(stats("--report", report, "--format", "csv").split("\n")[0], head, report);
@@ -57,7 +58,7 @@ test("usual and all stand for several tables", () => {
   const names = (reports) => Object.keys(JSON.parse(stats("--report", reports, "--format", "json")));
   assert.deepEqual(names("usual"), names("all").slice(0, 6));
   assert.equal(stats("--report", "usual"), stats());
-  assert.equal(names("all").length, 18);
+  assert.equal(names("all").length, 19);
 });
 
 test("--case restricts to cases, by a glob or by an id", () => {

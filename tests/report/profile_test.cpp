@@ -155,10 +155,10 @@ TEST_F(ProfileOfASample, TracesWorkInOrder) {
   const std::vector<std::string> rows = rows_of("gputrace", first_case());
   ASSERT_EQ(rows.size(), 8U);
   EXPECT_EQ(rows[0],
-            "420,400,11,,,,,,,,,,0.004,10240.000,Pinned,Device,NVIDIA H200 (0),1,7,[CUDA memcpy "
+            "420,400,11,,,,,,,,,,0.004,10240.000,Pinned,Device,NVIDIA H200 (0),1,,7,[CUDA memcpy "
             "Host-to-Device]");
   EXPECT_EQ(rows[1],
-            "1600,1800,13,28,28,100,16,16,1,32,0.002,0.000,,,,,NVIDIA H200 (0),1,7,void "
+            "1600,1800,13,28,28,100,16,16,1,32,0.002,0.000,,,,,NVIDIA H200 (0),1,,7,void "
             "mprof::tiled<16>(float*)");
 }
 
@@ -273,7 +273,7 @@ TEST_F(Export, MayLackTablesAndColumns) {
   EXPECT_EQ(rows_of("gpukernsum", profile), (std::vector<std::string>{"97.6,40,2,20.0,20.0,10,30,14.1,old",
                                                                       "2.4,1,1,1.0,1.0,1,1,0.0,string 9"}));
   EXPECT_EQ(rows_of("cuda_gpu_kern_gb_sum", profile)[0], "97.6,40,2,20.0,20.0,10,30,14.1,,,old");
-  EXPECT_EQ(rows_of("cuda_gpu_trace", profile)[0], "0,10,0,,,,,,,,,,,,,,0,0,0,old");
+  EXPECT_EQ(rows_of("cuda_gpu_trace", profile)[0], "0,10,0,,,,,,,,,,,,,,0,0,,0,old");
   for (const char* report : {"cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_pushpop_sum", "osrt_sum"}) {
     EXPECT_TRUE(rows_of(report, profile).empty()) << report;
   }
@@ -310,6 +310,38 @@ TEST_F(Export, KnowsMoreThanMprofTraces) {
             (std::vector<std::string>{"1.000,1,1.000,1.000,1.000,1.000,0.000,[CUDA memcpy Host-to-Device]",
                                       "0.000,1,0.000,0.000,0.000,0.000,0.000,[CUDA memcpy Sideways]",
                                       "0.000,1,0.000,0.000,0.000,0.000,0.000,[CUDA memcpy Unknown]"}));
+}
+
+TEST_F(Export, HasTheNumbersOfNvidiasReports) {
+  const std::string process = std::to_string((std::int64_t{1} << 48) | (std::int64_t{77} << 24));
+  const std::string thread = process + " + 78";
+  write(
+      "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'k'), (2, 'launch');"
+      "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
+      "INTEGER);"
+      "INSERT INTO NVTX_EVENTS VALUES (0, 1, 34, 'mark', " +
+      thread + "), (30, 40, 59, 'idle', " + thread + "), (10, 20, 59, 'busy', " + thread +
+      "), (5, 50, 59, 'both', " + thread +
+      ");"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (11, 12, 0, " +
+      thread +
+      ", 4, 2);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, greenContextId, streamId, "
+      "correlationId, globalPid, shortName);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (15, 19, 0, 1, 3, 7, 4, " +
+      process + ", 1), (25, 29, 0, 1, 0, 7, 5, " + process + ", 1);");
+  const Trace profile = trace::read_trace(file);
+  const std::vector<std::string> ranges = rows_of("nvtx_pushpop_trace", profile);
+  ASSERT_EQ(ranges.size(), 3U);
+  EXPECT_NE(ranges[0].find(",0,2,4,,:4,"), std::string::npos) << "the range is the fourth row: " << ranges[0];
+  EXPECT_NE(ranges[1].find(",1,0,3,4,:4:3,"), std::string::npos) << ranges[1];
+  const std::vector<std::string> projected = rows_of("nvtx_gpu_proj_trace", profile);
+  ASSERT_EQ(projected.size(), 2U) << "one range launched nothing";
+  EXPECT_TRUE(projected[0].ends_with(",1,0,1,4,,:4")) << "its one child with work counts: " << projected[0];
+  const std::vector<std::string> work = rows_of("cuda_gpu_trace", profile);
+  EXPECT_TRUE(work[0].ends_with(",1,3,7,k")) << work[0];
+  EXPECT_TRUE(work[1].ends_with(",1,,7,k")) << work[1];
 }
 
 TEST_F(Export, ThatIsNoneIsRefused) {

@@ -396,6 +396,26 @@ TEST_F(ImportTest, ARunOfMprofIsNoExport) {
   EXPECT_THAT(refusal({{"", made}}, {}), HasSubstr("trace of a run of mprof"));
 }
 
+TEST_F(ImportTest, OtherTablesAreSummedByOpAndStayInTheRun) {
+  const fs::path trace = write_trace_file("first.sqlite");
+  const std::int64_t thread = trace::nsys::global_thread(trace::nsys::global_process(100), 101);
+  sqlite::Database(trace, sqlite::Mode::write)
+      .execute(fmt::format("CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid); INSERT INTO "
+                           "MPI_OTHER_EVENTS VALUES (1010, 1030, {0}), (1110, 1120, {0})",
+                           thread));
+  const Imported imported =
+      import_profiles({.traces = {{"", trace}}, .out = out(), .mode = ResultDirectory::Mode::create});
+  ASSERT_EQ(imported.tallies.size(), 1U);
+  std::vector<std::string> found;
+  for (const trace::Tally& one : imported.tallies[0]) {
+    if (one.kind == trace::TallyKind::mpi)
+      found.push_back(fmt::format("{} {} {} ns", one.op, one.count, one.time));
+  }
+  EXPECT_THAT(found, ElementsAre("load 1 20 ns", "step 1 10 ns"));
+  const trace::Trace kept = trace::read_trace(out() / "trace.sqlite", {.parts = trace::every_part});
+  EXPECT_EQ(kept.tallies.size(), 2U);
+}
+
 TEST_F(ImportTest, RealExportsAreReadWhateverTheOrderOfTheirRows) {
   for (const char* name : {"nsys-2025.5.2.sqlite", "nsys-2026.1.1.sqlite"}) {
     const fs::path real = test::real_file(MPROF_SOURCE_DIR, name);

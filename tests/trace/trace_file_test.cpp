@@ -485,6 +485,9 @@ TEST_F(TraceFile, AContextIsAsCuptiTellsOfIt) {
   EXPECT_EQ(count(file, "SELECT parentContextId" + of_context), 9);
   EXPECT_EQ(count(file, "SELECT numMultiprocessors" + of_context), 16);
   EXPECT_EQ(count(file, "SELECT nullStreamId" + of_context), 13);
+  const Trace read = trace::read_trace(file);
+  EXPECT_EQ(read.contexts, sample.contexts);
+  EXPECT_EQ(read.kernels.at(0).queue.green_context, queue.context) << "by its context";
 }
 
 TEST_F(TraceFile, AnswersQueriesForExportsOfNsightSystems) {
