@@ -5,12 +5,13 @@ option(MPROF_BUILD_TESTS "Build the tests" OFF)
 option(MPROF_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(MPROF_SANITIZE "Address and undefined-behaviour sanitizers; with Clang also the fuzzers" OFF)
 option(MPROF_STATIC "Link third-party libraries statically where the system has them so" OFF)
-# Half of the time of a build from nothing is headers. What a change costs is then up to twelve files instead of one.
-option(MPROF_UNITY "Compile the files of a target several at a time" OFF)
-# A compiler cache compares preprocessed text, and passes on what comes with a precompiled header. Files that are compiled
-# together parse each header once anyway, and targets of several levels of optimization cannot share a precompiled one.
+# Most of the time of a build from nothing is headers and templates, which each unit of compilation works through anew. What a
+# change costs is then so many files instead of one.
+set(MPROF_UNITY OFF CACHE STRING "How many files of a target are compiled as one; OFF: each alone")
+# A compiler cache compares preprocessed text, and passes on what comes with a precompiled header. Clang takes none where
+# flags of the sanitizers differ.
 set(precompile ON)
-if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache OR MPROF_UNITY)
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache OR MPROF_SANITIZE)
   set(precompile OFF)
 endif()
 option(MPROF_PRECOMPILED_HEADERS "Parse the headers of other projects once for all files" ${precompile})

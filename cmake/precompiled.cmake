@@ -28,4 +28,5 @@ endfunction()
 set(standard_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional> <set> <span>
   <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
 mprof_precompile(standard ${standard_headers} LIBRARIES fmt::fmt)
+mprof_precompile(plugins ${standard_headers} LIBRARIES fmt::fmt)
 mprof_precompile(json ${standard_headers} <nlohmann/json.hpp> LIBRARIES fmt::fmt nlohmann_json::nlohmann_json)

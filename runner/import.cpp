@@ -65,7 +65,7 @@ struct ImportedProgram {
 
 // --- Which file is of which program ---
 
-class ProgramFiles {
+class ImportedFiles {
  public:
   void add_trace(const ProfileFile& file, TraceTool tool) {
     ImportedProgram& program =
@@ -578,7 +578,7 @@ Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions&
 }  // namespace
 
 Imported import_profiles(const ImportOptions& options) {
-  ProgramFiles files;
+  ImportedFiles files;
   for (const ProfileFile& file : options.traces) files.add_trace(file, TraceTool::nsys);
   for (const ProfileFile& file : options.torch) files.add_trace(file, TraceTool::torch);
   files.traces_are_complete();

@@ -149,7 +149,7 @@ void require_settings(const Plan& plan, const std::vector<const RegisteredVarian
   }
 }
 
-const Family& family_of(const RegisteredVariant& variant, const Registry& registry) {
+const Family& the_family_of(const RegisteredVariant& variant, const Registry& registry) {
   const Family* family = registry.family(variant.info.family);
   if (family == nullptr)
     throw Error(ExitCode::fault, "no family is registered for variant " + variant.info.id);
@@ -161,7 +161,7 @@ std::vector<const Family*> families_of(const std::vector<const RegisteredVariant
                                        const Registry& registry) {
   std::vector<const Family*> families;
   for (const RegisteredVariant* variant : variants) {
-    const Family* family = &family_of(*variant, registry);
+    const Family* family = &the_family_of(*variant, registry);
     if (std::ranges::find(families, family) == families.end()) families.push_back(family);
   }
   return families;

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double seconds_in_ns = 1e-9;
+constexpr double s_per_ns = 1e-9;
 
 /// One program with a trace stands for its family; several are compared as variants are.
 std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const PageContext& page) {
@@ -39,7 +39,7 @@ json cards_of(const ProgramPicture& picture) {
   const std::string of = picture.steps ? "steady steps" : "from the first CUDA call";
   json cards = json::array();
   if (picture.steps) {
-    const double pace = picture.steps->median_pace() * seconds_in_ns;
+    const double pace = picture.steps->median_pace() * s_per_ns;
     cards.push_back(card("A step", fmt::format("median of {}", picture.steps->steady_steps()),
                          format::quantity(pace, Unit::second),
                          fmt::format("{} a second", format::significant(1 / pace, 3))));
@@ -87,7 +87,7 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
     table.row({Cell::words(format::elide(format::one_line(function.name), longest_name)),
                Cell::words(kind_name(function.kind)),
                Cell::figure(format::significant(launches, 3)).valued(launches),
-               Cell::bare(derived_value(static_cast<double>(function.time) * seconds_in_ns / steps)),
+               Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)),
                Cell::figure(format::percent(share)).valued(share),
                counted_cell(function, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
                counted_cell(function, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),

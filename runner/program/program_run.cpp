@@ -36,7 +36,7 @@ namespace {
 
 // Where --rounds does not say: five rounds, none of which begins after a minute, and of what is short more,
 // as long as they are needed and three seconds are not over.
-constexpr std::uint32_t usual_rounds = 5, rounds_of_short = 10, most_rounds = 100;
+constexpr std::uint32_t usual_program_rounds = 5, rounds_of_short = 10, most_rounds = 100;
 constexpr double longest_timing = 60, longest_further = 3;  // s
 constexpr double narrow = 0.01;                             // half the interval of a time, over the time
 constexpr const char* gpu_device = "cuda";
@@ -457,7 +457,7 @@ class Programs {
     const PassResult& timing = *find_pass(c, Pass::timing);
     const std::size_t rounds = rounds_of(timing);
     if (timing.status != Status::ok) return false;
-    if (rounds < usual_rounds) return timing.seconds < longest_timing;
+    if (rounds < usual_program_rounds) return timing.seconds < longest_timing;
     if (rounds >= most_rounds || timing.seconds >= longest_further) return false;
     return rounds < rounds_of_short || !is_narrow(run_, c.id, narrow);
   }
@@ -522,7 +522,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.launch_skip = request.launch_skip;
   run.plan.max_kernels = request.max_kernels;
   run.plan.replay_limit = request.replay_limit;
-  run.plan.rounds = request.rounds.value_or(usual_rounds);
+  run.plan.rounds = request.rounds.value_or(usual_program_rounds);
   // A sample a round; the time in which rounds may begin.
   run.plan.stopping = {
       .min_samples = 1, .max_samples = 1, .max_seconds = request.rounds ? 0 : longest_timing};
