@@ -258,9 +258,10 @@ json setup_views(const RunAnalysis& analysis) {
   return views;
 }
 
-/// One line of what the reader asks first: where, when, with what.
-std::string subtitle(const Run& run) {
+/// One line of what the reader asks first: where, when, with what. The usual title names the machine already.
+std::string subtitle(const Run& run, bool names_machine) {
   std::vector<std::string> parts;
+  if (names_machine) parts.push_back(format::elide(machine_name(run), longest_machine_name));
   for (const auto& [name, word] : {std::pair{"driver", "driver"}, std::pair{"CUDA runtime", "CUDA"}}) {
     const std::string version = known_fact(run, "gpu", name);
     if (!version.empty()) parts.push_back(fmt::format("{} {}", word, version));
@@ -337,7 +338,7 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
                                 : format::one_line(text.title);
   json view{{"title", title},
             {"author", format::one_line(text.author)},
-            {"subtitle", subtitle(run)},
+            {"subtitle", subtitle(run, !text.title.empty())},
             {"command", format::command_line(run.command_line)},
             {"answers", answers},
             {"findings", findings},

@@ -18,6 +18,15 @@ function sh(script, ...args) {
   return { code: status, err: stderr };
 }
 
+test("a report names its machine, also where the user gives its title", (t) => {
+  const folder = temporary(t);
+  for (const title of [[], ["--title", "Mine"]]) {
+    assert.equal(mprof(["report", run, ...title, "--format", "md", "--out", folder]).code, 0);
+    const head = readFileSync(join(folder, "brief.md"), "utf8").split("\n## ")[0];
+    assert.equal(head.split("AMD EPYC").length, 2, head);
+  }
+});
+
 test("a file that is a link stays one, and what it leads to is written", (t) => {
   const directory = temporary(t), link = join(directory, "link"), file = join(directory, "file");
   symlinkSync("file", link);
