@@ -38,6 +38,14 @@ test("CPU variants are skipped with the reason, and exit code 5 says that nothin
   assert.match(readFileSync(join(run, "evidence.md"), "utf8"), /## Compute Sanitizer\n\nNo variant was run under compute-sanitizer: compute-sanitizer reads CUDA code only\./);
 });
 
+test("a program of the user's is not run: the reason says who can", (t) => {
+  const run = join(temporary(t), "run");
+  assert.equal(mprof(["run", "--out", run, "--", "/bin/true"]).code, 0);
+  const { code, out } = mprof(["sanitize", run]);
+  assert.equal(code, 5);
+  assert.match(out, /Nothing could be run under it: it is a program of its own: run `compute-sanitizer PROGRAM` on it yourself\./);
+});
+
 test("what cannot be asked for is refused before anything is written", (t) => {
   const run = cpu_run(t);
   const cases = [
