@@ -94,12 +94,14 @@ class Lines final : public Counted {
     else
       fmt::print(stderr, "[{}] {} {}: {}\n", counter(), c.id, to_string(result.pass), outcome(result));
   }
-  /// A pass that this machine cannot run is skipped for every case: one line tells of all of them.
+  /// A pass that this machine cannot run is skipped for every case: one line says so, and each reason once.
   void end() override {
-    std::vector<std::string> passes;
-    for (const auto& [pass, reasons] : skipped_)
-      passes.push_back(fmt::format("{} ({})", pass, fmt::join(reasons, "; ")));
-    if (!passes.empty()) fmt::print(stderr, "Skipped passes: {}.\n", fmt::join(passes, ", "));
+    std::map<std::set<std::string>, std::vector<std::string>> passes_by_reasons;
+    for (const auto& [pass, reasons] : skipped_) passes_by_reasons[reasons].push_back(pass);
+    std::vector<std::string> parts;
+    for (const auto& [reasons, passes] : passes_by_reasons)
+      parts.push_back(fmt::format("{} ({})", fmt::join(passes, ", "), fmt::join(reasons, "; ")));
+    if (!parts.empty()) fmt::print(stderr, "Skipped passes: {}.\n", fmt::join(parts, "; "));
     skipped_.clear();
   }
 

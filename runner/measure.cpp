@@ -534,7 +534,7 @@ std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pa
     reasons += (reasons.empty() ? "" : "; ") + *reason;
   }
   if (reasons.empty()) {
-    return fmt::format("the {} device has no collector for the {} pass", device.id(), to_string(pass));
+    return fmt::format("the {} device has no collector for this pass", device.id());
   }
   return reasons;
 }
