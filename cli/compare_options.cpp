@@ -90,7 +90,7 @@ CompareOptions parse_compare_options(const Arguments& arguments) {
   options.fail_on = parse_fail_on(arguments.text("fail-on"));
   if (arguments.texts("B").empty() && options.pairing.of.empty())
     throw Error(ExitCode::usage,
-                "mprof compare: B is missing: give the run to hold against A, or --of and --with for two "
+                "mprof compare: B is missing: give the run to compare with A, or --of and --with for two "
                 "variants of one run. See `mprof compare --help`.");
   return options;
 }

@@ -31,7 +31,7 @@ int import_files(const Arguments& arguments) {
         "(of PyTorch's profiler), --ncu FILE.csv (of `ncu --csv`), or a trace and counters together.");
   }
   if (!arguments.given("out"))
-    throw Error(ExitCode::usage, "mprof import needs --out DIR: where the run is to be.");
+    throw Error(ExitCode::usage, "mprof import needs --out DIR: where to write the run.");
   options.ops = arguments.text("ops");
   options.out = arguments.text("out");
   options.mode =
@@ -85,7 +85,7 @@ Verb import_verb() {
       .meant = [](const std::string& word) {
         const bool is_counters = word.ends_with(".csv");
         const bool is_torch = word.ends_with(".json") || word.ends_with(".json.gz");
-        return fmt::format("To import it: mprof import --{} {} --out DIR",
+        return fmt::format("To import it: mprof import --{} {} --out DIR.",
                            is_counters ? "ncu"
                            : is_torch  ? "torch"
                                        : "nsys",

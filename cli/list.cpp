@@ -61,6 +61,9 @@ void print_metrics_text() {
 
 int list(const Arguments& arguments) {
   if (arguments.flag("metrics")) {
+    if (arguments.given("GLOB"))
+      throw Error(ExitCode::usage, fmt::format("mprof list --metrics lists no variants: leave '{}' out.",
+                                               arguments.text("GLOB")));
     arguments.flag("json") ? print_metrics_json() : print_metrics_text();
     return 0;
   }

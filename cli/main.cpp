@@ -69,7 +69,8 @@ void print_help(const std::vector<Verb>& verbs, const std::vector<std::string>& 
       variants.push_back(variant->info.id);
     return print(completion(of, verbs, variants));
   }
-  print(what.empty() ? help(verbs, help_width()) : help(find_verb(verbs, what), help_width()));
+  const bool is_general = what.empty() || what == "--help" || what == "-h" || what == "help";
+  print(is_general ? help(verbs, help_width()) : help(find_verb(verbs, what), help_width()));
 }
 
 int dispatch(const std::vector<std::string>& command_line) {

@@ -37,8 +37,10 @@ std::string template_of(const std::string& family, const std::string& device) {
   if (const auto text = first_variant(family, device)) return std::string(*text);
   std::vector<std::string> known;
   for (const Family* other : Registry::instance().families()) known.push_back(other->info().id);
-  throw Error(ExitCode::usage, fmt::format("--family {}: mprof has no family of this name.{} There are {}.",
-                                           family, did_you_mean(family, known), fmt::join(known, ", ")));
+  const std::string wrong = family.empty() ? "--family is missing: give the family whose ops it computes."
+                                           : fmt::format("--family {}: mprof has no family of this name.{}",
+                                                         family, did_you_mean(family, known));
+  throw Error(ExitCode::usage, fmt::format("{} There are {}.", wrong, fmt::join(known, ", ")));
 }
 
 void require_new(const fs::path& file) {
@@ -65,18 +67,14 @@ void make_suite(const Arguments& arguments) {
   std::string text(first_suite());
   boost::replace_all(text, "@FILE@", file.string());
   write_output(file, text);
-  fmt::print("Wrote {0}. Next: mprof run --suite {0} --all\n", file.string());
+  fmt::print("Wrote {0}. Next: mprof run --suite {0} --all --quick\n", file.string());
 }
 
 void make_variant(const Arguments& arguments) {
   refuse_option(arguments, "device", "family",
                 " The name of a variant's file says its device: .cpp is for the CPU, .cu for GPUs.");
-  if (!arguments.given("family")) {
-    throw Error(ExitCode::usage,
-                "say with --family of which family the variant is; `mprof list` shows them.");
-  }
   const fs::path file = arguments.text("NAME");
-  std::string text = template_of(arguments.text("family"), device_of(file));
+  std::string text = template_of(arguments.given("family") ? arguments.text("family") : "", device_of(file));
   require_new(file);
   boost::replace_all(text, "@NAME@", file.stem().string());
   boost::replace_all(text, "@FILE@", file.string());

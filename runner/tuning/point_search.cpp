@@ -2,6 +2,7 @@
 #include "runner/tuning/point_search.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,10 +27,9 @@ void refuse_large_space(const VariantInfo& variant, const Plan& plan) {
         static_cast<double>(set == std::vector<std::string>{"*"} ? parameter.values.size() : set.size());
   }
   if (points <= most_points) return;
-  throw Error(ExitCode::usage,
-              fmt::format("{} has {:.0f} points, of {} that a search may have at the most: narrow its "
-                          "parameters with --set NAME=V,V.",
-                          variant.id, points, most_points));
+  throw Error(ExitCode::usage, fmt::format("{} has {:.0f} points, of at most {} in a search: narrow its "
+                                           "parameters with --set NAME=V,V.",
+                                           variant.id, points, most_points));
 }
 
 bool is_skipped(const Case& c) {
@@ -104,8 +104,16 @@ const VariantInfo& tunable_variant(const std::string& name, const std::vector<Pl
   std::vector<std::string> known;
   for (const RegisteredVariant* other : registry.variants()) known.push_back(other->info.id);
   if (variant == nullptr) {
-    throw Error(ExitCode::usage, fmt::format("no variant is called '{}'.{} `mprof list` shows them all.",
-                                             name, did_you_mean(name, known)));
+    std::vector<std::string> own;
+    std::ranges::copy_if(known, std::back_inserter(own), [&](const std::string& other) {
+      return std::ranges::any_of(sources, [&](const PluginSource& source) {
+        return source.family.empty() ? source.variant == other : other.starts_with(source.family + "/");
+      });
+    });
+    throw Error(ExitCode::usage,
+                fmt::format("no variant is called '{}'.{} {}", name, did_you_mean(name, known),
+                            own.empty() ? "`mprof list` shows them all."
+                                        : fmt::format("--source has {}.", fmt::join(own, ", "))));
   }
   if (!variant->info.parameters.empty()) return variant->info;
   throw Error(ExitCode::usage, fmt::format("{} has no parameters: there is nothing to tune.", id));

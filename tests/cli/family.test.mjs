@@ -318,6 +318,8 @@ test("mprof new writes a family that is right, of each device, and nothing over 
   const result = run("run", "--source", "of-cpu/", "--size", "33", ...quick, "--out", "a");
   assert.equal(result.code, 0, result.err);
   assert.deepEqual(read_run(join(folder, "a")).cases.map((c) => [c.id, c.passes[0].status]), [["of-cpu/naive@33", "ok"], ["of-cpu/reordered@33", "ok"]]);
+  const tuned = run("tune", "of-cpu/blocked", "--source", "of-cpu");
+  assert.match(tuned.err, /no variant is called 'of-cpu\/blocked'\..* --source has of-cpu\/naive, of-cpu\/reordered\./);
   if (spawnSync("nvcc", ["--version"]).status === 0) {
     const on_gpu = run("run", "--source", "of-cuda", ...seconds, "--out", "b");
     const record = read_run(join(folder, "b"));

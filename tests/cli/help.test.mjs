@@ -33,6 +33,7 @@ test("without a verb: the help on standard error, and exit code 2", () => {
   assert.equal(code, 2);
   assert.match(err, /^Start:\n  mprof run /m);
   assert.equal(out, "", "nothing where results go");
+  for (const words of [["help", "--help"], ["help", "-h"], ["help", "help"]]) assert.equal(mprof(words).out, mprof(["help"]).out);
 });
 
 for (const verb of verbs) {

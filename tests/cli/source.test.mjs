@@ -421,7 +421,7 @@ test("mprof new writes a variant of each family that is right, and nothing over 
     "variant first_conv_cpp.cpp --family conv": /is there already/,
     "variant x.py --family conv": /end the name with \.cu .* with \.cpp/,
     "variant x.cpp --family con": /no family of this name\. Did you mean conv\?/,
-    "variant x.cpp": /say with --family/,
+    "variant x.cpp": /--family is missing/,
     "kernel x.cpp --family conv": /it writes a variant, a family or a suite/,
   };
   for (const [words, message] of Object.entries(refused)) {

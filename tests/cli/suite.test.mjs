@@ -332,7 +332,7 @@ test("mprof new suite writes a first one that runs as it is", (t) => {
   const written = mprof(["new", "suite", "mprof.toml"], { cwd: folder });
   assert.equal(written.code, 0, written.err);
   const [, command] = written.out.match(/Next: mprof (.*)/);
-  assert.equal(command, "run --suite mprof.toml --all");
+  assert.equal(command, "run --suite mprof.toml --all --quick");
   const { code, err, timing } = run_suite(folder, ["--quick"]);
   assert.equal(code, 0, err);
   assert.equal(row(timing("sums/pipe@100000"), "sum").samples[0], (100000 * 100001) / 2);
