@@ -41,7 +41,7 @@ void require_like_conditions(const std::vector<MergeSource>& sources) {
     if (differences.unlike.empty()) continue;
     throw Error(ExitCode::incomparable,
                 fmt::format("{} and {} cannot be merged: {}. Run the shards on machines of one kind with the "
-                            "same inputs, and compare those of others with `mprof compare`.",
+                            "same inputs, and compare runs of different machines with `mprof compare`.",
                             first.path.string(), source.path.string(),
                             fmt::join(texts_of(differences.unlike), "; ")));
   }
@@ -59,7 +59,7 @@ void refuse_own_source(const fs::path& out, const std::vector<MergeSource>& sour
 
 int merge(const Arguments& arguments) {
   if (!arguments.given("out"))
-    throw Error(ExitCode::usage, "mprof merge needs --out DIR: where the merged run shall be.");
+    throw Error(ExitCode::usage, "mprof merge needs --out DIR: where to write the merged run.");
   const fs::path out = arguments.text("out");
   std::vector<MergeSource> sources = read_sources(arguments.texts("DIR..."));
   refuse_own_source(out, sources);

@@ -178,7 +178,7 @@ std::vector<std::string> taken_program(const Verb& verb, std::vector<std::string
   const auto dashes = std::ranges::find(words, "--");
   if (dashes == words.end()) return {};
   std::vector<std::string> program(std::next(dashes), words.end());
-  if (program.empty()) fail(verb, fmt::format("mprof {}: a program is missing behind --.", verb.name));
+  if (program.empty()) fail(verb, fmt::format("mprof {}: a program is missing after --.", verb.name));
   words.erase(dashes, words.end());
   return program;
 }

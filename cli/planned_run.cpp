@@ -123,7 +123,7 @@ RunRequest parse_request(const Arguments& arguments, const std::vector<PluginSou
     throw Error(ExitCode::usage,
                 "say what to run: --all, --variant GLOB (`mprof list` shows the variants), --source FILE, or "
                 "a program "
-                "behind --, as in: mprof run -- ./program ARGUMENT");
+                "after --, as in: mprof run -- ./program ARGUMENT");
   }
   if (request.passes.empty()) request.passes = parse_passes(arguments.text("passes"));
   if (!request.metrics.empty() && std::ranges::count(request.passes, Pass::counters) == 0) {
@@ -388,7 +388,7 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, So
     throw Error(
         ExitCode::usage,
         fmt::format(
-            "--resume: {} is the run of a program, which is made anew: mprof run --overwrite --out {} "
+            "--resume: {} is the run of a program, which is made again: mprof run --overwrite --out {} "
             "-- PROGRAM ARGUMENT...",
             directory.path().string(), directory.path().string()));
   }

@@ -48,7 +48,7 @@ void refuse_others_options(const Arguments& arguments) {
     const bool given = is_flag ? arguments.flag(option.name) : arguments.given(option.name);
     if (!given || takes(option.name) || is_of_programs(option)) continue;
     throw Error(ExitCode::usage,
-                fmt::format("--{} is for variants of mprof's families, and not for a program behind --.",
+                fmt::format("--{} is for variants of mprof's families, and not for a program after --.",
                             option.name));
   }
 }
@@ -157,7 +157,7 @@ void refuse_program_options(const Arguments& arguments) {
   for (const Option& option : program_options()) {
     if (arguments.given(option.name))
       throw Error(ExitCode::usage,
-                  fmt::format("--{} is for a program, which stands behind --, as in: mprof run "
+                  fmt::format("--{} is for a program, which stands after --, as in: mprof run "
                               "--{} {} -- ./program ARGUMENT",
                               option.name, option.name, option.argument));
   }
@@ -175,7 +175,7 @@ int run_program(const Arguments& arguments) {
       {.overwrite = true});
   directory.save(run);
   return measure_and_tell(run, directory, arguments, baseline,
-                          {.on_interrupt = "Begin anew with --overwrite."});
+                          {.on_interrupt = "Begin again with --overwrite."});
 }
 
 int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& arguments,

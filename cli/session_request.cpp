@@ -69,7 +69,7 @@ void require_two_programs(const Arguments& arguments) {
     const bool is_taken = std::ranges::find(taken, option.name) != std::end(taken);
     if (!is_taken && !option.argument.empty() && arguments.given(option.name))
       throw Error(ExitCode::usage,
-                  fmt::format("--{} is for variants, and not for programs behind --.", option.name));
+                  fmt::format("--{} is for variants, and not for programs after --.", option.name));
   }
 }
 

@@ -153,7 +153,7 @@ Probe probe_host_load(const HostLoad& load, unsigned usable_cpus) {
   } else if (!what_disturbs(load, usable_cpus).empty()) {
     probe.state = ProbeState::limited;
     probe.remedy =
-        "Times of the host's clock would be disturbed, and no verdict hang on them: end what runs (`top` "
+        "Host times would be disturbed, and left out of verdicts: end what runs (`top` "
         "shows it), or "
         "measure when nobody else does.";
   }

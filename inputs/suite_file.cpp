@@ -190,7 +190,7 @@ class SuiteReader {
     defaults_ = shared(top_, {});
     for (const toml::table* table : top_.tables("programs")) read_program(*table);
     if (suite_.programs.empty())
-      top_.refuse("programs", "there is none; a program is a table [[programs]] with a name and a command");
+      top_.refuse("programs", "it is missing; a program is a table [[programs]] with a name and a command");
     require_baselines();
     return std::move(suite_);
   }
@@ -314,7 +314,7 @@ class SuiteReader {
                         .better = Better::neither};
     const std::string better = number.text("better", "neither");
     if (!from_string(better, quality.better))
-      number.refuse("better", fmt::format("'{}' is none of higher, lower and neither.{}", better,
+      number.refuse("better", fmt::format("'{}' is not one of higher, lower and neither.{}", better,
                                           did_you_mean(better, {"higher", "lower", "neither"})));
     quality.tolerance = not_negative(number, "tolerance") * pattern.unit().scale;
     std::erase_if(suite_.qualities, [&](const QualityInfo& known) { return known.metric == metric; });
@@ -363,7 +363,7 @@ class SuiteReader {
                            .value = verify.number("value"),
                            .tolerance = not_negative(verify, "tolerance")};
     if (verify.has("output") && read.expected.empty())
-      verify.refuse("output", "this is the file that is held against the one of expected, which is missing");
+      verify.refuse("output", "this is the file to compare with the one of expected, which is missing");
     if (verify.has("tolerance") && !read.command.empty())
       verify.refuse("tolerance", "a command decides by itself what is right");
     if (read.value.has_value() != verify.has("number"))
@@ -442,7 +442,7 @@ class SuiteReader {
     const std::string direction = section.required_text("direction", R"(direction = "decreases")");
     if (!from_string(direction, read.direction))
       section.refuse("direction",
-                     fmt::format("'{}' is none of decreases, increases and unchanged.{}", direction,
+                     fmt::format("'{}' is not one of decreases, increases and unchanged.{}", direction,
                                  did_you_mean(direction, {"decreases", "increases", "unchanged"})));
     if (read.factor && *read.factor <= 1) section.refuse("factor", "a change is by a factor above 1");
     return read;

@@ -45,7 +45,7 @@ std::string fault_of(const mprof_variant& declared, const VariantInfo& info) {
   for (const ParameterInfo& parameter : info.parameters) {
     if (parameter.name.empty()) return "a parameter of its variant has no name";
     if (std::ranges::find(parameter.values, parameter.default_value) == parameter.values.end())
-      return fmt::format("the default of its parameter {}, \"{}\", is none of its values", parameter.name,
+      return fmt::format("the default of its parameter {}, \"{}\", is not one of its values", parameter.name,
                          parameter.default_value);
   }
   if (!(declared.tolerance >= 0 && declared.tolerance <= largest_tolerance))

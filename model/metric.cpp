@@ -10,11 +10,12 @@ namespace mprof {
 namespace {
 
 constexpr std::array of_no_trace{
-    Metric{"op_time", "Op time", Unit::second, Better::lower, Combine::sum,
-           "Device time of forward() of one op: by the host clock on the CPU device; on a GPU by its events, "
-           "around work that "
-           "the GPU begins once it has been given all of it, where that can be done, less the timer overhead "
-           "where the run has that row."},
+    Metric{
+        "op_time", "Op time", Unit::second, Better::lower, Combine::sum,
+        "Device time of forward() of one op. On the CPU the host's clock measures it. On a GPU its events "
+        "do, "
+        "around work that the GPU begins once it has been given all of it, where that can be done. The timer "
+        "overhead is subtracted where the run has that row."},
     Metric{"launched_op_time", "Op time as launched", Unit::second, Better::lower, Combine::sum,
            "Op time of the forward() that the host times hold: unlike the op time with the gaps that "
            "launching leaves."},
@@ -33,7 +34,7 @@ constexpr std::array of_no_trace{
     Metric{"flops", "FLOPs", Unit::flop, Better::neither, Combine::sum,
            "Floating-point operations that the op's definition needs; a multiply-add counts as two."},
     Metric{"bytes", "Bytes", Unit::byte, Better::neither, Combine::sum,
-           "Bytes that the op must move at the least: each input read once, each output written once."},
+           "Bytes that the op must move at least: each input read once, each output written once."},
     Metric{"flop_rate", "FLOP rate", Unit::flop_per_second, Better::higher, Combine::never,
            "flops / op_time: the useful work, whatever the variant really executed."},
     Metric{"byte_rate", "Byte rate", Unit::byte_per_second, Better::higher, Combine::never,

@@ -207,7 +207,7 @@ void measure(DeviceShare& share, CoordinatorContext context) {
   context.host_disturbance = share.beside;
   if (!share.beside.empty())
     context.host_disturbance +=
-        has_own_cpus ? ", each with CPUs of its own" : ", whose work counts as that of others";
+        has_own_cpus ? ", each with CPUs of its own" : ", whose work counts as work of others";
   coordinate(share.run, context);
 }
 

@@ -452,7 +452,7 @@ void try_unseen_inputs(const MeasureContext& context, Execution& execution, Tria
   if (result.status != Status::ok) return;
   result.status = Status::suspect;
   result.reason = fmt::format(
-      "an op takes {:.3g} times as long for inputs that it has never been given as for those that are timed",
+      "an op takes {:.3g} times as long for inputs that it has never been given as for the timed ones",
       largest_ratio(ops));
 }
 

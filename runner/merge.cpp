@@ -193,7 +193,7 @@ void refuse_other_models(const std::vector<MergeSource>& sources) {
       if (model != models.front())
         refuse(
             fmt::format("{} was measured on {} in {} and on {} in {}, whose times do not belong in one: "
-                        "leave one of them out, or hold the two runs against each other with mprof compare.",
+                        "leave one of them out, or compare the two runs with mprof compare.",
                         c.id, model, name_of(*owner), models.front(), name_of(source)));
     }
   }

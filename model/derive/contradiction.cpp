@@ -148,7 +148,7 @@ std::string less_than_the_op_needs(const Case& subject, const VariantInfo& varia
   const double needed = op.flops * variant.arithmetic.value_or(1);
   const auto flops = over_launches(subject, op.name, most_flops);
   if (flops && *flops < much_less * needed)
-    return fmt::format("{} executed {:.4g} FLOP at the most, where its definition{} {:.4g}", op.name, *flops,
+    return fmt::format("{} executed {:.4g} FLOP at most, where its definition{} {:.4g}", op.name, *flops,
                        variant.arithmetic ? " and the algorithm that the variant declares need" : " needs",
                        needed);
   const auto bytes = over_launches(subject, op.name, dram_bytes);

@@ -77,6 +77,7 @@ std::string why_not_traced(const Run& run) {
   if (shown < reasons.size())
     text += fmt::format("; and {}", format::plural(reasons.size() - shown, "other reason"));
   while (text.ends_with('.')) text.pop_back();
+  std::erase(text, '`');  // a page marks code in its own way
   return text;
 }
 

@@ -125,7 +125,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {control_differs,
      "the control, A against itself, differs by {number}: something else changes the times",
      {As::signed_share}},
-    {blocks_do_not_tell, "so many blocks do not tell it from noise"},
+    {blocks_do_not_tell, "too few blocks to tell this from noise: raise --budget"},
 
     // An expectation.
     {intervals_overlap, "the intervals before and after overlap"},

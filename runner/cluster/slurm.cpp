@@ -35,7 +35,7 @@ constexpr OwnOption own_options[] = {
     {"chdir", 'D', "the jobs start in the folder that you submit from"},
     {"dependency", 'd', "by it the job that merges waits for the shards"},
     {"job-name", 'J', "by it mprof finds the jobs again"},
-    {"open-mode", 0, "what the jobs print is added to that of earlier ones"},
+    {"open-mode", 0, "what the jobs print is added to what earlier ones printed"},
     {"output", 'o', "what the jobs print is in shards/log of --out"},
     {"parsable", 0, "by it mprof learns the number of the job"},
     {"requeue", 0, "by it a shard goes on when its node dies"},

@@ -55,8 +55,9 @@ std::vector<Measurement> measurements_of(const ProgramEnd& end) {
   return {
       sample("total_time", end.seconds), sample("user_time", end.user_time),
       sample("system_time", end.system_time),
-      sample("peak_memory", peak,
-             "it was not above that of mprof itself, which Linux counts as the program's when it starts")};
+      sample(
+          "peak_memory", peak,
+          "it was not above the peak of mprof itself, which Linux counts as the program's when it starts")};
 }
 
 Status status_of(const ProgramEnd& end) {

@@ -226,7 +226,7 @@ void judge(SanitizerResult& result, const SanitizerLog& log, const Answers& answ
   } else if (saw_nothing(log)) {
     fail(result,
          fmt::format("compute-sanitizer saw no CUDA call ({}): an installation without its libraries, "
-                     "such as a part of it alone, does so; use that of the CUDA toolkit. It ended with {}",
+                     "such as a part of it alone, does so; use the one of the CUDA toolkit. It ended with {}",
                      log.first_report, how_it_ended(process, answers)));
   } else {
     fail(result, fmt::format("compute-sanitizer left no summary: {}{}", how_it_ended(process, answers),

@@ -46,7 +46,7 @@ std::string why_distrusted(const fs::path& folder) {
   if (status.st_uid != ::geteuid()) return "it belongs to another user, whose libraries mprof does not load";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return "others may write there, and mprof would load what they put there; delete it, and mprof makes it "
-           "anew";
+           "again";
   return "";
 }
 

@@ -109,7 +109,7 @@ OutputVerdict by_file(const SuiteCase& of, const SuiteVerification& verification
     const std::string found = difference(read_file(output), read_file(expected), verification.tolerance);
     if (!found.empty())
       verdict.finding =
-          fmt::format("its output is wrong, held against {}: {}", expected.filename().string(), found);
+          fmt::format("its output is wrong, compared with {}: {}", expected.filename().string(), found);
   } catch (const Error& error) {
     verdict.finding = fmt::format("its output could not be verified: {}", error.what());
   }

@@ -3,7 +3,8 @@
 // mprof's authors use. CONTRIBUTING.md, "English", has the rules; tests/house/english.test.mjs holds the limit.
 //
 //   node scripts/maintenance/english.mjs                        # README and the like, docs/, the stories of variants
-//   node scripts/maintenance/english.mjs docs/guides/ab.md      # these pages; headers (.hpp, .cuh, .h) by their comments
+//   node scripts/maintenance/english.mjs docs/guides/ab.md      # these pages; headers (.hpp, .cuh, .h) by their comments, and
+//                                                               # sources (.cpp) by their texts
 //   build/dev/mprof help --markdown | node scripts/maintenance/english.mjs -
 //   node scripts/maintenance/english.mjs --summary cli/*.hpp    # a line a file
 //
@@ -155,6 +156,21 @@ function pieces_of_comments(text) {
   return pieces;
 }
 
+/** The same of what a source prints: its literals of three words or more, neighbours as one. */
+function pieces_of_texts(text) {
+  const pieces = [];
+  const code = text.replace(/^[ \t]*(?:\/\/|#include).*$/gm, "");
+  for (const match of code.matchAll(/(?:"(?:[^"\\\n]|\\.)*"\s*)+/g)) {
+    const line = code.slice(0, match.index).split("\n").length;
+    const literal = [...match[0].matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, part]) => part).join("");
+    if (/^(?:SELECT|INSERT|CREATE|UPDATE|DELETE|WITH) /.test(literal)) continue; // SQL
+    for (const part of literal.split("\\n")) {
+      if (part.trim().split(/\s+/).length >= 3) pieces.push([[line, plain(part.replaceAll('\\"', '"').trim())]]);
+    }
+  }
+  return pieces;
+}
+
 const words_in = (sentence) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 /** The sentences of a piece, as { line, words, text }. */
@@ -186,9 +202,9 @@ function sentences_of(piece) {
 }
 
 /** What stands in a text: { sentences: [{ line, words, text }], faults: [{ line, found, better }] }. */
-export function read_english(text, { comments = false } = {}) {
+export function read_english(text, { comments = false, texts = false } = {}) {
   const sentences = [], faults = [];
-  for (const piece of comments ? pieces_of_comments(text) : pieces_of_markdown(text)) {
+  for (const piece of texts ? pieces_of_texts(text) : comments ? pieces_of_comments(text) : pieces_of_markdown(text)) {
     for (const sentence of sentences_of(piece)) {
       sentences.push(sentence);
       for (const [pattern, better] of private_words) {
@@ -206,9 +222,17 @@ export function pages(root = source) {
   return [...top, ...["docs", "kernels", "data", "examples"].flatMap(below).filter((name) => name.endsWith(".md"))].sort();
 }
 
+/** The sources whose messages people read on the console, relative to the root of the repository. */
+export function sources(root = source) {
+  const rooms = ["cli", "device", "inputs", "kernels", "model", "runner", "system"];
+  const below = (room) => readdirSync(join(root, room), { recursive: true }).map((name) => `${room}/${name}`);
+  return rooms.flatMap(below).filter((name) => name.endsWith(".cpp")).sort();
+}
+
 /** Of a file of this repository, or of any other by its whole path. */
 export function read_file(file, root = source) {
-  return read_english(readFileSync(resolve(root, file), "utf8"), { comments: [".hpp", ".cuh", ".h"].includes(extname(file)) });
+  const kind = extname(file);
+  return read_english(readFileSync(resolve(root, file), "utf8"), { comments: [".hpp", ".cuh", ".h"].includes(kind), texts: kind === ".cpp" });
 }
 
 function main() {

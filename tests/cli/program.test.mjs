@@ -65,7 +65,7 @@ test("memory and CPU time are those of the program and its children", (t) => {
   assert.ok(row(timing, "peak_memory").samples[0] > 300e6);
   assert.ok(row(timing, "user_time").samples[0] > 0);
   const small = run_script(t, "true", ["--rounds", "1"]);
-  assert.match(row(small.timing, "peak_memory").absent, /not above that of mprof itself/);
+  assert.match(row(small.timing, "peak_memory").absent, /not above the peak of mprof itself/);
 });
 
 test("a program that fails is not run again; its last lines are shown and kept, and reports have the last", (t) => {
@@ -152,7 +152,7 @@ test("what is no program is refused with exit code 2, and nothing is written", (
   refused(["--", "no-such-program"], /no folder of PATH/);
   refused(["--", directory], /a folder/);
   refused(["--", text], /chmod \+x/);
-  refused(["--"], /a program is missing behind --/);
+  refused(["--"], /a program is missing after --/);
   refused(["--all", "--", "true"], /--all is for variants/);
   refused(["--name", "a/b", "--", "true"], /no name of a program/);
   refused(["--passes", "source", "--", "true"], /for variants/);
@@ -183,7 +183,7 @@ test("which kernels are counted is in the record; what says so wrongly is refuse
       refused([`${option}=${wrong}`, "--", "true"], new RegExp(`${option} ${wrong}: give a whole number from 1 on`));
   }
   for (const [option, value] of [["--kernels", "gemm"], ["--launch-skip", "1"], ["--max-kernels", "1"]]) {
-    refused([option, value, "--all"], new RegExp(`${option} is for a program, which stands behind --`));
+    refused([option, value, "--all"], new RegExp(`${option} is for a program, which stands after --`));
     refused([option, value, "--passes", "timing", "--", "true"], new RegExp(`${option} is for the counters pass`));
   }
 });
@@ -220,7 +220,7 @@ test("a program's run is not resumed", (t) => {
   const { directory } = run_script(t, "true", ["--rounds", "1"]);
   const { code, err } = mprof(["run", "--resume", "--out", directory]);
   assert.equal(code, 2);
-  assert.match(err, /is the run of a program, which is made anew/);
+  assert.match(err, /is the run of a program, which is made again/);
 });
 
 test("two runs of a program are compared as any two", (t) => {

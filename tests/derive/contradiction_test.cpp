@@ -56,12 +56,12 @@ TEST(Contradiction, OfTheDefinitionByWhatWasCounted) {
   EXPECT_EQ(contradiction(counted_case(260e6, 1e6, 2e6), variant), "") << "what falls in the padding";
   EXPECT_EQ(contradiction(counted_case(10e6, 1e6, 2e6, 50), variant), "") << "one of fifty launches was read";
   EXPECT_EQ(contradiction(counted_case(200e6, 1e6, 2e6), variant),
-            "op1 executed 4e+08 FLOP at the most, where its definition needs 1e+09");
+            "op1 executed 4e+08 FLOP at most, where its definition needs 1e+09");
   VariantInfo winograd = variant;
   winograd.arithmetic = 1 / 2.25;
   EXPECT_EQ(contradiction(counted_case(200e6, 1e6, 2e6), winograd), "");
   EXPECT_EQ(contradiction(counted_case(100e6, 1e6, 2e6), winograd),
-            "op1 executed 2e+08 FLOP at the most, where its definition and the algorithm that the variant "
+            "op1 executed 2e+08 FLOP at most, where its definition and the algorithm that the variant "
             "declares need 4.444e+08");
   EXPECT_EQ(contradiction(counted_case(500e6, 0.4e9, 0.9e9), variant), "") << "a cache may hold as much";
   EXPECT_EQ(contradiction(counted_case(500e6, 0.9e9, 2e9), variant),

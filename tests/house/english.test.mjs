@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { habit, limit, pages, read_english, read_file } from "../../scripts/maintenance/english.mjs";
+import { habit, limit, pages, read_english, read_file, sources } from "../../scripts/maintenance/english.mjs";
 
 const over = ({ sentences }) => sentences.filter(({ words }) => words > limit);
 const faults_of = (page) => {
@@ -13,7 +13,7 @@ const faults_of = (page) => {
 };
 
 test(`no sentence has more than ${limit} words, and none a private word`, () => {
-  const faults = pages().flatMap(faults_of);
+  const faults = [...pages(), ...sources()].flatMap(faults_of);
   assert.equal(faults.length, 0, `\n${faults.join("\n")}`);
 });
 
@@ -70,6 +70,18 @@ test("comments of a header are sentences of their own, and code is none", () => 
     "};",
   ].join("\n");
   assert.deepEqual(words(header, { comments: true }), [[3, 3], [4, 1], [6, 3], [7, 2]]);
+});
+
+test("what a source prints is read, neighbouring literals as one, and nothing else of it", () => {
+  const source = [
+    '#include "one two three"',
+    "// it is in vain",
+    'throw Error("One two "',
+    '            "three.\\nFour five six");',
+    'sql("SELECT a FROM b"), name("one"), say("it is \\"in vain\\" here");',
+  ].join("\n");
+  assert.deepEqual(words(source, { texts: true }), [[3, 3], [3, 3], [5, 5]]);
+  assert.deepEqual(read_english(source, { texts: true }).faults.map(({ line, found }) => [line, found]), [[5, "in vain"]]);
 });
 
 test("a private word is found wherever it breaks, with a better one, and not within code or another word", () => {

@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"no_name", "[[programs]]\nname = \"a\"\ncommand = [\"a\"]\n", "1: name: ", "missing"},
         Bad{"name", "name = \"a/b\"\n", "1: name: ", "'a/b' is no name"},
         Bad{"reserved", "name = \"program\"\n", "1: name: ", "in no suite"},
-        Bad{"no_program", "name = \"a\"\n", "1: programs: ", "there is none"},
+        Bad{"no_program", "name = \"a\"\n", "1: programs: ", "it is missing"},
         Bad{"program_type", "name = \"a\"\nprograms = 3\n", "2: programs: ", "[[programs]]"},
         Bad{"unknown", suite_with("titel = \"x\"\n"), "2: titel: ", "Did you mean title?"},
         Bad{"unknown_below", suite_with("", "comand = [\"a\"]\n"),
@@ -217,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"own_metric", suite_with("[numbers]\ntotal_time = \"Time {s}\"\n"),
             "3: numbers.total_time: ", "measures itself"},
         Bad{"better", suite_with("[numbers.x]\npattern = \"x {}\"\nbetter = \"high\"\n"),
-            "4: numbers.x.better: ", "'high' is none of"},
+            "4: numbers.x.better: ", "'high' is not one of"},
         Bad{"timeout", suite_with("timeout = 0\n"), "2: timeout: ", "above 0"},
         Bad{"baseline", suite_with("", "baseline = \"frist\"\n"),
             "5: programs[1].baseline: ", "Did you mean first?"},
@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
             "5: programs[1].expect.metric: ", "Did you mean op_time?"},
         Bad{"direction",
             suite_with("", "expect = [{ metric = \"op_time\", direction = \"faster\", because = \"x\" }]\n"),
-            "5: programs[1].expect.direction: ", "'faster' is none of"}),
+            "5: programs[1].expect.direction: ", "'faster' is not one of"}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
