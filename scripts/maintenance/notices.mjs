@@ -47,7 +47,8 @@ export const parts = [
     name: "NVIDIA CUDA runtime", license: "NVIDIA Software License Agreement, CUDA supplement",
     note: "Builds with CUDA contain the static CUDA runtime (libcudart_static.a), which Attachment A of the CUDA Toolkit's licence lets\n" +
       "applications redistribute: https://docs.nvidia.com/cuda/eula/. CUPTI, NVML and the driver are not redistributed; mprof loads what\n" +
-      "the machine has. This software contains source code provided by NVIDIA Corporation.",
+      "the machine has. The image cuda takes CUPTI, with its licence, from the toolkit of whoever builds it.\n" +
+      "This software contains source code provided by NVIDIA Corporation.",
   },
 ];
 

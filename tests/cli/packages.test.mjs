@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The packages that scripts/package makes, each installed where nothing of mprof's build is: the .deb in a fresh Debian, the wheel
-// by somebody who is not root. Both then measure and report.
+// The packages that scripts/package makes, each installed where nothing of mprof's build is: the .deb in a fresh Debian, the
+// images on one, the wheel by somebody who is not root. All then measure and report.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { program, source, temporary } from "./support.mjs";
 
 const build = dirname(program);
@@ -56,16 +57,67 @@ const in_root = (root, command) =>
     `mount -t proc proc '${root}/proc' && exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive chroot '${root}' sh -ec "$1"`,
     "sh", command]);
 
+const packed = mkdtempSync(join(tmpdir(), "mprof-packed-"));
+after(() => rmSync(packed, { recursive: true, force: true }));
+
+/** The .deb of the build under test, alone in its folder. */
+function the_deb() {
+  const folder = join(packed, "deb");
+  return existsSync(folder) ? join(folder, readdirSync(folder).find((name) => name.endsWith(".deb"))) : make_package("deb", folder);
+}
+
 test("the .deb installs on a fresh Debian 12 with what it depends on, and mprof measures there", { skip: no_deb }, (t) => {
-  const folder = temporary(t), deb = make_package("deb", join(folder, "dist"));
-  const root = fresh_debian(folder);
-  copyFileSync(deb, join(root, "mprof.deb"));
+  const root = fresh_debian(temporary(t));
+  copyFileSync(the_deb(), join(root, "mprof.deb"));
   in_root(root, "apt-get update -q=2 && apt-get install -q=2 --yes --no-install-recommends /mprof.deb");
   in_root(root, `mkdir /srv/work && ${first_report("/srv/work")}`);
   assert.ok(statSync(join(root, "srv", "work", "run", "milestone.html")).size > 0);
   const documents = readdirSync(join(root, "usr", "share", "doc", "mprof"));
   for (const name of ["copyright", "changelog.gz", "README.md"]) assert.ok(documents.includes(name), documents.join(", "));
   in_root(root, "apt-get purge -q=2 --yes mprof && ! command -v mprof && test ! -e /usr/lib/mprof");
+});
+
+// --- The images ---
+
+const no_image = no_deb || (!works("which", "buildah") && "needs buildah");
+
+/** buildah with all that it stores below `folder`, in containers that share this machine's network and limits. */
+function images_in(folder) {
+  const settings = join(folder, "storage.conf");
+  writeFileSync(settings, `[storage]\ndriver = "vfs"\nrunroot = "${folder}/run"\ngraphroot = "${folder}/graph"\n`);
+  const env = { ...process.env, CONTAINERS_STORAGE_CONF: settings, BUILDAH_ISOLATION: "chroot" };
+  return (program, ...args) => output_of(program, args, { env, timeout: 900_000, killSignal: "SIGTERM" }).trim();
+}
+
+test("the images are built of the .deb, and mprof measures in them", { skip: no_image }, (t) => {
+  const folder = temporary(t), call = images_in(folder), dist = dirname(the_deb());
+  // In place of debian:12-slim, whose registry a test should not depend on.
+  const base = call("buildah", "from", "scratch");
+  call("buildah", "add", base, fresh_debian(folder), "/");
+  call("buildah", "commit", "--rm", base, "docker.io/library/debian:12-slim");
+
+  /** The image of this kind, as a container: runs words of a shell there, and its own entry point with arguments. */
+  const container_of = (kind) => {
+    call("env", `MPROF_DIST=${dist}`, join(source, "scripts", "package"), "image", ...kind);
+    const image = `localhost/mprof:${kind[0] ?? "host"}`, container = call("buildah", "from", "--pull-never", image);
+    const { config } = JSON.parse(call("buildah", "inspect", "--type", "image", image)).OCIv1;
+    const run = (...command) => call("buildah", "run", container, "--", ...command);
+    return { image, config, shell: (words) => run("sh", "-ec", words), enter: (...args) => run(...config.Entrypoint, ...args) };
+  };
+
+  const host = container_of([]);
+  assert.deepEqual([host.config.Entrypoint, host.config.Cmd, host.config.WorkingDir], [["mprof"], ["--help"], "/work"]);
+  assert.match(host.enter(...host.config.Cmd), /^mprof measures every variant/);
+  assert.match(host.enter("doctor"), /CPU/);
+  host.shell(`${first_report(".")} && test -s run/milestone.html && test ! -e /var/lib/apt/lists/lock`);
+  host.enter("run", "--variant", "conv/cpu_naive", "--batch", "16", "--quick", "--out", "images");  // Fashion-MNIST is there
+
+  if (!existsSync(join(build, "injection", "libmprof_trace.so"))) return t.diagnostic("no image for GPUs: this build has no CUDA");
+  const cuda = container_of(["cuda"]);
+  const libraries = cuda.shell("ldconfig -p");
+  for (const name of [/libcupti\.so\.\d+ /, /libnvperf_host\.so /]) assert.match(libraries, name);
+  assert.ok(cuda.config.Env.includes("NVIDIA_DRIVER_CAPABILITIES=compute,utility"));
+  assert.match(cuda.enter("doctor"), /CUPTI/);
 });
 
 // --- The wheel ---
