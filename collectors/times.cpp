@@ -185,9 +185,9 @@ class Times final : public Collector {
           "waits for the device itself, or is more than the device's queue takes";
   }
 
-  static void add(std::vector<Measurement>& measurements, std::string metric, std::string op,
+  static void add(std::vector<Measurement>& measurements, const Name& metric, const Name& op,
                   std::vector<double> samples) {
-    Measurement measurement{std::move(metric), std::move(op), "", Source::measured, std::move(samples), ""};
+    Measurement measurement{metric, op, "", Source::measured, std::move(samples), ""};
     if (measurement.samples.empty()) measurement.absent = "no sample was taken";
     measurements.push_back(std::move(measurement));
   }

@@ -55,9 +55,9 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-StoredCase stored_case(json::Json document, const std::string& name) {
+StoredCase stored_case(json::Json document, const std::string& name, Allowance& allowance) {
   require_version(document, name, "file of a case of mprof", {2, run_schema_version});
-  return json::from_json<StoredCase>(std::move(document), name);
+  return json::from_json<StoredCase>(std::move(document), name, allowance);
 }
 
 }  // namespace
@@ -89,11 +89,13 @@ std::string case_to_json(const Case& c, std::string_view stamp) {
 }
 
 StoredCase parse_case(std::string_view text, const std::string& name) {
-  return stored_case(json::parse(text, name), name);
+  Allowance allowance;
+  return stored_case(json::parse(text, name), name, allowance);
 }
 
-StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file) {
-  return stored_case(json::read_document(directory, file), file.string());
+StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file,
+                     Allowance& allowance) {
+  return stored_case(json::read_document(directory, file, allowance), file.string(), allowance);
 }
 
 }  // namespace mprof

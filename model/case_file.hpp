@@ -11,6 +11,8 @@
 /// cases/NAME.json: what one case of a run left, and nothing of any other.
 namespace mprof {
 
+class Allowance;
+
 /// Where the case files are, relative to the run's directory.
 inline constexpr const char* case_folder = "cases";
 
@@ -44,7 +46,8 @@ struct StoredCase {
 /// value.
 [[nodiscard]] StoredCase parse_case(std::string_view text, const std::string& name);
 
-/// The same of a file of a result directory.
-[[nodiscard]] StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file);
+/// The same of a file of a result directory. Throws too when it needs more memory than is left to be taken.
+[[nodiscard]] StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file,
+                                   Allowance& allowance);
 
 }  // namespace mprof

@@ -91,22 +91,27 @@ std::string plain(const std::string& message) {
 
 constexpr std::size_t deepest = 100;
 
-/// A value costs its reader at least 16 bytes, however short its text is. Of a few million that does not
-/// matter.
-constexpr std::size_t bytes_of_value = 6, most_small_values = 4'000'000;
+/// What a document needs in memory as a tree of values: so many bytes, or so many times its text, are
+/// granted.
+constexpr std::uintmax_t granted_tree = std::uintmax_t{256} << 20, granted_times = 2;
 
-/// An array of more elements gets its memory at once. One that grows takes up to three times as much for a
-/// moment.
-constexpr std::size_t large_array = 1024;
+/// Bytes that the tree needs beside its elements: for what stands on the heap. An element of a list is a
+/// value; one of an object has its name.
+constexpr std::size_t bytes_of_container = 32, bytes_of_string = 48;
+constexpr std::size_t bytes_of_element = sizeof(Json), bytes_of_member = sizeof(Json::object_t::value_type);
 
-/// How many commas stand in each large array or object, in the order in which these open.
-using LargeArrays = std::map<std::size_t, std::size_t>;
+/// A list or an object of more elements gets its memory at once. One that grows takes up to three times as
+/// much for a moment.
+constexpr std::size_t large_container = 1024;
+
+/// How many commas stand in each large list or object, in the order in which these open.
+using LargeContainers = std::map<std::size_t, std::size_t>;
 
 /// Takes what a parser of JSON finds, and makes the document of it. The parser that nlohmann's own documents
 /// have searches all earlier keys of an object for each one, which takes minutes for a hundred thousand.
 class Builder {
  public:
-  explicit Builder(const LargeArrays& large) : large_(large) {}
+  explicit Builder(const LargeContainers& large) : large_(large) {}
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
@@ -156,8 +161,12 @@ class Builder {
 
   bool open(Json&& container) {
     Json& opened = put(std::move(container));
-    if (const auto large = large_.find(opened_++); large != large_.end() && opened.is_array())
-      opened.get_ref<Json::array_t&>().reserve(large->second + 1);
+    if (const auto large = large_.find(opened_++); large != large_.end()) {
+      if (opened.is_array())
+        opened.get_ref<Json::array_t&>().reserve(large->second + 1);
+      else
+        opened.get_ref<Json::object_t&>().reserve(large->second + 1);
+    }
     open_.push_back(&opened);
     return true;
   }
@@ -171,7 +180,7 @@ class Builder {
       throw std::invalid_argument("the name " + quote(std::string(*twin)) + " stands twice in one object");
   }
 
-  const LargeArrays& large_;
+  const LargeContainers& large_;
   Json document_;
   std::vector<Json*> open_;  ///< from the document inwards
   std::size_t opened_ = 0;
@@ -179,13 +188,15 @@ class Builder {
 };
 
 /// require_plain(), and what it counted.
-LargeArrays counted(std::string_view text, const std::string& name) {
+LargeContainers counted(std::string_view text, const std::string& name) {
   struct Open {
     std::size_t number, commas;
+    bool is_object;
   };
   std::vector<Open> open;
-  LargeArrays large;
-  std::size_t values = 1, opened = 0;
+  LargeContainers large;
+  std::size_t opened = 0;
+  std::uintmax_t tree = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -194,24 +205,31 @@ LargeArrays counted(std::string_view text, const std::string& name) {
       in_string = c != '"';
     } else if (c == '"') {
       in_string = true;
+      tree += bytes_of_string;
     } else if (c == '[' || c == '{') {
-      open.push_back({opened++, 0});
+      open.push_back({opened++, 0, c == '{'});
+      tree += bytes_of_container;
       if (open.size() > deepest) {
         throw Error(ExitCode::usage, name + ": not usable JSON at " + position(text, i) +
                                          ": nested deeper than " + std::to_string(deepest) + " levels");
       }
     } else if ((c == ']' || c == '}') && !open.empty()) {
-      if (open.back().commas > large_array) large.emplace(open.back().number, open.back().commas);
+      const auto [number, commas, is_object] = open.back();
       open.pop_back();
-    } else if (c == ',') {
-      ++values;
-      if (!open.empty()) ++open.back().commas;
+      if (commas > large_container) large.emplace(number, commas);
+      // One that grows has room for up to twice its elements.
+      tree += (commas + 1) * (is_object ? bytes_of_member : bytes_of_element) *
+              (commas > large_container ? 1 : 2);
+    } else if (c == ',' && !open.empty()) {
+      ++open.back().commas;
     }
   }
-  if (values > most_small_values && values > text.size() / bytes_of_value)
-    throw Error(ExitCode::usage, fmt::format("{}: {} values in {} bytes are more than anything that mprof "
-                                             "writes has. Ask for the file again, or leave it out",
-                                             name, values, text.size()));
+  if (tree > granted_tree && tree > granted_times * text.size())
+    throw Error(ExitCode::usage,
+                fmt::format("{}: its many small values need {} MiB of memory, and the file has {:.1f} "
+                            "MiB. Nothing that mprof writes is like that. Ask for the file "
+                            "again, or leave it out",
+                            name, tree >> 20, static_cast<double>(text.size()) / (1 << 20)));
   return large;
 }
 
@@ -227,6 +245,21 @@ void fail(const std::string& where, const std::string& expected, const Json& fou
   throw Error(ExitCode::usage, where + ": expected " + expected + ", found " + quote(found));
 }
 
+std::string Place::text() const {
+  if (within_ == nullptr) return std::string(name_);
+  if (index_ != no_index) return fmt::format("{}[{}]", within_->text(), index_);
+  return fmt::format("{}.{}", within_->text(), name_);
+}
+
+void Place::take(std::uintmax_t bytes) const {
+  if (allowance_->take(bytes)) return;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{}: what was read needs more than three times the memory of its files. Nothing that "
+                  "mprof writes is like that. Ask for the files again, or leave them out",
+                  text()));
+}
+
 void empty(Json& json) {
   if (json.is_structured())
     for (Json& element : json) empty(element);
@@ -238,7 +271,7 @@ void require_plain(std::string_view text, const std::string& name) {
 }
 
 Json parse(std::string_view text, const std::string& name) {
-  const LargeArrays large = counted(text, name);
+  const LargeContainers large = counted(text, name);
   Builder builder(large);
   try {
     Json::sax_parse(text, &builder);
@@ -253,8 +286,11 @@ Json parse(std::string_view text, const std::string& name) {
   }
 }
 
-Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file) {
-  return parse(read_file_within(directory, file, largest_document), file.string());
+Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file,
+                   Allowance& allowance) {
+  const std::string text = read_file_within(directory, file, largest_document);
+  allowance.grant(text.size());
+  return parse(text, file.string());
 }
 
 std::string print(const Json& json) {

@@ -16,6 +16,23 @@
 #include "model/fields.hpp"
 #include "system/error.hpp"
 
+namespace mprof {
+
+/// How many bytes of memory may be made of documents: three times their own, and what small ones may need
+/// beyond that. A record has many documents, and one allowance.
+class Allowance {
+ public:
+  /// Of a document of so many bytes that is read next.
+  void grant(std::uintmax_t document_bytes) { granted_ += 3 * document_bytes; }
+  /// False when it is more than what is left.
+  [[nodiscard]] bool take(std::uintmax_t bytes) { return (taken_ += bytes) <= granted_; }
+
+ private:
+  std::uintmax_t granted_ = std::uintmax_t{256} << 20, taken_ = 0;
+};
+
+}  // namespace mprof
+
 /// JSON of any struct that has a `fields` function: to_json(value) and from_json<T>(json, where).
 namespace mprof::json {
 
@@ -28,6 +45,9 @@ class Writer;
 
 inline Json to_json(const std::string& value) {
   return value;
+}
+inline Json to_json(Name value) {
+  return value.text();
 }
 inline Json to_json(bool value) {
   return value;
@@ -111,46 +131,78 @@ requires std::is_class_v<T> Json to_json(const T& value) {
 
 /// A value as a message quotes it, cut to a readable length.
 [[nodiscard]] std::string quote(const Json& value);
+
+/// Where in a document a value stands, and what may be made of it.
+class Place {
+ public:
+  Place(std::string_view document, Allowance& allowance) : name_(document), allowance_(&allowance) {}
+  [[nodiscard]] Place member(std::string_view name) const { return {*this, name, no_index}; }
+  [[nodiscard]] Place element(std::size_t index) const { return {*this, {}, index}; }
+
+  /// "case.json.passes[0].status"
+  [[nodiscard]] std::string text() const;
+  /// Throws Error(usage) when documents have taken all that they may.
+  void take(std::uintmax_t bytes) const;
+
+ private:
+  static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();
+  Place(const Place& within, std::string_view name, std::size_t index)
+      : within_(&within), name_(name), index_(index), allowance_(within.allowance_) {}
+
+  const Place* within_ = nullptr;
+  std::string_view name_;
+  std::size_t index_ = no_index;
+  Allowance* allowance_;
+};
+
 /// Throws Error(usage): "WHERE: expected EXPECTED, found VALUE".
 [[noreturn]] void fail(const std::string& where, const std::string& expected, const Json& found);
+[[noreturn]] inline void fail(const Place& where, const std::string& expected, const Json& found) {
+  fail(where.text(), expected, found);
+}
 
 // Declared ahead: these call each other, and argument-dependent lookup does not look in this namespace.
-void read(const Json& json, const std::string& where, std::vector<Measurement>& measurements);
+void read(const Json& json, const Place& where, std::vector<Measurement>& measurements);
 template <class T>
-void read(const Json& json, const std::string& where, std::vector<T>& values);
+void read(const Json& json, const Place& where, std::vector<T>& values);
 template <class T>
-void read(const Json& json, const std::string& where, std::map<std::string, T>& values);
+void read(const Json& json, const Place& where, std::map<std::string, T>& values);
 template <class T>
 requires std::is_class_v<T>
-void read(const Json& json, const std::string& where, T& value);
+void read(const Json& json, const Place& where, T& value);
 
-inline void read(const Json& json, const std::string& where, std::string& value) {
+inline void read(const Json& json, const Place& where, std::string& value) {
   if (!json.is_string()) fail(where, "text", json);
-  value = json.get<std::string>();
+  value = json.get_ref<const std::string&>();
+  where.take(value.size());
 }
-inline void read(const Json& json, const std::string& where, bool& value) {
+inline void read(const Json& json, const Place& where, Name& value) {
+  if (!json.is_string()) fail(where, "text", json);
+  value = json.get_ref<const std::string&>();
+}
+inline void read(const Json& json, const Place& where, bool& value) {
   if (!json.is_boolean()) fail(where, "true or false", json);
   value = json.get<bool>();
 }
-inline void read(const Json& json, const std::string& where, double& value) {
+inline void read(const Json& json, const Place& where, double& value) {
   if (!json.is_number()) fail(where, "a number", json);
   value = json.get<double>();
   if (!std::isfinite(value)) fail(where, "a finite number", json);
 }
 template <class T>
-requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void read(const Json& json,
-                                                                      const std::string& where, T& value) {
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void read(const Json& json, const Place& where,
+                                                                      T& value) {
   const bool fits = json.is_number_unsigned() &&
                     json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
   if (!fits) fail(where, "a whole number that is not negative", json);
   value = json.get<T>();
 }
 template <Enumeration T>
-void read(const Json& json, const std::string& where, T& value) {
+void read(const Json& json, const Place& where, T& value) {
   if (!json.is_string() || !from_string(json.get<std::string>(), value))
     fail(where, "one of the known words", json);
 }
-inline void read(const Json& json, const std::string& where, Fact& value) {
+inline void read(const Json& json, const Place& where, Fact& value) {
   if (json.is_string()) {
     value = json.get<std::string>();
   } else if (json.is_number()) {
@@ -161,41 +213,43 @@ inline void read(const Json& json, const std::string& where, Fact& value) {
     fail(where, "text, a number or {\"absent\": reason}", json);
   }
 }
-inline void read(const Json& json, const std::string& where, Problem& problem) {
+inline void read(const Json& json, const Place& where, Problem& problem) {
   if (!json.is_object()) fail(where, "an object of whole numbers by axis", json);
   problem.coordinates.clear();
   for (const auto& [axis, value] : json.items())
-    read(value, where + "." + axis, problem.coordinates.emplace_back(Coordinate{axis, 0}).value);
+    read(value, where.member(axis), problem.coordinates.emplace_back(Coordinate{axis, 0}).value);
 }
 template <class T>
-void read(const Json& json, const std::string& where, std::vector<T>& values) {
+void read(const Json& json, const Place& where, std::vector<T>& values) {
   if (!json.is_array()) fail(where, "an array", json);
   values.clear();
+  where.take(json.size() * sizeof(T));
   values.reserve(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    read(json[i], where + "[" + std::to_string(i) + "]", values.emplace_back());
-  }
+  for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where.element(i), values.emplace_back());
 }
 template <class T>
-void read(const Json& json, const std::string& where, std::map<std::string, T>& values) {
+void read(const Json& json, const Place& where, std::map<std::string, T>& values) {
   if (!json.is_object()) fail(where, "an object", json);
   values.clear();
-  for (const auto& [name, element] : json.items()) read(element, where + "." + name, values[name]);
+  for (const auto& [name, element] : json.items()) {
+    where.take(sizeof(std::pair<const std::string, T>) + name.size());
+    read(element, where.member(name), values[name]);
+  }
 }
 
 /// Hands the members of one object to the fields of a struct. Members that no field asks for are left alone:
 /// a later version of this schema may have added them.
 class Reader {
  public:
-  Reader(const Json& object, const std::string& where) : object_(object), where_(where) {
+  Reader(const Json& object, const Place& where) : object_(object), where_(where) {
     if (!object.is_object()) fail(where, "an object", object);
   }
   template <class T>
   void field(const char* name, T& value) {
     const auto member = object_.find(name);
     if (member == object_.end())
-      throw Error(ExitCode::usage, where_ + ": the field \"" + name + "\" is missing");
-    read(*member, where_ + "." + name, value);
+      throw Error(ExitCode::usage, where_.text() + ": the field \"" + name + "\" is missing");
+    read(*member, where_.member(name), value);
   }
   template <class T>
   void optional_field(const char* name, std::optional<T>& value) {
@@ -210,12 +264,12 @@ class Reader {
 
  private:
   const Json& object_;
-  const std::string& where_;
+  const Place& where_;
 };
 
 template <class T>
 requires std::is_class_v<T>
-void read(const Json& json, const std::string& where, T& value) {
+void read(const Json& json, const Place& where, T& value) {
   Reader reader(json, where);
   fields(reader, value);
 }
@@ -223,12 +277,18 @@ void read(const Json& json, const std::string& where, T& value) {
 /// Frees it value by value. Its destructor would first copy its largest array.
 void empty(Json& json);
 
+/// Of the document of that name.
 template <class T>
-[[nodiscard]] T from_json(Json json, const std::string& where) {
+[[nodiscard]] T from_json(Json json, const std::string& name, Allowance& allowance) {
   T value;
-  read(json, where, value);
+  read(json, Place(name, allowance), value);
   empty(json);
   return value;
+}
+template <class T>
+[[nodiscard]] T from_json(Json json, const std::string& name) {
+  Allowance allowance;
+  return from_json<T>(std::move(json), name, allowance);
 }
 
 /// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes, or is made of more
@@ -242,8 +302,10 @@ void require_plain(std::string_view text, const std::string& name);
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.
 inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 28;
 
-/// Of a file of a directory that came from anywhere (read_file_within()).
-[[nodiscard]] Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file);
+/// Of a file of a directory that came from anywhere (read_file_within()). Its bytes are granted to the
+/// allowance.
+[[nodiscard]] Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file,
+                                 Allowance& allowance);
 
 /// Two-space indentation, but whatever fits on a line of 120 columns, and every array of numbers, on one
 /// line.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -36,12 +37,12 @@ class Table {
   bool take(const Measurement& m) {
     const bool same_kernel =
         !kernels_.empty() && kernels_.back().first->op == m.op && kernels_.back().first->kernel == m.kernel;
-    const auto column = columns_.find(m.metric);
+    const auto column = columns_.find(m.metric.text());
     const bool is_new = column == columns_.end();
     if (is_new && !(kernels_.empty() || (kernels_.size() == 1 && same_kernel))) return false;
     const std::size_t at = is_new ? columns_.size() : column->second;
     if (!same_kernel || at < next_) kernels_.emplace_back(&m, std::vector<const Measurement*>{});
-    if (is_new) columns_.emplace(m.metric, at);
+    if (is_new) columns_.emplace(m.metric.text(), at);
     auto& cells = kernels_.back().second;
     cells.resize(at, nullptr);
     cells.push_back(&m);
@@ -92,15 +93,18 @@ class Table {
   std::size_t measurements_ = 0;
 };
 
-std::vector<std::string> names_of(const Json& kernels, const char* name, const std::string& where) {
-  std::vector<std::string> names;
+std::vector<Name> names_of(const Json& kernels, const char* name, const Place& where) {
+  std::vector<Name> names;
   Reader(kernels, where).field(name, names);
   return names;
 }
 
-void read_cell(const Json& cell, const std::string& where, Measurement& m) {
+/// A sample of its own on the heap.
+constexpr std::size_t bytes_of_sample = 32;
+
+void read_cell(const Json& cell, const Place& where, Measurement& m) {
   if (cell.is_string()) {
-    m.absent = cell.get<std::string>();
+    read(cell, where, m.absent);
   } else if (cell.is_number()) {
     read(cell, where, m.samples.emplace_back());
   } else {
@@ -108,31 +112,43 @@ void read_cell(const Json& cell, const std::string& where, Measurement& m) {
   }
 }
 
-void require_cells(const Json& column, const std::string& where, std::size_t kernels) {
+void require_cells(const Json& column, const Place& where, std::size_t kernels) {
   if (column.is_array() && column.size() == kernels) return;
   fail(where, fmt::format("{} cells, one a kernel", kernels), column);
 }
 
-void read_table(const Json& table, const std::string& where, std::vector<Measurement>& measurements) {
+void read_table(const Json& table, const Place& where, std::vector<Measurement>& measurements) {
   const auto kernels = table.find("kernels");
-  if (kernels == table.end()) throw Error(ExitCode::usage, where + ": the field \"kernels\" is missing");
-  const std::vector<std::string> ops = names_of(*kernels, "op", where + ".kernels");
-  const std::vector<std::string> names = names_of(*kernels, "kernel", where + ".kernels");
+  if (kernels == table.end())
+    throw Error(ExitCode::usage, where.text() + ": the field \"kernels\" is missing");
+  const std::vector<Name> ops = names_of(*kernels, "op", where.member("kernels"));
+  const std::vector<Name> names = names_of(*kernels, "kernel", where.member("kernels"));
   if (ops.size() != names.size())
-    fail(where + ".kernels.op", fmt::format("{} names, one a kernel", names.size()), (*kernels)["op"]);
+    fail(where.member("kernels").member("op"), fmt::format("{} names, one a kernel", names.size()),
+         (*kernels)["op"]);
   const Json& columns = table["columns"];
-  if (!columns.is_object()) fail(where + ".columns", "an object", columns);
-  for (const auto& [metric, column] : columns.items())
-    require_cells(column, where + ".columns." + metric, names.size());
+  const Place here = where.member("columns");
+  if (!columns.is_object()) fail(here, "an object", columns);
+  std::vector<std::pair<Name, const Json*>> by_metric;
+  std::size_t cells = 0;
+  for (const auto& [metric, column] : columns.items()) {
+    require_cells(column, here.member(metric), names.size());
+    by_metric.emplace_back(metric, &column);
+    cells +=
+        static_cast<std::size_t>(std::ranges::count_if(column, [](const Json& c) { return !c.is_null(); }));
+  }
+  where.take(cells * (sizeof(Measurement) + bytes_of_sample));
+  if (const std::size_t size = measurements.size() + cells; size > measurements.capacity())
+    measurements.reserve(std::max(size, measurements.size() * 3 / 2));
   for (std::size_t i = 0; i < names.size(); ++i) {
-    for (const auto& [metric, column] : columns.items()) {
-      const Json& cell = column[i];
+    for (const auto& [metric, column] : by_metric) {
+      const Json& cell = (*column)[i];
       if (cell.is_null()) continue;
       Measurement& m = measurements.emplace_back();
       m.metric = metric;
       m.op = ops[i];
       m.kernel = names[i];
-      read_cell(cell, fmt::format("{}.columns.{}[{}]", where, metric, i), m);
+      read_cell(cell, here.member(metric.text()).element(i), m);
     }
   }
 }
@@ -156,15 +172,17 @@ Json to_json(const std::vector<Measurement>& measurements) {
   return list;
 }
 
-void read(const Json& json, const std::string& where, std::vector<Measurement>& measurements) {
+void read(const Json& json, const Place& where, std::vector<Measurement>& measurements) {
   if (!json.is_array()) fail(where, "an array", json);
   measurements.clear();
   for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string here = fmt::format("{}[{}]", where, i);
-    if (json[i].is_object() && json[i].contains("columns"))
+    const Place here = where.element(i);
+    if (json[i].is_object() && json[i].contains("columns")) {
       read_table(json[i], here, measurements);
-    else
+    } else {
+      here.take(sizeof(Measurement));
       read(json[i], here, measurements.emplace_back());
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/family.hpp"
+#include "model/name.hpp"
 #include "model/problem.hpp"
 #include "model/statistics/variance.hpp"
 
@@ -130,9 +131,9 @@ struct SeriesNotes {
 
 /// One metric of a case, of one of its ops or of one kernel; or absent with the reason.
 struct Measurement {
-  std::string metric{};  ///< a row of the catalogue, or an Nsight Compute metric name
-  std::string op{};      ///< empty: the whole case
-  std::string kernel{};  ///< empty: the whole op
+  Name metric{};  ///< a row of the catalogue, or an Nsight Compute metric name
+  Name op{};      ///< empty: the whole case
+  Name kernel{};  ///< empty: the whole op
   Source source = Source::measured;
   std::vector<double> samples{};  ///< SI base unit; every raw sample, in the order taken; empty when absent
   std::string absent{};           ///< the reason, when there are no samples

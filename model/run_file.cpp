@@ -50,8 +50,8 @@ void fields(Archive& a, S& s) {
   a.field("cases", s.cases);
 }
 
-RunDocument document_of(json::Json json, const std::string& name) {
-  return json::from_json<RunDocument>(migrate_run(std::move(json), name), name);
+RunDocument document_of(json::Json json, const std::string& name, Allowance& allowance) {
+  return json::from_json<RunDocument>(migrate_run(std::move(json), name), name, allowance);
 }
 
 /// The ops of each problem of each family: families have many cases, and can have many problems.
@@ -136,12 +136,13 @@ void require_same_case(const StoredCase& stored, const Case& c, const std::strin
                json::to_json(stored.key.parameters).dump());
 }
 
-std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::path& directory) {
+std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::path& directory,
+                                     Allowance& allowance) {
   const fs::path relative = case_file(c.id);
   const fs::path file = directory / relative;
   std::error_code error;
   if (!fs::exists(file, error) && !error) return pending(run.plan, not_run_yet);
-  StoredCase stored = read_case(directory, file);
+  StoredCase stored = read_case(directory, file, allowance);
   if (stored.run != run_stamp(run)) {
     return pending(run.plan,
                    fmt::format("not run yet: {} is of another run in this directory", relative.string()));
@@ -160,19 +161,22 @@ std::string run_to_json(const Run& run) {
 }
 
 Run parse_run(std::string_view text, const std::string& name) {
-  RunDocument document = document_of(json::parse(text, name), name);
+  Allowance allowance;
+  RunDocument document = document_of(json::parse(text, name), name, allowance);
   return assembled(document, name);
 }
 
 Run read_record(const fs::path& directory) {
   require_result_directory(directory);
   const fs::path file = directory / run_file_name;
-  RunDocument document = document_of(json::read_document(directory, file), file.string());
+  Allowance allowance;
+  RunDocument document =
+      document_of(json::read_document(directory, file, allowance), file.string(), allowance);
   std::vector<bool> in_files;
   for (const IndexEntry& entry : document.cases) in_files.push_back(!entry.passes);
   Run run = assembled(document, file.string());
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
-    if (in_files[i]) run.cases[i].passes = read_results(run.cases[i], run, directory);
+    if (in_files[i]) run.cases[i].passes = read_results(run.cases[i], run, directory, allowance);
   }
   return run;
 }

@@ -41,8 +41,8 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-SanitizerRecord record_of(json::Json json, const std::string& name) {
-  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(std::move(json), name), name);
+SanitizerRecord record_of(json::Json json, const std::string& name, Allowance& allowance) {
+  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(std::move(json), name), name, allowance);
 }
 
 }  // namespace
@@ -52,7 +52,8 @@ std::string sanitizer_record_to_json(const SanitizerRecord& record) {
 }
 
 SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
-  return record_of(json::parse(text, name), name);
+  Allowance allowance;
+  return record_of(json::parse(text, name), name, allowance);
 }
 
 std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {
@@ -64,7 +65,9 @@ std::optional<SanitizerRecord> read_sanitizer_record(const std::filesystem::path
   if (file.empty()) return std::nullopt;
   for (const auto& candidate : {file, file.parent_path() / older_name}) {
     if (!std::filesystem::exists(candidate, error)) continue;
-    return record_of(json::read_document(file.parent_path(), candidate), candidate.string());
+    Allowance allowance;
+    return record_of(json::read_document(file.parent_path(), candidate, allowance), candidate.string(),
+                     allowance);
   }
   return std::nullopt;
 }

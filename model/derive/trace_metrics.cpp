@@ -28,12 +28,12 @@ double seconds(std::int64_t nanoseconds) {
   return 1e-9 * static_cast<double>(nanoseconds);
 }
 
-Measurement row(std::string metric, std::string op, double value) {
-  return {std::move(metric), std::move(op), "", Source::measured, {value}, ""};
+Measurement row(const Name& metric, const Name& op, double value) {
+  return {metric, op, "", Source::measured, {value}, ""};
 }
 
-Measurement absent(std::string metric, std::string op, std::string reason) {
-  return {std::move(metric), std::move(op), "", Source::measured, {}, std::move(reason)};
+Measurement absent(const Name& metric, const Name& op, std::string reason) {
+  return {metric, op, "", Source::measured, {}, std::move(reason)};
 }
 
 /// The rows of a case.
@@ -140,9 +140,9 @@ class OpMetrics {
     return [this](const auto& r) { return is_here(r.place); };
   }
 
-  void add(std::string metric, double value) { rows_.push_back(row(std::move(metric), op_, value)); }
-  void add_absent(std::string metric, std::string reason) {
-    rows_.push_back(absent(std::move(metric), op_, std::move(reason)));
+  void add(const Name& metric, double value) { rows_.push_back(row(metric, op_, value)); }
+  void add_absent(const Name& metric, std::string reason) {
+    rows_.push_back(absent(metric, op_, std::move(reason)));
   }
 
   void add_kernels() {

@@ -50,7 +50,8 @@ int require_version(const Json& document, const std::string& name, const std::st
                 fmt::format("{}: this is JSON, but no {} (it has no schema_version)", name, kind));
   }
   int found = 0;
-  json::read(document["schema_version"], name + ".schema_version", found);
+  Allowance allowance;
+  json::read(document["schema_version"], json::Place(name, allowance).member("schema_version"), found);
   if (found > versions.newest) {
     throw Error(
         ExitCode::usage,

@@ -256,7 +256,7 @@ class TallyReader {
     if (!payload.is_object()) return std::nullopt;
     for (const auto& [key, value] : payload.items()) {
       std::string lower;
-      for (const unsigned char c : key) lower += static_cast<char>(std::tolower(c));
+      for (const char c : key) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       const bool is_size = lower.find("size") != lower.npos && lower.find("byte") != lower.npos;
       if (is_size && value.is_number()) return value.get<double>();
     }

@@ -46,7 +46,9 @@ std::optional<Submission> read_submission(const fs::path& directory) {
   const fs::path file = submission_file(directory);
   std::error_code error;
   if (!fs::exists(file, error) && !error) return std::nullopt;
-  auto submission = json::from_json<Submission>(json::read_document(directory, file), file.string());
+  Allowance allowance;
+  auto submission =
+      json::from_json<Submission>(json::read_document(directory, file, allowance), file.string(), allowance);
   if (submission.schema_version != 1)
     throw Error(ExitCode::usage,
                 fmt::format("{} was written by a newer mprof: use that one.", file.string()));

@@ -339,7 +339,7 @@ class ProgramRunner {
     }
     std::vector<std::string> ops = range_ops();
     for (const Measurement& row : result.measurements) {
-      if (std::ranges::count(ops, row.op) == 0) ops.push_back(row.op);
+      if (std::ranges::count(ops, row.op.text()) == 0) ops.push_back(row.op);
     }
     if (!ops.empty()) set_ops(ops);
   }

@@ -232,19 +232,20 @@ TEST(DeriveOfARecordedRun, GivesWhatTheRunStored) {
         if (row.metric == "gpu_kernel_alone_time" || row.metric == "forward_copy_time" ||
             row.metric == "gpu_memory")
           continue;  // younger
-        EXPECT_TRUE(derived.emplace(key_of(row), row).second) << stored.cases[c].id << " " << row.metric;
+        EXPECT_TRUE(derived.emplace(key_of(row), row).second)
+            << stored.cases[c].id << " " << row.metric.text();
       }
       EXPECT_EQ(derived.size(), stored.cases[c].passes[p].measurements.size()) << stored.cases[c].id;
       for (const Measurement& row : stored.cases[c].passes[p].measurements) {
         const auto found = derived.find(key_of(row));
-        ASSERT_NE(found, derived.end())
-            << stored.cases[c].id << " " << row.metric << " " << row.op << " " << row.kernel;
+        ASSERT_NE(found, derived.end()) << stored.cases[c].id << " " << row.metric.text() << " "
+                                        << row.op.text() << " " << row.kernel.text();
         EXPECT_TRUE(is_close(found->second.samples, row.samples))
-            << stored.cases[c].id << " " << row.metric << " " << row.op << " " << row.kernel << ": "
-            << testing::PrintToString(found->second.samples) << " and not "
+            << stored.cases[c].id << " " << row.metric.text() << " " << row.op.text() << " "
+            << row.kernel.text() << ": " << testing::PrintToString(found->second.samples) << " and not "
             << testing::PrintToString(row.samples);
-        EXPECT_EQ(found->second.absent, row.absent) << stored.cases[c].id << " " << row.metric;
-        EXPECT_EQ(found->second.source, row.source) << stored.cases[c].id << " " << row.metric;
+        EXPECT_EQ(found->second.absent, row.absent) << stored.cases[c].id << " " << row.metric.text();
+        EXPECT_EQ(found->second.source, row.source) << stored.cases[c].id << " " << row.metric.text();
       }
     }
   }

@@ -42,8 +42,8 @@ TEST_F(SpeedOfLightTest, IsWorkOverMedianTimeOverThePeakOfTheDevice) {
   EXPECT_EQ(row_of(rows(), "compute_throughput", "first").samples, Samples{20});
   EXPECT_EQ(row_of(rows(), "memory_throughput", "first").samples, Samples{25});
   for (const Measurement& row : rows()) {
-    EXPECT_EQ(row.source, Source::modelled) << row.metric;
-    EXPECT_NE(find_metric(row.metric), nullptr) << row.metric;
+    EXPECT_EQ(row.source, Source::modelled) << row.metric.text();
+    EXPECT_NE(find_metric(row.metric), nullptr) << row.metric.text();
   }
 }
 
@@ -53,7 +53,7 @@ TEST_F(SpeedOfLightTest, HasSpecialFunctionsOfOpsThatNeedThem) {
   EXPECT_EQ(row_of(rows(), "special_rate", "second").samples, Samples{200});
   EXPECT_EQ(row_of(rows(), "special_throughput", "second").samples, Samples{50});
   for (const Measurement& row : rows()) {
-    EXPECT_FALSE(row.op == "first" && row.metric.starts_with("special")) << row.metric;
+    EXPECT_FALSE(row.op == "first" && row.metric.starts_with("special")) << row.metric.text();
   }
 }
 
@@ -84,7 +84,7 @@ TEST_F(SpeedOfLightTest, OfACaseThatWasNotTimedIsNothing) {
 
 TEST_F(SpeedOfLightTest, OfAnOpWhoseWorkNobodyKnowsIsNothing) {
   subject.ops[0].flops = subject.ops[0].bytes = 0;  // as a program's
-  for (const Measurement& row : rows()) EXPECT_EQ(row.op, "second") << row.metric << " of 0 %";
+  for (const Measurement& row : rows()) EXPECT_EQ(row.op, "second") << row.metric.text() << " of 0 %";
 }
 
 TEST_F(SpeedOfLightTest, WithoutAPeakHasRatesAndNoPercentage) {

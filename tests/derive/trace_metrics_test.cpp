@@ -159,7 +159,7 @@ TEST_F(TraceMetricsTest, AnOpWithoutKernelsSaysWhyItHasNoGpuTime) {
 TEST_F(TraceMetricsTest, EveryMetricIsInTheCatalogue) {
   auto rows = trace_metrics(traced, 0, ops);
   rows.push_back(trace_overhead({}, rows));
-  for (const Measurement& row : rows) EXPECT_NE(find_metric(row.metric), nullptr) << row.metric;
+  for (const Measurement& row : rows) EXPECT_NE(find_metric(row.metric), nullptr) << row.metric.text();
 }
 
 TEST_F(TraceMetricsTest, OverheadIsOverTheMedianOfTheTimingPass) {

@@ -77,7 +77,7 @@ class ProgramRun {
   [[nodiscard]] std::pair<std::optional<double>, std::string> counted(const std::string& kernel,
                                                                       const std::string& metric) const {
     for (const Measurement& row : pass(Pass::counters).measurements) {
-      if (row.metric != metric || row.kernel.find(kernel) == std::string::npos) continue;
+      if (row.metric != metric || row.kernel.text().find(kernel) == std::string::npos) continue;
       if (row.samples.empty()) return {std::nullopt, row.absent};
       return {row.samples.front(), ""};
     }
@@ -288,7 +288,7 @@ void expect_instructions_as_ncu_has_them(const ProgramRun& run, const std::strin
     const double nearest =
         *std::ranges::min_element(counts->second, {}, [&](double c) { return std::abs(own - c); });
     EXPECT_NEAR(own / nearest, 1, 0.03)
-        << row.kernel << " in " << row.op << ": " << own << ", and " << nearest << " by ncu";
+        << row.kernel.text() << " in " << row.op.text() << ": " << own << ", and " << nearest << " by ncu";
   }
   std::cout << compared << " kernels were compared with ncu's\n";
   EXPECT_GE(compared, 10);

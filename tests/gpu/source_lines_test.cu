@@ -89,7 +89,7 @@ class DISABLED_SourceLinesTest : public ::testing::Test {
 TEST_F(DISABLED_SourceLinesTest, AreThoseAtWhichTheWarpsOfEachOpStand) {
   std::vector<Measurement> measurements;
   const std::vector<SourceLine> lines = sampled(measurements);
-  for (const Measurement& row : measurements) EXPECT_EQ(row.absent, "") << row.op;
+  for (const Measurement& row : measurements) EXPECT_EQ(row.absent, "") << row.op.text();
   ASSERT_FALSE(lines.empty());
   const SourceLine& hottest = lines.front();
   EXPECT_EQ(hottest.op, "first");

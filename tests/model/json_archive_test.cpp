@@ -82,5 +82,36 @@ TEST(ParseJson, OfNumbersTakesTwiceItsFileBesideIt) {
   EXPECT_EQ(status, 0);
 }
 
+/// Each takes ten times its text and more.
+TEST(ParseJson, OfManySmallValuesIsRefused) {
+  for (const std::string element : {"{}", "[]", "0", "\"\"", "[0]", R"({"a":1})"}) {
+    const auto list = [&](std::size_t bytes) {
+      std::string text = "[" + element;
+      while (text.size() < bytes) text += "," + element;
+      return text + "]";
+    };
+    EXPECT_NO_THROW(json::require_plain(list(100'000), "x")) << element;
+    test::expect_contains(message_of([&] { json::require_plain(list(40'000'000), "x"); }),
+                          "x: its many small values need ");
+  }
+}
+
+TEST(Allowance, IsThreeTimesTheDocumentsAndALittleForSmallOnes) {
+  constexpr std::uintmax_t little = std::uintmax_t{256} << 20;
+  Allowance allowance;
+  EXPECT_TRUE(allowance.take(little));
+  EXPECT_FALSE(allowance.take(1));
+  allowance.grant(1000);
+  EXPECT_TRUE(allowance.take(2999));
+  EXPECT_FALSE(allowance.take(1));
+}
+
+TEST(Place, IsNamedFromTheDocumentInwards) {
+  Allowance allowance;
+  const json::Place document("case.json", allowance), passes = document.member("passes"),
+                                                      first = passes.element(0);
+  EXPECT_EQ(first.member("status").text(), "case.json.passes[0].status");
+}
+
 }  // namespace
 }  // namespace mprof

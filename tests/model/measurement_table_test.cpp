@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "messages.hpp"
@@ -22,7 +23,8 @@ using Measurements = std::vector<Measurement>;
 
 Measurements read_back(const Json& list) {
   Measurements measurements;
-  json::read(json::parse(json::print(list), "list"), "list", measurements);
+  Allowance allowance;
+  json::read(json::parse(json::print(list), "list"), json::Place("list", allowance), measurements);
   return measurements;
 }
 
@@ -142,6 +144,41 @@ TEST(MeasurementTable, IsRefusedByFieldAndValue) {
   expect_contains(refusal("[{" + kernels + R"(, "columns": {"m": [1, true]}}])"),
                   "list[0].columns.m[1]: expected a number, the reason of its absence, or null, found true");
   expect_contains(refusal(R"([7])"), "list[0]: expected an object, found 7");
+}
+
+/// As many metrics as kernels.
+std::string square_table(std::size_t names, const std::string& metric) {
+  std::string kernels, cells, columns;
+  for (std::size_t i = 0; i < names; ++i) {
+    kernels += i == 0 ? "\"\"" : ",\"\"";
+    cells += i == 0 ? "0" : ",0";
+  }
+  for (std::size_t i = 0; i < names; ++i)
+    columns += fmt::format("{}\"{}{}\":[{}]", i == 0 ? "" : ",", metric, i, cells);
+  return fmt::format(R"([{{"kernels":{{"op":[{0}],"kernel":[{0}]}},"columns":{{{1}}}}}])", kernels, columns);
+}
+
+/// A cell of two bytes becomes a measurement of hundreds.
+TEST(MeasurementTable, OfMoreThanItsFileMayTakeIsRefused) {
+  const std::string text = square_table(1500, "m");
+  Allowance allowance;
+  allowance.grant(text.size());
+  Measurements measurements;
+  expect_contains(message_of([&] {
+                    json::read(json::parse(text, "case.json"), json::Place("case.json", allowance),
+                               measurements);
+                  }),
+                  "case.json[0]: what was read needs more than three times the memory of its files");
+}
+
+/// A name of a hundred kilobytes for ten thousand cells was a gigabyte once.
+TEST(MeasurementTable, KeepsANameOnce) {
+  const std::string text = square_table(100, std::string(100'000, 'm'));
+  Allowance allowance;
+  Measurements measurements;
+  json::read(json::parse(text, "case.json"), json::Place("case.json", allowance), measurements);
+  ASSERT_EQ(measurements.size(), 10'000U);
+  EXPECT_EQ(&measurements[0].metric.text(), &measurements[100].metric.text());
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ inline FamilyInfo full_family() {
 }
 
 /// A row of the counters pass: one sample of one kernel.
-inline Measurement counter(std::string metric, std::string op, std::string kernel, double value) {
-  return {std::move(metric), std::move(op), std::move(kernel), Source::measured, {value}, {}};
+inline Measurement counter(const Name& metric, const Name& op, const Name& kernel, double value) {
+  return {metric, op, kernel, Source::measured, {value}, {}};
 }
 
 inline Case full_case() {

@@ -735,11 +735,13 @@ TEST(Trackers, HoldTheTimesOfEachCaseThatIsOkAndOfNoOther) {
 /// Names of ops may differ in nothing that a line shows.
 TEST(Trackers, TwoTimesOfOneNameAreRefused) {
   mprof::Run run = samples::healthy();
-  const auto rename = [](std::string& op) { op = op == "layer1" ? "op\x01" : op == "layer2" ? "op " : op; };
+  const auto renamed = [](const std::string& op) {
+    return op == "layer1" ? "op\x01" : op == "layer2" ? "op " : op;
+  };
   for (Case& c : run.cases) {
-    for (OpInfo& op : c.ops) rename(op.name);
+    for (OpInfo& op : c.ops) op.name = renamed(op.name);
     for (PassResult& pass : c.passes) {
-      for (Measurement& m : pass.measurements) rename(m.op);
+      for (Measurement& m : pass.measurements) m.op = renamed(m.op);
     }
   }
   const std::string message = refusal(run, {.formats = {"bmf"}, .out = "/nowhere"});

@@ -177,7 +177,7 @@ std::vector<double> around(double middle, double spread, std::size_t count) {
 /// A time of at least six samples becomes one of three rounds, as derive() leaves it: processes differ by a
 /// quarter of what the samples span.
 void put_in_rounds(Measurement& m) {
-  const bool is_time = m.metric.ends_with("op_time") || m.metric == "group_time" ||
+  const bool is_time = m.metric.text().ends_with("op_time") || m.metric == "group_time" ||
                        m.metric == "total_time" || m.metric == "user_time" || m.metric == "system_time";
   m.rounds.clear();
   m.between = {};

@@ -69,7 +69,7 @@ bool has_op(const Case& c, const std::string& op) {
 }
 
 bool is_figure(const Measurement& m, Pass pass) {
-  return pass == Pass::counters || std::ranges::find(traced_counts, m.metric) != traced_counts.end();
+  return pass == Pass::counters || std::ranges::find(traced_counts, m.metric.text()) != traced_counts.end();
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ std::vector<TimeComparison> traced_times(const Case& a, const Case& b) {
   for (const PassResult& pass : a.passes) {
     for (const Measurement& m : pass.measurements) {
       const auto op = ops.find(m.op);
-      const auto* const metric = std::ranges::find(metrics, m.metric);
+      const auto* const metric = std::ranges::find(metrics, m.metric.text());
       const auto other = in_b.find({m.metric, m.op, m.kernel});
       if (op == ops.end() || metric == metrics.end() || m.samples.empty() || other == in_b.end()) continue;
       // What was counted of a kernel that was traced, too, is a figure beside it.

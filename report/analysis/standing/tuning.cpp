@@ -154,7 +154,7 @@ Why obstacle(const CaseResult& result) {
 
 bool is_recorded(const Case& c, const std::string& metric) {
   return std::ranges::any_of(c.passes, [&](const PassResult& pass) {
-    return std::ranges::count(pass.measurements, metric, &Measurement::metric) > 0;
+    return std::ranges::count(pass.measurements, Name(metric), &Measurement::metric) > 0;
   });
 }
 
