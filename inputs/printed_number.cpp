@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -50,53 +51,293 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// The number that `line` begins with, be it "nan" or "inf", and how long it is.
-std::optional<std::pair<double, std::size_t>> number_at(std::string_view line) {
-  const std::size_t sign = line.starts_with('+') ? 1 : 0;
-  double value = 0;
-  const char* const end = line.data() + line.size();
-  const auto [rest, error] = std::from_chars(line.data() + sign, end, value);
-  if (error != std::errc()) return std::nullopt;
-  return std::pair(value, static_cast<std::size_t>(rest - line.data()));
+bool is_decimal_digit(char c) {
+  return c >= '0' && c <= '9';
 }
 
-/// Where a pattern has its number.
-constexpr char number_here = '\0';
+bool is_word(char c) {
+  return is_decimal_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Other words for units of time, as programs print them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 22> spelled_units{{
+    {"sec", "s"},           {"secs", "s"},          {"second", "s"},     {"seconds", "s"},
+    {"msec", "ms"},         {"msecs", "ms"},        {"millis", "ms"},    {"millisecond", "ms"},
+    {"milliseconds", "ms"}, {"\u00b5s", "us"},      {"\u03bcs", "us"},   {"usec", "us"},
+    {"usecs", "us"},        {"\u00b5sec", "us"},    {"\u03bcsec", "us"}, {"micros", "us"},
+    {"microsecond", "us"},  {"microseconds", "us"}, {"nsec", "ns"},      {"nsecs", "ns"},
+    {"nanosecond", "ns"},   {"nanoseconds", "ns"},
+}};
+
+/// The unit that this word is.
+std::optional<PrintedUnit> unit_of(std::string word) {
+  const auto of = [](std::string_view name) {
+    return std::ranges::find(units, name, [](const auto& row) { return row.first; });
+  };
+  if (word.empty()) return std::nullopt;
+  if (of(word) != units.end()) return of(word)->second;
+  std::ranges::transform(word, word.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto spelled = std::ranges::find(spelled_units, word, [](const auto& row) { return row.first; });
+  return spelled == spelled_units.end() ? std::nullopt : std::optional(of(spelled->second)->second);
+}
+
+/// The unit that `text` begins with as a word of its own, and how long the word is: "GB/s", and "ms" of
+/// "ms/image".
+std::optional<std::pair<PrintedUnit, std::size_t>> unit_at(std::string_view text) {
+  const auto is_part = [](char c) { return is_word(c) || (c & '\x80') != 0; };
+  const auto is_of_rate = [&](char c) { return is_part(c) || c == '/'; };
+  std::size_t length = text.starts_with('%') ? 1 : 0;
+  while (length < text.size() && is_of_rate(text[length])) ++length;
+  if (const auto unit = unit_of(std::string(text.substr(0, length)))) return std::pair(*unit, length);
+  length = 0;
+  while (length < text.size() && is_part(text[length])) ++length;
+  const auto unit = unit_of(std::string(text.substr(0, length)));
+  return unit ? std::optional(std::pair(*unit, length)) : std::nullopt;
+}
+
+/// What stands between groups of three digits and is nothing else: an apostrophe, or a blank at which no line
+/// is broken. The length of the one that `text` begins with.
+std::size_t length_of_separator(std::string_view text) {
+  for (const std::string_view separator : {"'", "\u2019", "\u00a0", "\u202f", "\u2009", "_"}) {
+    if (text.starts_with(separator)) return separator.size();
+  }
+  return 0;
+}
+
+/// How a number was printed: "1,234" may be 1234 or 1.234.
+enum class Reading { number, ambiguous, none };
+
+struct NumberText {
+  Reading reading = Reading::none;
+  double value = 0;
+  std::size_t length = 0;
+};
+
+/// The digits that `line` begins with, and what separates them. The last point or comma is the decimal one,
+/// unless there are two of it. What stands before it separates groups of three digits. A single comma with
+/// three digits behind it may be either.
+class DigitGroups {
+ public:
+  DigitGroups(std::string_view line, bool takes_blanks) : line_(line), takes_blanks_(takes_blanks) { read(); }
+
+  [[nodiscard]] std::size_t length() const { return at_; }
+  /// As std::from_chars reads it; empty where the separators make no number.
+  [[nodiscard]] const std::string& plain() const { return plain_; }
+  [[nodiscard]] bool is_ambiguous() const { return is_ambiguous_; }
+
+ private:
+  struct Group {
+    std::string separator;
+    std::string digits;
+  };
+
+  void read() {
+    std::vector<Group> groups{{"", digits()}};
+    while (const std::size_t length = separator_length()) {
+      std::string separator(line_.substr(at_, length));
+      at_ += length;
+      groups.push_back({std::move(separator), digits()});
+    }
+    decide(groups);
+  }
+
+  std::string digits() {
+    const std::size_t begin = at_;
+    while (at_ < line_.size() && is_decimal_digit(line_[at_])) ++at_;
+    return std::string(line_.substr(begin, at_ - begin));
+  }
+
+  /// 0: no digit follows, so that what stands here ends a sentence or a word.
+  [[nodiscard]] std::size_t separator_length() const {
+    const std::string_view rest = line_.substr(at_);
+    std::size_t length = length_of_separator(rest);
+    if (rest.starts_with(',') || (takes_blanks_ && rest.starts_with(' '))) length = 1;
+    if (rest.starts_with('.')) length = 1;
+    return length > 0 && length < rest.size() && is_decimal_digit(rest[length]) ? length : 0;
+  }
+
+  void decide(const std::vector<Group>& groups) {
+    const std::string& last = groups.back().separator;
+    const bool is_decimal =
+        (last == "." || last == ",") && std::ranges::count(groups, last, &Group::separator) == 1;
+    const std::size_t whole = is_decimal ? groups.size() - 1 : groups.size();
+    is_ambiguous_ = is_decimal && whole == 1 && last == "," && may_be_thousands(groups);
+    const bool is_number = whole == 1 || are_thousands(groups, whole);
+    if (!is_number) return;
+    for (std::size_t i = 0; i < whole; ++i) plain_ += groups[i].digits;
+    if (is_decimal) plain_ += "." + groups.back().digits;
+  }
+
+  static bool are_thousands(const std::vector<Group>& groups, std::size_t count) {
+    if (groups.front().digits.empty() || groups.front().digits.size() > 3) return false;
+    return std::all_of(groups.begin() + 1, groups.begin() + static_cast<std::ptrdiff_t>(count),
+                       [&](const Group& group) {
+                         return group.digits.size() == 3 && group.separator == groups[1].separator;
+                       });
+  }
+
+  static bool may_be_thousands(const std::vector<Group>& groups) {
+    return groups.front().digits != "0" && are_thousands(groups, 2);
+  }
+
+  std::string_view line_;
+  bool takes_blanks_;
+  std::size_t at_ = 0;
+  std::string plain_;
+  bool is_ambiguous_ = false;
+};
+
+/// How long the exponent is that `text` begins with: "e+03", or Fortran's "D+03".
+std::size_t length_of_exponent(std::string_view text) {
+  if (text.empty() || std::string_view("eEdD").find(text.front()) == std::string_view::npos) return 0;
+  std::size_t at = text.size() > 1 && (text[1] == '+' || text[1] == '-') ? 2 : 1;
+  const std::size_t begin = at;
+  while (at < text.size() && is_decimal_digit(text[at])) ++at;
+  return at > begin ? at : 0;
+}
+
+double value_of(const std::string& text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? value : std::numeric_limits<double>::infinity();
+}
+
+/// The number that `line` begins with, be it "nan" or "inf".
+NumberText number_at(std::string_view line, bool takes_blanks) {
+  const bool has_sign = !line.empty() && (line.front() == '+' || line.front() == '-');
+  const double sign = has_sign && line.front() == '-' ? -1 : 1;
+  const std::string_view text = line.substr(has_sign ? 1 : 0);
+  const std::size_t before = line.size() - text.size();
+  if (text.empty() || text.front() == '+' || text.front() == '-') return {};
+  if (!is_decimal_digit(text.front()) && text.front() != '.') {  // nan and inf
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc()) return {};
+    return {Reading::number, sign * value, before + static_cast<std::size_t>(rest - text.data())};
+  }
+  if (text.starts_with("0x") || text.starts_with("0X")) return {};
+  const DigitGroups digits(text, takes_blanks);
+  if (digits.plain().find_first_of("0123456789") == std::string::npos) return {};
+  const std::size_t exponent = length_of_exponent(text.substr(digits.length()));
+  std::string plain = digits.plain() + std::string(text.substr(digits.length(), exponent));
+  std::ranges::replace(plain, 'd', 'e');
+  std::ranges::replace(plain, 'D', 'e');
+  return {digits.is_ambiguous() ? Reading::ambiguous : Reading::number, sign * value_of(plain),
+          before + digits.length() + exponent};
+}
+
+/// Where a pattern has its number, the unit that is printed with it, and, at its end, one that may be.
+constexpr char number_here = '\0', unit_here = '\1', unit_may_follow = '\2';
 
 /// A number of a line and its place, or where one must be.
 struct Place {
-  double value = 0;
+  NumberText number;
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::optional<PrintedUnit> unit{};  ///< that the line has behind it
+  std::string_view unit_word{};
 };
 
-/// Where a line begins as the pattern says. `*` takes as little as it can: where what follows it does not
-/// fit, it takes more.
-std::optional<Place> read_at(std::string_view pattern, std::string_view line) {
-  std::size_t p = 0, at = 0;
-  Place place;
-  std::optional<std::pair<std::size_t, std::size_t>> star;  // what follows it, and where that was tried last
-  while (p < pattern.size()) {
-    const auto number = pattern[p] == number_here ? number_at(line.substr(at)) : std::nullopt;
-    if (number) {
-      place = {number->first, at, at + number->second};
-      ++p, at += number->second;
-    } else if (pattern[p] == '*') {
-      star = {++p, at};
-    } else if (pattern[p] == ' ' && at < line.size() && is_blank(line[at])) {
-      while (at < line.size() && is_blank(line[at])) ++at;
-      while (p < pattern.size() && pattern[p] == ' ') ++p;
-    } else if (at < line.size() && pattern[p] == line[at]) {
-      ++p, ++at;
-    } else if (star && star->second < line.size()) {
-      p = star->first;
-      at = ++star->second;
-    } else {
-      return std::nullopt;
+std::size_t blanks_at(std::string_view line) {
+  const std::size_t end = line.find_first_not_of(" \t");
+  return end == std::string_view::npos ? line.size() : end;
+}
+
+/// A line before a pattern.
+class Matching {
+ public:
+  Matching(std::string_view pattern, std::string_view line, Unit unit, bool takes_blanks)
+      : pattern_(pattern), line_(line), unit_(unit), takes_blanks_(takes_blanks) {}
+
+  /// Where the line fits from `at` on. `*` takes as little as it can: where what follows it does not fit, it
+  /// takes more.
+  std::optional<Place> from(std::size_t at) {
+    p_ = 0, at_ = at;
+    std::optional<std::pair<std::size_t, std::size_t>>
+        star;  // what follows it, and where that was tried last
+    while (p_ < pattern_.size()) {
+      if (pattern_[p_] == '*') {
+        star = {++p_, at_};
+      } else if (!takes_next()) {
+        if (!star || star->second >= line_.size()) return std::nullopt;
+        p_ = star->first;
+        at_ = ++star->second;
+      }
+    }
+    if (place_.end == 0) place_.begin = place_.end = at_;
+    return place_;
+  }
+
+ private:
+  bool takes_next() {
+    switch (pattern_[p_]) {
+      case number_here:
+        return takes_number();
+      case unit_here:
+        return takes_unit();
+      case unit_may_follow:
+        takes_unit();
+        ++p_;
+        return true;
+      default:
+        return takes_text();
     }
   }
-  if (place.end == 0) place.begin = place.end = at;
-  return place;
+
+  bool takes_text() {
+    if (at_ >= line_.size()) return false;
+    if (pattern_[p_] == ' ' && is_blank(line_[at_])) {
+      at_ += blanks_at(line_.substr(at_));
+      while (p_ < pattern_.size() && pattern_[p_] == ' ') ++p_;
+      return true;
+    }
+    if (pattern_[p_] != line_[at_]) return false;
+    ++p_, ++at_;
+    return true;
+  }
+
+  /// No rest of a longer number is one.
+  bool takes_number() {
+    const bool is_free = p_ == 0 || pattern_[p_ - 1] == '*';
+    if (is_free && at_ > 0 && std::string_view("0123456789.,'_").find(line_[at_ - 1]) != line_.npos)
+      return false;
+    const NumberText number = number_at(line_.substr(at_), takes_blanks_);
+    if (number.reading == Reading::none) return false;
+    place_ = {number, at_, at_ + number.length};
+    ++p_, at_ += number.length;
+    const bool is_point_next = p_ < pattern_.size() && pattern_[p_] == '.';
+    if (line_.substr(at_).starts_with('.') && !is_point_next) ++at_;  // "5." is a number
+    return true;
+  }
+
+  bool takes_unit() {
+    const std::size_t begin = at_ + blanks_at(line_.substr(at_));
+    const auto unit = unit_at(line_.substr(begin));
+    if (!unit || unit->first.unit != unit_) return false;
+    place_.unit = unit->first;
+    place_.unit_word = line_.substr(begin, unit->second);
+    at_ = begin + unit->second;
+    if (pattern_[p_] == unit_here) ++p_;
+    return true;
+  }
+
+  std::string_view pattern_;
+  std::string_view line_;
+  Unit unit_;
+  bool takes_blanks_;
+  std::size_t p_ = 0;
+  std::size_t at_ = 0;
+  Place place_;
+};
+
+/// What stands behind a pattern's number, with one character for the unit that it begins with.
+std::string with_unit_slot(std::string_view behind, Unit unit) {
+  if (unit == Unit::second && behind.empty()) return {unit_may_follow};
+  const std::size_t begin = blanks_at(behind);
+  const auto found = unit_at(behind.substr(begin));
+  if (!found || found->first.unit != unit) return std::string(behind);
+  return unit_here + std::string(behind.substr(begin + found->second));
 }
 
 /// What stands at the beginning of a line, up to where a reader has seen enough.
@@ -124,31 +365,45 @@ NumberPattern::NumberPattern(std::string_view text) : text_(text) {
                                             fmt::join(printed_units(), ", ")));
   unit_ = found->second;
   unit_word_ = word;
-  pattern_ = fmt::format("{}{}{}", text.substr(0, open), number_here, text.substr(close + 1));
-  if (pattern_.find_first_not_of(std::string_view(" *\0", 3)) == std::string::npos)
+  before_ = text.substr(0, open);
+  pattern_ = before_ + number_here + with_unit_slot(text.substr(close + 1), unit_.unit);
+  if (fmt::format("{}{}", before_, text.substr(close + 1)).find_first_not_of(" *") == std::string::npos)
     throw std::invalid_argument("beside the number it needs some text, by which its line is known");
+}
+
+/// What fits first and is a number, otherwise what fits first and is none.
+std::optional<PrintedNumber> NumberPattern::fitting(std::string_view line, bool takes_blanks) const {
+  std::optional<PrintedNumber> none;
+  for (std::size_t start = 0; start < line.size(); ++start) {
+    const auto place = Matching(pattern_, line, unit_.unit, takes_blanks).from(start);
+    if (!place) continue;
+    PrintedNumber found{.text = std::string(line.substr(place->begin, place->end - place->begin)),
+                        .unit_word = place->unit ? std::string(place->unit_word) : unit_word_,
+                        .scale = place->unit ? place->unit->scale : unit_.scale,
+                        .before = std::string(line.substr(0, place->begin)),
+                        .fits = true,
+                        .is_ambiguous = place->number.reading == Reading::ambiguous};
+    const double value = place->number.value * found.scale;
+    if (std::isfinite(value) && !found.is_ambiguous) {
+      found.value = value;
+      return found;
+    }
+    if (!none) none = std::move(found);
+  }
+  return none;
 }
 
 std::optional<PrintedNumber> NumberPattern::find(std::string_view line) const {
   line = line.substr(0, longest_line);
-  std::optional<PrintedNumber> not_finite;
+  std::optional<PrintedNumber> found = fitting(line, false);
+  // "1 234.5 ms" is one number where nothing else makes the line fit.
+  const bool is_bounded = pattern_.back() != number_here && pattern_.back() != unit_may_follow;
+  if (!found && is_bounded && before_.find('*') == std::string::npos) found = fitting(line, true);
+  if (found || before_.find_first_not_of(" *") == std::string::npos) return found;
   for (std::size_t start = 0; start < line.size(); ++start) {
-    const std::string_view rest = line.substr(start);
-    const auto place = read_at(pattern_, rest);
-    if (!place) continue;
-    PrintedNumber found{.text = std::string(rest.substr(place->begin, place->end - place->begin)),
-                        .fits = true};
-    const double value = place->value * unit_.scale;
-    if (std::isfinite(value)) found.value = value;
-    if (found.value) return found;
-    if (!not_finite) not_finite = std::move(found);
-  }
-  if (not_finite) return not_finite;
-  const std::string before = pattern_.substr(0, pattern_.find(number_here));
-  if (before.find_first_not_of(" *") == std::string::npos) return std::nullopt;
-  for (std::size_t start = 0; start < line.size(); ++start) {
-    if (const auto place = read_at(before, line.substr(start)))
-      return PrintedNumber{.text = excerpt(line.substr(start + place->end))};
+    if (const auto place = Matching(before_, line, unit_.unit, false).from(start))
+      return PrintedNumber{.text = excerpt(line.substr(place->end)),
+                           .before = std::string(line.substr(0, place->end))};
   }
   return std::nullopt;
 }

@@ -21,12 +21,17 @@ struct PrintedUnit {
 struct PrintedNumber {
   std::optional<double> value{};  ///< in SI base units, finite
   std::string text{};             ///< as it was printed: the number alone where the rest fits
+  std::string unit_word{};        ///< that it was printed in, or else the pattern's
+  double scale = 1;               ///< of that unit
+  std::string before{};           ///< the line's text before it
   bool fits = false;              ///< all of the pattern does, be the number "nan" or "inf"
+  bool is_ambiguous = false;      ///< "1,234", which may be 1234 and may be 1.234
 };
 
 /// Text with one number in it: "Op Time: {ms} ms". The word in braces is the unit that the number is in; `{}`
 /// is a number without one. A blank stands for one or more blanks or tabs, `*` for any text. It is found
-/// anywhere in a line.
+/// anywhere in a line. Where the text behind the braces is the unit, any unit of its kind fits there, and
+/// where there is no such text, a unit of time may follow: the one that was printed counts.
 class NumberPattern {
  public:
   /// Throws std::invalid_argument with a sentence that says what is wrong.
@@ -41,8 +46,11 @@ class NumberPattern {
   [[nodiscard]] const std::string& unit_word() const { return unit_word_; }
 
  private:
+  [[nodiscard]] std::optional<PrintedNumber> fitting(std::string_view line, bool takes_blanks) const;
+
   std::string text_;
-  std::string pattern_;  ///< the text, with one character for the braces and what they hold
+  std::string before_;   ///< the text before the braces
+  std::string pattern_;  ///< the text, with one character for the braces, and one for a unit behind them
   PrintedUnit unit_;
   std::string unit_word_;
 };

@@ -21,44 +21,61 @@ constexpr std::size_t longest_line = 4096;
 
 /// Less than reading a clock twice takes: of a time in another unit than ns such a number is none.
 constexpr double shortest_time = 1e-7;  // s
+constexpr double nano = 1e-9;
 
 /// Why what was printed is no value of this number; empty: it is one.
 std::string flaw_of(const SuiteNumber& number, const PrintedNumber& found) {
-  const std::string& unit = number.pattern.unit_word();
   if (!found.fits)
     return fmt::format("the program printed \"{}\" where \"{}\" has its number", found.text,
                        number.pattern.text());
-  const std::string text = unit.empty() ? found.text : fmt::format("{} {}", found.text, unit);
+  const std::string text =
+      found.unit_word.empty() ? found.text : fmt::format("{} {}", found.text, found.unit_word);
+  if (found.is_ambiguous)
+    return fmt::format("the program printed {}, whose comma may separate thousands or decimals", text);
   if (!found.value) return fmt::format("the program printed {}, which is no number", text);
   if (!number.is_of_ops()) return {};
   if (*found.value <= 0) return fmt::format("the program printed {}: a time is more than 0", text);
-  if (*found.value < shortest_time && unit != "ns")
+  if (*found.value < shortest_time && found.scale > nano)
     return fmt::format("the program printed {}: no clock can time so little", text);
   return {};
 }
 
-/// One that was printed in that way, or the reason why there is none.
-Measurement printed(const SuiteNumber& number, const std::string& op, const PrintedNumber* found,
+using Lines = std::vector<const PrintedNumber*>;
+
+/// Those that were printed, each a sample; or the reason why there are none.
+Measurement printed(const SuiteNumber& number, const std::string& op, const Lines& lines,
                     std::string absent) {
   Measurement row{.metric = number.metric, .op = op, .source = Source::printed};
-  if (found != nullptr) absent = flaw_of(number, *found);
-  if (found != nullptr && absent.empty())
-    row.samples = {*found->value};
-  else
-    row.absent = std::move(absent);
+  if (!lines.empty()) absent.clear();
+  for (const PrintedNumber* line : lines) {
+    if (absent.empty()) absent = flaw_of(number, *line);
+  }
+  row.absent = std::move(absent);
+  if (!row.absent.empty()) return row;
+  for (const PrintedNumber* line : lines) row.samples.push_back(*line->value);
   return row;
 }
 
-/// Without the sequences that colour a terminal.
-std::string without_colours(std::string_view line) {
+/// How long the sequence is that `text` begins with and that a terminal does not show: colours, character
+/// sets, titles. 0: there is none.
+std::size_t length_of_escape(std::string_view text) {
+  if (!text.starts_with('\x1b') || text.size() < 2) return 0;
+  std::size_t at = 2;
+  if (text[1] == '[') {
+    while (at < text.size() && (text[at] < '@' || text[at] > '~')) ++at;
+    return at + 1;
+  }
+  if (text[1] == ']') return std::min(text.find_first_of("\a\\", at), text.size()) + 1;
+  return text[1] == '(' || text[1] == ')' ? 3 : 2;
+}
+
+/// What a terminal shows of a line.
+std::string without_escapes(std::string_view line) {
   std::string plain;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line.substr(i, 2) != "\x1b[") {
-      plain += line[i];
-      continue;
-    }
-    i += 2;
-    while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
+  while (!line.empty()) {
+    const std::size_t length = length_of_escape(line);
+    if (length == 0) plain += line.front();
+    line.remove_prefix(std::min(line.size(), std::max<std::size_t>(length, 1)));
   }
   return plain;
 }
@@ -77,7 +94,7 @@ class PrintedOutput final : public OutputReader {
       const std::size_t room = longest_line - std::min(longest_line, line_.size());
       line_ += output.substr(0, std::min(end, room));
       if (end == std::string_view::npos) return;
-      read_line();
+      output[end] == '\r' ? read_state() : read_line();
       output.remove_prefix(end + 1);
     }
   }
@@ -91,13 +108,23 @@ class PrintedOutput final : public OutputReader {
   }
 
  private:
-  void read_line() {
-    const std::string line = without_colours(line_);
+  /// What stands in a line until a carriage return lets the program write over it: of a progress bar the last
+  /// state with a number counts.
+  void read_state() {
+    const std::string line = without_escapes(line_);
     is_cut_ = is_cut_ || line_.size() == longest_line;
     line_.clear();
     for (const SuiteNumber& number : of_.suite->numbers) {
-      if (auto found = number.pattern.find(line)) numbers_[number.metric].push_back(*std::move(found));
+      auto found = number.pattern.find(line);
+      if (found && (found->fits || !in_line_[number.metric].fits))
+        in_line_[number.metric] = *std::move(found);
     }
+  }
+
+  void read_line() {
+    read_state();
+    for (auto& [metric, found] : in_line_) numbers_[metric].push_back(std::move(found));
+    in_line_.clear();
   }
 
   /// Returns the ops that it has times of.
@@ -115,7 +142,7 @@ class PrintedOutput final : public OutputReader {
       } else {
         const PrintedNumber* last = last_that_fits(found);
         if (last == nullptr && !found.empty()) last = &found.back();
-        result.measurements.push_back(printed(number, "", last, none));
+        result.measurements.push_back(printed(number, "", last == nullptr ? Lines() : Lines{last}, none));
       }
     }
     return ops;
@@ -123,33 +150,53 @@ class PrintedOutput final : public OutputReader {
 
   /// One a line of an op, in order: lines that the whole pattern fits. Others take part where these are too
   /// few, so that a time that cannot be read gives its op no other op's.
-  static std::vector<const PrintedNumber*> lines_of(const std::vector<PrintedNumber>& found,
-                                                    std::size_t wanted) {
-    std::vector<const PrintedNumber*> fitting, all;
+  static Lines lines_of(const std::vector<PrintedNumber>& found, std::size_t wanted) {
+    Lines fitting, all;
     for (const PrintedNumber& one : found) {
       all.push_back(&one);
       if (one.fits) fitting.push_back(&one);
     }
     const bool others_are_ops =
-        wanted == 0 ? fitting.empty() : fitting.size() < wanted && all.size() == wanted;
+        wanted < 2 ? fitting.empty() : fitting.size() < wanted && all.size() == wanted;
     return others_are_ops ? all : fitting;
   }
 
   std::vector<std::string> add_times(PassResult& result, const SuiteNumber& number,
                                      const std::vector<PrintedNumber>& found, const std::string& none) const {
     std::vector<std::string> ops = of_.suite->ops;
-    const std::vector<const PrintedNumber*> lines = lines_of(found, ops.size());
-    if (ops.empty()) ops = unnamed(lines.size());
-    const bool too_many = lines.size() > ops.size();
+    const Lines lines = lines_of(found, ops.size());
+    std::vector<Lines> of_ops = ops.empty() ? alike(lines) : in_order(lines, ops.size());
+    if (ops.empty()) ops = unnamed(of_ops.size());
     const std::string why =
         !lines.empty()  ? fmt::format("the program printed {} lines with \"{}\", and the suite names {} ops",
                                       lines.size(), number.pattern.text(), ops.size())
         : found.empty() ? none
                         : flaw_of(number, found.front());
+    of_ops.resize(ops.size());
     for (std::size_t i = 0; i < ops.size(); ++i)
-      result.measurements.push_back(
-          printed(number, ops[i], i < lines.size() && !too_many ? lines[i] : nullptr, why));
+      result.measurements.push_back(printed(number, ops[i], of_ops[i], why));
     return ops;
+  }
+
+  /// Lines that say the same before their number are samples of one time.
+  static std::vector<Lines> alike(const Lines& lines) {
+    std::vector<Lines> all;
+    std::map<std::string_view, std::size_t> places;
+    for (const PrintedNumber* line : lines) {
+      const auto [place, is_new] = places.emplace(line->before, all.size());
+      if (is_new) all.emplace_back();
+      all[place->second].push_back(line);
+    }
+    return all;
+  }
+
+  /// A line for each op; none where there are more lines than ops. A single op has all of them.
+  static std::vector<Lines> in_order(const Lines& lines, std::size_t ops) {
+    if (ops == 1) return {lines};
+    std::vector<Lines> all;
+    if (lines.size() > ops) return all;
+    for (const PrintedNumber* line : lines) all.push_back({line});
+    return all;
   }
 
   static std::vector<std::string> unnamed(std::size_t count) {
@@ -175,6 +222,7 @@ class PrintedOutput final : public OutputReader {
   std::filesystem::path path_;  ///< of all that it printed, where that is needed
   std::ofstream file_;
   std::string line_;
+  std::map<std::string, PrintedNumber> in_line_;  ///< of the line that is being printed, by metric
   PrintedNumbers numbers_;
   bool is_cut_ = false;  ///< a line was longer than is read
 };

@@ -195,8 +195,11 @@ test("what cannot be a time is absent with what was printed, and gives its op no
     ["0 ms", "the program printed 0 ms: a time is more than 0"],
     ["-5 ms", "the program printed -5 ms: a time is more than 0"],
     ["1e-06 ms", "the program printed 1e-06 ms: no clock can time so little"],
-    ["1,234.5 ms", 'the program printed "1,234.5 ms" where "op: {ms} ms" has its number'],
-    ["1.2 s", 'the program printed "1.2 s" where "op: {ms} ms" has its number'],
+    ["nan s", "the program printed nan s, which is no number"],
+    ["1,234 ms", "the program printed 1,234 ms, whose comma may separate thousands or decimals"],
+    ["1,23,4 ms", 'the program printed "1,23,4 ms" where "op: {ms} ms" has its number'],
+    ["0x1.34ap+10 ms", 'the program printed "0x1.34ap+10 ms" where "op: {ms} ms" has its number'],
+    ["1.2 kB", 'the program printed "1.2 kB" where "op: {ms} ms" has its number'],
   ]) {
     const [a, b] = times(`echo "op: ${printed}"; echo "op: 2 ms"`);
     assert.equal(a.absent, reason);
@@ -213,13 +216,25 @@ test("lines are read wherever an output is cut, however long it is, and the last
   assert.deepEqual(row(timing("mine/script"), "loss").samples, [1.5]);
 });
 
-test("ops without names are numbered, and a single one is the program", (t) => {
-  const ops = (script) => {
-    const { timing } = run_suite(folder_of(t, { "mprof.toml": script_suite(script, '[numbers]\nop_time = "op {ms}"') }));
-    return timing("mine/script").measurements.filter((m) => m.metric === "op_time").map((m) => m.op);
+test("ops without names are told by what stands before their numbers; lines that are alike are samples of one", (t) => {
+  const ops = (script, more = "") => {
+    const { timing } = run_suite(folder_of(t, { "mprof.toml": script_suite(script, `${more}\n[numbers]\nop_time = "op {ms}"`) }), ["--rounds", "2", "--passes", "timing"]);
+    return timing("mine/script").measurements.filter((m) => m.metric === "op_time").map((m) => [m.op, m.absent ?? m.samples]);
   };
-  assert.deepEqual(ops("echo op 1"), ["program"]);
-  assert.deepEqual(ops("echo op 1; echo op 2"), ["op1", "op2"]);
+  assert.deepEqual(ops("echo op 1"), [["program", [0.001, 0.001]]]);
+  assert.deepEqual(ops("echo op 1; echo op 1"), [["program", [0.001, 0.001, 0.001, 0.001]]]);
+  assert.deepEqual(ops("echo op 1; echo op 2"), [["program", [0.001, 0.002, 0.001, 0.002]]]);
+  assert.deepEqual(ops("echo a op 1; echo b op 2; echo a op 3"), [["op1", [0.001, 0.003, 0.001, 0.003]], ["op2", [0.002, 0.002]]]);
+  assert.deepEqual(ops("echo a op 1; echo b op 2", 'ops = ["only"]'), [["only", [0.001, 0.002, 0.001, 0.002]]]);
+  assert.deepEqual(ops("echo op 1; echo op nan"), [["program", "the program printed nan ms, which is no number"]]);
+});
+
+test("of a line that is written over the last number counts, and what a terminal hides does not", (t) => {
+  const numbers = 'ops = ["a", "b"]\n[numbers]\nop_time = "op: {ms} ms"';
+  const script = String.raw`printf '10 %%\rop: 9 ms\r100 %%\rop: 3 ms\r\n\033]0;title\007\033(B\033[mop:\033[1m 1,234.5\033[0m ms\r\n'`;
+  const { code, err, timing } = run_suite(folder_of(t, { "mprof.toml": script_suite(script, numbers) }), ["--rounds", "1", "--passes", "timing"]);
+  assert.equal(code, 0, err);
+  assert.deepEqual(["a", "b"].map((op) => row(timing("mine/script"), "op_time", op).samples), [[0.003], [1.2345]]);
 });
 
 test("a command verifies what was printed and written; a wrong output has exit code 3 and no times that count", (t) => {

@@ -39,7 +39,7 @@ TEST(NumberPattern, ReadsANumberInItsUnitWhereverItStandsInTheLine) {
   EXPECT_DOUBLE_EQ(*number_in(pattern, "Op Time: 1.5 ms"), 1.5e-3);
   EXPECT_DOUBLE_EQ(*number_in(pattern, "[GPU 0]  Op Time:   +2e3   ms, done"), 2);
   EXPECT_DOUBLE_EQ(*number_in(pattern, "Op Time: no, Op Time: 3 ms"), 3e-3);
-  EXPECT_EQ(number_in(pattern, "Op Time: 1.5 s"), std::nullopt);
+  EXPECT_EQ(number_in(pattern, "Op Time: 1.5 kB"), std::nullopt);
   EXPECT_EQ(number_in(pattern, "Op Time: ms"), std::nullopt);
   EXPECT_EQ(number_in(pattern, ""), std::nullopt);
   EXPECT_DOUBLE_EQ(*number_in(NumberPattern("{%} of the peak"), "reached 93.5 of the peak"), 93.5);
@@ -56,7 +56,7 @@ TEST(NumberPattern, SaysWhatStandsWhereANumberMustBe) {
     EXPECT_EQ(found->value, std::nullopt);
     EXPECT_EQ(found->text, text);
   }
-  for (const char* text : {"1,234.5 ms", "1.234,5 ms", "1 234.5 ms", "1234.5ms", "1.2 s", "0x1p3 ms"}) {
+  for (const char* text : {"1,23,4 ms", "1.23.4 ms", "12345,678.9 ms", "1.2 kB", "0x1p3 ms", "- 5 ms"}) {
     const auto found = pattern.find(std::string("Op Time: ") + text);
     ASSERT_TRUE(found) << text;
     EXPECT_FALSE(found->fits) << text;
@@ -66,6 +66,58 @@ TEST(NumberPattern, SaysWhatStandsWhereANumberMustBe) {
   EXPECT_EQ(pattern.find("Op Time: nan ms, Op Time: 2 ms")->value, 2e-3);
   EXPECT_EQ(pattern.find("Op Time: " + std::string(5000, 'x'))->text.size(), 40U);
   EXPECT_FALSE(NumberPattern("{} left").find("none left")) << "nothing says where it would begin";
+}
+
+TEST(NumberPattern, ReadsOneTimeInManyDresses) {
+  const NumberPattern pattern("Op Time: {ms} ms");
+  for (const char* text :
+       {"1234.5 ms",       "1.2345e+03 ms",   "1.2345E3 ms",     "1.2345D+03 ms",       "+1234.5 ms",
+        "1234.5ms",        "1,234.5 ms",      "1.234,5 ms",      "1234,5 ms",           "1'234.5 ms",
+        "1\u2019234,5 ms", "1 234.5 ms",      "1\u00a0234,5 ms", "1\u202f234.5 ms",     "1_234.5 ms",
+        "01234.50 ms",     "1.2345 s",        "1.2345s",         "1,2345 seconds",      "1.2345 sec",
+        "1234500 \u00b5s", "1234500 \u03bcs", "1,234,500 us",    "1.234.500 us",        "1234500. usec",
+        "1234.5 msec",     "1234.5 MSEC",     "1234500000 ns",   "1234.5 milliseconds", "1.2345 Seconds",
+        "1234.5 ms/image", "1234.5 ms, done", "1 234 500 us",    "1234500 microseconds"}) {
+    const auto found = pattern.find(std::string("Op Time: ") + text);
+    ASSERT_TRUE(found && found->value) << text;
+    EXPECT_DOUBLE_EQ(*found->value, 1.2345) << text;
+  }
+}
+
+TEST(NumberPattern, ACommaBeforeThreeDigitsMayBeEither) {
+  const NumberPattern pattern("Op Time: {ms} ms");
+  for (const char* text : {"1,234", "12,345", "123,456", "+1,234", "1,234e2"}) {
+    const auto found = pattern.find(fmt::format("Op Time: {} ms", text));
+    ASSERT_TRUE(found) << text;
+    EXPECT_TRUE(found->is_ambiguous) << text;
+    EXPECT_EQ(found->value, std::nullopt) << text;
+    EXPECT_EQ(found->text, text);
+  }
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "Op Time: 0,234 ms"), 0.234e-3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "Op Time: 1234,567 ms"), 1.234567);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "Op Time: 1.234 ms"), 1.234e-3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "Op Time: 1,2 ms"), 1.2e-3);
+}
+
+TEST(NumberPattern, APrintedUnitCountsWhereNothingFollowsTheBraces) {
+  const NumberPattern pattern("took {ms}");
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "took 5"), 5e-3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "took 5 s"), 5);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "took 5us."), 5e-6);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "took 5, then 3"), 5e-3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "took 5."), 5e-3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "took 5 steps"), 5e-3);
+  EXPECT_EQ(pattern.find("took 5 s")->unit_word, "s");
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("rate {GB/s} GB/s"), "rate 500 MB/s"), 5e8);
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("took {s}."), "took 5."), 5);
+}
+
+TEST(NumberPattern, TwoNumbersAreNotOne) {
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("batch * {ms} ms"), "batch 1 100 ms"), 0.1);
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("loss {}"), "loss 1 234"), 1);
+  EXPECT_EQ(number_in(NumberPattern("sizes {}"), "sizes 1,2,3"), std::nullopt);
+  EXPECT_EQ(number_in(NumberPattern("{%} of it"), "1,2,3 of it"), std::nullopt);
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("loss {}"), "loss 0.5, 3"), 0.5);
 }
 
 TEST(NumberPattern, AStarStandsForAnyText) {
