@@ -24,6 +24,7 @@
 #include "runner/program/program_run.hpp"
 #include "runner/worker.hpp"
 #include "system/error.hpp"
+#include "system/standard_input.hpp"
 #include "system/watched_program.hpp"
 
 namespace mprof::cli {
@@ -163,11 +164,20 @@ void refuse_program_options(const Arguments& arguments) {
   }
 }
 
+void keep_input(const Arguments& arguments) {
+  if (keep_standard_input() == KeptInput::silent && !arguments.flag("quiet"))
+    fmt::print(
+        stderr,
+        "Standard input is a pipe that gives nothing: programs find it empty. To give them input, write "
+        "it to a file: < FILE\n");
+}
+
 int run_program(const Arguments& arguments) {
   refuse_others_options(arguments);
   const std::optional<Run> baseline =
       arguments.given("baseline") ? std::optional(read_run(arguments.text("baseline"))) : std::nullopt;
   Run run = planned_program_run(request_of(arguments));
+  keep_input(arguments);
   const fs::path out = arguments.given("out") ? fs::path(arguments.text("out"))
                                               : default_result_path(run.started, run.variants.front().id);
   ResultDirectory directory(

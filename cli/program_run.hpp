@@ -18,6 +18,10 @@ namespace mprof::cli {
 /// Throws Error(usage) where one of them was given, and no program.
 void refuse_program_options(const Arguments& arguments);
 
+/// Keeps what a pipe gives on standard input, for each execution of a program, and tells of a pipe that gives
+/// nothing.
+void keep_input(const Arguments& arguments);
+
 /// Runs the program of the command line. Returns mprof's exit code.
 [[nodiscard]] int run_program(const Arguments& arguments);
 

@@ -106,6 +106,7 @@ int run_suite(const Arguments& arguments) {
   const Suite suite = read_suite(arguments.text("suite"));
   Registry registry;
   register_suite(suite, registry);
+  keep_input(arguments);
   const auto measure = [&](Run& run, ResultDirectory& directory) {
     return measure_and_tell(run, directory, arguments, baseline,
                             {.on_interrupt = fmt::format("Go on with: mprof run --suite {} --resume --out {}",

@@ -21,6 +21,7 @@
 #include "system/error.hpp"
 #include "system/programs.hpp"
 #include "system/spawn.hpp"
+#include "system/standard_input.hpp"
 #include "system/started_processes.hpp"
 #include "system/strays.hpp"
 
@@ -50,16 +51,6 @@ class Descriptor {
   int value_;
 };
 
-/// This process's own standard input once more where that is a file; otherwise nothing.
-int standard_input() {
-  struct stat status {};
-  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
-    const int file = ::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) return file;
-  }
-  return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 [[noreturn]] void refuse_start(const std::string& program, int error) {
   const char* const next = error == ENOEXEC ? " Give its interpreter, as in: -- bash " : "";
   throw Error(ExitCode::usage, fmt::format("{} cannot be started: {}.{}{}", program, std::strerror(error),
@@ -83,7 +74,7 @@ class Watch {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) refuse_start(launch.command.front(), errno);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     output_.emplace(ends[0]);
-    const Descriptor written(ends[1]), input(standard_input());
+    const Descriptor written(ends[1]), input(open_standard_input());
     start_ = clock.now();
     pid_ = spawn(launch.command, initial_variables(launch.variables), input.get(), written.get(),
                  written.get(), launch.folder);

@@ -39,10 +39,9 @@ struct ProgramEnd {
   [[nodiscard]] bool succeeded() const { return how == How::exited && code == 0; }
 };
 
-/// Runs it to its end. Its standard input is this process's where that is a file, from its beginning, and
-/// empty otherwise. What it left running is ended with it; in sessions of their own, where adopt_strays() was
-/// called. At the time limit, and when it is interrupted, it is asked to end by SIGTERM, and ended two
-/// seconds later.
+/// Runs it to its end. Its standard input is open_standard_input(). What it left running is ended with it; in
+/// sessions of their own, where adopt_strays() was called. At the time limit, and when it is interrupted, it
+/// is asked to end by SIGTERM, and ended two seconds later.
 ///
 /// Linux counts the memory of whoever starts a program as the program's, so a peak that is not above this
 /// process's own is not known.

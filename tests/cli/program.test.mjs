@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Programs of a user's, run as they are.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { mprof, read_run, start, temporary, validate_run } from "./support.mjs";
+import { mprof, program, read_run, start, temporary, validate_run } from "./support.mjs";
 
 /** Runs `sh -c SCRIPT` as the program; { code, out, err, run, timing } */
 function run_script(t, script, options = [], spawned = {}) {
@@ -137,6 +138,28 @@ test("it has the environment that mprof was given, and in each round its standar
   closeSync(file);
   assert.equal(code, 0, err);
   assert.equal(read_run(out).cases[0].passes[0].outcome.output, "from the file, set, none");
+});
+
+test("a pipe on standard input is kept for each execution, up to a limit, and a silent one is told", (t) => {
+  const run = (input, script, more = []) => {
+    const out = join(temporary(t), "run");
+    const result = mprof(["run", "--rounds", "3", "--passes", "timing", "--out", out, ...more, "--", "sh", "-c", script], { input });
+    return { ...result, timing: existsSync(out) ? read_run(out).cases[0].passes[0] : undefined };
+  };
+  const kept = run("1\n2\n3\n", 'n=0; while read x; do n=$((n + x)); done; echo $n; [ $n = 6 ]');
+  assert.equal(kept.code, 0, kept.err);
+  assert.equal(kept.timing.rounds.length, 3);
+  assert.equal(kept.timing.outcome.output, "6");
+  const large = run(Buffer.alloc(3 << 20, 120), "wc -c");
+  assert.equal(large.timing.outcome.output.trim(), String(3 << 20), "more than a pipe holds");
+  const directory = temporary(t), out = join(directory, "run");
+  const shell = (line) => spawnSync("sh", ["-c", line], { encoding: "utf8", env: { ...process.env, MPROF: program, OUT: out } });
+  const many = shell('head -c 300000000 /dev/zero | "$MPROF" run --rounds 1 --passes timing --out "$OUT" -- true');
+  assert.equal(many.status, 2, many.stderr);
+  assert.match(many.stderr, /it gives more than 256 MiB\. Write it to a file/);
+  assert.ok(!existsSync(out));
+  const silent = shell('sleep 30 | (exec "$MPROF" run --rounds 1 --passes timing --out "$OUT" -- cat; echo $? >&2) & wait $!');
+  assert.match(silent.stderr, /a pipe that gives nothing: programs find it empty/);
 });
 
 test("what is no program is refused with exit code 2, and nothing is written", (t) => {
