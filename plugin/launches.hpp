@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 
 #include <cuda_runtime.h>
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <mprof/plugin.h>
 
@@ -37,6 +40,48 @@ inline void tell(const void* kernel) {
   if (launching != nullptr) launching(kernel, name_of);
 }
 
+/// What the runtime was last asked to do, and what it was asked when it first said that something failed.
+struct Calls {
+  cudaError_t error = cudaSuccess;  ///< of the call that failed first; cudaSuccess: none did
+  std::string failed{};             ///< that call: "cudaMemcpy (host to device, 4096 bytes)"
+  const void* kernel = nullptr;     ///< that was launched last
+  dim3 grid{};
+  dim3 block{};
+};
+
+inline Calls calls;
+
+inline void remember(cudaError_t result, const char* function, const char* direction, std::size_t bytes) {
+  if (result == cudaSuccess || calls.error != cudaSuccess) return;
+  calls.error = result;
+  calls.failed = std::string(function) + " (" + direction + std::to_string(bytes) + " bytes)";
+}
+
+inline std::string text_of(const dim3& size) {
+  return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
+}
+
+/// "conv_kernel (grid 4 x 25 x 100, block 16 x 16 x 1)", of the kernel that was launched last.
+inline std::string last_kernel() {
+  const char* const name = name_of(calls.kernel);
+  char* const plain = name == nullptr ? nullptr : abi::__cxa_demangle(name, nullptr, nullptr, nullptr);
+  std::string text = plain != nullptr ? plain : name != nullptr ? name : "a kernel";
+  std::free(plain);
+  if (const std::size_t arguments = text.find('('); arguments != std::string::npos) text.resize(arguments);
+  return text + " (grid " + text_of(calls.grid) + ", block " + text_of(calls.block) + ")";
+}
+
+/// After each launch.
+inline cudaError_t launched(cudaError_t result, const void* kernel, dim3 grid, dim3 block) {
+  calls.kernel = kernel;
+  calls.grid = grid;
+  calls.block = block;
+  if (result == cudaSuccess || calls.error != cudaSuccess) return result;
+  calls.error = result;
+  calls.failed = "the launch of " + last_kernel();
+  return result;
+}
+
 }  // namespace mprof::plugin::detail
 
 extern "C" {
@@ -49,7 +94,8 @@ cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t
 cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                     std::size_t shared, cudaStream_t stream) {
   mprof::plugin::detail::tell(kernel);
-  return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+  return mprof::plugin::detail::launched(
+      __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream), kernel, grid, block);
 }
 
 // What <<<>>> becomes since CUDA 13. It would go on to cudaLaunchKernel() within the runtime, where one
@@ -63,7 +109,9 @@ cudaError_t __real_cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, 
 cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                                std::size_t shared, cudaStream_t stream) {
   mprof::plugin::detail::tell(kernel);
-  return __real_cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
+  return mprof::plugin::detail::launched(
+      __real_cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream), kernel, grid,
+      block);
 }
 
 cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);

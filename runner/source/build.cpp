@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runner/source/build.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <set>
@@ -14,6 +15,7 @@
 
 #include "inputs/checksum.hpp"
 #include "kernels/sources.hpp"
+#include "runner/source/parts.hpp"
 #include "runner/source/recorded_flags.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -79,6 +81,7 @@ std::vector<std::string> command_of(const Compiler& tool) {
 /// What is known before the source is read by the compiler.
 std::string key_of(const fs::path& source, const Compiler& tool, const BuildSettings& settings) {
   std::string all = source.string() + framed(source, settings) + tool.version;
+  for (const fs::path& other : settings.others) all += "\n" + other.string();
   for (const std::string& word : command_of(tool)) all += "\n" + word;
   for (const std::string& flag : settings.flags) all += "\n" + flag;
   for (const char* variable : compiler_variables)
@@ -149,41 +152,64 @@ class Compilation {
 
   /// The manifest of what the library would be made of. The compiler reads it, and compiles nothing.
   [[nodiscard]] std::string manifest() const {
-    run({"-M", "-MF", rule()});
+    for (std::size_t i = 0; i < settings_.others.size(); ++i) run_other(i, {"-M", "-MF", rule(i + 1)});
+    run_main({"-M", "-MF", rule(0)}, {});
     return manifest_of(files());
   }
 
   /// The library, and its manifest.
   [[nodiscard]] std::pair<fs::path, std::string> library() const {
+    std::vector<std::string> objects;
+    for (std::size_t i = 0; i < settings_.others.size(); ++i) {
+      objects.push_back(path(fmt::format("part{}.o", i)).string());
+      run_other(i, {"-c", "-MD", "-MF", rule(i + 1), "-o", objects.back()});
+    }
     const fs::path library = path("variant.so");
-    run({"-MD", "-MF", rule(), "-o", library.string()});
+    run_main({"-MD", "-MF", rule(0), "-o", library.string()}, objects);
     return {library, manifest_of(files())};
   }
 
  private:
-  [[nodiscard]] fs::path path(const char* name) const { return work_.path() / name; }
-  [[nodiscard]] std::string rule() const { return path("variant.d").string(); }
+  [[nodiscard]] fs::path path(const std::string& name) const { return work_.path() / name; }
+  [[nodiscard]] std::string rule(std::size_t unit) const { return path(fmt::format("{}.d", unit)).string(); }
 
-  void run(const std::vector<std::string>& mode) const {
+  /// The source that is the variant; it alone tells mprof of its launches.
+  void run_main(std::vector<std::string> mode, const std::vector<std::string>& objects) const {
+    if (tool_.is_nvcc) mode.insert(mode.begin(), {"-include", "mprof/calls.hpp"});
+    run(command_of(tool_), source_, mode, unit_, objects);
+  }
+
+  void run_other(std::size_t other, const std::vector<std::string>& mode) const {
     std::vector<std::string> command = command_of(tool_);
+    std::erase(command, "-shared");
+    run(command, settings_.others[other], mode, settings_.others[other], {});
+  }
+
+  void run(std::vector<std::string> command, const fs::path& source, const std::vector<std::string>& mode,
+           const fs::path& unit, const std::vector<std::string>& objects) const {
     command.push_back("-I" + work_.path().string());
     command.insert(command.end(), mode.begin(), mode.end());
-    command.push_back(unit_.string());
+    command.push_back(unit.string());
+    command.insert(command.end(), objects.begin(), objects.end());
     command.insert(command.end(), settings_.flags.begin(), settings_.flags.end());
     const Printed printed = run_program(command, clock_, settings_.limit, settings_.interrupt_fd);
     if (printed.succeeded) return;
     throw Error(
         ExitCode::usage,
-        fmt::format("{} could not compile {}:\n{}", tool_.program.filename().string(), source_.string(),
-                    printed.text.empty() ? "It printed nothing: " + command_line(command) : printed.text));
+        fmt::format(
+            "{} could not compile {}:\n{}{}", tool_.program.filename().string(), source.string(),
+            printed.text.empty() ? "It printed nothing: " + command_line(command) + "\n" : printed.text,
+            advice_on_compiler(printed.text)));
   }
 
   /// What the compiler has read beside mprof's own files; each once, in the order of their names.
   [[nodiscard]] std::vector<std::string> files() const {
     std::set<std::string> own;
-    for (const std::string& file : dependencies_of(read_file(rule()))) {
-      const std::string path = fs::absolute(file).lexically_normal().string();
-      if (!path.starts_with(work_.path().string() + "/")) own.insert(path);
+    for (std::size_t unit = 0; unit <= settings_.others.size(); ++unit) {
+      for (const std::string& file : dependencies_of(read_file(rule(unit)))) {
+        const std::string path = fs::absolute(file).lexically_normal().string();
+        if (!path.starts_with(work_.path().string() + "/")) own.insert(path);
+      }
     }
     return {own.begin(), own.end()};
   }
@@ -231,8 +257,10 @@ LibraryFolder::LibraryFolder() {
 
 BuiltLibrary build_library(const fs::path& source, const BuildSettings& settings, const LibraryFolder& folder,
                            const Clock& clock) {
-  const Compiler tool = find_compiler(source, clock);
+  const auto for_gpu = std::ranges::find(settings.others, fs::path(".cu"), &fs::path::extension);
+  const Compiler tool = find_compiler(for_gpu == settings.others.end() ? source : *for_gpu, clock);
   require_path_for(tool, source);
+  for (const fs::path& other : settings.others) require_path_for(tool, other);
   const std::string key = key_of(source, tool, settings);
   const fs::path entry = folder.path() / digits(key);
   BuiltLibrary built{.compiler = fmt::format("{} ({})", tool.program.string(), tool.version)};

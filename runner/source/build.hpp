@@ -34,11 +34,12 @@ class LibraryFolder {
 };
 
 struct BuildSettings {
-  std::vector<std::string> flags{};          ///< that the user gives, behind mprof's own
-  std::optional<SourceFrame> frame{};        ///< what the source lacks
-  double limit = 1200;                       ///< s
-  std::function<void()> on_compile = [] {};  ///< is called before the compiler is started to do it
-  int interrupt_fd = -1;                     ///< becomes readable when it is to stop; -1: never
+  std::vector<std::string> flags{};             ///< that the user gives, behind mprof's own
+  std::optional<SourceFrame> frame{};           ///< what the source lacks
+  std::vector<std::filesystem::path> others{};  ///< sources that are linked with it
+  double limit = 1200;                          ///< s
+  std::function<void()> on_compile = [] {};     ///< is called before the compiler is started to do it
+  int interrupt_fd = -1;                        ///< becomes readable when it is to stop; -1: never
   /// The checksum that a record gives; empty: the user asks for it. Then the flags are the record's too.
   std::string expected{};
 };

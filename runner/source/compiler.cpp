@@ -121,14 +121,15 @@ std::vector<std::string> options_of(const Compiler& tool) {
     options.insert(options.end(), host.begin(), host.end());
     return options;
   }
-  options.insert(options.end(), {"-lineinfo", "--expt-relaxed-constexpr", "-include", "mprof/launches.hpp"});
+  options.insert(options.end(), {"-lineinfo", "--expt-relaxed-constexpr"});
   // For the GPU that is here; without one, for what every later one can run.
   std::error_code error;
   if (fs::exists("/dev/nvidiactl", error)) options.emplace_back("-arch=native");
   for (const std::string& option : host) options.push_back("-Xcompiler=" + option);
-  for (const char* launch :
-       {"cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"})
-    options.push_back(fmt::format("-Xlinker=--wrap={}", launch));
+  for (const char* call :
+       {"cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC",
+        "cudaMalloc", "cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpyToSymbol"})
+    options.push_back(fmt::format("-Xlinker=--wrap={}", call));
   return options;
 }
 

@@ -15,6 +15,7 @@
 #include "kernels/registry.hpp"
 #include "runner/source/build.hpp"
 #include "system/clock.hpp"
+#include "system/error.hpp"
 #include "system/files.hpp"
 #include "tests/kernels/support.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -35,12 +36,26 @@ class CourseFile : public ::testing::Test {
     ::setenv("CUDA_HOME", (fs::path(MPROF_SOURCE_DIR) / "tests/source/stub_cuda").c_str(), 1);
   }
 
-  std::shared_ptr<const Plugin> plugin(const std::string& sample) {
-    const fs::path source = samples / sample;
+  std::shared_ptr<const Plugin> plugin(const std::string& sample) { return plugin_of(samples / sample); }
+
+  /// A sample's file, with one text of it replaced.
+  std::shared_ptr<const Plugin> plugin_with(const fs::path& sample, const std::string& before,
+                                            const std::string& after) {
+    const fs::path folder = directory.path() / "changed";
+    fs::create_directories(folder);
+    fs::copy(samples / sample.parent_path(), folder, fs::copy_options::overwrite_existing);
+    std::string text = read_file(samples / sample);
+    const std::size_t at = text.find(before);
+    EXPECT_NE(at, std::string::npos) << before;
+    write_file(folder / sample.filename(), text.replace(at, before.size(), after));
+    return plugin_of(folder / sample.filename());
+  }
+
+  std::shared_ptr<const Plugin> plugin_of(const fs::path& source) {
     const LibraryFolder folder;
     BuildSettings settings;
     settings.frame = ConvFamily().frame_of(read_file(source));
-    EXPECT_TRUE(settings.frame) << sample << " was not recognised";
+    EXPECT_TRUE(settings.frame) << source << " was not recognised";
     return std::make_shared<const Plugin>(build_library(source, settings, folder, steady_clock()).library);
   }
 
@@ -94,6 +109,37 @@ TEST_F(CourseFile, IsRightWhateverTheEdition) {
     expect_right(convolution, layers[0].shape(3), 7, 3);
     for (const Shape& shape : convolution.other_shapes()) expect_right(convolution, shape, 3);
     EXPECT_EQ(convolution.other_shapes().size(), sample.has_stride ? 4U : 0U);
+  }
+}
+
+/// What CUDA says is told at the student's function and call, not at a line of mprof's.
+TEST_F(CourseFile, TellsWhichFunctionAndWhichCallFailed) {
+  struct Mistake {
+    const char* before;
+    const char* after;
+    const char* message;
+  };
+  for (const Mistake& mistake :
+       {Mistake{"cudaMemcpy(*device_k_ptr, host_k,", "cudaMemcpy(*device_k_ptr, nullptr,",
+                "CUDA error in conv_forward_gpu_prolog(): cudaMemcpy (host to device, 784 bytes): invalid "
+                "argument"},
+        Mistake{"const dim3 block(TILE, TILE, 1);", "const dim3 block(64, 64, 1);",
+                "CUDA error in conv_forward_gpu(): the launch of kernel_of_the_stub (grid 4 x 100 x 2, block "
+                "64 x 64 x 1): invalid configuration argument"},
+        Mistake{"float sum = 0;", "float sum = 0;\n  __trap();",
+                "CUDA error in conv_forward_gpu(): unspecified launch failure, of a kernel that was launched "
+                "before; the last one is kernel_of_the_stub (grid 4 x 100 x 2, block 8 x 8 x 1)"},
+        Mistake{"cudaMemcpy(host_y, device_y,", "cudaMemcpy(nullptr, device_y,",
+                "CUDA error in conv_forward_gpu_epilog(): cudaMemcpy (device to host, 204800 bytes): invalid "
+                "argument"}}) {
+    SCOPED_TRACE(mistake.after);
+    PluginConvolution convolution(plugin_with("2021/new-forward.cu", mistake.before, mistake.after), {});
+    try {
+      run(convolution, layers[0].shape(2), 1);
+      ADD_FAILURE() << "nothing failed";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), mistake.message);
+    }
   }
 }
 

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <dlfcn.h>
+#include <mprof/calls.hpp>
+#include <mprof/course/faults.hpp>
 #include <mprof/cuda.hpp>
 #include <mprof/variant.hpp>
 
@@ -38,6 +42,41 @@ concept HasStride = HasForward<Interface, int>;
 template <class Interface>
 concept HasStages = HasProlog<Interface, int> || HasProlog<Interface>;
 
+/// Throws what CUDA says, of the student's function that was called last, and of the call there that failed.
+inline void require_success(cudaError_t result, const char* function) {
+  using plugin::detail::calls;
+  if (result == cudaSuccess) {
+    calls.error = cudaSuccess;
+    return;
+  }
+  const std::string why = cudaGetErrorString(result);
+  const bool is_of_call = calls.error == result && !calls.failed.empty();
+  // These are of a kernel that ran before; whatever is called next is told of them.
+  const bool is_of_kernel = result == cudaErrorIllegalAddress || result == cudaErrorLaunchFailure ||
+                            result == cudaErrorMisalignedAddress || result == cudaErrorAssert ||
+                            result == cudaErrorLaunchTimeout || result == cudaErrorIllegalInstruction ||
+                            result == cudaErrorInvalidAddressSpace || result == cudaErrorInvalidPc ||
+                            result == cudaErrorHardwareStackError;
+  std::string message = std::string("CUDA error in ") + function + "(): ";
+  if (is_of_kernel) {
+    message += why + ", of a kernel that was launched before";
+    if (calls.kernel != nullptr) message += "; the last one is " + plugin::detail::last_kernel();
+    if (is_of_call) message += "; the first call that says so is " + calls.failed;
+  } else {
+    message += is_of_call ? calls.failed + ": " + why : why;
+  }
+  calls.error = cudaSuccess;
+  throw std::runtime_error(message);
+}
+
+/// What mprof launches itself is no call of the student's.
+template <class Launch>
+void launch_aside(Launch launch) {
+  const plugin::detail::Calls before = plugin::detail::calls;
+  launch();
+  plugin::detail::calls = before;
+}
+
 /// Words of the output that lie behind this device pointer: streams keep less there than an output. All of
 /// them where the driver does not say.
 inline std::size_t words_behind(const void* pointer, std::size_t output) {
@@ -63,7 +102,7 @@ class GpuConvolution final : public plugin::Op {
  public:
   void prepare(const plugin::Task& task) override {
     task_ = std::make_unique<plugin::Task>(task);
-    prefn_marker_kernel<<<1, 1>>>();
+    launch_aside([] { prefn_marker_kernel<<<1, 1>>>(); });
     if (!is_decided_) decide();
     if (!computes_in_prolog_) prolog();
   }
@@ -75,21 +114,21 @@ class GpuConvolution final : public plugin::Op {
       is_begun_ = true;
     }
     compute();
-    plugin::check(cudaGetLastError());
+    require_success(cudaGetLastError(), "conv_forward_gpu");
   }
 
   void finish() override {
     if (!computes_in_prolog_) epilog();
     end_prolog();
-    do_not_remove_this_kernel<<<1, 1>>>();
-    plugin::check(cudaDeviceSynchronize());
+    launch_aside([] { do_not_remove_this_kernel<<<1, 1>>>(); });
+    require_success(cudaDeviceSynchronize(), "conv_forward_gpu");
   }
 
   void poison_output(std::uint32_t pattern) override {
     end_prolog();
     if (HasStages<Interface> && !computes_in_prolog_) {
       const std::size_t words = words_behind(device_y_, task_->output_elements());
-      if (words > 0) plugin::fill(device_y_, words, pattern);
+      if (words > 0) launch_aside([&] { plugin::fill(device_y_, words, pattern); });
     } else {
       std::fill_n(reinterpret_cast<std::uint32_t*>(task_->output()), task_->output_elements(), pattern);
     }
@@ -104,10 +143,12 @@ class GpuConvolution final : public plugin::Op {
     if constexpr (HasStages<Interface>) {
       constexpr std::uint32_t pattern = 0x7FC0'DEAD;
       prolog();
+      require_success(cudaDeviceSynchronize(), "conv_forward_gpu_prolog");
       const std::size_t words = words_behind(device_y_, task_->output_elements());
-      if (words > 0) plugin::fill(device_y_, words, pattern);
+      if (words > 0) launch_aside([&] { plugin::fill(device_y_, words, pattern); });
       compute();
-      plugin::check(cudaDeviceSynchronize());
+      require_success(cudaGetLastError(), "conv_forward_gpu");
+      require_success(cudaDeviceSynchronize(), "conv_forward_gpu");
       std::vector<std::uint32_t> left(words);
       if (words > 0)
         plugin::check(cudaMemcpy(left.data(), device_y_, words * sizeof(float), cudaMemcpyDeviceToHost));
@@ -142,11 +183,12 @@ class GpuConvolution final : public plugin::Op {
   void prolog() {
     if constexpr (HasStages<Interface>) {
       device_y_ = device_x_ = device_k_ = nullptr;
+      const FaultWords words(*task_, "conv_forward_gpu_prolog");
       with_sizes([&](auto... sizes) {
         interface_.conv_forward_gpu_prolog(task_->output(), x(), k(), &device_y_, &device_x_, &device_k_,
                                            sizes...);
       });
-      plugin::check(cudaGetLastError());
+      require_success(cudaGetLastError(), "conv_forward_gpu_prolog");
     }
   }
 
@@ -155,16 +197,23 @@ class GpuConvolution final : public plugin::Op {
       if constexpr (HasStages<Interface>)
         interface_.conv_forward_gpu(device_y_, device_x_, device_k_, sizes...);
       else
-        interface_.conv_forward_gpu(task_->output(), x(), k(), sizes...);
+        host_compute(sizes...);
     });
+  }
+
+  template <class... Sizes>
+  void host_compute(Sizes... sizes) {
+    const FaultWords words(*task_, "conv_forward_gpu");
+    interface_.conv_forward_gpu(task_->output(), x(), k(), sizes...);
   }
 
   void epilog() {
     if constexpr (HasStages<Interface>) {
+      const FaultWords words(*task_, "conv_forward_gpu_epilog");
       with_sizes([&](auto... sizes) {
         interface_.conv_forward_gpu_epilog(task_->output(), device_y_, device_x_, device_k_, sizes...);
       });
-      plugin::check(cudaGetLastError());
+      require_success(cudaGetLastError(), "conv_forward_gpu_epilog");
     }
   }
 

@@ -19,49 +19,55 @@ struct dim3 {
 };
 inline thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorAssert = 710,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorInvalidAddressSpace = 717,
+  cudaErrorInvalidPc = 718,
+  cudaErrorLaunchFailure = 719
+};
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 using cudaStream_t = void*;
 struct cudaLaunchConfig_t {};
 
-inline const char* cudaGetErrorString(cudaError_t) {
-  return "an error of the stub";
-}
-inline cudaError_t cudaPeekAtLastError() {
-  return cudaSuccess;
-}
-inline cudaError_t cudaGetLastError() {
-  return cudaSuccess;
-}
-inline cudaError_t cudaDeviceSynchronize() {
-  return cudaSuccess;
-}
-template <class T>
-cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-  *pointer = static_cast<T*>(std::malloc(bytes));
-  return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
-}
-inline cudaError_t cudaFree(void* pointer) {
-  std::free(pointer);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
-}
-
 extern "C" {
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaPeekAtLastError();
+cudaError_t cudaGetLastError();
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                               cudaMemcpyKind kind);
+/// Ends the kernel that calls it: whatever synchronizes next is told.
+void __trap();
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);
 }
 
+template <class T>
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+}
+
 namespace stub_cuda {
 
 template <class Body>
 void launch(const void* kernel, Body body, dim3 grid, dim3 block) {
-  cudaLaunchKernel(kernel, grid, block, nullptr, 0, nullptr);
+  if (cudaLaunchKernel(kernel, grid, block, nullptr, 0, nullptr) != cudaSuccess) return;
   gridDim = grid;
   blockDim = block;
   for (unsigned z = 0; z < grid.z; ++z)
