@@ -23,6 +23,7 @@
 #include "runner/begin.hpp"
 #include "runner/plan.hpp"
 #include "runner/shards.hpp"
+#include "runner/source/parts.hpp"
 #include "runner/survey.hpp"
 #include "runner/tuning/tuned_file.hpp"
 #include "system/error.hpp"
@@ -212,7 +213,7 @@ std::vector<PluginSource> sources_to_run(const Arguments& arguments,
   for (const PluginSource& source : sources) {
     const bool is_in_folder = std::ranges::any_of(named.folders, [&](const FamilyFolder& folder) {
       return fs::weakly_canonical(folder.family).parent_path() ==
-             fs::weakly_canonical(source.path).parent_path();
+             fs::weakly_canonical(parts_of(source.path).front()).parent_path();
     });
     if (!is_in_folder) left.push_back(source);
   }
@@ -224,12 +225,12 @@ std::vector<PluginSource> sources_named(const Arguments& arguments, const Plan& 
   if (!arguments.given("source")) return {};
   std::vector<std::string> named;
   for (const fs::path& file : find_sources(arguments.texts("source")).all())
-    named.push_back(fs::absolute(file).lexically_normal().string());
+    named.push_back(fs::absolute(parts_of(file).front()).lexically_normal().string());
   std::vector<std::string> planned;
   std::vector<std::string> needed;
   for (const PluginSource& source : plan.sources) {
-    planned.push_back(source.path);
-    if (!came_along(source, plan)) needed.push_back(source.path);
+    planned.push_back(parts_of(source.path).front().string());
+    if (!came_along(source, plan)) needed.push_back(planned.back());
   }
   const auto holds_all = [](const std::vector<std::string>& paths, const std::vector<std::string>& of) {
     return std::ranges::all_of(of, [&](const auto& path) { return std::ranges::count(paths, path) > 0; });

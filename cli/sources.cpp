@@ -5,16 +5,32 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/interrupts.hpp"
 #include "cli/values.hpp"
+#include "model/precision.hpp"
 #include "runner/worker.hpp"
 #include "system/error.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string precision_names() {
+  return fmt::format("{}", fmt::join(precisions, ", "));
+}
+
+/// Throws Error(usage) for one that mprof does not know.
+std::string precision_of(const Arguments& arguments) {
+  const std::string precision = arguments.text("precision");
+  const std::vector<std::string> known(precisions.begin(), precisions.end());
+  if (precision.empty() || std::ranges::find(known, precision) != known.end()) return precision;
+  throw Error(ExitCode::usage, fmt::format("--precision {}: there is no such precision.{} Use one of {}.",
+                                           precision, did_you_mean(precision, known), precision_names()));
+}
 
 }  // namespace
 
@@ -30,6 +46,10 @@ void add_source_options(std::vector<Option>& options) {
               {"against", "ID", "",
                "Compare the variants of --source with this one. Default: the baselines that they "
                "declare."},
+              {"precision", "NAME", "",
+               "Verify the variants of --source in this precision: " + precision_names() +
+                   ". Default: FP32, or "
+                   "the lower precision that explains the error of each element."},
               {"compiler-flags", "TEXT", "",
                "More options for the compiler of --source, separated by blanks, such as '-lcublas'."}}));
 }
@@ -77,10 +97,11 @@ std::vector<PluginSource> Sources::load(const SourceRequest& request) {
 }
 
 std::vector<PluginSource> Sources::load(const Arguments& arguments) {
-  for (const char* option : {"against", "compiler-flags"}) require_source(arguments, option);
+  for (const char* option : {"against", "compiler-flags", "precision"}) require_source(arguments, option);
   return load({.patterns = arguments.texts("source"),
                .flags = compiler_flags(arguments),
-               .baseline = arguments.text("against")});
+               .baseline = arguments.text("against"),
+               .precision = precision_of(arguments)});
 }
 
 void Sources::reload(Run& run) {

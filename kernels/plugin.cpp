@@ -2,11 +2,13 @@
 #include "kernels/plugin.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "kernels/family_library.hpp"
 #include "kernels/plugin_library.hpp"
+#include "model/precision.hpp"
 #include "system/error.hpp"
 #include "system/strays.hpp"
 
@@ -14,6 +16,12 @@ namespace mprof {
 namespace {
 
 mprof_launching told_of_launches = nullptr;
+
+/// By the id of the variant that it holds.
+std::map<std::string, std::shared_ptr<const Plugin>>& loaded_plugins() {
+  static std::map<std::string, std::shared_ptr<const Plugin>> plugins;
+  return plugins;
+}
 
 ParameterInfo parameter_of(const mprof_parameter& declared) {
   ParameterInfo parameter{.name = plugin_text(declared.name),
@@ -97,13 +105,42 @@ Plugin::Plugin(const std::filesystem::path& library) {
 
 std::optional<std::string> Plugin::impossible(const Parameters& parameters) const {
   if (impossible_ == nullptr) return std::nullopt;
-  const std::vector<mprof_setting> settings = settings_of(parameters);
+  const Parameters known = own(parameters);
+  const std::vector<mprof_setting> settings = settings_of(known);
   const std::string reason = plugin_text(impossible_(settings.data(), settings.size()));
   return reason.empty() ? std::nullopt : std::optional(reason);
 }
 
 std::optional<double> Plugin::tolerance() const {
   return declared_->tolerance > 0 ? std::optional(declared_->tolerance) : std::nullopt;
+}
+
+std::vector<ParameterInfo> Plugin::parameters() const {
+  std::vector<ParameterInfo> all = info_.parameters;
+  const std::string name(precision_parameter);
+  if (std::ranges::find(all, name, &ParameterInfo::name) != all.end()) return all;
+  ParameterInfo& precision = all.emplace_back();
+  precision.name = name;
+  precision.values.assign(precisions.begin(), precisions.end());
+  precision.values.emplace_back();  // nobody declared any
+  return all;
+}
+
+std::optional<std::string> Plugin::precision(const Parameters& parameters) const {
+  const auto found = parameters.find(std::string(precision_parameter));
+  const bool is_declared =
+      found != parameters.end() && std::ranges::find(precisions, found->second) != precisions.end();
+  const bool is_own = std::ranges::find(info_.parameters, precision_parameter, &ParameterInfo::name) !=
+                      info_.parameters.end();
+  if (tolerance() && (is_own || !is_declared)) return std::nullopt;
+  return is_declared ? found->second : std::string();
+}
+
+Parameters Plugin::own(Parameters parameters) const {
+  std::erase_if(parameters, [&](const auto& given) {
+    return std::ranges::find(info_.parameters, given.first, &ParameterInfo::name) == info_.parameters.end();
+  });
+  return parameters;
 }
 
 BoundTask::BoundTask(const PluginTask& task) {
@@ -123,7 +160,8 @@ BoundTask::BoundTask(const PluginTask& task) {
 
 PluginOp::PluginOp(std::shared_ptr<const Plugin> plugin, const Parameters& parameters)
     : plugin_(std::move(plugin)) {
-  const std::vector<mprof_setting> settings = settings_of(parameters);
+  const Parameters known = plugin_->own(parameters);
+  const std::vector<mprof_setting> settings = settings_of(known);
   check(plugin_->functions().create(settings.data(), settings.size(), &op_));
 }
 
@@ -152,6 +190,11 @@ void tell_of_plugin_launches(mprof_launching launching) {
   told_of_launches = launching;
 }
 
+std::optional<std::string> precision_of_plugin(const std::string& id, const Parameters& parameters) {
+  const auto found = loaded_plugins().find(id);
+  return found == loaded_plugins().end() ? std::nullopt : found->second->precision(parameters);
+}
+
 void load_plugin(Registry& registry, const PluginSource& source) {
   if (!source.family.empty()) {
     registry.add(registry.make_family(std::make_shared<const FamilyLibrary>(source.library)));
@@ -167,6 +210,7 @@ void load_plugin(Registry& registry, const PluginSource& source) {
   }
   VariantInfo info = plugin->info();
   info.id = source.variant;
+  loaded_plugins().insert_or_assign(info.id, plugin);
   family->adopt(info.id, plugin);
   registry.add(RegisteredVariant{std::move(info), {}, [plugin](const Parameters& parameters) {
                                    return plugin->impossible(parameters);

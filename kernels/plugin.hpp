@@ -54,10 +54,17 @@ class Plugin {
   /// What it declares of itself: everything but its id and its source file.
   [[nodiscard]] const VariantInfo& info() const { return info_; }
   [[nodiscard]] std::optional<double> tolerance() const;
+  /// Those that it declares, and `precision`, by which mprof knows what its user declares (precision()).
+  [[nodiscard]] std::vector<ParameterInfo> parameters() const;
+  /// In what its outputs may be right that do not meet the tolerance: in what the user or its parameter says,
+  /// or ("") in what is found; nullopt where it asks for a tolerance of its own.
+  [[nodiscard]] std::optional<std::string> precision(const Parameters& parameters) const;
   [[nodiscard]] bool is_for_odd_sizes() const { return (declared_->flags & MPROF_AT_ODD_SIZES) != 0; }
   [[nodiscard]] const mprof_variant& functions() const { return *declared_; }
   /// Why these values of its parameters cannot go together; nullopt where they can, or it does not say.
   [[nodiscard]] std::optional<std::string> impossible(const Parameters& parameters) const;
+  /// The parameters that it knows.
+  [[nodiscard]] Parameters own(Parameters parameters) const;
 
  private:
   const mprof_variant* declared_ = nullptr;
@@ -87,6 +94,10 @@ class PluginOp {
 /// Who is told of the kernels that plug-ins launch, which happens in runtimes of their own; set once, before
 /// one is loaded.
 void tell_of_plugin_launches(mprof_launching launching);
+
+/// Plugin::precision() of the variant `id`; nullopt too where no library holds it.
+[[nodiscard]] std::optional<std::string> precision_of_plugin(const std::string& id,
+                                                             const Parameters& parameters);
 
 /// Adds the variant of a library to the registry, and lets its family know it; or adds the family of a
 /// library. For workers.

@@ -14,6 +14,7 @@
 #include "model/case_file.hpp"
 #include "model/run_file.hpp"
 #include "model/trace/writer.hpp"
+#include "runner/source/parts.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -97,10 +98,14 @@ Run ResultDirectory::load() const {
 
 void ResultDirectory::save_sources(const Run& run) const {
   for (const PluginSource& source : run.plan.sources) {
+    const std::vector<fs::path> parts = parts_of(source.path);
+    const std::string id = source.family.empty() ? source.variant : source.family + "/family";
+    for (std::size_t i = 1; i < parts.size(); ++i)
+      write_file_below(path_, fs::path("kernels") / fmt::format("{}+{}", id, parts[i].filename().string()),
+                       read_file(parts[i]));
     for (const char* ending : {"", ".md", ".svg"}) {
       const fs::path file =
-          *ending == '\0' ? fs::path(source.path) : fs::path(source.path).replace_extension(ending);
-      const std::string id = source.family.empty() ? source.variant : source.family + "/family";
+          *ending == '\0' ? parts.front() : fs::path(parts.front()).replace_extension(ending);
       const fs::path kept = fs::path("kernels") / (id + file.extension().string());
       std::error_code error;
       if (file.extension() != ".so" && fs::is_regular_file(file, error))

@@ -99,9 +99,11 @@ struct PlacedOp {
   [[nodiscard]] OutputToVerify to_verify(const Arrays& arrays, std::span<const float> output,
                                          double tolerance) const {
     const std::string& item = library->info().nouns.item;
+    const std::string& items = library->info().nouns.items;
     const auto bound = std::make_shared<const BoundTask>(task(arrays, {}));
     return {.op = layout.info.name,
             .item = item.empty() ? std::string_view("item") : std::string_view(item),
+            .items = items.empty() ? std::string_view("items") : std::string_view(items),
             .item_size = layout.item_elements,
             .items_in_block = layout.items_in_block,
             .output = output,
@@ -146,6 +148,7 @@ class OpExecution {
   OpExecution(const LoadedOp& loaded, const std::shared_ptr<const Plugin>& plugin,
               const Parameters& parameters)
       : loaded_(loaded),
+        precision_(plugin->precision(parameters)),
         tolerance_(plugin->tolerance().value_or(loaded.op.layout.tolerance)),
         op_(plugin, parameters),
         output_(loaded.op.layout.output_elements()),
@@ -161,12 +164,15 @@ class OpExecution {
     run_stages(
         op.layout.info.name, op_, [&] { op_.prepare(task); }, output_.span(), observer);
     if (trial.proof == Proof::none) return;
-    observer.aside(
-        [&] { verification.push_back(proof_(op.to_verify(arrays, output_.span(), tolerance_), trial)); });
+    observer.aside([&] {
+      verification.push_back(
+          proof_(in_precision(op.to_verify(arrays, output_.span(), tolerance_), precision_), trial));
+    });
   }
 
  private:
   const LoadedOp& loaded_;
+  std::optional<std::string> precision_;
   double tolerance_;
   LibraryOp op_;
   Buffer output_;
@@ -219,7 +225,7 @@ class PluginWorkload final : public Workload {
   std::unique_ptr<Execution> bind(const std::string& variant, const Parameters& parameters) override {
     const auto found = adopted().find(variant);
     if (found == adopted().end()) detail::fail_unknown_variant(variant);
-    const std::vector<ParameterInfo>& declared = found->second->info().parameters;
+    const std::vector<ParameterInfo> declared = found->second->parameters();
     return std::make_unique<PluginExecution>(ops_, found->second,
                                              resolve_parameters(declared, variant, parameters));
   }

@@ -36,11 +36,30 @@ struct Defect {
   }
 };
 
+/// Which items are not right.
+struct WrongItems {
+  std::size_t count = 0;
+  std::size_t first = nowhere;
+  std::size_t last = 0;
+
+  void add(std::size_t item) {
+    ++count;
+    first = std::min(first, item);
+    last = std::max(last, item);
+  }
+  void merge(const WrongItems& other) {
+    count += other.count;
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+};
+
 /// What was found in some items. Merging is commutative, ties go to the lower index: threads change nothing.
 struct Findings {
   Defect never_written;
   Defect non_finite;
   Defect no_reference;  ///< the reference itself is not finite: the op's input was not
+  WrongItems wrong;
   double relative_l2 = 0;
   std::size_t worst_item = nowhere;
   double max_error = 0;
@@ -53,6 +72,7 @@ struct Findings {
       worst_item = item;
     }
   }
+  [[nodiscard]] std::uint64_t defects() const { return non_finite.count + no_reference.count; }
   void add_error(std::size_t index, double error) {
     if (error > max_error || (error == max_error && index < worst_element)) {
       max_error = error;
@@ -63,6 +83,7 @@ struct Findings {
     never_written.merge(other.never_written);
     non_finite.merge(other.non_finite);
     no_reference.merge(other.no_reference);
+    wrong.merge(other.wrong);
     add_item(other.worst_item, other.relative_l2);
     add_error(other.worst_element, other.max_error);
     fingerprint += other.fingerprint;
@@ -72,9 +93,10 @@ struct Findings {
 /// Compares one item, whose first element has the index `offset` in the whole output.
 template <typename Real>
 void compare_item(std::size_t item, std::size_t offset, std::span<const float> output,
-                  std::span<const Real> reference, Findings& findings) {
+                  std::span<const Real> reference, double loosest, Findings& findings) {
   double squared_error = 0;
   double squared_reference = 0;
+  const std::uint64_t defects = findings.defects();
   for (std::size_t i = 0; i < output.size(); ++i) {
     if (!is_finite(output[i])) {
       findings.non_finite.add(offset + i);
@@ -92,7 +114,16 @@ void compare_item(std::size_t item, std::size_t offset, std::span<const float> o
     findings.add_error(offset + i, error);
   }
   // Where the reference is all zeros the error has nothing to be relative to, and counts as it is.
-  findings.add_item(item, std::sqrt(squared_error / (squared_reference > 0 ? squared_reference : 1.0)));
+  const double error = std::sqrt(squared_error / (squared_reference > 0 ? squared_reference : 1.0));
+  findings.add_item(item, error);
+  if (error > loosest || findings.defects() != defects) findings.wrong.add(item);
+}
+
+/// An item that is further off is right in no precision.
+double loosest_tolerance(const OutputToVerify& comparison) {
+  double loosest = comparison.tolerance;
+  for (const Arithmetic& one : comparison.lower) loosest = std::max(loosest, one.tolerance);
+  return loosest;
 }
 
 template <typename Real>
@@ -102,7 +133,7 @@ void compare_block(const OutputToVerify& comparison, std::size_t block, std::spa
   for (std::size_t i = 0; i < comparison.items_in_block; ++i) {
     const std::size_t item = block * comparison.items_in_block + i;
     compare_item(item, item * size, comparison.output.subspan(item * size, size),
-                 reference.subspan(i * size, size), findings);
+                 reference.subspan(i * size, size), loosest_tolerance(comparison), findings);
   }
 }
 
@@ -131,7 +162,7 @@ std::string describe(const Defect& defect, std::string_view what, const OutputTo
 }
 
 /// What is wrong, the plainest cause first; empty when nothing is.
-std::string describe(const Findings& found, const OutputToVerify& comparison) {
+std::string cause(const Findings& found, const OutputToVerify& comparison) {
   if (found.never_written.count != 0) return describe(found.never_written, "were never written", comparison);
   if (found.non_finite.count != 0) return describe(found.non_finite, "are NaN or infinite", comparison);
   if (found.no_reference.count != 0) {
@@ -148,6 +179,19 @@ std::string describe(const Findings& found, const OutputToVerify& comparison) {
   return {};
 }
 
+/// "; only the first 64 of 100 images are right": which items are wrong, of an output of which each was
+/// compared. Empty where all are.
+std::string extent(const WrongItems& wrong, const OutputToVerify& comparison) {
+  const std::size_t items = comparison.output.size() / comparison.item_size;
+  if (wrong.count == 0 || wrong.count == items) return {};
+  if (wrong.first == items - 1) return fmt::format("; all {} but the last are right", comparison.items);
+  if (wrong.count == items - wrong.first)
+    return fmt::format("; only the first {} of {} {} are right", wrong.first, items, comparison.items);
+  if (wrong.count == wrong.last + 1)
+    return fmt::format("; only the last {} of {} {} are right", items - wrong.count, items, comparison.items);
+  return fmt::format("; {} of {} {} are wrong", wrong.count, items, comparison.items);
+}
+
 /// What stands for an output's bits, whatever the order of its items is: that of its items in their order.
 std::string checksum_of(const Findings& found, const OutputToVerify& comparison) {
   return fmt::format("{:016x}", found.fingerprint + comparison.output.size());
@@ -160,7 +204,8 @@ void keep(std::span<const float> values, std::size_t at, float* kept, Findings& 
 }
 
 Verification judge(const Findings& found, const OutputToVerify& comparison, std::uint64_t elements) {
-  const std::string finding = describe(found, comparison);
+  std::string finding = cause(found, comparison);
+  if (elements == comparison.output.size()) finding += extent(found.wrong, comparison);
   return {.op = std::string(comparison.op),
           .passed = finding.empty(),
           .relative_l2 = found.relative_l2,
@@ -172,40 +217,123 @@ Verification judge(const Findings& found, const OutputToVerify& comparison, std:
           .finding = finding};
 }
 
+/// The blocks that are compared: block `of(index)` for each index below `count`.
+struct Blocks {
+  std::size_t count = 0;
+  std::function<std::size_t(std::size_t index)> of;
+};
+
+/// The elements that are further off than this arithmetic allows.
+Defect beyond(const Arithmetic& arithmetic, const OutputToVerify& output, const Blocks& blocks) {
+  Defect all;
+  std::mutex mutex;
+  const std::size_t size = block_size(output);
+  parallel_for(blocks.count, hardware_threads(), [&](std::size_t begin, std::size_t end) {
+    Defect part;
+    for (std::size_t index = begin; index < end; ++index) {
+      const std::size_t block = blocks.of(index);
+      const std::vector<double> right = output.reference(block);
+      const std::vector<Magnitude> magnitudes = output.magnitudes(block, arithmetic);
+      for (std::size_t i = 0; i < size; ++i) {
+        const double error = std::abs(static_cast<double>(output.output[block * size + i]) - right[i]);
+        const bool is_allowed = error <= allowance(arithmetic, magnitudes[i], right[i], output.terms);
+        if (!is_allowed) part.add(block * size + i);
+      }
+    }
+    const std::lock_guard lock(mutex);
+    all.merge(part);
+  });
+  return all;
+}
+
+/// As an output is judged; where it does not meet its tolerance, by the lower arithmetics too.
+Verification judge_in_all(const Findings& found, const OutputToVerify& output, const Blocks& blocks) {
+  Verification judged = judge(found, output, blocks.count * block_size(output));
+  if (judged.passed && !output.precision.empty() && !output.lower.empty())
+    judged.tolerance = output.lower.front().tolerance;
+  if (judged.passed || found.defects() != 0) return judged;
+  std::string beyond_words;
+  for (const Arithmetic& arithmetic : output.lower) {
+    if (found.relative_l2 > arithmetic.tolerance) continue;
+    const Defect further = beyond(arithmetic, output, blocks);
+    if (further.count == 0) {
+      judged.passed = true;
+      judged.tolerance = arithmetic.tolerance;
+      judged.finding.clear();
+      return judged;
+    }
+    beyond_words = fmt::format("; no lower precision explains it: {}",
+                               describe(further, "are further off than it allows", output));
+  }
+  judged.finding += beyond_words;
+  return judged;
+}
+
 Verification verify_some(const OutputToVerify& comparison, std::uint64_t seed) {
   constexpr std::size_t enough_elements = 1 << 20;
   const std::size_t size = block_size(comparison);
   const std::size_t blocks = comparison.output.size() / size;
-  const std::size_t some = std::clamp<std::size_t>(enough_elements / size, 1, blocks);
-  const Findings found = compare(some, [&](std::size_t index, Findings& findings) {
-    const std::size_t block = random_bits(seed + index) % blocks;
+  const Blocks some{std::clamp<std::size_t>(enough_elements / size, 1, blocks),
+                    [=](std::size_t index) { return random_bits(seed + index) % blocks; }};
+  const Findings found = compare(some.count, [&](std::size_t index, Findings& findings) {
+    const std::size_t block = some.of(index);
     compare_block<double>(comparison, block, comparison.reference(block), findings);
   });
-  return judge(found, comparison, some * size);
+  return judge_in_all(found, comparison, some);
+}
+
+Blocks all_blocks(const OutputToVerify& output) {
+  return {output.output.size() / block_size(output), [](std::size_t index) { return index; }};
+}
+
+/// Whether an output that was as precise as this is right here too.
+bool is_precise_enough(const Verification& verified, const OutputToVerify& output) {
+  if (verified.tolerance <= output.tolerance) return true;
+  return std::ranges::any_of(
+      output.lower, [&](const Arithmetic& arithmetic) { return verified.tolerance <= arithmetic.tolerance; });
 }
 
 }  // namespace
 
 Verification verify(const OutputToVerify& comparison) {
-  const std::size_t blocks = comparison.output.size() / block_size(comparison);
-  const Findings found = compare(blocks, [&](std::size_t block, Findings& findings) {
+  const Blocks blocks = all_blocks(comparison);
+  const Findings found = compare(blocks.count, [&](std::size_t block, Findings& findings) {
     compare_block<double>(comparison, block, comparison.reference(block), findings);
   });
-  return judge(found, comparison, comparison.output.size());
+  return judge_in_all(found, comparison, blocks);
 }
 
 Verification OutputProof::operator()(const OutputToVerify& output, const Trial& trial) {
   const std::size_t first = turning_.first(trial.turn);
-  if (trial.proof == Proof::some_items || trial.unseen) return verify_some(output, trial.seed);
+  if (trial.proof == Proof::some_items || trial.unseen) return verify_some(as_precise(output), trial.seed);
   if (trial.proof == Proof::as_before && kept_ != nullptr) return verify_as_before(output, first);
-  if (const std::optional<Verification> verified = verify_same_bits(output, trial)) return *verified;
-  return verify_and_keep(output, first);
+  std::optional<Verification> verified = verify_same_bits(output, trial);
+  if (!verified) verified = verify_and_keep(output, first);
+  if (verified->passed) right_ = verified;
+  return *verified;
+}
+
+OutputToVerify in_precision(OutputToVerify output, const std::optional<std::string>& precision) {
+  if (!precision) return output;
+  output.precision = *precision;
+  output.lower = arithmetics_of(*precision);
+  if (output.magnitudes) return output;
+  // Nothing says how large the products are: a tolerance must do, and only where the user asks for it.
+  if (!precision->empty()) output.tolerance = loosest_tolerance(output);
+  output.lower.clear();
+  return output;
+}
+
+OutputToVerify OutputProof::as_precise(OutputToVerify output) const {
+  if (!right_) return output;
+  std::erase_if(output.lower, [&](const Arithmetic& one) { return one.tolerance > right_->tolerance; });
+  return output;
 }
 
 std::optional<Verification> OutputProof::verify_same_bits(const OutputToVerify& output, const Trial& trial) {
   const auto before = std::ranges::find(trial.verified, output.op, &Verification::op);
   if (before == trial.verified.end() || !before->passed || before->checksum.empty() ||
-      before->elements != output.output.size() || before->tolerance > output.tolerance)
+      before->elements != output.output.size() || !is_precise_enough(*before, output))
     return std::nullopt;
   kept_ = std::make_unique_for_overwrite<float[]>(output.output.size());
   const std::size_t size = block_size(output);
@@ -233,7 +361,7 @@ Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::siz
     keep(output.output.subspan(block * size, size), turning_.item(first, block) * size, kept_.get(),
          findings);
   });
-  Verification verified = judge(found, output, output.output.size());
+  Verification verified = judge_in_all(found, output, all_blocks(output));
   verified.checksum = checksum_of(found, output);
   if (!verified.passed) kept_.reset();
   return verified;
@@ -241,13 +369,15 @@ Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::siz
 
 Verification OutputProof::verify_as_before(const OutputToVerify& output, std::size_t first) const {
   const std::size_t size = block_size(output);
+  OutputToVerify beside = output;
+  if (right_) beside.tolerance = right_->tolerance;
   const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
     const std::span<const float> before(kept_.get() + turning_.item(first, block) * size, size);
     // Most ops give the same bits again, which are compared as fast as memory is read.
     if (std::memcmp(output.output.data() + block * size, before.data(), before.size_bytes()) == 0) return;
-    compare_block<float>(output, block, before, findings);
+    compare_block<float>(beside, block, before, findings);
   });
-  return judge(found, output, output.output.size());
+  return judge(found, beside, output.output.size());
 }
 
 }  // namespace mprof

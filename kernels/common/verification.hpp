@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/lower_precision.hpp"
 #include "kernels/common/turning.hpp"
 #include "kernels/workload.hpp"
 #include "model/run.hpp"
@@ -21,18 +22,32 @@ namespace mprof {
 struct OutputToVerify {
   std::string_view op{};
   std::string_view item{};         ///< "image", as in "the relative L2 error of image 3"
+  std::string_view items{};        ///< "images"
   std::size_t item_size = 1;       ///< elements
   std::size_t items_in_block = 1;  ///< so that many small items cost no call each
   std::span<const float> output{};
-  double tolerance = 0;  ///< the largest relative L2 error of an item that still counts as right
+  double tolerance = 0;     ///< the largest relative L2 error of an item that still counts as right
+  std::string precision{};  ///< that was declared; empty: none was
+  /// In what else an output may be right that does not meet `tolerance`, the tightest first.
+  std::vector<Arithmetic> lower{};
   /// What block `block` should hold, in double precision. Called from several threads.
   std::function<std::vector<double>(std::size_t block)> reference{};
   /// Where the element of this index of `output` is: "[image 3, map 0, row 4, column 4]".
   std::function<std::string(std::size_t element)> place{};
+  /// The magnitudes of the products that each element of block `block` adds up, in an arithmetic, and how
+  /// many these are. Called from several threads; needed where there is a lower one.
+  std::function<std::vector<Magnitude>(std::size_t block, const Arithmetic& arithmetic)> magnitudes{};
+  std::size_t terms = 0;
 };
 
-/// Passes when every element was written and is finite and no item's relative L2 error exceeds the tolerance.
+/// Passes when every element was written and is finite and no item's relative L2 error exceeds the tolerance;
+/// or where one of the lower arithmetics explains the error of each element: its tolerance is the one met
+/// then.
 [[nodiscard]] Verification verify(const OutputToVerify& output);
+
+/// The output as it is to be verified where its precision was declared, or is found ("") in what the error of
+/// each element shows. nullopt: by its tolerance alone.
+[[nodiscard]] OutputToVerify in_precision(OutputToVerify output, const std::optional<std::string>& precision);
 
 /// Shows what is asked of one op's outputs, in all executions of a process. Blocks are what is turned.
 class OutputProof {
@@ -51,9 +66,12 @@ class OutputProof {
   [[nodiscard]] std::optional<Verification> verify_same_bits(const OutputToVerify& output,
                                                              const Trial& trial);
   [[nodiscard]] Verification verify_as_before(const OutputToVerify& output, std::size_t first) const;
+  /// What comes after an output that was right must be so in the same precision.
+  [[nodiscard]] OutputToVerify as_precise(OutputToVerify output) const;
 
   Turning turning_;
-  std::unique_ptr<float[]> kept_;  ///< all blocks of it, in the order of turn 0; null: none was right
+  std::optional<Verification> right_;  ///< of the output that was verified first
+  std::unique_ptr<float[]> kept_;      ///< all blocks of it, in the order of turn 0; null: none was right
 };
 
 }  // namespace mprof

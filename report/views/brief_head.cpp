@@ -2,7 +2,6 @@
 #include "report/views/brief_head.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "report/wording/advice.hpp"
 #include "report/wording/judgement.hpp"
 #include "report/wording/kernels.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/sanitizer.hpp"
 #include "report/wording/why.hpp"
 
@@ -44,15 +44,9 @@ std::string over_text(const SpeedUp& over, const std::string& other) {
   return text;
 }
 
-std::string upper_case(std::string name) {
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return name;
-}
-
 /// "TF32", where a parameter of the case says so.
 std::string precision_name(const CaseResult& result) {
-  return upper_case(number_format_of(result));
+  return mprof::precision_name(number_format_of(result));
 }
 
 /// " in TF32"
@@ -231,7 +225,7 @@ std::string nearness_sentence(const FamilyResult& family, const Best& best) {
 /// "FP32, tolerance 1.0e-5"; without the name where nobody says it.
 std::string precision_text(const Precision& precision) {
   std::vector<std::string> parts;
-  if (!precision.format.empty()) parts.push_back(upper_case(precision.format));
+  if (!precision.format.empty()) parts.push_back(mprof::precision_name(precision.format));
   if (precision.tolerance) parts.push_back("tolerance " + format::scientific(*precision.tolerance));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -414,7 +408,7 @@ std::string devices_sentence(const FamilyResult& family, const Brief& brief) {
 }  // namespace
 
 std::string precision_label(const Precision& precision) {
-  if (!precision.format.empty()) return upper_case(precision.format);
+  if (!precision.format.empty()) return mprof::precision_name(precision.format);
   return precision.tolerance ? format::scientific(*precision.tolerance) : "";
 }
 

@@ -12,6 +12,7 @@
 #include "report/views/views.hpp"
 #include "report/wording/comparison.hpp"
 #include "report/wording/judgement.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -127,6 +128,16 @@ Cell error_cell(const Verification& verification) {
       .valued(verification.relative_l2);
 }
 
+/// "2.0e-3"; "1.0e-5 → 2.0e-3, right in FP16 or TF32" where the two runs were not verified alike.
+Cell tolerance_cell(const Verification& a, const Verification& b) {
+  std::string text = format::scientific(b.tolerance);
+  if (a.tolerance != b.tolerance) {
+    text = fmt::format("{} → {}", format::scientific(a.tolerance), text);
+    if (const std::string right = right_in(b); !right.empty()) text += ", " + right;
+  }
+  return Cell::figure(text).valued(b.tolerance);
+}
+
 Table verification_table(const Comparison& comparison) {
   Table table("verification", "Errors against the reference that changed");
   table.text("Case").text("Op").numbers("A").numbers("B").numbers("Tolerance");
@@ -134,7 +145,7 @@ Table verification_table(const Comparison& comparison) {
     for (const VerificationComparison& changed : c->verifications) {
       table.row({Cell::words(compared_name(*c)), Cell::words(changed.op), error_cell(changed.a),
                  error_cell(changed.b).noted(format::one_line(changed.b.finding)),
-                 Cell::figure(format::scientific(changed.b.tolerance)).valued(changed.b.tolerance)});
+                 tolerance_cell(changed.a, changed.b)});
     }
   }
   return table;

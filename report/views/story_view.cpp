@@ -6,6 +6,7 @@
 #include "report/analysis/judgement/verification.hpp"
 #include "report/text/format.hpp"
 #include "report/views/variant_parts.hpp"
+#include "report/wording/precision.hpp"
 
 /// How a variant works: its story, its code, how its correctness was shown, what its author expected.
 namespace mprof {
@@ -96,10 +97,12 @@ std::string verified_sentence(const FamilyResult& family, const VariantResult& v
                        wrong ? ", and was wrong" : "");
   }
   if (sum.outputs == 0) return "No output of it was verified in this run.";
+  const std::string right = right_in(*sum.worst);
   return fmt::format(
       "In this run {} of {} passed; the largest relative L2 error of {} is {}, the tolerance {}.", sum.passed,
       format::plural(sum.outputs, "verification"), family.words.an_item(),
-      format::scientific(sum.worst->relative_l2), format::scientific(sum.worst->tolerance));
+      format::scientific(sum.worst->relative_l2),
+      format::scientific(sum.worst->tolerance) + (right.empty() ? "" : ": " + right));
 }
 
 /// The qualities at the largest problem, beside its baseline's.

@@ -19,6 +19,7 @@
 #include "report/views/table.hpp"
 #include "report/wording/findings.hpp"
 #include "report/wording/judgement.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -64,6 +65,7 @@ Cell status_cell(const CaseResult& result) {
   Cell cell = Cell::words(status_text(result));
   if (!result.ok() && result.total_time && !result.reason.empty())
     cell.note = fmt::format("{}: {}", to_string(result.status), format::one_line(result.reason));
+  if (cell.note.empty()) cell.note = precision_note(result);
   return cell;
 }
 

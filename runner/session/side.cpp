@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "runner/source/parts.hpp"
 #include "system/error.hpp"
 #include "system/programs.hpp"
 #include "system/suggest.hpp"
@@ -33,7 +34,7 @@ std::optional<SessionSide> source_side(const std::string& name, const std::strin
                                        const std::vector<PluginSource>& sources) {
   std::error_code error;
   for (const PluginSource& source : sources) {
-    if (fs::equivalent(source.path, name, error))
+    if (fs::equivalent(parts_of(source.path).front(), parts_of(name).front(), error))
       return SessionSide{.name = name, .variant = source.variant, .program = program};
   }
   return std::nullopt;

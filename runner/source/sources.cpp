@@ -12,7 +12,9 @@
 #include <glob.h>
 
 #include "inputs/checksum.hpp"
+#include "model/precision.hpp"
 #include "runner/source/description.hpp"
+#include "runner/source/parts.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/suggest.hpp"
@@ -23,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The files of a glob in the order of their names; a name without a file stands for itself.
-std::vector<fs::path> expanded(const std::string& pattern) {
+std::vector<fs::path> expanded_one(const std::string& pattern) {
   std::error_code error;
   if (fs::exists(pattern, error)) return {pattern};
   ::glob_t found{};
@@ -33,6 +35,31 @@ std::vector<fs::path> expanded(const std::string& pattern) {
   }
   ::globfree(&found);
   return files;
+}
+
+[[noreturn]] void refuse_missing(const std::string& pattern) {
+  throw Error(ExitCode::usage, fmt::format("--source {}: there is no such file.", pattern));
+}
+
+/// "op_*/forward.cu+matmul.cu": the first file may be a glob, and the others lie beside each of its files, or
+/// here.
+std::vector<fs::path> expanded(const std::string& pattern) {
+  const std::vector<fs::path> parts = parts_of(pattern);
+  std::vector<fs::path> sources;
+  std::error_code error;
+  for (const fs::path& first : expanded_one(parts.front().string())) {
+    std::vector<fs::path> found{first};
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      const fs::path beside = first.parent_path() / parts[i];
+      found.push_back(fs::exists(beside, error) ? beside : parts[i]);
+      if (!fs::exists(found.back(), error)) refuse_missing(parts[i].string());
+      if (!is_source_name(found.back()))
+        throw Error(ExitCode::usage, fmt::format("--source {}: {} is no source (.cu, .cpp, .cc, .cxx).",
+                                                 pattern, found.back().string()));
+    }
+    sources.push_back(joined(found));
+  }
+  return sources;
 }
 
 void require_source(const std::string& pattern, const fs::path& file) {
@@ -61,7 +88,9 @@ std::optional<SourceFrame> frame_of(const fs::path& source, const Registry& regi
 PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
                    const std::optional<SourceFrame>& frame, const SourceContext& context,
                    const std::string& expected = {}) {
-  PluginSource source{.path = fs::absolute(file).lexically_normal().string(), .flags = flags};
+  std::vector<fs::path> parts = parts_of(file);
+  for (fs::path& part : parts) part = fs::absolute(part).lexically_normal();
+  PluginSource source{.path = joined(parts).string(), .flags = flags};
   if (is_library_name(file)) {
     source.library = source.path;
     source.checksum = sha256_of_file(source.path);
@@ -69,14 +98,21 @@ PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
   }
   const BuildSettings settings{.flags = flags,
                                .frame = frame,
+                               .others = {parts.begin() + 1, parts.end()},
                                .on_compile = [&] { context.on_compile(file); },
                                .interrupt_fd = context.interrupt_fd,
                                .expected = expected};
-  const BuiltLibrary library = build_library(source.path, settings, context.folder, context.clock);
+  const BuiltLibrary library = build_library(parts.front(), settings, context.folder, context.clock);
   source.library = library.library.string();
   source.checksum = library.checksum;
   source.compiler = library.compiler;
   return source;
+}
+
+/// A source that says nothing of mprof, and has no shape that a family knows: other sources may need it.
+bool may_be_helper(const fs::path& file, const Registry& registry) {
+  return parts_of(file).size() == 1 && is_source_name(file) && !frame_of(file, registry) &&
+         read_file(file).find("mprof") == std::string::npos;
 }
 
 Asking asking(const SourceContext& context) {
@@ -126,6 +162,20 @@ void require_baseline(const VariantInfo& info, const std::string& path,
                           path, info.family, did_you_mean(info.family, known), fmt::join(known, ", ")));
 }
 
+/// A parameter of one value, as variants of mprof's own have it.
+void declare_precision(VariantInfo& info, const std::string& precision) {
+  const std::string name(precision_parameter);
+  if (std::ranges::find(info.parameters, name, &ParameterInfo::name) != info.parameters.end()) {
+    throw Error(ExitCode::usage,
+                fmt::format("--precision {0}: {1} has a parameter of that name: use --set precision={0}.",
+                            precision, info.id));
+  }
+  info.parameters.push_back({.name = name,
+                             .meaning = "in which its outputs are verified, as its user declares",
+                             .default_value = precision,
+                             .values = {precision}});
+}
+
 void add(VariantInfo info, const std::string& path, Registry& registry) {
   if (registry.variant(info.id) != nullptr) {
     throw Error(
@@ -135,8 +185,9 @@ void add(VariantInfo info, const std::string& path, Registry& registry) {
   registry.add(RegisteredVariant{std::move(info), {}, {}});
 }
 
+/// That of a variant's file: of several the first one's.
 fs::path folder_of(const fs::path& file) {
-  return fs::weakly_canonical(file).parent_path();
+  return fs::weakly_canonical(parts_of(file).front()).parent_path();
 }
 
 /// Builds and registers one source after another; all or none of them.
@@ -155,11 +206,24 @@ class Loader {
 
   void add_folder(const FamilyFolder& folder) {
     const std::string family = add_family(folder.family);
-    for (const fs::path& file : folder.variants) add_variant(file, variant_name(file), family);
+    for (const fs::path& file : folder.variants)
+      add_variant(file, variant_name(file), family, request_.precision);
+  }
+
+  /// Whether a variant took this file along.
+  [[nodiscard]] bool has_part(const fs::path& file) const {
+    return std::ranges::any_of(sources_, [&](const PluginSource& source) {
+      return std::ranges::any_of(parts_of(source.path), [&](const fs::path& part) {
+        std::error_code error;
+        return fs::equivalent(part, file, error);
+      });
+    });
   }
 
   /// A file that may be of any family. Of one of the user's own it is called what it is called in its folder.
-  void add_file(const fs::path& file, const std::string& name) { add_variant(file, name, ""); }
+  void add_file(const fs::path& file, const std::string& name) {
+    add_variant(file, name, "", request_.precision);
+  }
 
   std::vector<PluginSource> done() {
     add_baselines_beside();
@@ -191,12 +255,13 @@ class Loader {
   }
 
   /// `family`: of which it must be; empty: of any.
-  void add_variant(const fs::path& file, const std::string& name, const std::string& family) {
+  void add_variant(const fs::path& file, const std::string& name, const std::string& family,
+                   const std::string& precision) {
     const bool is_text = is_source_name(file);
-    const std::optional<SourceFrame> frame =
-        is_text && family.empty() ? frame_of(file, context_.registry) : std::optional<SourceFrame>();
-    PluginSource source = built(file, request_.flags, frame, context_);
-    VariantInfo info = described_variant(source, asking(context_));
+    const std::optional<SourceFrame> frame = is_text && family.empty()
+                                                 ? frame_of(parts_of(file).front(), context_.registry)
+                                                 : std::optional<SourceFrame>();
+    auto [source, info] = built_and_described(file, frame);
     if (!family.empty() && info.family != family) {
       throw Error(ExitCode::usage,
                   fmt::format("{}: its variant is of the family \"{}\", and its folder is the "
@@ -206,11 +271,12 @@ class Loader {
     const std::optional<fs::path> beside = family_beside(info, file);
     const auto folder = folders_.find(info.family);
     const bool is_at_home = beside || (folder != folders_.end() && folder->second == folder_of(file));
-    const std::string own_name = is_at_home ? variant_name(file) : name;
+    const std::string own_name = is_at_home ? variant_name(parts_of(file).front()) : name;
     info.id = source.variant = info.family + "/" + own_name;
     // Several files of one shape declare the same title.
     if (frame) info.title = fmt::format("{} ({})", own_name, info.title);
-    if (is_text) info.source_file = info.id + file.extension().string();
+    if (is_text) info.source_file = info.id + parts_of(file).front().extension().string();
+    if (!precision.empty()) declare_precision(info, precision);
     if (!request_.baseline.empty()) info.baseline = baseline_id(request_.baseline, info);
     if (info.baseline == info.id) info.baseline.clear();
     const VariantInfo declared = info;
@@ -222,6 +288,30 @@ class Loader {
           ExitCode::usage,
           fmt::format("{}: its variant is of the family \"{}\", and the one beside it, {}, is \"{}\".",
                       source.path, declared.family, beside->filename().string(), found));
+    }
+  }
+
+  /// A file that lacks a function takes along the file beside it that has it. Throws Error(usage) with what
+  /// to add where there is none.
+  [[nodiscard]] std::pair<PluginSource, VariantInfo> built_and_described(
+      const fs::path& file, const std::optional<SourceFrame>& frame) const {
+    std::vector<fs::path> parts = parts_of(file);
+    while (true) {
+      try {
+        PluginSource source = built(joined(parts), request_.flags, frame, context_);
+        VariantInfo info = described_variant(source, asking(context_));
+        return {std::move(source), std::move(info)};
+      } catch (const Error& error) {
+        const auto symbol = undefined_symbol(error.what());
+        if (!symbol || !is_source_name(file)) throw;
+        const std::vector<fs::path> found = definers(*symbol, parts, context_.registry);
+        if (found.size() != 1) {
+          const std::string why = error.what();
+          throw Error(error.code(), fmt::format("{}{}{}", why, why.ends_with('\n') ? "" : "\n",
+                                                advice_on_symbol(*symbol, parts, found)));
+        }
+        parts.push_back(found.front());
+      }
     }
   }
 
@@ -245,7 +335,7 @@ class Loader {
       const std::vector<fs::path> files = read_family_folder(folder->second).variants;
       const auto file = std::ranges::find_if(
           files, [&](const fs::path& other) { return family + "/" + variant_name(other) == baseline; });
-      if (file != files.end()) add_variant(*file, variant_name(*file), family);
+      if (file != files.end()) add_variant(*file, variant_name(*file), family, "");
     }
   }
 
@@ -270,8 +360,7 @@ FoundSources find_sources(const std::vector<std::string>& patterns) {
   std::set<fs::path> seen;
   for (const std::string& pattern : patterns) {
     const std::vector<fs::path> found = expanded(pattern);
-    if (found.empty())
-      throw Error(ExitCode::usage, fmt::format("--source {}: there is no such file.", pattern));
+    if (found.empty()) refuse_missing(pattern);
     for (const fs::path& file : found) {
       std::error_code error;
       if (!seen.insert(fs::weakly_canonical(file)).second) continue;
@@ -302,12 +391,13 @@ std::vector<fs::path> FoundSources::all() const {
 
 std::vector<std::string> names_of(const std::vector<fs::path>& files) {
   std::map<std::string, std::size_t> stems;
-  for (const fs::path& file : files) ++stems[variant_name(file)];
+  for (const fs::path& file : files) ++stems[variant_name(parts_of(file).front())];
   std::vector<std::string> names;
   std::map<std::string, fs::path> taken;
   for (const fs::path& file : files) {
-    std::string name = variant_name(file);
-    const fs::path folder = fs::absolute(file).lexically_normal().parent_path().filename();
+    const fs::path first = parts_of(file).front();
+    std::string name = variant_name(first);
+    const fs::path folder = fs::absolute(first).lexically_normal().parent_path().filename();
     if (stems[name] > 1 && !folder.empty()) name = as_name(folder.string());
     if (const auto [other, is_new] = taken.emplace(name, file); !is_new)
       refuse_same_name(other->second, file, name);
@@ -318,10 +408,19 @@ std::vector<std::string> names_of(const std::vector<fs::path>& files) {
 
 std::vector<PluginSource> load_sources(const SourceRequest& request, const SourceContext& context) {
   const FoundSources found = find_sources(request.patterns);
-  const std::vector<std::string> names = names_of(found.files);
+  std::vector<fs::path> variants, helpers;
+  for (const fs::path& file : found.files)
+    (may_be_helper(file, context.registry) ? helpers : variants).push_back(file);
   Loader loader(request, context);
   for (const FamilyFolder& folder : found.folders) loader.add_folder(folder);
-  for (std::size_t i = 0; i < names.size(); ++i) loader.add_file(found.files[i], names[i]);
+  const auto add = [&](const std::vector<fs::path>& files) {
+    const std::vector<std::string> names = names_of(files);
+    for (std::size_t i = 0; i < names.size(); ++i) loader.add_file(files[i], names[i]);
+  };
+  add(variants);
+  // What no variant took along must be one itself.
+  std::erase_if(helpers, [&](const fs::path& file) { return loader.has_part(file); });
+  add(helpers);
   return loader.done();
 }
 
@@ -332,7 +431,7 @@ void reload_sources(Run& run, const SourceContext& context) {
     if (variant == nullptr && family == nullptr)
       throw Error(ExitCode::usage, fmt::format("the run's record does not say what {} is.", recorded.path));
     const std::optional<SourceFrame> frame = variant != nullptr && is_source_name(recorded.path)
-                                                 ? frame_of(recorded.path, context.registry)
+                                                 ? frame_of(parts_of(recorded.path).front(), context.registry)
                                                  : std::optional<SourceFrame>();
     require_checksum(recorded);
     const PluginSource now = built(recorded.path, recorded.flags, frame, context, recorded.checksum);

@@ -19,6 +19,7 @@ struct SourceRequest {
   std::vector<std::string> patterns{};  ///< files, folders of families, or globs of them
   std::vector<std::string> flags{};     ///< for the compiler, behind mprof's own
   std::string baseline{};               ///< id or name of what they are held against; empty: as they declare
+  std::string precision{};              ///< in which they are right; empty: it is found
 };
 
 struct SourceContext {

@@ -11,6 +11,7 @@
 #include "model/derive/derive.hpp"
 #include "runner/begin.hpp"
 #include "runner/source/compiler.hpp"
+#include "runner/source/parts.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
 
@@ -98,7 +99,8 @@ const VariantInfo& tunable_variant(const std::string& name, const std::vector<Pl
   std::string id = name;
   std::error_code error;
   for (const PluginSource& source : sources) {
-    if (is_source_name(name) && fs::equivalent(source.path, name, error)) id = source.variant;
+    if (is_source_name(name) && fs::equivalent(parts_of(source.path).front(), parts_of(name).front(), error))
+      id = source.variant;
   }
   const RegisteredVariant* const variant = registry.variant(id);
   std::vector<std::string> known;

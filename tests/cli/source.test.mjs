@@ -361,6 +361,152 @@ test("course files for the CPU run unchanged, at their editions' odd sizes too",
   assert.match(status(read_run(join(folder, "b")), "conv/cpu-new-forward").reason, /stride 2/);
 });
 
+/** A course file for the CPU whose loop over the images begins so, with these lines before, and this sum. */
+const course_cpu = (images, before = "", term = "a * b") => `#include "cpu-new-forward.h"
+#include <bit>
+#include <cstdint>
+${before}
+void conv_forward_cpu(float* y, const float* x, const float* k, const int B, const int M, const int C, const int H, const int W, const int K) {
+  const int rows = H - K + 1, columns = W - K + 1;
+  ${images} for (int m = 0; m < M; ++m) for (int h = 0; h < rows; ++h) for (int w = 0; w < columns; ++w) {
+    float sum = 0;
+    for (int c = 0; c < C; ++c) for (int p = 0; p < K; ++p) for (int q = 0; q < K; ++q) {
+      const float a = x[((b * C + c) * H + h + p) * W + w + q], b_ = k[((m * C + c) * K + p) * K + q];
+      sum += ${term.replace(/\bb\b/, "b_")};
+    }
+    y[((b * M + m) * rows + h) * columns + w] = sum;
+  }
+}
+`;
+const all_images = "for (int b = 0; b < B; ++b)";
+const course_header = readFileSync(join(course, "cpu/cpu-new-forward.h"), "utf8");
+const course_options = (batch) => ["--batch", String(batch), "--quick", "--passes", "timing", "--seed", "1"];
+
+test("images that a course file leaves out are told as those that they are", { skip }, (t) => {
+  for (const [images, right] of [
+    ["for (int b = 0; b < (B < 3 ? B : 3); ++b)", "only the first 3 of 5 images are right"],
+    ["for (int pair = 0; pair + 1 < B; pair += 2) for (int b = pair; b < pair + 2; ++b)", "all images but the last are right"],
+    ["for (int b = 0; b < B; b += 2)", "2 of 5 images are wrong"],
+    ["for (int b = 2; b < B; ++b)", "only the last 3 of 5 images are right"],
+  ]) {
+    const { folder, run } = workshop(t, { "mine.cc": course_cpu(images), "cpu-new-forward.h": course_header });
+    const { code } = run("run", "--source", "mine.cc", ...course_options(5), "--out", "a");
+    assert.equal(code, 3);
+    const { reason, status: verdict } = status(read_run(join(folder, "a")), "conv/mine");
+    assert.equal(verdict, "wrong");
+    assert.match(reason, /^layer1: \d+ of \d+ elements were never written/);
+    assert.ok(reason.includes(`; ${right}`), reason);
+  }
+});
+
+test("a course file that fixes the number of images is told where it left its arrays", { skip }, (t) => {
+  for (const [images, words] of [
+    ["for (int b = 0; b < 1000000; ++b)", /conv_forward_cpu\(\) (wrote behind the end of its output|read behind the end of its images), where image \d+ would be, and the batch has 2: does the source fix the number of images\?/],
+    ["static int* nowhere; *nowhere = 1; for (int b = 0; b < B; ++b)", /signal 11/],
+  ]) {
+    const { folder, run } = workshop(t, { "mine.cc": course_cpu(images), "cpu-new-forward.h": course_header });
+    assert.equal(run("run", "--source", "mine.cc", ...course_options(2), "--out", "a").code, 3);
+    const { reason, status: verdict } = status(read_run(join(folder, "a")), "conv/mine");
+    assert.equal(verdict, "crashed");
+    assert.match(reason, words);
+  }
+});
+
+test("what is right to a lower precision is right in it, and compared as such", { skip }, (t) => {
+  const rounding = `static float r(float v) { auto b = std::bit_cast<std::uint32_t>(v); b = (b + 0xFFF + (b >> 13 & 1)) & ~0x1FFFu; return std::bit_cast<float>(b); }`;
+  const { folder, run } = workshop(t, {
+    "half.cc": course_cpu(all_images, rounding, "r(a) * r(b_)"),
+    "single.cc": course_cpu(all_images),
+    "off.cc": course_cpu(all_images, rounding, "(c + p + q == 0 ? 0 : r(a) * r(b_))"),
+    "cpu-new-forward.h": course_header,
+  });
+  const { code, err, out } = run("run", "--source", "*.cc", ...course_options(4), "--out", "a");
+  assert.equal(code, 3, err);
+  validate_run(join(folder, "a"));
+  const record = read_run(join(folder, "a")), of = (name) => status(record, `conv/${name}`);
+  assert.deepEqual(of("single").verification.map((v) => v.tolerance), [1e-5, 1e-5]);
+  assert.deepEqual(of("half").verification.map((v) => [v.passed, v.tolerance]), [[true, 2e-3], [true, 2e-3]]);
+  assert.ok(of("half").verification.every((v) => v.relative_l2 > 1e-5 && v.relative_l2 < 1e-3));
+  assert.equal(of("off").status, "wrong");
+  assert.match(of("off").reason, /above the tolerance of 1e-05/);
+  assert.match(out, /right in FP16 or TF32: relative L2 error .*e-4 \(layer1\), tolerance 2\.0e-3/);
+  assert.equal(run("report", "a").code, 0);
+  const brief = readFileSync(join(folder, "a/brief.md"), "utf8");
+  assert.match(brief, /FP16\/TF32/);
+  assert.match(readFileSync(join(folder, "a/milestone.md"), "utf8"), /tolerance 2\.0e-3: right in FP16 or TF32/);
+
+  const declared = (precision, out_folder) => {
+    const result = run("run", "--source", "half.cc", "--precision", precision, ...course_options(2), "--out", out_folder);
+    return { ...result, run: existsSync(join(folder, out_folder)) ? read_run(join(folder, out_folder)) : undefined };
+  };
+  const half = declared("fp16", "b");
+  assert.equal(half.code, 0, half.err);
+  assert.deepEqual(half.run.cases.map((c) => c.id), ["conv/cpu_naive@2", "conv/half@2"]);
+  assert.equal(half.run.cases[1].parameters.precision, "fp16");
+  assert.ok(status(half.run, "conv/half").verification.every((v) => v.tolerance === 2e-3));
+  assert.equal(run("run", "--resume", "--out", "b", "--rounds", "2").code, 0);
+  const single = declared("fp32", "c");
+  assert.equal(single.code, 3);
+  assert.equal(status(single.run, "conv/half").status, "wrong");
+  assert.match(declared("half", "d").err, /--precision half: there is no such precision\. Use one of fp32, tf32, bf16, fp16/);
+  assert.match(run("run", "--precision", "fp16", "--all").err, /--precision needs --source/);
+});
+
+const split_course = {
+  "op/cpu-new-forward.cc": `#include "cpu-new-forward.h"
+float multiply_add(float sum, float a, float b);
+void conv_forward_cpu(float* y, const float* x, const float* k, const int B, const int M, const int C, const int H, const int W, const int K) {
+  const int rows = H - K + 1, columns = W - K + 1;
+  for (int b = 0; b < B; ++b) for (int m = 0; m < M; ++m) for (int h = 0; h < rows; ++h) for (int w = 0; w < columns; ++w) {
+    float sum = 0;
+    for (int c = 0; c < C; ++c) for (int p = 0; p < K; ++p) for (int q = 0; q < K; ++q)
+      sum = multiply_add(sum, x[((b * C + c) * H + h + p) * W + w + q], k[((m * C + c) * K + p) * K + q]);
+    y[((b * M + m) * rows + h) * columns + w] = sum;
+  }
+}
+`,
+  "op/cpu-new-forward.h": readFileSync(join(course, "cpu/cpu-new-forward.h"), "utf8"),
+  "op/tools.cpp": "float multiply_add(float sum, float a, float b) {\r\n  return sum + a * b;\r\n}\r\n",
+};
+
+test("several sources make one variant: those that are named, and those that have what it lacks", { skip }, (t) => {
+  const { folder, run } = workshop(t, split_course);
+  const options = ["--batch", "2", "--quick", "--passes", "timing", "--seed", "1"];
+  for (const [source, out] of [["op/cpu-new-forward.cc", "alone"], ["op/cpu-new-forward.cc+tools.cpp", "named"], ["op/*.c*", "glob"]]) {
+    const { code, err } = run("run", "--source", source, ...options, "--out", out);
+    assert.equal(code, 0, err);
+    const record = read_run(join(folder, out));
+    validate_run(join(folder, out));
+    assert.deepEqual(record.cases.map((c) => c.variant), ["conv/cpu_naive", "conv/cpu-new-forward"], out);
+    assert.equal(record.plan.sources.length, 1);
+    assert.equal(record.plan.sources[0].path, `${join(folder, "op/cpu-new-forward.cc")}+${join(folder, "op/tools.cpp")}`);
+    assert.equal(readFileSync(join(folder, out, "kernels/conv/cpu-new-forward+tools.cpp"), "utf8"), split_course["op/tools.cpp"]);
+  }
+  assert.doesNotMatch(run("run", "--source", "op/cpu-new-forward.cc+tools.cpp", ...options, "--out", "kept").err, /building/);
+  const more = run("run", "--source", "op/cpu-new-forward.cc", ...options, "--out", "alone", "--resume", "--rounds", "2");
+  assert.equal(more.code, 0, more.err);
+  appendFileSync(join(folder, "op/tools.cpp"), "// another\n");
+  assert.equal(run("run", "--resume", "--out", "alone", "--rounds", "3").code, 4, "any of its files counts");
+});
+
+test("what a source lacks is told with what to add", { skip }, (t) => {
+  const { run } = workshop(t, { ...split_course, "op/tools.cpp": "", "b/cpu-new-forward.h": split_course["op/cpu-new-forward.h"] });
+  const refused = (...options) => {
+    const { code, err } = run("list", "--source", ...options);
+    assert.equal(code, 2, err);
+    return err;
+  };
+  assert.match(refused("op/cpu-new-forward.cc"), /undefined symbol.*\nNo source beside it defines multiply_add\(float, float, float\)\. Name the file that does, as in --source 'op\/cpu-new-forward\.cc\+FILE'/s);
+  assert.match(refused("op/cpu-new-forward.cc+none.cpp"), /--source none\.cpp: there is no such file/);
+  const calls = (text) => split_course["op/cpu-new-forward.cc"].replace("float multiply_add(float sum, float a, float b);", `${text}\nstatic float multiply_add(float s, float a, float b) { return s + a * b + call(); }`);
+  for (const [name, option] of [["cublasSgemm_v2", "-lcublas"], ["cublasLtMatmul", "-lcublasLt"], ["cudnnCreate", "-lcudnn"], ["omp_get_num_procs", "-fopenmp"], ["cuLaunchKernel", "-lcuda"]]) {
+    const { run: again } = workshop(t, { "a/cpu-new-forward.cc": calls(`extern "C" int ${name}();\nstatic int call() { return ${name}(); }`), "a/cpu-new-forward.h": split_course["op/cpu-new-forward.h"] });
+    const { code, err } = again("list", "--source", "a/cpu-new-forward.cc");
+    assert.equal(code, 2, err);
+    assert.ok(err.includes(`${name} is a library's: add --compiler-flags '${option}'.`), err);
+  }
+});
+
 test("course files for the GPU of all editions become variants of one report", { skip }, (t) => {
   const { folder, env } = workshop(t);
   const files = join(course, "20*/*.cu");

@@ -289,7 +289,8 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
 
 TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const std::string tighter = line_text(view_of(ladder_of_precisions(2e-3, 1e-5))["best"][0]);
-  EXPECT_TRUE(tighter.starts_with("conv/better in 1.000 s (tolerance 2.0e-3), 4.00× as fast as")) << tighter;
+  EXPECT_TRUE(tighter.starts_with("conv/better in 1.000 s (FP16/TF32, tolerance 2.0e-3), 4.00× as fast as"))
+      << tighter;
   EXPECT_NE(tighter.find(" Fastest at tolerance 1.0e-5: conv/rival in 2.000 s, 2.00× as fast as conv/slow"),
             std::string::npos)
       << tighter;
@@ -369,7 +370,7 @@ TEST(BriefView, PrecisionIsAColumnWhereItDiffers) {
   EXPECT_TRUE(column(view_of(ladder()), "Precision").empty());
   mprof::Run run = ladder_of_precisions(2e-3, 1e-5);
   EXPECT_EQ(column(view_of(run), "Precision"),
-            (std::vector<std::string>{"2.0e-3", "1.0e-5", "1.0e-5", "1.0e-5"}));
+            (std::vector<std::string>{"FP16/TF32", "1.0e-5", "1.0e-5", "1.0e-5"}));
   run.cases[2].key.parameters["precision"] = "tf32";
   run.cases[3].key.parameters["math"] = "fp32";
   EXPECT_EQ(column(view_of(run), "Precision"), (std::vector<std::string>{"TF32", "FP32", "FP32", "FP32"}))

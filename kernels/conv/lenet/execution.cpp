@@ -23,9 +23,10 @@ double share(std::size_t part, std::size_t whole) {
 }  // namespace
 
 LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declaration,
-                               const Parameters& parameters)
+                               const Parameters& parameters, std::optional<std::string> precision)
     : inputs_(inputs),
       tolerance_(tolerance(declaration, parameters, single_precision_tolerance)),
+      precision_(std::move(precision)),
       convolutions_{declaration.make(parameters), declaration.make(parameters)},
       classifier_(inputs.weights),
       convolved_(
@@ -67,7 +68,7 @@ void LenetExecution::run_convolution(std::size_t layer, const float* input, Stag
   if (trial.proof == Proof::none) return;
   observer.aside([&] {
     const OutputToVerify to_check =
-        to_verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_);
+        in_precision(to_verify(op, shape, {input, shape.input_size()}, mask, output, tolerance_), precision_);
     verification.push_back(proofs_[layer](to_check, trial));
   });
 }
@@ -87,8 +88,9 @@ void LenetExecution::verify_other_shapes(StageObserver& observer, std::uint64_t 
       convolution.finish();
       const std::string name = fmt::format("{}x{}x{}x{}, {} maps, mask {}, stride {}", s.batch, s.channels,
                                            s.height, s.width, s.maps, s.mask, s.stride);
-      verification.push_back(
-          verify(to_verify(name, s, input.span(), mask.span(), std::as_const(output).span(), tolerance_)));
+      verification.push_back(verify(in_precision(
+          to_verify(name, s, input.span(), mask.span(), std::as_const(output).span(), tolerance_),
+          precision_)));
     }
   });
 }

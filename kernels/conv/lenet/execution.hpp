@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/common/buffer.hpp"
@@ -20,7 +22,9 @@ namespace mprof::conv {
 class LenetExecution final : public Execution {
  public:
   /// `inputs` must outlive the execution. `parameters` has a value for each declared parameter.
-  LenetExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
+  /// `precision`: as in_precision() takes it.
+  LenetExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters,
+                 std::optional<std::string> precision = {});
 
   ExecutionResult run(StageObserver& observer, const Trial& trial) override;
   [[nodiscard]] std::size_t turns() const override { return inputs_.turning.turns(); }
@@ -42,6 +46,7 @@ class LenetExecution final : public Execution {
 
   const Inputs& inputs_;
   double tolerance_;
+  std::optional<std::string> precision_;
   std::array<std::unique_ptr<Convolution>, layers.size()> convolutions_;
   Classifier classifier_;
   Buffer convolved_;  ///< output of either convolution: the first one's is read before the second one's is

@@ -46,7 +46,7 @@ void adopt_convolution(const std::string& id, const std::shared_ptr<const Plugin
                             .idea = info.idea,
                             .device = info.device,
                             .baseline = info.baseline,
-                            .parameters = info.parameters,
+                            .parameters = plugin->parameters(),
                             .tolerance = plugin->tolerance(),
                             .arithmetic = info.arithmetic,
                             .make = [plugin](const Parameters& parameters) {

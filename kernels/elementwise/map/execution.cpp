@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/elementwise/map/execution.hpp"
 
+#include <utility>
+
 #include "kernels/common/fingerprint.hpp"
 #include "kernels/elementwise/map/reference.hpp"
 #include "kernels/elementwise/map/start_values.hpp"
 
 namespace mprof::elementwise {
 
-MapExecution::MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters)
+MapExecution::MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters,
+                           std::optional<std::string> precision)
     : inputs_(inputs),
       tolerance_(mprof::tolerance(declaration, parameters, tolerance(inputs.matrix.iterations))),
+      precision_(std::move(precision)),
       map_(declaration.make(parameters)),
       output_(inputs.matrix.elements()),
       proof_(inputs.turning) {}
@@ -25,7 +29,8 @@ ExecutionResult MapExecution::run(StageObserver& observer, const Trial& trial) {
   ExecutionResult result;
   if (trial.proof == Proof::none) return result;
   observer.aside([&] {
-    result.verification = {proof_(to_verify(op_name, matrix, input, output_.span(), tolerance_), trial)};
+    result.verification = {proof_(
+        in_precision(to_verify(op_name, matrix, input, output_.span(), tolerance_), precision_), trial)};
   });
   return result;
 }

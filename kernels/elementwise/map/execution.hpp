@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,7 +22,9 @@ inline constexpr std::string_view op_name = "map";
 class MapExecution final : public Execution {
  public:
   /// `inputs` must outlive the execution. `parameters` has a value for each declared parameter.
-  MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters);
+  /// `precision`: as in_precision() takes it.
+  MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters,
+               std::optional<std::string> precision = {});
 
   ExecutionResult run(StageObserver& observer, const Trial& trial) override;
   [[nodiscard]] std::size_t turns() const override { return inputs_.turning.turns(); }
@@ -32,6 +36,7 @@ class MapExecution final : public Execution {
  private:
   const Inputs& inputs_;
   double tolerance_;
+  std::optional<std::string> precision_;
   std::unique_ptr<Map> map_;
   Buffer output_;
   OutputProof proof_;

@@ -23,8 +23,9 @@ class MapWorkload final : public Workload {
 
   std::unique_ptr<Execution> bind(const std::string& variant, const Parameters& parameters) override {
     const Declaration& declaration = declaration_of<Map>(variant);
-    return std::make_unique<MapExecution>(inputs_, declaration,
-                                          resolve_parameters(declaration.parameters, variant, parameters));
+    const Parameters resolved = resolve_parameters(declaration.parameters, variant, parameters);
+    return std::make_unique<MapExecution>(inputs_, declaration, resolved,
+                                          precision_of_plugin(variant, resolved));
   }
 
  private:

@@ -34,7 +34,7 @@ void adopt_map(const std::string& id, const std::shared_ptr<const Plugin>& plugi
                     .idea = info.idea,
                     .device = info.device,
                     .baseline = info.baseline,
-                    .parameters = info.parameters,
+                    .parameters = plugin->parameters(),
                     .tolerance = plugin->tolerance(),
                     .arithmetic = info.arithmetic,
                     .make = [plugin](const Parameters& parameters) {

@@ -74,6 +74,7 @@ OutputToVerify to_verify(std::string_view op, const Matrix& matrix, std::span<co
                          std::span<const float> output, double tolerance) {
   return {.op = op,
           .item = "element",
+          .items = "elements",
           .items_in_block = matrix.size,
           .output = output,
           .tolerance = tolerance,

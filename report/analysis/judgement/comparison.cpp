@@ -105,7 +105,7 @@ Importance importance_of(const CaseComparison& c) {
 /// Whether the error is another one by more than what another order of sums makes.
 bool has_changed(const Verification& a, const Verification& b) {
   constexpr double noticeable_ratio = 2;
-  if (a.passed != b.passed) return true;
+  if (a.passed != b.passed || a.tolerance != b.tolerance) return true;
   return std::max(a.relative_l2, b.relative_l2) > noticeable_ratio * std::min(a.relative_l2, b.relative_l2);
 }
 

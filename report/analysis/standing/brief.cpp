@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "model/precision.hpp"
 #include "report/analysis/reasons/derived_metrics.hpp"
 #include "report/analysis/reasons/explanations.hpp"
 #include "report/analysis/standing/standings.hpp"
@@ -159,6 +160,7 @@ Precision precision_of(const FamilyResult& family, const CaseResult* common, con
     precision.format = format_at(family, *of_common);
   else if (counts_half(family, result))
     precision.format = "fp16";
+  if (precision.format.empty()) precision.format = format_of_tolerance(*precision.tolerance).value_or("");
   return precision;
 }
 

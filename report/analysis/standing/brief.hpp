@@ -19,7 +19,8 @@ struct FirstCause {
 };
 
 /// How precisely a case computes: by what its parameters call its numbers, or as the common baseline's are
-/// called where it must meet the same tolerance, or by its counters; otherwise by its tolerance alone.
+/// called where it must meet the same tolerance, or by its counters, or by the tolerance of a lower
+/// precision; otherwise by its tolerance alone.
 struct Precision {
   std::string format{};               ///< "fp16"; empty: nobody says
   std::optional<double> tolerance{};  ///< tolerance_of() all its ops
