@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 
 #include "cli/options.hpp"
+#include "cli/stats_tables.hpp"
 #include "model/run_file.hpp"
 #include "model/trace/reader.hpp"
 #include "report/analysis/evidence.hpp"
@@ -14,6 +15,7 @@
 #include "report/trace/profile_text.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/output_writer.hpp"
 #include "system/suggest.hpp"
 
 namespace mprof::cli {
@@ -75,43 +77,23 @@ std::vector<std::string> matching_cases(const fs::path& trace, const std::string
                           trace.string(), did_you_mean(glob, known), known.size(), known.front()));
 }
 
-/// Records that end before they start, whose times no table can sum. An import leaves them out as well.
-void leave_out_reversed(trace::Trace& trace) {
-  std::size_t reversed = 0;
-  const auto look_at = [&](auto& rows) {
-    reversed += std::erase_if(rows, [](const auto& row) { return row.time.end < row.time.start; });
-  };
-  look_at(trace.kernels);
-  look_at(trace.graphs);
-  look_at(trace.transfers);
-  look_at(trace.calls);
-  look_at(trace.system_calls);
-  look_at(trace.ranges);
-  if (reversed == 0) return;
-  fmt::print(stderr, "mprof: {} {} before {} and {} in no table.\n", reversed,
-             reversed == 1 ? "record ends" : "records end", reversed == 1 ? "it starts" : "they start",
-             reversed == 1 ? "is" : "are");
-}
-
 int stats(const Arguments& arguments) {
   const std::vector<const ProfileReport*> reports = parse_reports(arguments.text("report"));
   const std::string format = arguments.format();
   require_profile_format(format);
   const fs::path trace = trace_in(arguments.text("DIR"));
-  trace::Query query{.parts = {}, .with_pauses = arguments.flag("with-pauses")};
-  for (const ProfileReport* report : reports) query.parts |= report->reads;
+  trace::Query query{.with_pauses = arguments.flag("with-pauses")};
   if (arguments.given("case")) query.cases = matching_cases(trace, arguments.text("case"));
-  trace::Trace profile = trace::read_trace(trace, query);
-  leave_out_reversed(profile);
-  std::vector<ProfileTable> tables;
-  for (const ProfileReport* report : reports) tables.push_back(report->table(profile));
-  const std::string text = render_profile(tables, format);
-  if (arguments.given("out")) {
-    write_output(arguments.text("out"), text);
-    fmt::print("{}\n", arguments.text("out"));
-  } else {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+  trace::TraceFile file(trace, query);
+  if (!arguments.given("out")) {
+    print_reports(reports, format, file,
+                  [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+    return 0;
   }
+  OutputWriter output(arguments.text("out"));
+  print_reports(reports, format, file, [&](std::string_view text) { output.write(text); });
+  output.commit();
+  fmt::print("{}\n", arguments.text("out"));
   return 0;
 }
 

@@ -440,13 +440,14 @@ class TorchRows {
   }
 
   void place_in_processes() {
-    const auto place = [&](auto& rows) {
-      for (auto& row : rows) {
-        const auto found = processes_.find(row.correlation);
-        row.process = global(found == processes_.end() ? first_process_.value_or(0) : found->second);
-      }
+    const auto place_one = [&](auto& row) {
+      const auto found = processes_.find(row.correlation);
+      row.process = global(found == processes_.end() ? first_process_.value_or(0) : found->second);
     };
-    place(trace_.kernels);
+    const auto place = [&](auto& rows) {
+      for (auto& row : rows) place_one(row);
+    };
+    trace_.kernels.change_all(place_one);
     place(trace_.transfers);
     place(trace_.synchronizations);
     for (const auto& [process, name] : names_) {
@@ -459,7 +460,7 @@ class TorchRows {
     constexpr std::int64_t this_century = 946'684'800'000'000'000;
     std::optional<std::int64_t> first;
     const auto each = [&](const auto& visit) {
-      visit(trace_.kernels);
+      visit(trace_.kernels.rows());
       visit(trace_.transfers);
       visit(trace_.synchronizations);
       visit(trace_.calls);

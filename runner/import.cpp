@@ -249,7 +249,7 @@ class CounterMatch {
     if (!program.trace) return;
     for (const std::string& op : program.ops) {
       for (OpKernel& kernel : kernels_of_op(*program.trace, 0, op)) {
-        const trace::NameIndex whole = kernel.launches.front()->name;
+        const trace::NameIndex whole = program.trace->kernels[kernel.launches.front()].name;
         candidates_.push_back({op, kernel_name_of_demangled(program.trace->names[whole]), std::move(kernel)});
       }
     }
@@ -291,15 +291,17 @@ class CounterMatch {
       place_by_itself(name, launches);
       return;
     }
-    std::vector<std::pair<const trace::Kernel*, const Candidate*>> traced;
+    std::vector<std::pair<std::uint32_t, const Candidate*>> traced;
     for (const Candidate* candidate : alike) {
-      for (const trace::Kernel* kernel : candidate->kernel.launches) traced.emplace_back(kernel, candidate);
+      for (const std::uint32_t kernel : candidate->kernel.launches) traced.emplace_back(kernel, candidate);
     }
-    std::ranges::stable_sort(traced, {}, [](const auto& one) { return one.first->time.start; });
+    const trace::Kernels& kernels = program_.trace->kernels;
+    std::ranges::stable_sort(traced, {},
+                             [&](const auto& one) { return kernels.rows()[one.first].time.start; });
     const bool all_counted =
         traced.size() == launches.size() &&
-        std::ranges::equal(traced, launches, [](const auto& one, const NcuLaunch* launch) {
-          return launch->invocations == 1 && has_size(*one.first, *launch);
+        std::ranges::equal(traced, launches, [&](const auto& one, const NcuLaunch* launch) {
+          return launch->invocations == 1 && has_size(kernels[one.first], *launch);
         });
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (all_counted) {
@@ -311,12 +313,13 @@ class CounterMatch {
   }
 
   /// Those with a launch of the size, or all where none has one: the program may have run on other data.
-  static std::vector<const Candidate*> fitting(const std::vector<const Candidate*>& alike,
-                                               const NcuLaunch& launch) {
+  [[nodiscard]] std::vector<const Candidate*> fitting(const std::vector<const Candidate*>& alike,
+                                                      const NcuLaunch& launch) const {
     std::vector<const Candidate*> fits;
     for (const Candidate* candidate : alike) {
-      if (std::ranges::any_of(candidate->kernel.launches,
-                              [&](const trace::Kernel* kernel) { return has_size(*kernel, launch); }))
+      if (std::ranges::any_of(candidate->kernel.launches, [&](std::uint32_t kernel) {
+            return has_size(program_.trace->kernels[kernel], launch);
+          }))
         fits.push_back(candidate);
     }
     return fits.empty() ? alike : fits;

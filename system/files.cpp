@@ -20,6 +20,7 @@
 
 #include "system/error.hpp"
 #include "system/numbers.hpp"
+#include "system/output_writer.hpp"
 #include "system/owned.hpp"
 #include "system/random_name.hpp"
 
@@ -187,16 +188,6 @@ fs::path behind_links(const fs::path& path) {
     target = directory_of(target) / next;
   }
   return target;
-}
-
-/// Into what is there, and closes it. `file` is below 0 where it could not be opened.
-void write_into(const fs::path& path, int file, std::string_view contents) {
-  int error = file < 0 ? errno : write_all(file, contents);
-  if (file >= 0 && ::close(file) != 0 && error == 0) error = errno;
-  if (error == 0) return;
-  throw Error(ExitCode::environment,
-              fmt::format("cannot write {}: {}; {}.", path.string(), std::strerror(error),
-                          is_full(error) ? "free some space, or write elsewhere" : "write elsewhere"));
 }
 
 }  // namespace
@@ -392,20 +383,54 @@ void require_writable(const fs::path& path) {
     fail_to_write(path, obstacle.value());
 }
 
-void write_output(const fs::path& path, std::string_view contents) {
+OutputWriter::OutputWriter(const fs::path& path) : path_(path) {
   const fs::path target = behind_links(path);
-  if (const std::optional<int> own = own_descriptor(target)) {
-    std::fflush(stdout);  // what was printed before comes before it
-    write_into(path, ::dup(*own), contents);
-    return;
-  }
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) fail_to_write(path, EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    write_into(path, ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY), contents);
-  else
-    write_file(target, contents);
+  if (const std::optional<int> own = own_descriptor(target)) {
+    std::fflush(stdout);  // what was printed before comes before it
+    descriptor_ = ::dup(*own);
+  } else if (fs::is_directory(status)) {
+    fail_to_write(path, EISDIR);
+  } else if (fs::exists(status) && !fs::is_regular_file(status)) {
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  } else {
+    file_.emplace(target);
+  }
+  if (!file_ && descriptor_ < 0) require_written(errno);
+}
+
+OutputWriter::~OutputWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputWriter::write(std::string_view contents) {
+  if (file_) {
+    file_->write(contents);
+  } else {
+    require_written(write_all(descriptor_, contents));
+  }
+}
+
+void OutputWriter::commit() {
+  if (file_) {
+    file_->commit();
+  } else {
+    require_written(::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno);
+  }
+}
+
+void OutputWriter::require_written(int error) const {
+  if (error == 0) return;
+  throw Error(ExitCode::environment,
+              fmt::format("cannot write {}: {}; {}.", path_.string(), std::strerror(error),
+                          is_full(error) ? "free some space, or write elsewhere" : "write elsewhere"));
+}
+
+void write_output(const fs::path& path, std::string_view contents) {
+  OutputWriter output(path);
+  output.write(contents);
+  output.commit();
 }
 
 }  // namespace mprof

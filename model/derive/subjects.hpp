@@ -23,9 +23,9 @@ namespace mprof {
 
 /// A kernel of an op in a trace, which outlives it.
 struct OpKernel {
-  std::string name{};                            ///< as its measurements have it
-  std::int64_t time = 0;                         ///< ns, of all its launches
-  std::vector<const trace::Kernel*> launches{};  ///< by their starts
+  std::string name{};                     ///< as its measurements have it
+  std::int64_t time = 0;                  ///< ns, of all its launches
+  std::vector<std::uint32_t> launches{};  ///< places in Trace::kernels, by their starts
 };
 
 /// In the order of their first starts.

@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -42,7 +42,7 @@ struct CaseRows {
       : trace(of),
         index(at),
         info(of.cases.at(index)),
-        kernels(of_case(of.kernels, index)),
+        kernels(of_case(of.kernels.rows(), index)),
         graphs(of_case(of.graphs, index)),
         transfers(of_case(of.transfers, index)),
         calls(of_case(of.calls, index)),
@@ -50,12 +50,13 @@ struct CaseRows {
         synchronizations(of_case(of.synchronizations, index)),
         overheads(of_case(of.overheads, index)),
         allocations(of_case(of.allocations, index)),
-        lacks_kernels(unseen_launches(of, at) > 0) {}
+        lacks_kernels(unseen_launches(of, at) > 0),
+        call_kinds(of) {}
 
   const Trace& trace;
   trace::CaseIndex index;
   const CaseInfo& info;
-  std::span<const Kernel> kernels;
+  std::span<const KernelRow> kernels;
   std::span<const GraphExecution> graphs;  ///< whose kernels are not among them
   std::span<const Transfer> transfers;
   std::span<const Call> calls;
@@ -64,6 +65,7 @@ struct CaseRows {
   std::span<const Overhead> overheads;
   std::span<const Allocation> allocations;
   bool lacks_kernels;  ///< although some were launched
+  mutable CallKinds call_kinds;
 };
 
 /// The moments of all rows that `keep` keeps.
@@ -79,8 +81,14 @@ IntervalSet when(std::span<const Row> rows, const Keep& keep) {
 constexpr auto any_row = [](const auto&) { return true; };
 
 /// Whether a call is of a kind, by its name.
-auto is_of(const Trace& trace, CallKind kind) {
-  return [&trace, kind](const Call& call) { return call_kind(trace.names[call.name]) == kind; };
+auto is_of(const CaseRows& rows, CallKind kind) {
+  return [&rows, kind](const Call& call) { return rows.call_kinds.of(call) == kind; };
+}
+
+/// How many different ids there are.
+std::size_t distinct(std::vector<std::int64_t> ids) {
+  if (!std::ranges::is_sorted(ids)) std::ranges::sort(ids);
+  return static_cast<std::size_t>(std::unique(ids.begin(), ids.end()) - ids.begin());
 }
 
 /// What the GPU and the host did at each moment of a traced execution, by whatever part of it.
@@ -89,8 +97,8 @@ struct Activity {
       : kernels(when(rows.kernels, any_row) | when(rows.graphs, any_row)),
         transfers(when(rows.transfers, any_row)),
         tracing(when(rows.overheads, any_row)),
-        waiting(when(rows.synchronizations, any_row) | when(rows.calls, is_of(rows.trace, CallKind::wait))),
-        allocating(when(rows.calls, is_of(rows.trace, CallKind::allocation))),
+        waiting(when(rows.synchronizations, any_row) | when(rows.calls, is_of(rows, CallKind::wait))),
+        allocating(when(rows.calls, is_of(rows, CallKind::allocation))),
         calling(when(rows.calls, any_row)) {}
 
   IntervalSet kernels;
@@ -120,11 +128,55 @@ std::vector<OpKernel> longest_kernels(const Trace& trace, trace::CaseIndex index
   return chosen;
 }
 
+/// When streams began and ended their pieces of work.
+class QueueEdges {
+ public:
+  void add(const Queue& queue, const trace::Interval& time) {
+    if (queues_.empty() || queue != last_.first)
+      last_ = {queue, queues_.try_emplace(queue, static_cast<std::uint32_t>(queues_.size())).first->second};
+    starts_.emplace_back(time.start, last_.second);
+    ends_.emplace_back(time.end, last_.second);
+  }
+
+  /// How many of them had work at the same moment, at most. Work that begins where other work ends is not
+  /// beside it.
+  [[nodiscard]] std::size_t most_at_once() && {
+    for (std::vector<Edge>* const edges : {&starts_, &ends_}) {
+      if (!std::ranges::is_sorted(*edges, {}, &Edge::first)) std::ranges::sort(*edges, {}, &Edge::first);
+    }
+    std::vector<std::int64_t> pieces(queues_.size());
+    std::size_t working = 0, most = 0;
+    const auto change = [&](std::uint32_t queue, int by) {
+      std::int64_t& of_queue = pieces[queue];
+      if (of_queue == 0) ++working;
+      of_queue += by;
+      if (of_queue == 0) --working;
+      most = std::max(most, working);
+    };
+    for (auto start = starts_.begin(), end = ends_.begin(); end != ends_.end();) {
+      if (start == starts_.end() || end->first <= start->first) {
+        change((end++)->second, -1);
+      } else {
+        change((start++)->second, +1);
+      }
+    }
+    return most;
+  }
+
+ private:
+  using Edge = std::pair<std::int64_t, std::uint32_t>;  ///< a time, and the number of a queue
+  std::map<Queue, std::uint32_t> queues_;
+  std::pair<Queue, std::uint32_t> last_{};
+  std::vector<Edge> starts_, ends_;
+};
+
 /// The rows of one op.
 class OpMetrics {
  public:
   OpMetrics(const CaseRows& rows, const Activity& activity, std::string op)
-      : case_(rows), activity_(activity), op_(std::move(op)) {}
+      : case_(rows), activity_(activity), op_(std::move(op)) {
+    for (const Place& place : case_.trace.places) is_here_.push_back(place.op == op_);
+  }
 
   std::vector<Measurement> rows() {
     add_kernels();
@@ -135,7 +187,7 @@ class OpMetrics {
   }
 
  private:
-  [[nodiscard]] bool is_here(PlaceIndex place) const { return case_.trace.places[place].op == op_; }
+  [[nodiscard]] bool is_here(PlaceIndex place) const { return is_here_[place]; }
   [[nodiscard]] auto here() const {
     return [this](const auto& r) { return is_here(r.place); };
   }
@@ -147,14 +199,14 @@ class OpMetrics {
 
   void add_kernels() {
     std::size_t kernels = 0;
-    std::set<std::int64_t> launches;
-    for (const Kernel& kernel : case_.kernels) {
+    std::vector<std::int64_t> launches;
+    for (const KernelRow& kernel : case_.kernels) {
       if (!is_here(kernel.place)) continue;
       ++kernels;
-      launches.insert(kernel.correlation);
+      launches.push_back(case_.trace.kernels.correlation(kernel));
     }
     for (const GraphExecution& graph : case_.graphs) {
-      if (is_here(graph.place)) launches.insert(graph.correlation);
+      if (is_here(graph.place)) launches.push_back(graph.correlation);
     }
     const IntervalSet working = when(case_.kernels, here()) | when(case_.graphs, here());
     if (working.empty()) {
@@ -168,7 +220,7 @@ class OpMetrics {
       return;
     }
     add("kernel_count", static_cast<double>(kernels));
-    add("launch_count", static_cast<double>(launches.size()));
+    add("launch_count", static_cast<double>(distinct(std::move(launches))));
     add_each_kernel();
     add_concurrency();
   }
@@ -210,30 +262,18 @@ class OpMetrics {
 
   /// The most streams that had work at the same moment.
   void add_concurrency() {
-    struct Edge {
-      std::int64_t time;
-      int change;  // -1 sorts before +1: work that begins where other work ends is not beside it
-      Queue queue;
-    };
-    std::vector<Edge> edges;
+    QueueEdges edges;
+    for (const KernelRow& row : case_.kernels) {
+      if (is_here(row.place)) edges.add(case_.trace.kernels.shared(row).queue, row.time);
+    }
     const auto collect = [&](const auto& all_rows) {
       for (const auto& r : all_rows) {
-        if (!is_here(r.place)) continue;
-        edges.push_back({r.time.start, +1, r.queue});
-        edges.push_back({r.time.end, -1, r.queue});
+        if (is_here(r.place)) edges.add(r.queue, r.time);
       }
     };
-    collect(case_.kernels);
     collect(case_.graphs);
     collect(case_.transfers);
-    std::ranges::sort(edges, {}, [](const Edge& e) { return std::pair(e.time, e.change); });
-    std::map<Queue, int> working;
-    std::size_t most = 0;
-    for (const Edge& edge : edges) {
-      if ((working[edge.queue] += edge.change) == 0) working.erase(edge.queue);
-      most = std::max(most, working.size());
-    }
-    add("concurrent_streams", static_cast<double>(most));
+    add("concurrent_streams", static_cast<double>(std::move(edges).most_at_once()));
   }
 
   void add_copies() {
@@ -267,13 +307,13 @@ class OpMetrics {
   }
 
   void add_calls() {
-    std::set<std::int64_t> outermost;  // a runtime call and the driver calls in it are one
+    std::vector<std::int64_t> outermost;  // a runtime call and the driver calls in it are one
     for (const Call& call : case_.calls) {
-      if (is_here(call.place)) outermost.insert(call.correlation);
+      if (is_here(call.place)) outermost.push_back(call.correlation);
     }
-    add("api_call_count", static_cast<double>(outermost.size()));
+    add("api_call_count", static_cast<double>(distinct(std::move(outermost))));
     add("api_time", seconds(when(case_.calls, here()).length()));
-    const auto waits = is_of(case_.trace, CallKind::wait);
+    const auto waits = is_of(case_, CallKind::wait);
     const auto waits_here = [&](const Call& call) { return is_here(call.place) && waits(call); };
     add("synchronization_time",
         seconds((when(case_.synchronizations, here()) | when(case_.calls, waits_here)).length()));
@@ -323,6 +363,7 @@ class OpMetrics {
   const CaseRows& case_;
   const Activity& activity_;
   std::string op_;
+  std::vector<bool> is_here_;  ///< by place
   std::vector<Measurement> rows_;
 };
 
@@ -368,25 +409,32 @@ class MemoryUse {
 }  // namespace
 
 std::vector<OpKernel> kernels_of_op(const Trace& trace, trace::CaseIndex index, std::string_view op) {
-  std::vector<const Kernel*> rows;
-  for (const Kernel& kernel : of_case(trace.kernels, index)) {
-    if (trace.places[kernel.place].op == op) rows.push_back(&kernel);
+  const std::vector<KernelRow>& all = trace.kernels.rows();
+  std::vector<std::uint32_t> rows;
+  std::vector<bool> is_here;
+  for (const Place& place : trace.places) is_here.push_back(place.op == op);
+  const std::span<const KernelRow> of_the_case = of_case(all, index);
+  const auto first = static_cast<std::uint32_t>(of_the_case.data() - all.data());
+  for (std::uint32_t i = 0; i < of_the_case.size(); ++i) {
+    if (is_here[of_the_case[i].place]) rows.push_back(first + i);
   }
-  std::ranges::stable_sort(rows, {}, [](const Kernel* kernel) { return kernel->time.start; });
+  const auto start = [&](std::uint32_t kernel) { return all[kernel].time.start; };
+  if (!std::ranges::is_sorted(rows, {}, start)) std::ranges::stable_sort(rows, {}, start);
   std::vector<OpKernel> kernels;
   std::vector<KernelName> names;
   std::unordered_map<NameIndex, std::size_t> known;
-  for (const Kernel* kernel : rows) {
-    const NameIndex symbol = kernel->mangled != 0 ? kernel->mangled : kernel->name;
+  for (const std::uint32_t at : rows) {
+    const Kernel& kernel = trace.kernels.shared(all[at]);
+    const NameIndex symbol = kernel.mangled != 0 ? kernel.mangled : kernel.name;
     const auto [entry, is_new] = known.try_emplace(symbol, kernels.size());
     if (is_new) {
       kernels.emplace_back();
-      names.push_back(kernel->mangled != 0 ? kernel_name(trace.names[symbol])
-                                           : kernel_name_of_demangled(trace.names[symbol]));
+      names.push_back(kernel.mangled != 0 ? kernel_name(trace.names[symbol])
+                                          : kernel_name_of_demangled(trace.names[symbol]));
     }
     OpKernel& one = kernels[entry->second];
-    one.time += kernel->time.length();
-    one.launches.push_back(kernel);
+    one.time += all[at].time.length();
+    one.launches.push_back(at);
   }
   const std::vector<std::string> distinct = distinct_names(names);
   for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i].name = distinct[i];
@@ -403,7 +451,8 @@ std::vector<Measurement> launch_times(const Trace& trace, trace::CaseIndex index
       of_kernel.kernel = kernel.name;
       const std::size_t launches = kernel.launches.size(), kept = std::min(launches, most);
       for (std::size_t i = 0; i < kept; ++i)
-        of_kernel.samples.push_back(seconds(kernel.launches[i * launches / kept]->time.length()));
+        of_kernel.samples.push_back(
+            seconds(trace.kernels.rows()[kernel.launches[i * launches / kept]].time.length()));
     }
   }
   return rows;

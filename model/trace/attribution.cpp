@@ -67,8 +67,8 @@ class Attribution {
     for (Call& call : trace_.calls) call.place = place(call.correlation);
     for (Synchronization& row : trace_.synchronizations) row.place = place(row.correlation);
     for (Allocation& row : trace_.allocations) row.place = place(row.correlation);
-    for (Kernel& kernel : trace_.kernels) fill(kernel);
-    for (Transfer& transfer : trace_.transfers) fill(transfer);
+    for (KernelRow& kernel : trace_.kernels.rows()) fill(kernel, trace_.kernels.correlation(kernel));
+    for (Transfer& transfer : trace_.transfers) fill(transfer, transfer.correlation);
   }
 
  private:
@@ -97,8 +97,8 @@ class Attribution {
   }
 
   template <class Work>
-  void fill(Work& work) {
-    work.place = place(work.correlation);
+  void fill(Work& work, std::int64_t correlation) {
+    work.place = place(correlation);
     if (work.place == nowhere) ++counts_.unattributed;
   }
 

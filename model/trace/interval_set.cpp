@@ -7,7 +7,8 @@
 namespace mprof::trace {
 
 IntervalSet::IntervalSet(std::vector<Interval> intervals) {
-  std::ranges::sort(intervals, {}, &Interval::start);
+  if (!std::ranges::is_sorted(intervals, {}, &Interval::start))
+    std::ranges::sort(intervals, {}, &Interval::start);
   for (const Interval& next : intervals) {
     if (next.length() <= 0) continue;
     if (!intervals_.empty() && next.start <= intervals_.back().end) {
@@ -37,8 +38,10 @@ IntervalSet IntervalSet::operator&(const IntervalSet& other) const {
 }
 
 IntervalSet IntervalSet::operator|(const IntervalSet& other) const {
-  std::vector<Interval> all = intervals_;
-  all.insert(all.end(), other.intervals_.begin(), other.intervals_.end());
+  if (other.empty()) return *this;
+  if (empty()) return other;
+  std::vector<Interval> all(intervals_.size() + other.intervals_.size());
+  std::ranges::merge(intervals_, other.intervals_, all.begin(), {}, &Interval::start, &Interval::start);
   return IntervalSet(std::move(all));
 }
 

@@ -49,7 +49,7 @@ std::vector<std::int64_t> worked_on(const Trace& trace, CaseIndex index) {
   add(trace.kernels);
   add(trace.graphs);
   add(trace.transfers);
-  std::ranges::sort(ids);
+  if (!std::ranges::is_sorted(ids)) std::ranges::sort(ids);
   return ids;
 }
 
@@ -66,7 +66,8 @@ std::vector<const Call*> launching_calls(const Trace& trace, CaseIndex index) {
     }
     if (entry->second && call.result.value_or(0) == 0) calls.push_back(&call);
   }
-  std::ranges::stable_sort(calls, {}, &Call::correlation);
+  if (!std::ranges::is_sorted(calls, {}, &Call::correlation))
+    std::ranges::stable_sort(calls, {}, &Call::correlation);
   // Clang 14 has no std::ranges::unique.
   calls.erase(std::unique(calls.begin(), calls.end(),
                           [](const Call* a, const Call* b) { return a->correlation == b->correlation; }),

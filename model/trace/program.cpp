@@ -8,11 +8,11 @@
 #include <optional>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "model/trace/id_map.hpp"
 #include "model/trace/interval_set.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/op_name.hpp"
@@ -28,7 +28,7 @@ constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max() / 4;
 /// Calls visit(rows) for each table whose rows have a correlation id and a process of their own.
 template <class Visit>
 void for_each_work(Trace& trace, const Visit& visit) {
-  visit(trace.kernels);
+  visit(trace.kernels.rows());
   visit(trace.graphs);
   visit(trace.transfers);
   visit(trace.synchronizations);
@@ -54,8 +54,8 @@ class Sieve {
       const Interval& time = row.time;
       const bool known = std::min(time.start, time.end) > -latest && std::max(time.start, time.end) < latest;
       // No file knows work from before the moment at which its times begin.
-      constexpr bool is_work = requires {
-        row.process;
+      constexpr bool is_work = !requires {
+        row.thread;
       };
       const bool zero = (time.start == 0 && time.end == 0) || (is_work && known && time.start < 0);
       const bool reversed = !zero && (!known || time.end < time.start);
@@ -76,16 +76,17 @@ class OverlapSieve {
  public:
   explicit OverlapSieve(const Trace& trace)
       : kernels_(trace.kernels.size()), transfers_(trace.transfers.size()) {
-    auto kernel = trace.kernels.begin();
-    auto transfer = trace.transfers.begin();
-    while (kernel != trace.kernels.end() || transfer != trace.transfers.end()) {
-      const bool is_kernel = transfer == trace.transfers.end() ||
-                             (kernel != trace.kernels.end() && kernel->time.start <= transfer->time.start);
+    const std::vector<KernelRow>& kernels = trace.kernels.rows();
+    const std::vector<Transfer>& transfers = trace.transfers;
+    for (std::size_t kernel = 0, transfer = 0; kernel < kernels.size() || transfer < transfers.size();) {
+      const bool is_kernel =
+          transfer == transfers.size() ||
+          (kernel < kernels.size() && kernels[kernel].time.start <= transfers[transfer].time.start);
       if (is_kernel) {
-        look_at(*kernel, kernels_, static_cast<std::size_t>(kernel - trace.kernels.begin()));
+        look_at(trace.kernels[kernel], kernels_, kernel);
         ++kernel;
       } else {
-        look_at(*transfer, transfers_, static_cast<std::size_t>(transfer - trace.transfers.begin()));
+        look_at(transfers[transfer], transfers_, transfer);
         ++transfer;
       }
     }
@@ -93,7 +94,7 @@ class OverlapSieve {
 
   /// Removes what cannot be, and says how much that was.
   std::uint64_t remove_from(Trace& trace) const {
-    return removed(trace.kernels, kernels_) + removed(trace.transfers, transfers_);
+    return removed(trace.kernels.rows(), kernels_) + removed(trace.transfers, transfers_);
   }
 
  private:
@@ -130,48 +131,44 @@ class OverlapSieve {
   std::vector<bool> kernels_, transfers_;
 };
 
-/// Kernels and copies that begin before the call that launched them did, by more than the clocks of host and
-/// GPU commonly differ.
-std::uint64_t count_early(const Trace& trace) {
-  constexpr std::int64_t common = 10'000;  // ns
-  std::unordered_map<std::int64_t, std::int64_t> calls;
-  for (const Call& call : trace.calls) {
-    if (call.correlation == 0) continue;
-    const auto [entry, is_new] = calls.try_emplace(call.correlation, call.time.start);
-    if (!is_new) entry->second = std::min(entry->second, call.time.start);
-  }
-  std::uint64_t early = 0;
-  const auto count = [&](const auto& rows) {
-    for (const auto& row : rows) {
-      const auto found = calls.find(row.correlation);
-      if (found != calls.end() && row.time.start < found->second - common) ++early;
-    }
-  };
-  count(trace.kernels);
-  count(trace.transfers);
-  return early;
-}
-
 // --- An order that is no file's ---
 
 template <class Row>
+auto order_of(const Trace& trace, const Row& row) {
+  std::string_view name;
+  std::uint64_t kind = 0, which = 0;
+  if constexpr (requires { row.name; }) name = trace.names[row.name];
+  if constexpr (requires { row.graph_node; }) which = row.graph_node;
+  if constexpr (requires { row.bytes; }) which += row.bytes;
+  if constexpr (requires { row.kind; }) kind = static_cast<std::uint64_t>(row.kind);
+  if constexpr (requires { row.address; }) which += row.address;
+  if constexpr (requires { row.event; }) which += row.event;
+  return std::tuple(row.time.start, row.time.end, row.process, row.correlation, kind, which, name);
+}
+
+/// Most files have them in order.
+template <class Row, class Before>
+void sort_unless_sorted(std::vector<Row>& rows, const Before& comes_before) {
+  if (!std::ranges::is_sorted(rows, comes_before)) std::ranges::sort(rows, comes_before);
+}
+
+template <class Row>
 void sort_work(const Trace& trace, std::vector<Row>& rows) {
-  std::ranges::sort(rows, {}, [&](const Row& row) {
-    std::string_view name;
-    if constexpr (requires { row.name; }) name = trace.names[row.name];
-    std::uint64_t kind = 0, which = 0;
-    if constexpr (requires { row.graph_node; }) which = row.graph_node;
-    if constexpr (requires { row.bytes; }) which += row.bytes;
-    if constexpr (requires { row.kind; }) kind = static_cast<std::uint64_t>(row.kind);
-    if constexpr (requires { row.address; }) which += row.address;
-    if constexpr (requires { row.event; }) which += row.event;
-    return std::tuple(row.time.start, row.time.end, row.process, row.correlation, kind, which, name);
-  });
+  sort_unless_sorted(rows,
+                     [&](const Row& a, const Row& b) { return order_of(trace, a) < order_of(trace, b); });
+}
+
+void sort_work(const Trace& trace, std::vector<KernelRow>& rows) {
+  const auto comes_before = [&](const KernelRow& a, const KernelRow& b) {
+    if (a.time.start != b.time.start) return a.time.start < b.time.start;
+    return order_of(trace, trace.kernels.whole(a)) < order_of(trace, trace.kernels.whole(b));
+  };
+  sort_unless_sorted(rows, comes_before);
 }
 
 template <class Row>
 void sort_on_host(const Trace& trace, std::vector<Row>& rows) {
-  std::ranges::sort(rows, {}, [&](const Row& row) {
+  const auto order = [&](const Row& row) {
     std::string_view name;
     std::uint64_t kind = 0;
     std::int64_t correlation = 0;
@@ -180,35 +177,81 @@ void sort_on_host(const Trace& trace, std::vector<Row>& rows) {
     if constexpr (requires { row.correlation; }) correlation = row.correlation;
     // The longer first: it holds the others.
     return std::tuple(row.time.start, -row.time.end, row.thread, correlation, kind, name);
-  });
+  };
+  sort_unless_sorted(rows, [&](const Row& a, const Row& b) { return order(a) < order(b); });
 }
 
 // --- Correlation ids ---
 
-/// An id is unique in its process.
+/// Numbers correlation ids from 1 on, so that each is unique over all processes.
 class Correlations {
  public:
-  std::int64_t of(std::int64_t process, std::int64_t id) {
-    if (id == 0) return 0;  // nobody's
-    const auto [entry, is_new] = ids_.try_emplace({process, id}, next_);
-    if (is_new) ++next_;
-    return entry->second;
+  explicit Correlations(Trace& trace) {
+    for (Call& call : trace.calls) call.correlation = of(nsys::process_of(call.thread), call.correlation);
+    Kernels& kernels = trace.kernels;
+    for (KernelRow& row : kernels.rows())
+      kernels.set_correlation(row,
+                              of(nsys::process_of(kernels.shared(row).process), kernels.correlation(row)));
+    const auto renumber = [&](auto& rows) {
+      for (auto& row : rows) row.correlation = of(nsys::process_of(row.process), row.correlation);
+    };
+    renumber(trace.graphs);
+    renumber(trace.transfers);
+    renumber(trace.synchronizations);
+    renumber(trace.allocations);
+    for (Overhead& row : trace.overheads) row.correlation = of(nsys::process_of(row.thread), row.correlation);
   }
+  /// The largest of them.
+  [[nodiscard]] std::uint32_t count() const { return count_; }
 
  private:
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ids_;
-  std::int64_t next_ = 1;
+  std::int64_t of(std::int64_t process, std::int64_t id) {
+    if (id == 0) return 0;  // nobody's
+    std::uint32_t& number = ids_(process, id);
+    if (number == 0) number = ++count_;
+    return number;
+  }
+
+  IdMap ids_;
+  std::uint32_t count_ = 0;
 };
 
-void renumber(Trace& trace) {
-  Correlations correlations;
-  for (Call& call : trace.calls)
-    call.correlation = correlations.of(nsys::process_of(call.thread), call.correlation);
-  for_each_work(trace, [&](auto& rows) {
-    for (auto& row : rows) row.correlation = correlations.of(nsys::process_of(row.process), row.correlation);
-  });
-  for (Overhead& row : trace.overheads)
-    row.correlation = correlations.of(nsys::process_of(row.thread), row.correlation);
+/// The outermost call of each correlation id of a trace whose ids count from 1 on: a runtime call makes
+/// driver calls.
+class OutermostCalls {
+ public:
+  OutermostCalls(const std::vector<Call>& calls, std::uint32_t ids) : calls_(calls), of_ids_(ids + 1, none) {
+    for (std::uint32_t i = 0; i < calls.size(); ++i) {
+      std::uint32_t& of_id = of_ids_.at(static_cast<std::size_t>(calls[i].correlation));
+      if (calls[i].correlation != 0 && (of_id == none || calls[i].time.start < calls[of_id].time.start))
+        of_id = i;
+    }
+  }
+  /// nullptr: the trace has none.
+  [[nodiscard]] const Call* of(std::int64_t id) const {
+    const std::uint32_t index = of_ids_.at(static_cast<std::size_t>(id));
+    return index == none ? nullptr : &calls_[index];
+  }
+  [[nodiscard]] std::int64_t ids() const { return static_cast<std::int64_t>(of_ids_.size()); }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  const std::vector<Call>& calls_;
+  std::vector<std::uint32_t> of_ids_;
+};
+
+/// Kernels and copies that begin before the call that launched them did, by more than the clocks of host and
+/// GPU commonly differ.
+std::uint64_t count_early(const Trace& trace, const OutermostCalls& calls) {
+  constexpr std::int64_t common = 10'000;  // ns
+  std::uint64_t early = 0;
+  const auto count = [&](const Interval& time, std::int64_t id) {
+    const Call* const call = calls.of(id);
+    if (call != nullptr && time.start < call->time.start - common) ++early;
+  };
+  for (const KernelRow& row : trace.kernels.rows()) count(row.time, trace.kernels.correlation(row));
+  for (const Transfer& row : trace.transfers) count(row.time, row.correlation);
+  return early;
 }
 
 // --- Ops ---
@@ -268,8 +311,8 @@ std::vector<OpTime> op_times(const Trace& trace, const std::string& glob) {
 /// Makes the case of a trace whose rows can be used and are in order.
 class CaseMaker {
  public:
-  CaseMaker(Trace& trace, const ProgramOptions& options, const Counts& counts)
-      : trace_(trace), times_(op_times(trace, options.ops)) {
+  CaseMaker(Trace& trace, const ProgramOptions& options, const Counts& counts, const OutermostCalls& calls)
+      : trace_(trace), outermost_calls_(calls), times_(op_times(trace, options.ops)) {
     trace_.cases.push_back({.id = options.case_id, .window = window(), .counts = counts});
     const auto take = [](auto& rows) {
       for (auto& row : rows) row.in_case = 0;
@@ -318,11 +361,18 @@ class CaseMaker {
     std::map<std::int64_t, std::string> names;
     for (const ProcessInfo& process : trace_.processes) names[process.id] = process.name;
     std::set<std::int64_t> used;
-    for_each_work(trace_, [&](const auto& rows) {
-      for (const auto& row : rows) used.insert(nsys::process_of(row.process));
-    });
+    std::optional<std::int64_t> last;  // the same for most rows in a file
+    const auto use = [&](std::int64_t id) {
+      if (last != id) used.insert(nsys::process_of(id));
+      last = id;
+    };
+    for (const KernelRow& row : trace_.kernels.rows()) use(trace_.kernels.shared(row).process);
+    for (const GraphExecution& row : trace_.graphs) use(row.process);
+    for (const Transfer& row : trace_.transfers) use(row.process);
+    for (const Synchronization& row : trace_.synchronizations) use(row.process);
+    for (const Allocation& row : trace_.allocations) use(row.process);
     for_each_on_host(trace_, [&](const auto& rows) {
-      for (const auto& row : rows) used.insert(nsys::process_of(row.thread));
+      for (const auto& row : rows) use(row.thread);
     });
     trace_.processes.clear();
     for (const std::int64_t id : used) trace_.processes.push_back({id, names[id], 0});
@@ -348,39 +398,47 @@ class CaseMaker {
   /// What the GPU was given outside of all ranges is an op as well, so that nothing is missing in the sum.
   void place_by_calls() {
     const OpenOps open(times_);
-    std::map<std::int64_t, const Call*> calls;  // the outermost of each id: a runtime call makes driver calls
-    for (const Call& call : trace_.calls) {
-      if (call.correlation == 0) continue;
-      const auto [entry, is_new] = calls.try_emplace(call.correlation, &call);
-      if (!is_new && call.time.start < entry->second->time.start) entry->second = &call;
+    std::vector<PlaceIndex> of_ops(times_.size(), nowhere), places(1, nowhere);
+    std::optional<PlaceIndex> outside;
+    for (std::int64_t id = 1; id < outermost_calls_.ids(); ++id) {
+      const Call* const call = outermost_calls_.of(id);
+      const OpTime* const op = call == nullptr ? nullptr : open.at(call->thread, call->time.start);
+      if (op != nullptr) {
+        PlaceIndex& place = of_ops.at(static_cast<std::size_t>(op - times_.data()));
+        if (place == nowhere) place = trace_.index_of({op->op, part::op});
+        places.push_back(place);
+      } else {
+        if (call != nullptr && !outside) outside = trace_.index_of({outside_of_ranges, part::op});
+        places.push_back(call == nullptr ? nowhere : *outside);
+      }
     }
-    std::map<std::int64_t, PlaceIndex> places;
-    for (const auto& [id, call] : calls) {
-      const OpTime* const op = open.at(call->thread, call->time.start);
-      places[id] = trace_.index_of({op == nullptr ? outside_of_ranges : op->op, part::op});
-    }
-    const auto place_of = [&](std::int64_t id) {
-      const auto found = places.find(id);
-      return found == places.end() ? nowhere : found->second;
-    };
-    for (Call& call : trace_.calls) call.place = place_of(call.correlation);
-    for_each_work(trace_, [&](auto& rows) {
+    const auto place_of = [&](std::int64_t id) { return places.at(static_cast<std::size_t>(id)); };
+    const auto place = [&](auto& rows) {
       for (auto& row : rows) row.place = place_of(row.correlation);
-    });
+    };
+    place(trace_.calls);
+    for (KernelRow& row : trace_.kernels.rows()) row.place = place_of(trace_.kernels.correlation(row));
+    place(trace_.graphs);
+    place(trace_.transfers);
+    place(trace_.synchronizations);
+    place(trace_.allocations);
     place_migrations(open);
     place_outside();
   }
 
   /// Pages of unified memory migrate without a call: for the kernel that runs then, or else for the host.
   void place_migrations(const OpenOps& open) {
-    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<const Kernel*>> kernels;  // by process, GPU
-    for (const Kernel& kernel : trace_.kernels)
-      kernels[{kernel.process, kernel.queue.device}].push_back(&kernel);
+    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<const KernelRow*>>
+        kernels;  // by process, GPU
+    for (const KernelRow& row : trace_.kernels.rows()) {
+      const Kernel& shared = trace_.kernels.shared(row);
+      kernels[{shared.process, shared.queue.device}].push_back(&row);
+    }
     for (Transfer& transfer : trace_.transfers) {
       if (transfer.place != nowhere || !is_migration(transfer.kind)) continue;
-      const std::vector<const Kernel*>& of_gpu = kernels[{transfer.process, transfer.queue.device}];
+      const std::vector<const KernelRow*>& of_gpu = kernels[{transfer.process, transfer.queue.device}];
       const auto next = std::ranges::upper_bound(of_gpu, transfer.time.start, {},
-                                                 [](const Kernel* kernel) { return kernel->time.start; });
+                                                 [](const KernelRow* kernel) { return kernel->time.start; });
       if (next != of_gpu.begin() && transfer.time.start < (*std::prev(next))->time.end) {
         transfer.place = (*std::prev(next))->place;
       } else if (const OpTime* const op = open.at(transfer.process, transfer.time.start)) {
@@ -398,7 +456,7 @@ class CaseMaker {
         any = any || row.place == outside;
       }
     };
-    place(trace_.kernels);
+    place(trace_.kernels.rows());
     place(trace_.graphs);
     place(trace_.transfers);
     if (!any) return;
@@ -443,6 +501,7 @@ class CaseMaker {
   }
 
   Trace& trace_;
+  const OutermostCalls& outermost_calls_;
   std::vector<OpTime> times_;
 };
 
@@ -459,16 +518,17 @@ std::vector<std::string> make_program_case(Trace& trace, const ProgramOptions& o
   for_each_on_host(trace, [&](auto& rows) { sieve(rows); });
   for_each_work(trace, [&](auto& rows) { sort_work(trace, rows); });
   for_each_on_host(trace, [&](auto& rows) { sort_on_host(trace, rows); });
-  renumber(trace);
+  const std::uint32_t ids = Correlations(trace).count();
   Counts counts = sieve.counts();
   counts.overlapping = OverlapSieve(trace).remove_from(trace);
-  counts.early = count_early(trace);
+  const OutermostCalls calls(trace.calls, ids);
+  counts.early = count_early(trace, calls);
   trace.cases.clear();
   std::ranges::sort(trace.gpus, {}, &Gpu::id);
   const bool empty = trace.kernels.empty() && trace.graphs.empty() && trace.transfers.empty() &&
                      trace.calls.empty() && trace.ranges.empty() && trace.system_calls.empty();
   if (empty) return {};
-  return CaseMaker(trace, options, counts).make();
+  return CaseMaker(trace, options, counts, calls).make();
 }
 
 }  // namespace mprof::trace

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "model/foreign_file.hpp"
+#include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/stored_strings.hpp"
 #include "model/trace/tables.hpp"
@@ -149,39 +150,45 @@ class Extents {
   std::size_t last_ = 0;
 };
 
+}  // namespace
+
 /// The places of all that has a correlation id, as the file attributes it.
 class Places {
  public:
-  Places(const Database& database, tables::StoredStrings& strings, Trace& trace) {
+  void read(const Database& database) {
+    if (is_read_) return;
+    is_read_ = true;
+    Trace found;
+    tables::StoredStrings strings(database, found.names);
     Rows<tables::Attribution> rows(database, tables::attribution, strings);
     Place last;
     PlaceIndex index = nowhere;
     while (auto row = rows.next()) {
       rows.finish(*row);
-      if (row->place != last) index = trace.index_of(row->place);
+      if (row->place != last) index = found.index_of(row->place);
       last = row->place;
-      places_.emplace_back(row->correlation, index);
+      places_(0, row->correlation) = index;
     }
-    std::ranges::sort(places_);
+    all_ = std::move(found.places);
   }
 
-  [[nodiscard]] PlaceIndex of(std::int64_t correlation) const {
-    const auto found =
-        std::ranges::lower_bound(places_, correlation, {}, &std::pair<std::int64_t, PlaceIndex>::first);
-    return found == places_.end() || found->first != correlation ? nowhere : found->second;
-  }
+  [[nodiscard]] const std::vector<Place>& all() const { return all_; }
+
+  [[nodiscard]] PlaceIndex of(std::int64_t correlation) { return places_.find(0, correlation); }
 
  private:
-  std::vector<std::pair<std::int64_t, PlaceIndex>> places_;
+  bool is_read_ = false;
+  std::vector<Place> all_{Place{}};
+  IdMap places_;  ///< ids are unique in the file; nowhere is 0
 };
+
+namespace {
 
 class Reader {
  public:
-  Reader(const Database& database, const Query& query)
-      : database_(database),
-        query_(query),
-        strings_(database, trace_.names),
-        places_(database, strings_, trace_) {
+  Reader(const Database& database, const Query& query, Places& places)
+      : database_(database), query_(query), strings_(database, trace_.names), places_(places) {
+    trace_.places = places.all();
     read_start();
     read_origin();
     read_cases();
@@ -267,7 +274,9 @@ class Reader {
   /// nullopt: it is not wanted anyhow.
   template <class Row, class HomeOf, class Visit>
   void each_wanted(const tables::Table<Row>& table, const HomeOf& home_of, const Visit& visit) {
-    Rows<Row> rows(database_, table, strings_);
+    const tables::Detail detail =
+        query_.parts.kernel_details ? tables::Detail::read : tables::Detail::left_out;
+    Rows<Row> rows(database_, table, strings_, {}, {}, detail);
     while (auto row = rows.next()) {
       const std::optional<Home> home = home_of(*row);
       if (!home || !is_wanted(*home)) continue;
@@ -282,8 +291,9 @@ class Reader {
   }
 
   /// The rows of a table that knows them by a correlation id, as rows of the trace.
-  template <class Row, class Finish>
-  void read_correlated(const tables::Table<Row>& table, std::vector<Row>& into, const Finish& finish) {
+  template <class Row, class Into, class Finish>
+  void read_correlated(const tables::Table<Row>& table, Into& into, const Finish& finish) {
+    make_room(table.name, into);
     each_wanted(
         table, [&](const Row& row) { return by_correlation(row.correlation); },
         [&](Row& row, const Home& home) {
@@ -294,9 +304,19 @@ class Reader {
           into.push_back(row);
         });
   }
-  template <class Row>
-  void read_correlated(const tables::Table<Row>& table, std::vector<Row>& into) {
+  template <class Row, class Into>
+  void read_correlated(const tables::Table<Row>& table, Into& into) {
     read_correlated(table, into, [](Row&) {});
+  }
+
+  /// For the rows of a table, so that none is copied to make room: that takes up to three times as much.
+  /// Memory that is never written to is not used.
+  template <class Into>
+  void make_room(std::string_view table, Into& into) const {
+    if (!all_cases() || !database_.has_table(table)) return;
+    const auto rows = database_.number(fmt::format(
+        "SELECT (SELECT max(rowid) FROM main.{0}) - (SELECT min(rowid) FROM main.{0}) + 1", table));
+    into.reserve(into.size() + database_.most_rows(rows.value_or(0)));
   }
 
   void read_start() {
@@ -595,7 +615,7 @@ class Reader {
   const Query& query_;
   Trace trace_;
   tables::StoredStrings strings_;
-  Places places_;
+  Places& places_;
   Extents extents_;
   std::unordered_map<std::int64_t, CaseIndex> cases_by_id_;                  ///< by the file's own numbers
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers_;  ///< of devices, by process
@@ -607,6 +627,7 @@ class Reader {
 
 Parts& Parts::operator|=(const Parts& other) {
   kernels |= other.kernels;
+  kernel_details |= other.kernel_details;
   transfers |= other.transfers;
   calls |= other.calls;
   system_calls |= other.system_calls;
@@ -626,17 +647,41 @@ void refuse_untraced(const std::filesystem::path& file) {
                   file.string()));
 }
 
-Trace read_trace(const std::filesystem::path& file, const Query& query) {
+struct TraceFile::Opened {
+  explicit Opened(const std::filesystem::path& of, Query all)
+      : file(of), database(file, sqlite::Mode::read), query(std::move(all)) {}
+
+  std::filesystem::path file;
+  Database database;
+  Query query;
+  Places places{};
+};
+
+TraceFile::TraceFile(const std::filesystem::path& file, Query query) {
   require_database(file);
-  const Database database(file, sqlite::Mode::read);
-  require_trace(database, file);
-  Trace trace = Reader(database, query).read();
-  if (query.parts.tallies && trace.cases.empty()) read_tallies(database, trace);
+  opened_ = std::make_unique<Opened>(file, std::move(query));
+  require_trace(opened_->database, file);
+}
+
+TraceFile::~TraceFile() = default;
+
+Trace TraceFile::read(const Parts& parts) {
+  Opened& of = *opened_;
+  of.query.parts = parts;
+  const bool have_places =
+      parts.kernels || parts.transfers || parts.calls || parts.synchronizations || parts.allocations;
+  if (have_places) of.places.read(of.database);
+  Trace trace = Reader(of.database, of.query, of.places).read();
+  if (parts.tallies && trace.cases.empty()) read_tallies(of.database, trace);
   const auto known = case_indices(trace);
-  for (const std::string& id : query.cases) {
-    if (!known.contains(id)) refuse(file, fmt::format("there is no case {} in it", id));
+  for (const std::string& id : of.query.cases) {
+    if (!known.contains(id)) refuse(of.file, fmt::format("there is no case {} in it", id));
   }
   return trace;
+}
+
+Trace read_trace(const std::filesystem::path& file, const Query& query) {
+  return TraceFile(file, query).read(query.parts);
 }
 
 std::vector<std::string> traced_cases(const std::filesystem::path& file) {

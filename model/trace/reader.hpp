@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace mprof::trace {
 /// What to read: the rest of a Trace stays empty.
 struct Parts {
   bool kernels = false;
+  bool kernel_details = false;  ///< also their registers, memory and clusters, and more of that kind
   bool transfers = false;
   bool calls = false;
   bool system_calls = false;
@@ -24,11 +26,16 @@ struct Parts {
   bool tallies = false;  ///< of an export: sums over its other tables (tallies.hpp)
 
   Parts& operator|=(const Parts& other);
+  bool operator==(const Parts&) const = default;
+  /// Whether all of these are among them.
+  [[nodiscard]] bool include(const Parts& others) const { return (Parts(*this) |= others) == *this; }
 };
 /// Those that tables, timelines and exports show.
-inline constexpr Parts shown_parts{.kernels = true, .transfers = true, .calls = true, .ranges = true};
+inline constexpr Parts shown_parts{
+    .kernels = true, .kernel_details = true, .transfers = true, .calls = true, .ranges = true};
 
 inline constexpr Parts every_part{.kernels = true,
+                                  .kernel_details = true,
                                   .transfers = true,
                                   .calls = true,
                                   .system_calls = true,
@@ -48,6 +55,21 @@ struct Query {
 
 /// Throws Error(usage) when the file is no trace, or has no case of that name.
 [[nodiscard]] Trace read_trace(const std::filesystem::path& file, const Query& query = {});
+
+/// A file that parts are read of, one after the other: what all of them need is read once.
+class TraceFile {
+ public:
+  /// Throws Error(usage) like read_trace(). The parts of the query are not looked at.
+  TraceFile(const std::filesystem::path& file, Query query);
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+  ~TraceFile();
+  [[nodiscard]] Trace read(const Parts& parts);
+
+ private:
+  struct Opened;
+  std::unique_ptr<Opened> opened_;
+};
 
 /// Throws Error(usage): a file of a profiler has nothing that it traced.
 [[noreturn]] void refuse_untraced(const std::filesystem::path& file);

@@ -258,7 +258,7 @@ void Database::Close::operator()(sqlite3* handle) const {
 
 Database::Database(const fs::path& path, Mode mode) : path_(path.string()), mode_(mode) {
   std::string name;
-  int flags = SQLITE_OPEN_URI;
+  int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;  // one thread alone uses it
   if (mode == Mode::read) {
     require_readable(path, std::numeric_limits<std::int64_t>::max());
     const bool being_written = is_being_written(path);
@@ -334,6 +334,12 @@ void Database::count_text(std::size_t size) const {
 void Database::refuse(std::string_view why) const {
   throw Error(ExitCode::usage,
               fmt::format("{}: {}. The file is damaged, or was made to do harm.", path_, why));
+}
+
+std::size_t Database::most_rows(std::int64_t claimed) const {
+  constexpr std::size_t of_shortest = 4;  // no row of many columns is as short as the shortest there can be
+  return std::min<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(claimed, 0)),
+                               limits_.rows / of_shortest);
 }
 
 void Database::attach(const fs::path& path, std::string_view name) {

@@ -127,6 +127,8 @@ class Database {
   /// Of a real table of a schema, `main` or an attached one; none when there is none of this name.
   [[nodiscard]] std::vector<StoredColumn> columns_of(std::string_view table,
                                                      std::string_view schema = "main") const;
+  /// A number of rows of one table, or as many as the file has room for.
+  [[nodiscard]] std::size_t most_rows(std::int64_t claimed) const;
   /// Opens another file as the schema `name`, as Mode::read does. The limits that hang on a file's size do
   /// not hold for it.
   void attach(const std::filesystem::path& path, std::string_view name);

@@ -57,19 +57,20 @@ Statement insertion(const Database& database, std::string_view table, std::span<
 }
 
 Selection::Selection(const Database& database, std::string_view table, std::span<const ColumnHead> columns,
-                     std::string_view condition, std::initializer_list<sqlite::Value> values) {
+                     std::string_view condition, std::initializer_list<sqlite::Value> values, Detail detail) {
   const std::vector<sqlite::StoredColumn> there = database.columns_of(table);
   if (there.empty()) return;
   std::string names;
+  int place = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ColumnHead& column = columns[i];
-    if (!column.is_read) continue;
+    if (!column.is_read || (column.need == Need::detail && detail == Detail::left_out)) continue;
     if (std::ranges::find(there, column.name, &sqlite::StoredColumn::name) == there.end()) {
-      if (column.is_needed) return;
+      if (column.need == Need::needed) return;
       continue;
     }
     names += fmt::format("\"{}\", ", column.name);
-    chosen_.push_back({i, static_cast<int>(chosen_.size()), column.is_key});
+    (column.is_key ? keys_ : others_).push_back({i, place++});
   }
   statement_ = database.prepare(fmt::format("SELECT {}rowid FROM main.{}{}{} ORDER BY rowid", names, table,
                                             condition.empty() ? "" : " WHERE ", condition));

@@ -65,8 +65,12 @@ struct Field {
   bool is_key = false;
 };
 
-/// What a column is to a reader: without a needed one a table has no rows.
-enum class Need : bool { optional, needed };
+/// What a column is to a reader: without a needed one a table has no rows; a detail is looked at where
+/// details are asked for.
+enum class Need : std::uint8_t { optional, needed, detail };
+
+/// Whether a reader looks at details: each column of millions of rows takes time.
+enum class Detail : bool { left_out, read };
 
 /// A column without the struct that its table's rows are.
 struct ColumnHead {
@@ -75,7 +79,7 @@ struct ColumnHead {
   std::string_view meaning{};
   bool is_read = false;
   bool is_key = false;
-  bool is_needed = false;
+  Need need = Need::optional;
 };
 
 template <class Row>
@@ -95,8 +99,7 @@ struct Table {
   [[nodiscard]] std::vector<ColumnHead> heads() const {
     std::vector<ColumnHead> all;
     for (const Column<Row>& one : columns)
-      all.push_back({one.name, one.type, one.meaning, one.field.read != nullptr, one.field.is_key,
-                     one.need == Need::needed});
+      all.push_back({one.name, one.type, one.meaning, one.field.read != nullptr, one.field.is_key, one.need});
     return all;
   }
 };
@@ -125,17 +128,19 @@ class Selection {
  public:
   /// `condition`: nothing, or an expression with parameters for the values.
   Selection(const sqlite::Database& database, std::string_view table, std::span<const ColumnHead> columns,
-            std::string_view condition, std::initializer_list<sqlite::Value> values);
+            std::string_view condition, std::initializer_list<sqlite::Value> values, Detail detail);
 
   bool step() { return statement_ && statement_->step(); }
   /// Where the row stands in its table, from 1.
-  [[nodiscard]] std::int64_t row() const { return statement_->integer(static_cast<int>(chosen_.size())); }
+  [[nodiscard]] std::int64_t row() const {
+    return statement_->integer(static_cast<int>(keys_.size() + others_.size()));
+  }
   /// Calls visit(place in the list of columns, cell) for each key, or for each other column, that is not
   /// NULL.
   template <class Visit>
   void each(bool keys, const Visit& visit) const {
-    for (const Chosen& one : chosen_) {
-      if (one.is_key == keys && !statement_->null(one.place)) visit(one.column, Cell(*statement_, one.place));
+    for (const Chosen& one : keys ? keys_ : others_) {
+      if (!statement_->null(one.place)) visit(one.column, Cell(*statement_, one.place));
     }
   }
 
@@ -143,9 +148,8 @@ class Selection {
   struct Chosen {
     std::size_t column = 0;
     int place = 0;
-    bool is_key = false;
   };
-  std::vector<Chosen> chosen_;
+  std::vector<Chosen> keys_, others_;
   std::optional<sqlite::Statement> statement_;
 };
 
@@ -186,10 +190,11 @@ template <class Row>
 class Rows {
  public:
   Rows(const sqlite::Database& database, const Table<Row>& table, FromFile& file,
-       std::string_view condition = {}, std::initializer_list<sqlite::Value> values = {})
+       std::string_view condition = {}, std::initializer_list<sqlite::Value> values = {},
+       Detail detail = Detail::read)
       : columns_(table.columns),
         file_(file),
-        selection_(database, table.name, table.heads(), condition, values) {}
+        selection_(database, table.name, table.heads(), condition, values, detail) {}
 
   /// The keys of the next row; nullopt at the end.
   std::optional<Row> next() {

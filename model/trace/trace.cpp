@@ -2,6 +2,7 @@
 #include "model/trace/trace.hpp"
 
 #include <cctype>
+#include <functional>
 #include <initializer_list>
 #include <utility>
 
@@ -27,11 +28,102 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
 }  // namespace
 
 NameIndex Names::index(std::string_view text) {
-  if (const auto found = known_.find(text); found != known_.end()) return found->second;
+  if (text.empty()) return 0;
+  const std::size_t hash = std::hash<std::string_view>()(text);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto one = begin; one != end; ++one) {
+    if (texts_[one->second] == text) return one->second;
+  }
   const auto next = static_cast<NameIndex>(texts_.size());
   texts_.emplace_back(text);
-  known_.emplace(text, next);
+  known_.emplace(hash, next);
   return next;
+}
+
+namespace {
+
+constexpr int half = 32;  // bits
+
+constexpr std::uint32_t lower(std::int64_t id) {
+  return static_cast<std::uint32_t>(id);
+}
+constexpr std::int64_t upper(std::int64_t id) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(id) >> half << half);
+}
+constexpr std::int64_t both(std::int64_t upper_half, std::uint32_t lower_half) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(upper_half) | lower_half);
+}
+
+/// Of what commonly tells launches apart.
+std::size_t hash_of(const Kernel& kernel) {
+  constexpr std::size_t factor = 0x9E3779B97F4A7C15U;
+  std::size_t hash = 0;
+  const auto add = [&](auto number) { hash = (hash ^ static_cast<std::size_t>(number)) * factor; };
+  for (const std::optional<Size>& size : {kernel.grid, kernel.block}) {
+    for (const std::int32_t axis : size.value_or(Size{})) add(axis);
+  }
+  add(kernel.name);
+  add(kernel.queue.stream);
+  add(kernel.queue.device);
+  add(kernel.process);
+  add(kernel.graph);
+  add(kernel.dynamic_shared_memory.value_or(0));
+  return hash ^ hash >> half;
+}
+
+}  // namespace
+
+std::uint32_t Kernels::index_of_shared(const Kernel& kernel) {
+  const std::size_t hash = hash_of(kernel);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto one = begin; one != end; ++one) {
+    if (shared_[one->second] == kernel) return one->second;
+  }
+  const auto next = static_cast<std::uint32_t>(shared_.size());
+  shared_.push_back(kernel);
+  known_.emplace(hash, next);
+  return next;
+}
+
+KernelRow Kernels::row_of(const Kernel& kernel) {
+  KernelRow row{.time = kernel.time,
+                .in_case = kernel.in_case,
+                .place = kernel.place,
+                .correlation = lower(kernel.correlation),
+                .graph_node = lower(static_cast<std::int64_t>(kernel.graph_node)),
+                .grid_id = lower(kernel.grid_id.value_or(0))};
+  Kernel shared = kernel;
+  shared.time = {};
+  shared.in_case = 0;
+  shared.place = nowhere;
+  shared.correlation = upper(kernel.correlation);
+  shared.graph_node = static_cast<std::uint64_t>(upper(static_cast<std::int64_t>(kernel.graph_node)));
+  if (shared.grid_id) shared.grid_id = upper(*shared.grid_id);
+  row.shared = index_of_shared(shared);
+  return row;
+}
+
+std::int64_t Kernels::correlation(const KernelRow& row) const {
+  return both(shared(row).correlation, row.correlation);
+}
+
+void Kernels::set_correlation(KernelRow& row, std::int64_t id) {
+  row.correlation = lower(id);
+  if (upper(id) == shared(row).correlation) return;
+  Kernel changed = shared(row);
+  changed.correlation = upper(id);
+  row.shared = index_of_shared(changed);
+}
+
+Kernel Kernels::whole(const KernelRow& row) const {
+  Kernel kernel = shared(row);
+  kernel.time = row.time;
+  kernel.in_case = row.in_case;
+  kernel.place = row.place;
+  kernel.correlation = both(kernel.correlation, row.correlation);
+  kernel.graph_node |= row.graph_node;
+  if (kernel.grid_id) kernel.grid_id = both(*kernel.grid_id, row.grid_id);
+  return kernel;
 }
 
 PlaceIndex Trace::index_of(const Place& place) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -50,11 +51,9 @@ class Names {
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard library's name
-  };
   std::vector<std::string> texts_{std::string()};
-  std::unordered_map<std::string, NameIndex, Hash, std::equal_to<>> known_{{std::string(), 0}};
+  /// By the hashes of texts, so that no text is kept twice.
+  std::unordered_multimap<std::size_t, NameIndex> known_;
 };
 
 /// Where in a case something belongs, as mprof attributed it. Both are empty for what could not be
@@ -119,6 +118,118 @@ struct Kernel {
   std::optional<std::uint32_t> max_potential_cluster_size{};
   std::optional<std::uint32_t> max_active_clusters{};
   bool operator==(const Kernel&) const = default;
+};
+
+/// What a kernel has to itself, in forty bytes; the rest is kept once for all that share it.
+struct KernelRow {
+  Interval time{};
+  CaseIndex in_case = 0;
+  PlaceIndex place = nowhere;
+  std::uint32_t shared = 0;       ///< where the rest of it stands
+  std::uint32_t correlation = 0;  ///< the lower half, as of the next; the upper halves are shared
+  std::uint32_t graph_node = 0;
+  std::uint32_t grid_id = 0;
+};
+
+/// Many kernels. One that is looked at is put together again: it is a value, and is not changed by changing
+/// it.
+class Kernels : public std::vector<KernelRow> {
+ public:
+  class Iterator {
+   public:
+    // NOLINTBEGIN(readability-identifier-naming): the standard library's names
+    using iterator_concept = std::random_access_iterator_tag;
+    using value_type = Kernel;
+    using difference_type = std::ptrdiff_t;
+    // NOLINTEND(readability-identifier-naming)
+    Iterator() = default;
+    Iterator(const Kernels& of, std::size_t at) : of_(&of), at_(static_cast<difference_type>(at)) {}
+    Kernel operator*() const { return (*of_)[static_cast<std::size_t>(at_)]; }
+    Kernel operator[](difference_type n) const { return *(*this + n); }
+    Iterator& operator+=(difference_type n) {
+      at_ += n;
+      return *this;
+    }
+    Iterator& operator-=(difference_type n) { return *this += -n; }
+    Iterator& operator++() { return *this += 1; }
+    Iterator& operator--() { return *this -= 1; }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    Iterator operator--(int) {
+      const Iterator before = *this;
+      --*this;
+      return before;
+    }
+    friend Iterator operator+(Iterator a, difference_type n) { return a += n; }
+    friend Iterator operator+(difference_type n, Iterator a) { return a += n; }
+    friend Iterator operator-(Iterator a, difference_type n) { return a -= n; }
+    friend difference_type operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+    friend bool operator<(const Iterator& a, const Iterator& b) { return a.at_ < b.at_; }
+    friend bool operator>(const Iterator& a, const Iterator& b) { return b < a; }
+    friend bool operator<=(const Iterator& a, const Iterator& b) { return !(b < a); }
+    friend bool operator>=(const Iterator& a, const Iterator& b) { return !(a < b); }
+
+   private:
+    const Kernels* of_ = nullptr;
+    difference_type at_ = 0;
+  };
+  /// Some that stand together.
+  class Span {
+   public:
+    Span(const Kernels& of, std::size_t first, std::size_t count)
+        : begin_(of, first), end_(of, first + count) {}
+    [[nodiscard]] Iterator begin() const { return begin_; }
+    [[nodiscard]] Iterator end() const { return end_; }
+    [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
+    [[nodiscard]] bool empty() const { return begin_ == end_; }
+    [[nodiscard]] Kernel operator[](std::size_t index) const {
+      return begin_[static_cast<std::ptrdiff_t>(index)];
+    }
+
+   private:
+    Iterator begin_, end_;
+  };
+
+  void push_back(const Kernel& kernel) { rows().push_back(row_of(kernel)); }
+  [[nodiscard]] Kernel operator[](std::size_t index) const { return whole(rows()[index]); }
+  [[nodiscard]] Kernel at(std::size_t index) const { return whole(rows().at(index)); }
+  [[nodiscard]] Kernel front() const { return whole(rows().front()); }
+  [[nodiscard]] Kernel back() const { return whole(rows().back()); }
+  [[nodiscard]] Iterator begin() const { return {*this, 0}; }
+  [[nodiscard]] Iterator end() const { return {*this, size()}; }
+  bool operator==(const Kernels& other) const {
+    return std::equal(begin(), end(), other.begin(), other.end());
+  }
+
+  [[nodiscard]] std::vector<KernelRow>& rows() { return *this; }
+  [[nodiscard]] const std::vector<KernelRow>& rows() const { return *this; }
+  /// What a row shares with others: all but its times, its case, its place and its ids.
+  [[nodiscard]] const Kernel& shared(const KernelRow& row) const { return shared_[row.shared]; }
+  [[nodiscard]] Kernel whole(const KernelRow& row) const;
+  [[nodiscard]] std::int64_t correlation(const KernelRow& row) const;
+  void set_correlation(KernelRow& row, std::int64_t id);
+  /// Calls change(kernel) for one, or for each, and keeps what it made of it.
+  template <class Change>
+  void change(std::size_t index, const Change& change) {
+    Kernel kernel = (*this)[index];
+    change(kernel);
+    rows()[index] = row_of(kernel);
+  }
+  template <class Change>
+  void change_all(const Change& change_one) {
+    for (std::size_t i = 0; i < size(); ++i) change(i, change_one);
+  }
+
+ private:
+  KernelRow row_of(const Kernel& kernel);
+  std::uint32_t index_of_shared(const Kernel& kernel);
+
+  std::vector<Kernel> shared_;
+  std::unordered_multimap<std::size_t, std::uint32_t> known_;  ///< by their hashes
 };
 
 /// A graph that was traced as one piece of work: its kernels are not known.
@@ -396,7 +507,7 @@ struct Trace {
   Names names{};
   std::vector<Place> places{Place{}};
   std::vector<CaseInfo> cases{};
-  std::vector<Kernel> kernels{};
+  Kernels kernels{};
   std::vector<Transfer> transfers{};
   std::vector<Call> calls{};
   std::vector<Call> system_calls{};
@@ -450,11 +561,30 @@ void add_rows(Trace& to, const Trace& from);
 enum class CallKind : std::uint8_t { wait, allocation, transfer, launch, other };
 [[nodiscard]] CallKind call_kind(std::string_view name);
 
+/// The same of the calls of a trace, which outlives it: each name is looked at once.
+class CallKinds {
+ public:
+  explicit CallKinds(const Trace& trace) : trace_(trace), kinds_(trace.names.size()) {}
+  [[nodiscard]] CallKind of(const Call& call) {
+    std::optional<CallKind>& kind = kinds_[call.name];
+    if (!kind) kind = call_kind(trace_.names[call.name]);
+    return *kind;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::optional<CallKind>> kinds_;
+};
+
 /// The rows of a case, which stand together.
 template <class Row>
 [[nodiscard]] std::span<const Row> of_case(const std::vector<Row>& rows, CaseIndex index) {
   return {std::ranges::lower_bound(rows, index, {}, &Row::in_case),
           std::ranges::upper_bound(rows, index, {}, &Row::in_case)};
+}
+[[nodiscard]] inline Kernels::Span of_case(const Kernels& kernels, CaseIndex index) {
+  const std::span<const KernelRow> rows = of_case(kernels.rows(), index);
+  return {kernels, static_cast<std::size_t>(rows.data() - kernels.data()), rows.size()};
 }
 
 }  // namespace mprof::trace

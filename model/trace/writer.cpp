@@ -18,6 +18,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/sqlite.hpp"
 #include "model/trace/tables.hpp"
@@ -104,7 +105,7 @@ int event_type(RangeStyle style) {
 /// Calls visit(correlation, place) for every record that has both.
 template <class Visit>
 void for_each_correlation(const Trace& trace, const Visit& visit) {
-  for (const Kernel& kernel : trace.kernels) visit(kernel.correlation, kernel.place);
+  for (const KernelRow& row : trace.kernels.rows()) visit(trace.kernels.correlation(row), row.place);
   for (const Transfer& transfer : trace.transfers) visit(transfer.correlation, transfer.place);
   for (const Call& call : trace.calls) visit(call.correlation, call.place);
   for (const Synchronization& row : trace.synchronizations) visit(row.correlation, row.place);
@@ -162,8 +163,8 @@ class Writer final : public tables::ToFile {
     return {database_, table, *this};
   }
   /// A table exists only when it has rows.
-  template <class Row>
-  void write_rows(const tables::Table<Row>& table, const std::vector<Row>& rows) {
+  template <class Row, class Rows>
+  void write_rows(const tables::Table<Row>& table, const Rows& rows) {
     if (rows.empty()) return;
     Insert<Row> insert = insert_into(table);
     for (const Row& row : rows) insert(row);
@@ -302,7 +303,12 @@ class Writer final : public tables::ToFile {
     const auto look_at = [&](const auto& rows) {
       for (const auto& row : rows) queues.emplace(process(row.process), row.queue);
     };
-    look_at(trace_.kernels);
+    std::optional<std::uint32_t> last;
+    for (const KernelRow& row : trace_.kernels.rows()) {
+      const Kernel& kernel = trace_.kernels.shared(row);
+      if (row.shared != last) queues.emplace(process(kernel.process), kernel.queue);
+      last = row.shared;
+    }
     look_at(trace_.graphs);
     look_at(trace_.transfers);
     if (queues.empty()) return;
@@ -499,12 +505,14 @@ class Writer final : public tables::ToFile {
   }
 
   void write_attribution() {
-    std::map<std::int64_t, PlaceIndex> places;
+    IdMap places;
     for_each_correlation(trace_, [&](std::int64_t id, PlaceIndex place) {
-      if (place != nowhere) places[id] = place;
+      if (place != nowhere) places(0, id) = place;
     });
     Insert<tables::Attribution> insert = insert_into(tables::attribution);
-    for (const auto& [id, place] : places) insert({id, case_, trace_.places.at(place)});
+    places.for_each_in_order([&](std::int64_t id, PlaceIndex place) {
+      insert({id, case_, trace_.places.at(place)});
+    });
   }
 
   void write_tallies() {

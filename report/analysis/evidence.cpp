@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,22 +20,29 @@ constexpr std::size_t most_reasons = 3;
 
 template <class Row>
 std::optional<Spread> spread_in(const std::vector<Row>& rows, const ProfileScope& scope) {
+  const std::span<const Row> of_scope = scope.of(rows);
+  if (of_scope.empty()) return std::nullopt;
   std::vector<std::int64_t> times;
-  for (const Row& row : scope.of(rows)) times.push_back(row.time.length());
-  if (times.empty()) return std::nullopt;
+  times.reserve(of_scope.size());
+  for (const Row& row : of_scope) times.push_back(row.time.length());
   return spread_of(times);
 }
 
 void add_launching(const trace::Trace& profile, const ProfileScope& scope, KernelsAndCalls& numbers) {
-  std::set<std::uint32_t> calls;  // each once, however many kernels of a graph it launched
-  for (const Launch& launch : launches(profile, scope)) calls.insert(launch.call);
-  if (calls.empty()) return;
+  const std::span<const trace::Call> calls = scope.of(profile.calls);
+  const std::uint32_t first = scope.first_of(profile.calls);
+  std::vector<bool> launched(calls.size());  // each once, however many kernels of a graph it launched
+  for (const Launch& launch : launches(profile, scope)) launched[launch.call - first] = true;
   std::vector<std::int64_t> times;
-  std::set<std::string> names;
-  for (const std::uint32_t index : calls) {
-    times.push_back(profile.calls[index].time.length());
-    names.insert(profile.names[profile.calls[index].name]);
+  std::set<trace::NameIndex> called;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!launched[i]) continue;
+    times.push_back(calls[i].time.length());
+    called.insert(calls[i].name);
   }
+  if (times.empty()) return;
+  std::set<std::string> names;
+  for (const trace::NameIndex name : called) names.insert(profile.names[name]);
   numbers.launching = spread_of(times);
   numbers.launchers.assign(names.begin(), names.end());
 }
@@ -45,6 +53,7 @@ Evidence read_evidence(const Run& run, const std::filesystem::path& trace) {
   std::error_code error;
   if (trace.empty() || !std::filesystem::exists(trace, error)) return {std::nullopt, why_not_traced(run)};
   trace::Query query;
+  query.parts.kernel_details = false;
   query.parts.synchronizations = query.parts.overheads = query.parts.system_calls =
       true;  // for the time budget
   query.parts.tallies = true;
@@ -97,7 +106,7 @@ std::optional<TracedCase> largest_traced(const VariantResult& variant, const Tra
 
 KernelsAndCalls kernels_and_calls(const trace::Trace& profile, const ProfileScope& scope) {
   KernelsAndCalls numbers;
-  numbers.kernels = spread_in(profile.kernels, scope);
+  numbers.kernels = spread_in(profile.kernels.rows(), scope);
   numbers.calls = spread_in(profile.calls, scope);
   if (const auto transfers = spread_in(profile.transfers, scope)) numbers.transferring = transfers->total;
   add_launching(profile, scope, numbers);

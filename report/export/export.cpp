@@ -102,7 +102,7 @@ void sort_out(const std::vector<Row>& rows, std::vector<ExportedCase>& cases,
 /// The trace's cases that are in the scope, in its order.
 std::vector<ExportedCase> sorted_out(const ExportScope& scope, const trace::Trace& trace) {
   std::vector<ExportedCase> in_file(trace.cases.size());
-  sort_out(trace.kernels, in_file, &ExportedCase::kernels);
+  sort_out(trace.kernels.rows(), in_file, &ExportedCase::kernels);
   sort_out(trace.transfers, in_file, &ExportedCase::transfers);
   sort_out(trace.calls, in_file, &ExportedCase::calls);
   sort_out(trace.ranges, in_file, &ExportedCase::ranges);

@@ -99,7 +99,10 @@ class QuotedNames {
 /// What a slice of a kernel is called: its own name, with template arguments only where two are called alike.
 std::unordered_map<NameIndex, std::string> short_kernel_names(const Trace& trace) {
   std::map<NameIndex, std::string> whole;
-  for (const trace::Kernel& kernel : trace.kernels) whole.try_emplace(kernel.name, trace.names[kernel.name]);
+  for (const trace::KernelRow& row : trace.kernels.rows()) {
+    const NameIndex name = trace.kernels.shared(row).name;
+    whole.try_emplace(name, trace.names[name]);
+  }
   std::vector<KernelName> all;
   for (const auto& [index, name] : whole) all.push_back(kernel_name_of_demangled(name));
   const std::vector<std::string> names = distinct_names(all);
@@ -206,7 +209,10 @@ class PerfettoFile {
     const auto add = [&](const auto& row, std::uint32_t index, Kind kind) {
       queues[row.queue].push_back({row.time, index, kind});
     };
-    for (const std::uint32_t i : one.kernels) add(trace_.kernels[i], i, Kind::kernel);
+    for (const std::uint32_t i : one.kernels) {
+      const trace::KernelRow& row = trace_.kernels.rows()[i];
+      queues[trace_.kernels.shared(row).queue].push_back({row.time, i, Kind::kernel});
+    }
     for (const std::uint32_t i : one.transfers) add(trace_.transfers[i], i, Kind::transfer);
     std::map<std::uint32_t, std::set<std::uint32_t>> contexts;  // by device
     for (const auto& [queue, slices] : queues) contexts[queue.device].insert(queue.context);

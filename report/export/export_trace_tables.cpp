@@ -243,9 +243,9 @@ CsvColumns<TraceRow<trace::Call>> calls_columns(const std::vector<std::string>& 
 }
 
 /// The rows of each case.
-template <class Row>
+template <class Row, class Rows>
 fs::path write_rows(const ExportScope& scope, const ExportedTrace& traced, const fs::path& path,
-                    CsvColumns<TraceRow<Row>> columns, const std::vector<Row>& rows,
+                    CsvColumns<TraceRow<Row>> columns, const Rows& rows,
                     std::vector<std::uint32_t> ExportedCase::*of_case) {
   CsvTable<TraceRow<Row>> table(path, std::move(columns));
   TraceFields fields(scope, traced.rows);

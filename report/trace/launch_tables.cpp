@@ -18,7 +18,7 @@ using trace::Trace;
 
 /// A kernel from the call that launched it to its end.
 struct Execution {
-  const trace::Kernel* kernel = nullptr;
+  const trace::KernelRow* kernel = nullptr;
   const trace::Call* call = nullptr;
 
   [[nodiscard]] std::int64_t total() const {
@@ -26,13 +26,12 @@ struct Execution {
   }
   /// From the end of the call; 0 or less: the kernel began before.
   [[nodiscard]] std::int64_t queue() const { return kernel->time.start - call->time.end; }
+  /// All of the kernel but its time and its ids.
+  [[nodiscard]] const trace::Kernel& of(const Trace& trace) const { return trace.kernels.shared(*kernel); }
 };
 
-std::vector<Execution> executions(const Trace& trace, const ProfileScope& scope) {
-  std::vector<Execution> all;
-  for (const Launch& launch : launches(trace, scope))
-    all.push_back({&trace.kernels[launch.kernel], &trace.calls[launch.call]});
-  return all;
+Execution execution_of(const Trace& trace, const Launch& launch) {
+  return {&trace.kernels.rows()[launch.kernel], &trace.calls[launch.call]};
 }
 
 /// The launches of a kernel by a call, on a thread and a device.
@@ -85,16 +84,17 @@ ProfileCell queue_duration(const Execution& one, const Trace&) {
 
 struct CallOfThread {
   const trace::Call* call = nullptr;
-  std::optional<std::string> thread_name{};
+  const std::string* thread_name = nullptr;
 };
 
 }  // namespace
 
 ProfileTable launch_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::map<std::tuple<std::int64_t, std::uint32_t, trace::NameIndex, trace::NameIndex>, LaunchTimes> groups;
-  for (const Execution& one : executions(trace, scope)) {
-    LaunchTimes& times =
-        groups[{one.call->thread, one.kernel->queue.device, one.call->name, one.kernel->name}];
+  for (const Launch& launch : launches(trace, scope)) {
+    const Execution one = execution_of(trace, launch);
+    const trace::Kernel& kernel = one.of(trace);
+    LaunchTimes& times = groups[{one.call->thread, kernel.queue.device, one.call->name, kernel.name}];
     times.total.push_back(one.total());
     times.api.push_back(one.call->time.length());
     if (one.queue() > 0) times.queue.push_back(one.queue());
@@ -123,10 +123,13 @@ ProfileTable launch_sum(const ProfileReport& report, const Trace& trace, const P
 }
 
 ProfileTable launch_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  std::vector<Execution> all = executions(trace, scope);
-  std::ranges::stable_sort(
-      all, {}, [](const Execution& one) { return std::tuple(one.call->time.start, one.kernel->time.start); });
-  using trace::Call, trace::Interval, trace::Kernel, trace::Queue;
+  std::vector<Execution> all;
+  for (const Launch& launch : launches(trace, scope)) all.push_back(execution_of(trace, launch));
+  const auto order = [](const Execution& one) {
+    return std::tuple(one.call->time.start, one.kernel->time.start);
+  };
+  if (!std::ranges::is_sorted(all, {}, order)) std::ranges::stable_sort(all, {}, order);
+  using trace::Call, trace::Interval, trace::KernelRow;
   return table_of<Execution>(
       report, trace,
       {
@@ -134,31 +137,37 @@ ProfileTable launch_trace(const ProfileReport& report, const Trace& trace, const
           {whole("API Dur", "ns"), length<&Execution::call, &Call::time>},
           {whole("Queue Start", "ns"), queue_start},
           {whole("Queue Dur", "ns"), queue_duration},
-          {whole("Kernel Start", "ns"), plain<&Execution::kernel, &Kernel::time, &Interval::start>},
-          {whole("Kernel Dur", "ns"), length<&Execution::kernel, &Kernel::time>},
+          {whole("Kernel Start", "ns"), plain<&Execution::kernel, &KernelRow::time, &Interval::start>},
+          {whole("Kernel Dur", "ns"), length<&Execution::kernel, &KernelRow::time>},
           {whole("Total Dur", "ns"), [](const Execution& one, const Trace&) { return cell_of(one.total()); }},
           {whole("PID"), process<&Execution::call, &Call::thread>},
           {whole("TID"), thread<&Execution::call, &Call::thread>},
-          {whole("DevId"), plain<&Execution::kernel, &Kernel::queue, &Queue::device>},
+          {whole("DevId"),
+           [](const Execution& one, const Trace& of) { return cell_of(one.of(of).queue.device); }},
           {words("API Function"), named<&Execution::call, &Call::name>},
-          {whole("GridXYZ"), size<&Execution::kernel, &Kernel::grid>},
-          {whole("BlockXYZ"), size<&Execution::kernel, &Kernel::block>},
-          {words("Kernel Name"), named<&Execution::kernel, &Kernel::name>},
+          {whole("GridXYZ"),
+           [](const Execution& one, const Trace& of) -> ProfileCell { return size_text(one.of(of).grid); }},
+          {whole("BlockXYZ"),
+           [](const Execution& one, const Trace& of) -> ProfileCell { return size_text(one.of(of).block); }},
+          {words("Kernel Name"),
+           [](const Execution& one, const Trace& of) -> ProfileCell { return of.names[one.of(of).name]; }},
       },
       std::move(all));
 }
 
 ProfileTable call_trace(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  std::map<std::int64_t, std::string> names;
-  for (const trace::ThreadInfo& thread : trace.threads) names[thread.id] = thread.name;
+  std::map<std::int64_t, const std::string*> names;
+  for (const trace::ThreadInfo& thread : trace.threads) names[thread.id] = &thread.name;
   std::vector<CallOfThread> calls;
+  calls.reserve(scope.of(trace.calls).size());
   for (const trace::Call& call : scope.of(trace.calls)) {
     const auto name = names.find(call.thread);
-    calls.push_back({&call, name == names.end() ? std::nullopt : std::optional(name->second)});
+    calls.push_back({&call, name == names.end() ? nullptr : name->second});
   }
-  std::ranges::stable_sort(calls, {}, [](const CallOfThread& one) {
+  const auto order = [](const CallOfThread& one) {
     return std::tuple(one.call->time.start, one.call->time.end, one.call->correlation);
-  });
+  };
+  if (!std::ranges::is_sorted(calls, {}, order)) std::ranges::stable_sort(calls, {}, order);
   using trace::Call, trace::Interval;
   return table_of<CallOfThread>(
       report, trace,
@@ -171,7 +180,10 @@ ProfileTable call_trace(const ProfileReport& report, const Trace& trace, const P
           {whole("Pid"), process<&CallOfThread::call, &Call::thread>},
           {whole("Tid"), thread<&CallOfThread::call, &Call::thread>},
           {whole("T-Pri"), nothing<CallOfThread>},
-          {words("Thread Name"), plain<&CallOfThread::thread_name>},
+          {words("Thread Name"),
+           [](const CallOfThread& one, const Trace&) {
+             return one.thread_name == nullptr ? ProfileCell() : ProfileCell(*one.thread_name);
+           }},
       },
       std::move(calls));
 }

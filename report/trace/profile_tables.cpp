@@ -36,18 +36,24 @@ constexpr double bytes_per_megabyte = 1e6;  // as in nsys: MB, not MiB
 template <class Row, class Number, class Text, class Value>
 std::map<std::string, std::vector<std::int64_t>> grouped(std::span<const Row> rows, const Number& number,
                                                          const Text& text, const Value& value) {
-  std::vector<std::vector<std::int64_t>> values;
+  std::vector<std::size_t> counts;
   for (const Row& row : rows) {
     const auto at = static_cast<std::size_t>(number(row));
-    if (at >= values.size()) values.resize(at + 1);
-    values[at].push_back(value(row));
+    if (at >= counts.size()) counts.resize(at + 1);
+    ++counts[at];
+  }
+  // Values are kept once, with no room to spare: there may be millions of them.
+  std::map<std::string, std::size_t> sizes;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) sizes[text(i)] += counts[i];
   }
   std::map<std::string, std::vector<std::int64_t>> groups;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].empty()) continue;
-    std::vector<std::int64_t>& group = groups[text(i)];
-    group.insert(group.end(), values[i].begin(), values[i].end());
+  for (const auto& [name, size] : sizes) groups[name].reserve(size);
+  std::vector<std::vector<std::int64_t>*> into(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) into[i] = &groups[text(i)];
   }
+  for (const Row& row : rows) into[static_cast<std::size_t>(number(row))]->push_back(value(row));
   return groups;
 }
 
@@ -65,6 +71,14 @@ template <class Row>
 std::vector<Summed> times_by_name(const Trace& trace, std::span<const Row> rows) {
   return summed(grouped(
       rows, [](const Row& row) { return row.name; },
+      [&](std::size_t name) { return trace.names[static_cast<trace::NameIndex>(name)]; }, duration));
+}
+
+/// The times of all kernels in the scope by their names.
+std::vector<Summed> kernel_times(const Trace& trace, const ProfileScope& scope) {
+  return summed(grouped(
+      scope.of(trace.kernels.rows()),
+      [&](const trace::KernelRow& row) { return trace.kernels.shared(row).name; },
       [&](std::size_t name) { return trace.names[static_cast<trace::NameIndex>(name)]; }, duration));
 }
 
@@ -88,7 +102,7 @@ ProfileTable system_sum(const ProfileReport& report, const Trace& trace, const P
 
 ProfileTable kernel_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   return summary(report, trace, "Instances", {{words("Name"), plain<&Summed::name>}},
-                 times_by_name(trace, scope.of(trace.kernels)));
+                 kernel_times(trace, scope));
 }
 
 ProfileTable memory_time_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
@@ -114,7 +128,7 @@ std::vector<TableColumn<Summed>> category_and_operation() {
 
 ProfileTable gpu_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<Summed> groups;
-  add_category(groups, kernel_category, times_by_name(trace, scope.of(trace.kernels)));
+  add_category(groups, kernel_category, kernel_times(trace, scope));
   add_category(groups, memory_category, by_operation(trace, scope, duration));
   return summary(report, trace, "Instances", category_and_operation(), std::move(groups));
 }
@@ -122,7 +136,7 @@ ProfileTable gpu_sum(const ProfileReport& report, const Trace& trace, const Prof
 ProfileTable api_gpu_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::vector<Summed> groups;
   add_category(groups, call_category, times_by_name(trace, scope.of(trace.calls)));
-  add_category(groups, kernel_category, times_by_name(trace, scope.of(trace.kernels)));
+  add_category(groups, kernel_category, kernel_times(trace, scope));
   add_category(groups, memory_category, by_operation(trace, scope, duration));
   return summary(report, trace, "Instances", category_and_operation(), std::move(groups));
 }
@@ -168,8 +182,19 @@ using Size = std::optional<trace::Size>;
 
 ProfileTable kernel_size_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::map<std::tuple<trace::NameIndex, Size, Size>, std::vector<std::int64_t>> times;
-  for (const trace::Kernel& kernel : scope.of(trace.kernels))
-    times[{kernel.name, kernel.grid, kernel.block}].push_back(kernel.time.length());
+  // What rows share is looked up once.
+  std::unordered_map<std::uint32_t, std::pair<std::size_t, std::vector<std::int64_t>*>> of_shared;
+  const std::span<const trace::KernelRow> rows = scope.of(trace.kernels.rows());
+  for (const trace::KernelRow& row : rows) ++of_shared[row.shared].first;
+  for (const trace::KernelRow& row : rows) {
+    auto& [count, into] = of_shared[row.shared];
+    if (into == nullptr) {
+      const trace::Kernel& kernel = trace.kernels.shared(row);
+      into = &times[{kernel.name, kernel.grid, kernel.block}];
+      into->reserve(into->capacity() + count);
+    }
+    into->push_back(row.time.length());
+  }
   std::vector<Summed> groups;
   for (auto& [key, durations] : times) {
     const auto& [name, grid, block] = key;
@@ -268,13 +293,14 @@ struct Work {
 
 std::vector<Work> work_in_order(const Trace& trace, const ProfileScope& scope) {
   std::vector<Work> work;
+  work.reserve(scope.of(trace.kernels).size() + scope.of(trace.transfers).size());
   const auto add = [&](const auto& rows, bool is_kernel) {
     std::uint32_t index = scope.first_of(rows);
     for (const auto& row : scope.of(rows)) work.push_back({row.time.start, index++, is_kernel});
   };
-  add(trace.kernels, true);
+  add(trace.kernels.rows(), true);
   add(trace.transfers, false);
-  std::ranges::stable_sort(work, {}, &Work::start);
+  if (!std::ranges::is_sorted(work, {}, &Work::start)) std::ranges::stable_sort(work, {}, &Work::start);
   return work;
 }
 
@@ -408,7 +434,7 @@ constexpr std::array reports{
                   "no call of the operating system was traced"},
     ProfileReport{"cuda_gpu_trace",
                   "gputrace",
-                  {.kernels = true, .transfers = true},
+                  {.kernels = true, .kernel_details = true, .transfers = true},
                   gpu_trace,
                   "CUDA GPU Trace",
                   "no work of a GPU was traced"},

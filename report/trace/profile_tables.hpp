@@ -52,6 +52,9 @@ struct ProfileScope {
   [[nodiscard]] std::span<const Row> of(const std::vector<Row>& rows) const {
     return only ? trace::of_case(rows, *only) : std::span<const Row>(rows);
   }
+  [[nodiscard]] trace::Kernels::Span of(const trace::Kernels& kernels) const {
+    return only ? trace::of_case(kernels, *only) : trace::Kernels::Span(kernels, 0, kernels.size());
+  }
   /// The index of the first of them.
   template <class Row>
   [[nodiscard]] std::uint32_t first_of(const std::vector<Row>& rows) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,13 +34,33 @@ double half_away(double number, int decimals) {
   return std::round(number * scale) / scale;
 }
 
+/// Collects text, and passes it on in large pieces.
+class Pieces {
+ public:
+  explicit Pieces(const std::function<void(std::string_view)>& write) : write_(write) {}
+  Pieces& operator+=(std::string_view text) {
+    constexpr std::size_t large = std::size_t{64} << 10;
+    text_ += text;
+    if (text_.size() >= large) pass_on();
+    return *this;
+  }
+  void pass_on() {
+    write_(text_);
+    text_.clear();
+  }
+
+ private:
+  const std::function<void(std::string_view)>& write_;
+  std::string text_;
+};
+
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string space(width - std::min(width, format::width(text)), ' ');
   return left ? text + space : space + text;
 }
 
-void add_line(std::string& text, const std::vector<std::string>& cells,
-              const std::vector<std::size_t>& widths, const std::vector<ProfileColumn>& columns) {
+void add_line(Pieces& text, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+              const std::vector<ProfileColumn>& columns) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) line += gap;
@@ -47,7 +68,7 @@ void add_line(std::string& text, const std::vector<std::string>& cells,
   }
   line.erase(line.find_last_not_of(' ') + 1);
   text += line;
-  text += '\n';
+  text += "\n";
 }
 
 std::vector<std::string> texts_of(const ProfileTable& table, std::size_t index) {
@@ -57,9 +78,12 @@ std::vector<std::string> texts_of(const ProfileTable& table, std::size_t index) 
   return texts;
 }
 
-std::string as_text(const ProfileTable& table) {
-  std::string text = fmt::format("{} ({})\n\n", table.title, table.name);
-  if (table.rows == 0) return text + format::sentence_case(table.empty) + ".\n";
+void add_as_text(const ProfileTable& table, Pieces& text) {
+  text += fmt::format("{} ({})\n\n", table.title, table.name);
+  if (table.rows == 0) {
+    text += format::sentence_case(table.empty) + ".\n";
+    return;
+  }
   std::vector<std::string> heads, rules;
   std::vector<std::size_t> widths;
   for (const ProfileColumn& column : table.columns) {
@@ -77,7 +101,6 @@ std::string as_text(const ProfileTable& table) {
   add_line(text, heads, widths, table.columns);
   add_line(text, rules, widths, table.columns);
   for (std::size_t r = 0; r < table.rows; ++r) add_line(text, texts_of(table, r), widths, table.columns);
-  return text;
 }
 
 /// For programs: no grouping of digits, and quotation marks where they are needed.
@@ -91,21 +114,18 @@ std::string csv_cell(const ProfileCell& cell, const ProfileColumn& column) {
                     cell);
 }
 
-std::string as_csv(const ProfileTable& table) {
-  std::string text;
-  for (const ProfileColumn& column : table.columns) {
-    text += fmt::format("{}{}", text.empty() ? "" : ",", column.title());
-  }
-  text += '\n';
+void add_as_csv(const ProfileTable& table, Pieces& text) {
+  for (const ProfileColumn& column : table.columns)
+    text += fmt::format("{}{}", &column == &table.columns.front() ? "" : ",", column.title());
+  text += "\n";
   for (std::size_t r = 0; r < table.rows; ++r) {
     const ProfileRow row = table.row(r);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) text += ',';
+      if (i > 0) text += ",";
       text += csv_cell(row[i], table.columns[i]);
     }
-    text += '\n';
+    text += "\n";
   }
-  return text;
 }
 
 using Json = nlohmann::ordered_json;
@@ -121,8 +141,8 @@ Json json_value(const ProfileCell& cell, const ProfileColumn& column) {
 }
 
 /// A row on a line, as in other records of mprof: for people, for diffs and for grep.
-std::string as_json(const ProfileTable& table) {
-  std::string text = fmt::format("  {}: [", Json(table.name).dump());
+void add_as_json(const ProfileTable& table, Pieces& text) {
+  text += fmt::format("  {}: [", Json(table.name).dump());
   for (std::size_t r = 0; r < table.rows; ++r) {
     const ProfileRow row = table.row(r);
     Json object = Json::object();
@@ -132,17 +152,7 @@ std::string as_json(const ProfileTable& table) {
     text += fmt::format("{}\n    {}", r == 0 ? "" : ",",
                         object.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  return text + (table.rows == 0 ? "]" : "\n  ]");
-}
-
-template <class Render>
-std::string joined(std::span<const ProfileTable> tables, std::string_view between, const Render& render) {
-  std::string text;
-  for (const ProfileTable& table : tables) {
-    if (&table != &tables.front()) text += between;
-    text += render(table);
-  }
-  return text;
+  text += table.rows == 0 ? "]" : "\n  ]";
 }
 
 }  // namespace
@@ -164,11 +174,37 @@ void require_profile_format(std::string_view format) {
                                            format, did_you_mean(format, known), format::list(known)));
 }
 
+ProfilePrinter::ProfilePrinter(std::string_view format, std::function<void(std::string_view)> write)
+    : format_(format), write_(std::move(write)) {
+  require_profile_format(format_);
+}
+
+void ProfilePrinter::add(const ProfileTable& table) {
+  Pieces text(write_);
+  if (format_ == "csv") {
+    if (!is_first_) text += "\n";
+    add_as_csv(table, text);
+  } else if (format_ == "json") {
+    text += is_first_ ? "{\n" : ",\n";
+    add_as_json(table, text);
+  } else {
+    if (!is_first_) text += "\n\n";
+    add_as_text(table, text);
+  }
+  text.pass_on();
+  is_first_ = false;
+}
+
+void ProfilePrinter::end() {
+  if (format_ == "json") write_(is_first_ ? "{\n\n}\n" : "\n}\n");
+}
+
 std::string render_profile(std::span<const ProfileTable> tables, std::string_view format) {
-  require_profile_format(format);
-  if (format == "csv") return joined(tables, "\n", as_csv);
-  if (format == "json") return fmt::format("{{\n{}\n}}\n", joined(tables, ",\n", as_json));
-  return joined(tables, "\n\n", as_text);
+  std::string text;
+  ProfilePrinter printer(format, [&](std::string_view piece) { text += piece; });
+  for (const ProfileTable& table : tables) printer.add(table);
+  printer.end();
+  return text;
 }
 
 }  // namespace mprof

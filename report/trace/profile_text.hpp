@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,22 @@ namespace mprof {
 /// Of a cell, for people: thousands grouped; "" when there is nothing.
 [[nodiscard]] std::string cell_text(const ProfileCell& cell, const ProfileColumn& column);
 
-/// `format` is "table": aligned text with titles; "csv": a header with units and the rows, an empty line
-/// between two tables; or "json": { report: [ { column: value } ] }. Throws Error(usage) for any other.
+/// Prints one table after the other, bit by bit: their text may be larger than memory. `format` is "table":
+/// aligned text with titles; "csv": a header with units and the rows, an empty line between two tables; or
+/// "json": { report: [ { column: value } ] }. Throws Error(usage) for any other.
+class ProfilePrinter {
+ public:
+  ProfilePrinter(std::string_view format, std::function<void(std::string_view)> write);
+  void add(const ProfileTable& table);
+  void end();
+
+ private:
+  std::string format_;
+  std::function<void(std::string_view)> write_;
+  bool is_first_ = true;
+};
+
+/// All that a ProfilePrinter prints.
 [[nodiscard]] std::string render_profile(std::span<const ProfileTable> tables, std::string_view format);
 
 /// Throws Error(usage) when there is no such format.

@@ -5,9 +5,9 @@
 #include <map>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 
 namespace mprof {
@@ -17,34 +17,26 @@ using trace::Call;
 using trace::Range;
 using trace::Trace;
 
-/// Correlation ids are unique within a process.
-struct CallKey {
-  std::int64_t process = 0;
-  std::int64_t correlation = 0;
-  bool operator==(const CallKey&) const = default;
-};
-struct CallKeyHash {
-  std::size_t operator()(const CallKey& key) const {
-    constexpr std::size_t golden = 0x9E3779B97F4A7C15U;  // spreads ids that follow each other
-    return (static_cast<std::size_t>(key.correlation) * golden) ^ static_cast<std::size_t>(key.process);
+/// The place of the call of each correlation id, which is unique within a process, from 1 on.
+class CallPlaces {
+ public:
+  CallPlaces(const Trace& trace, const ProfileScope& scope) {
+    for (std::uint32_t i = scope.first_of(trace.calls); const Call& call : scope.of(trace.calls)) {
+      std::uint32_t& place = places_(trace::nsys::process_of(call.thread), call.correlation);
+      const bool outer =
+          place != 0 && call.api == trace::Api::runtime && trace.calls[place - 1].api == trace::Api::driver;
+      ++i;
+      if (place == 0 || outer) place = i;
+    }
   }
-};
-
-using Calls = std::unordered_map<CallKey, std::uint32_t, CallKeyHash>;
-
-Calls calls_by_key(const Trace& trace, const ProfileScope& scope) {
-  Calls calls;
-  calls.reserve(scope.of(trace.calls).size());
-  for (std::uint32_t i = scope.first_of(trace.calls); const Call& call : scope.of(trace.calls)) {
-    const auto [entry, is_new] =
-        calls.try_emplace({trace::nsys::process_of(call.thread), call.correlation}, i);
-    const bool outer =
-        call.api == trace::Api::runtime && trace.calls[entry->second].api == trace::Api::driver;
-    if (!is_new && outer) entry->second = i;
-    ++i;
+  /// 0: there is none.
+  [[nodiscard]] std::uint32_t of(std::int64_t process, std::int64_t correlation) {
+    return places_.find(process, correlation);
   }
-  return calls;
-}
+
+ private:
+  trace::IdMap places_;
+};
 
 /// The ranges that hold the calls of one thread, which come in the order of their starts.
 class OpenRanges {
@@ -98,29 +90,32 @@ void add_thread(const Trace& trace, std::span<const Launch> of_thread, std::vect
                 std::map<Key, Members>& groups) {
   OpenRanges open(trace, std::move(ranges));
   for (const Launch& launch : of_thread) {
-    const trace::Kernel& kernel = trace.kernels[launch.kernel];
+    const std::int64_t time = trace.kernels.rows()[launch.kernel].time.length();
+    const trace::NameIndex kernel = trace.kernels.shared(trace.kernels.rows()[launch.kernel]).name;
     const Call& call = trace.calls[launch.call];
     bool in_some = false;
     open.for_each_around(call.time, [&](std::uint32_t index) {
       const Range& range = trace.ranges[index];
-      Members& members = groups[{range.name, range.style, call.thread, kernel.name}];
-      members.times.push_back(kernel.time.length());
+      Members& members = groups[{range.name, range.style, call.thread, kernel}];
+      members.times.push_back(time);
       members.ranges.push_back(index);
       in_some = true;
     });
-    if (!in_some) groups[{0, std::nullopt, call.thread, kernel.name}].times.push_back(kernel.time.length());
+    if (!in_some) groups[{0, std::nullopt, call.thread, kernel}].times.push_back(time);
   }
 }
 
 /// Kernels whose call is lost are in no range and on no thread.
 void add_orphans(const Trace& trace, const ProfileScope& scope, std::span<const Launch> all,
                  std::map<Key, Members>& groups) {
-  const std::span<const trace::Kernel> kernels = scope.of(trace.kernels);
-  const std::uint32_t first = scope.first_of(trace.kernels);
+  const std::span<const trace::KernelRow> kernels = scope.of(trace.kernels.rows());
+  const std::uint32_t first = scope.first_of(trace.kernels.rows());
   std::vector<bool> launched(kernels.size(), false);
   for (const Launch& launch : all) launched[launch.kernel - first] = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (!launched[i]) groups[{0, std::nullopt, 0, kernels[i].name}].times.push_back(kernels[i].time.length());
+    if (!launched[i])
+      groups[{0, std::nullopt, 0, trace.kernels.shared(kernels[i]).name}].times.push_back(
+          kernels[i].time.length());
   }
 }
 
@@ -149,18 +144,20 @@ std::int64_t distinct(std::vector<std::uint32_t>& indices) {
 }  // namespace
 
 std::vector<Launch> launches(const Trace& trace, const ProfileScope& scope) {
-  const Calls calls = calls_by_key(trace, scope);
+  CallPlaces calls(trace, scope);
   std::vector<Launch> found;
-  for (std::uint32_t i = scope.first_of(trace.kernels);
-       const trace::Kernel& kernel : scope.of(trace.kernels)) {
-    const auto call = calls.find({kernel.process, kernel.correlation});
-    if (call != calls.end()) found.push_back({i, call->second});
+  const trace::Kernels& kernels = trace.kernels;
+  for (std::uint32_t i = scope.first_of(kernels.rows());
+       const trace::KernelRow& row : scope.of(kernels.rows())) {
+    const std::uint32_t call = calls.of(kernels.shared(row).process, kernels.correlation(row));
+    if (call != 0) found.push_back({i, call - 1});
     ++i;
   }
-  std::ranges::stable_sort(found, {}, [&](const Launch& launch) {
+  const auto order = [&](const Launch& launch) {
     const Call& call = trace.calls[launch.call];
     return std::pair(call.thread, call.time.start);
-  });
+  };
+  if (!std::ranges::is_sorted(found, {}, order)) std::ranges::stable_sort(found, {}, order);
   return found;
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "report/trace/table_parts.hpp"
 
@@ -78,24 +79,32 @@ struct CallWork {
 class Projector {
  public:
   Projector(const Trace& trace, const ProfileScope& scope) : trace_(trace), scope_(scope) {
-    add(scope.of(trace.kernels));
-    add(scope.of(trace.graphs));
-    add(scope.of(trace.transfers));
+    const trace::Kernels& kernels = trace.kernels;
+    for (const trace::KernelRow& row : scope.of(kernels.rows()))
+      add(kernels.shared(row).process, kernels.correlation(row), row.time);
+    for (const trace::GraphExecution& row : scope.of(trace.graphs))
+      add(row.process, row.correlation, row.time);
+    for (const trace::Transfer& row : scope.of(trace.transfers)) add(row.process, row.correlation, row.time);
   }
 
-  void project(std::vector<Nested>& ranges) const {
-    std::map<std::int64_t, std::vector<const trace::Call*>> calls;  // by thread; one a correlation id
-    std::map<std::pair<std::int64_t, std::int64_t>, const trace::Call*> outer;
+  void project(std::vector<Nested>& ranges) {
+    std::vector<const trace::Call*> outer(works_.size(), nullptr);
     for (const trace::Call& call : scope_.of(trace_.calls)) {
-      const auto key = std::pair(trace::nsys::process_of(call.thread), call.correlation);
-      if (!works_.contains(key)) continue;
-      const auto [entry, is_new] = outer.try_emplace(key, &call);
-      if (!is_new && call.api == trace::Api::runtime && entry->second->api == trace::Api::driver)
-        entry->second = &call;
+      const std::uint32_t work = works_of_ids_.find(trace::nsys::process_of(call.thread), call.correlation);
+      if (work == 0) continue;
+      const trace::Call*& known = outer[work - 1];
+      const bool is_outer =
+          known != nullptr && call.api == trace::Api::runtime && known->api == trace::Api::driver;
+      if (known == nullptr || is_outer) known = &call;
     }
-    for (const auto& [key, call] : outer) calls[call->thread].push_back(call);
-    for (auto& [thread, of_thread] : calls)
-      std::ranges::sort(of_thread, {}, [](const trace::Call* call) { return call->time.start; });
+    std::map<std::int64_t, std::vector<Made>> calls;  // by thread; one a correlation id
+    for (std::size_t i = 0; i < outer.size(); ++i) {
+      if (outer[i] != nullptr) calls[outer[i]->thread].push_back({outer[i], &works_[i]});
+    }
+    for (auto& [thread, of_thread] : calls) {
+      const auto start = [](const Made& made) { return made.call->time.start; };
+      if (!std::ranges::is_sorted(of_thread, {}, start)) std::ranges::sort(of_thread, {}, start);
+    }
     for (Nested& one : ranges) {
       const auto found = calls.find(one.range->thread);
       if (found != calls.end()) project(one, found->second);
@@ -103,22 +112,30 @@ class Projector {
   }
 
  private:
-  template <class Row>
-  void add(std::span<const Row> rows) {
-    for (const Row& row : rows) {
-      CallWork& work = works_[{row.process, row.correlation}];
-      if (work.works++ == 0) work.time = row.time;
-      work.time = {std::min(work.time.start, row.time.start), std::max(work.time.end, row.time.end)};
+  /// A call, and what it led to.
+  struct Made {
+    const trace::Call* call = nullptr;
+    const CallWork* work = nullptr;
+  };
+
+  void add(std::int64_t process, std::int64_t correlation, const trace::Interval& time) {
+    std::uint32_t& number = works_of_ids_(process, correlation);
+    if (number == 0) {
+      works_.push_back({0, time});
+      number = static_cast<std::uint32_t>(works_.size());
     }
+    CallWork& work = works_[number - 1];
+    ++work.works;
+    work.time = {std::min(work.time.start, time.start), std::max(work.time.end, time.end)};
   }
 
-  void project(Nested& one, const std::vector<const trace::Call*>& calls) const {
+  static void project(Nested& one, const std::vector<Made>& calls) {
     const trace::Interval& range = one.range->time;
-    auto call =
-        std::ranges::lower_bound(calls, range.start, {}, [](const trace::Call* c) { return c->time.start; });
-    for (; call != calls.end() && (*call)->time.start <= range.end; ++call) {
-      if ((*call)->time.end > range.end) continue;
-      const CallWork& work = works_.at({trace::nsys::process_of((*call)->thread), (*call)->correlation});
+    auto made = std::ranges::lower_bound(calls, range.start, {},
+                                         [](const Made& each) { return each.call->time.start; });
+    for (; made != calls.end() && made->call->time.start <= range.end; ++made) {
+      if (made->call->time.end > range.end) continue;
+      const CallWork& work = *made->work;
       one.works += work.works;
       if (!one.projected) one.projected = work.time;
       one.projected = trace::Interval{std::min(one.projected->start, work.time.start),
@@ -128,7 +145,8 @@ class Projector {
 
   const Trace& trace_;
   const ProfileScope& scope_;
-  std::map<std::pair<std::int64_t, std::int64_t>, CallWork> works_;
+  std::vector<CallWork> works_;
+  trace::IdMap works_of_ids_;  ///< their places from 1 on, by correlation id
 };
 
 /// Those that are among the ranges themselves.

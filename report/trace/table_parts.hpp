@@ -76,11 +76,6 @@ ProfileCell thread(const RowOf<First>& row, const trace::Trace&) {
   return trace::nsys::native_thread(member<First, Rest...>(row));
 }
 
-/// A grid or a block, as size_text() has it.
-template <auto First, auto... Rest>
-ProfileCell size(const RowOf<First>& row, const trace::Trace&) {
-  return size_text(member<First, Rest...>(row));
-}
 /// Of a range, which may have none.
 template <auto First, auto... Rest>
 ProfileCell style(const RowOf<First>& row, const trace::Trace&) {

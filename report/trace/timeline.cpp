@@ -70,7 +70,7 @@ std::vector<CaseRows> rows_of(const Trace& trace, std::span<const CaseIndex> cas
       if (found != place.end()) (all[found->second].*rows).push_back(i);
     }
   };
-  sort_out(trace.kernels, &CaseRows::kernels);
+  sort_out(trace.kernels.rows(), &CaseRows::kernels);
   sort_out(trace.transfers, &CaseRows::transfers);
   sort_out(trace.calls, &CaseRows::calls);
   sort_out(trace.ranges, &CaseRows::ranges);
@@ -89,9 +89,10 @@ struct Piece {
 template <class Row>
 std::vector<std::uint32_t> outermost(const std::vector<Row>& table, const std::vector<std::uint32_t>& rows) {
   std::vector<std::uint32_t> sorted = rows;
-  std::ranges::sort(sorted, {}, [&](std::uint32_t i) {
+  const auto order = [&](std::uint32_t i) {
     return std::tuple(table[i].thread, table[i].time.start, -table[i].time.end, i);
-  });
+  };
+  if (!std::ranges::is_sorted(sorted, {}, order)) std::ranges::sort(sorted, {}, order);
   std::vector<std::uint32_t> kept;
   for (const std::uint32_t i : sorted) {
     const bool inside = !kept.empty() && table[kept.back()].thread == table[i].thread &&
@@ -132,10 +133,15 @@ class Builder {
     return entry->second;
   }
 
+  /// All of a kernel but its time and its ids.
+  [[nodiscard]] const trace::Kernel& shared(std::uint32_t i) const {
+    return trace_.kernels.shared(trace_.kernels.rows()[i]);
+  }
+
   /// The kernels' own names, told apart as in the other sections.
   [[nodiscard]] std::map<NameIndex, std::string> kernel_names() const {
     std::map<NameIndex, std::string> names;
-    for (const std::uint32_t i : rows_.kernels) names.try_emplace(trace_.kernels[i].name);
+    for (const std::uint32_t i : rows_.kernels) names.try_emplace(shared(i).name);
     std::vector<KernelName> all;
     for (const auto& [whole, unused] : names) all.push_back(kernel_name_of_demangled(trace_.names[whole]));
     const std::vector<std::string> distinct = distinct_names(all);
@@ -158,8 +164,9 @@ class Builder {
     std::unordered_map<NameIndex, std::uint32_t> known;
     for (const auto& [whole, text] : kernel_names()) known.emplace(whole, name(text));
     for (const std::uint32_t i : rows_.kernels) {
-      const trace::Kernel& kernel = trace_.kernels[i];
-      work_[kernel.queue].push_back({kernel.time, Activity::kernel, known.at(kernel.name), 0});
+      const trace::Kernel& kernel = shared(i);
+      work_[kernel.queue].push_back(
+          {trace_.kernels.rows()[i].time, Activity::kernel, known.at(kernel.name), 0});
     }
     std::map<
         std::tuple<trace::TransferKind, std::optional<trace::MemoryKind>, std::optional<trace::MemoryKind>>,
@@ -263,8 +270,8 @@ class Builder {
 
   void add_lane(std::string title, Pieces pieces) {
     if (pieces.empty()) return;
-    std::ranges::stable_sort(pieces, {},
-                             [](const Piece& piece) { return std::pair(piece.kind, piece.time.start); });
+    const auto order = [](const Piece& piece) { return std::pair(piece.kind, piece.time.start); };
+    if (!std::ranges::is_sorted(pieces, {}, order)) std::ranges::stable_sort(pieces, {}, order);
     TimelineLane lane{std::move(title), {}};
     for (const Piece& piece : pieces) {
       if (lane.strips.empty() || lane.strips.back().kind != piece.kind)

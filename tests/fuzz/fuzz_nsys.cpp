@@ -19,6 +19,7 @@ namespace {
 
 void read(const std::filesystem::path& file) {
   mprof::trace::Trace trace = mprof::trace::read_trace(file, {.parts = {.kernels = true,
+                                                                        .kernel_details = true,
                                                                         .transfers = true,
                                                                         .calls = true,
                                                                         .system_calls = true,

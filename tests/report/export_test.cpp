@@ -178,7 +178,7 @@ class ExportOfATrace : public ::testing::Test {
  protected:
   ExportOfATrace() {
     std::vector<trace::Trace> traces = samples::traces_of(run, 2);
-    traces[0].kernels[0].place = traces[0].index_of({"layer1", trace::part::op});
+    traces[0].kernels.rows()[0].place = traces[0].index_of({"layer1", trace::part::op});
     trace::write_trace(file, traces[1]);
     trace::write_trace(file, traces[0]);
   }
@@ -336,9 +336,9 @@ TEST_F(ExportOfATrace, DrawsAnArrowFromTheRuntimesCallToAllThatItLaunched) {
 
 TEST_F(ExportOfATrace, GivesNodesOfAGraphThatRunAtOnceTracksOfTheirOwn) {
   trace::Trace trace = samples::traces_of(run, 1).front();
-  for (trace::Kernel& kernel : trace.kernels) {
+  trace.kernels.change_all([](trace::Kernel& kernel) {
     if (kernel.graph_node == 2) kernel.time = test::at(6750, 6780);  // within the other node's time
-  }
+  });
   trace::write_trace(file, trace);
   const Timeline all = timeline();  // which fails when two lie on one track
   std::set<std::string> of_the_graph;
@@ -373,9 +373,9 @@ TEST_F(ExportOfATrace, NestsCallsThatStickOutOfTheirRangeOnATrackOfTheirOwn) {
 
 TEST_F(ExportOfATrace, DrawsNoArrowBackInTime) {
   trace::Trace trace = samples::traces_of(run, 1).front();
-  for (trace::Kernel& kernel : trace.kernels) {
+  trace.kernels.change_all([](trace::Kernel& kernel) {
     if (kernel.correlation == 13) kernel.time = test::at(1505, 1600);  // 5 ns before its call
-  }
+  });
   const std::size_t before = timeline().arrows_from.size();
   trace::write_trace(file, trace);
   EXPECT_EQ(timeline().arrows_from.size(), before - 1);

@@ -125,7 +125,7 @@ TEST_F(ProfileOfASample, SumsSizesInMegabytes) {
 
 TEST_F(ProfileOfASample, TellsGridsAndBlocksApart) {
   trace::Trace other = test::moved(test::sample_trace(), "conv/other@1000", 40'000);
-  for (trace::Kernel& kernel : other.kernels) kernel.grid = trace::Size{1, 2, 3};
+  other.kernels.change_all([](trace::Kernel& kernel) { kernel.grid = trace::Size{1, 2, 3}; });
   trace::write_trace(file, other);
   const std::vector<std::string> rows = rows_of("cuda_gpu_kern_gb_sum", trace::read_trace(file));
   ASSERT_EQ(rows.size(), 4U);
@@ -245,7 +245,8 @@ TEST_F(ProfileOfASample, BriefNamesStayDistinct) {
   Trace profile = first_case();
   const trace::NameIndex scale = profile.names.index("scale");
   const trace::NameIndex other = profile.names.index("void mprof::tiled<8>(float*)");
-  for (trace::Kernel& kernel : profile.kernels) kernel.name = kernel.name == scale ? other : kernel.name;
+  profile.kernels.change_all(
+      [&](trace::Kernel& kernel) { kernel.name = kernel.name == scale ? other : kernel.name; });
   const ProfileTable table = with_brief_kernel_names(profile_report("cuda_gpu_kern_sum").table(profile));
   EXPECT_TRUE(csv_rows(table)[1].ends_with(",tiled<16>"));
   EXPECT_TRUE(csv_rows(table)[2].ends_with(",tiled<8>"));

@@ -31,7 +31,8 @@ struct Program {
     made.trace.calls.back().correlation = launches;
     const std::int64_t start = std::max(host + call, gpu);
     made.kernel(7, {start, start + time}, 0, kernel);
-    made.trace.kernels.back().correlation = launches;
+    made.trace.kernels.change(made.trace.kernels.size() - 1,
+                              [&](trace::Kernel& one) { one.correlation = launches; });
     host += call;
     gpu = start + time;
   }

@@ -75,7 +75,8 @@ TEST(TimeBudget, HasEachOfSeveralGpusByItself) {
   made.kernel(8, {0, 990});
   EXPECT_TRUE(budget_in(made).gpus.empty()) << "one GPU is the budget's own";
   made.kernel(9, {100, 110});
-  made.trace.kernels.back().queue.device = 1;
+  made.trace.kernels.change(made.trace.kernels.size() - 1,
+                            [](trace::Kernel& kernel) { kernel.queue.device = 1; });
   made.transfer(7, {105, 205}, to_device);
   made.trace.transfers.back().queue.device = 1;
   const TimeBudget budget = budget_in(made);
@@ -90,7 +91,7 @@ TEST(TimeBudget, HasWhyEachOfSeveralGpusWasIdle) {
   FabricatedTrace made = execution({0, 1000});
   made.kernel(8, {0, 900});
   made.kernel(9, {100, 110});
-  made.trace.kernels.back().queue.device = 1;
+  made.trace.kernels.change(1, [](trace::Kernel& kernel) { kernel.queue.device = 1; });
   made.call("cudaMalloc", {200, 300});
   made.call("cudaMemcpy", {950, 990});
   const TimeBudget budget = budget_in(made);

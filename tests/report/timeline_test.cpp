@@ -163,7 +163,8 @@ TEST(Timeline, NamesTheDeviceWhereThereAreSeveral) {
   made.add_case("a");
   made.kernel(7, {0, 10});
   made.kernel(7, {0, 10});
-  made.trace.kernels.back().queue.device = 1;
+  made.trace.kernels.change(made.trace.kernels.size() - 1,
+                            [](trace::Kernel& kernel) { kernel.queue.device = 1; });
   const Timeline timeline = made.timeline();
   EXPECT_NE(find_lane(timeline, "GPU 0, stream 7"), nullptr);
   EXPECT_NE(find_lane(timeline, "GPU 1, stream 7"), nullptr);

@@ -194,7 +194,7 @@ inline trace::Trace moved(trace::Trace trace, const std::string& case_id, std::i
     for (auto& row : rows) shift(row.time);
   };
   shift(trace.cases[0].window);
-  shift_all(trace.kernels);
+  shift_all(trace.kernels.rows());
   shift_all(trace.transfers);
   shift_all(trace.calls);
   shift_all(trace.synchronizations);
@@ -212,9 +212,9 @@ inline trace::Trace moved(trace::Trace trace, const std::string& case_id, std::i
 inline trace::Trace with_kernel_named(trace::Trace trace, const std::string& name) {
   const trace::NameIndex old = trace.names.index(scale.mangled);
   const trace::NameIndex index = trace.names.index(name);
-  for (trace::Kernel& kernel : trace.kernels) {
+  trace.kernels.change_all([&](trace::Kernel& kernel) {
     if (kernel.mangled == old) kernel.name = kernel.short_name = kernel.mangled = index;
-  }
+  });
   return trace;
 }
 

@@ -20,8 +20,8 @@ Trace one_case(const std::string& id, std::uint32_t pid, const std::string& uuid
   trace.epoch = 1'700'000'000'000'000'000 + pid;
   const std::int64_t process = trace::nsys::global_process(pid);
   trace.cases = {{.id = id, .process = process, .window = {0, 100}}};
-  trace.kernels = {
-      {.time = {10, 20}, .correlation = 1, .process = process, .name = trace.names.index("k"), .in_case = 0}};
+  trace.kernels.push_back(
+      {.time = {10, 20}, .correlation = 1, .process = process, .name = trace.names.index("k"), .in_case = 0});
   trace.gpus = {{.id = 0, .name = "NVIDIA H200", .uuid = "GPU-" + uuid, .multiprocessors = 132}};
   return trace;
 }

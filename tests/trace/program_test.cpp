@@ -17,6 +17,7 @@ using ::testing::ElementsAre;
 using trace::Trace;
 
 constexpr trace::Parts every_part{.kernels = true,
+                                  .kernel_details = true,
                                   .transfers = true,
                                   .calls = true,
                                   .system_calls = true,
@@ -172,7 +173,8 @@ TEST_F(ProgramCaseTest, ExportedItIsAFileOfNsightSystemsAgain) {
 
 TEST_F(ProgramCaseTest, RecordsThatCannotBeUsedAreCounted) {
   Trace trace;
-  trace.kernels = {{.time = {10, 20}}, {.time = {0, 0}}, {.time = {30, 20}}, {.time = {-5000, 20}}};
+  for (const trace::Interval time : {trace::Interval{10, 20}, {0, 0}, {30, 20}, {-5000, 20}})
+    trace.kernels.push_back({.time = time});
   EXPECT_THAT(trace::make_program_case(trace, {.case_id = "program/x"}), ElementsAre("program"));
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(trace.cases[0].counts.zero_time, 2U);
@@ -193,12 +195,12 @@ Trace in_one_stream(int kernels) {
 
 TEST_F(ProgramCaseTest, WorkThatRunsOnBeyondLaterWorkOfItsStreamIsCountedAndLeftOut) {
   Trace trace = in_one_stream(50);
-  trace.kernels[10].time.end += 1'600'000;
+  trace.kernels.rows()[10].time.end += 1'600'000;
   trace::Trace beside = in_one_stream(50);
-  beside.kernels[10].time.end += 1'600'000;
-  beside.kernels[10].queue.stream = 13;
+  beside.kernels.rows()[10].time.end += 1'600'000;
+  beside.kernels.change(10, [](trace::Kernel& kernel) { kernel.queue.stream = 13; });
   trace::Trace next = in_one_stream(50);
-  next.kernels[10].time.end += 300;  // as with programmatic dependent launches
+  next.kernels.rows()[10].time.end += 300;  // as with programmatic dependent launches
   for (Trace* one : {&trace, &beside, &next}) (void)trace::make_program_case(*one, {.case_id = "program/x"});
   EXPECT_EQ(trace.cases[0].counts.overlapping, 1U);
   EXPECT_EQ(trace.kernels.size(), 49U);
@@ -208,8 +210,8 @@ TEST_F(ProgramCaseTest, WorkThatRunsOnBeyondLaterWorkOfItsStreamIsCountedAndLeft
 
 TEST_F(ProgramCaseTest, BranchesOfAGraphMayOverlapInOneStream) {
   Trace trace = in_one_stream(50);
-  trace.kernels[10].time.end += 1'600'000;
-  for (trace::Kernel& kernel : trace.kernels) kernel.graph_node = 7;
+  trace.kernels.rows()[10].time.end += 1'600'000;
+  trace.kernels.change_all([](trace::Kernel& kernel) { kernel.graph_node = 7; });
   (void)trace::make_program_case(trace, {.case_id = "program/x"});
   EXPECT_EQ(trace.cases[0].counts.overlapping, 0U);
 }

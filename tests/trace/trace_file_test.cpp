@@ -76,10 +76,11 @@ Trace numbered_like(Trace trace, const Trace& other) {
     std::ranges::stable_sort(rows, {},
                              [](const auto& row) { return std::pair(row.time.start, row.time.end); });
   };
-  for (trace::Kernel& kernel : trace.kernels) rename(kernel.name, kernel.short_name, kernel.mangled);
+  trace.kernels.change_all(
+      [&](trace::Kernel& kernel) { rename(kernel.name, kernel.short_name, kernel.mangled); });
   for (trace::Call& call : trace.calls) rename(call.name, call.versioned_name);
   for (trace::Range& range : trace.ranges) rename(range.name, range.domain);
-  order(trace.kernels);
+  order(trace.kernels.rows());
   order(trace.transfers);
   order(trace.calls);
   order(trace.ranges);
@@ -139,6 +140,7 @@ TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
   trace::write_trace(file, another("conv/first@1", -50'000));
   trace::write_trace(file, sample);
   Trace read = trace::read_trace(file, {.parts = {.kernels = true,
+                                                  .kernel_details = true,
                                                   .transfers = true,
                                                   .calls = true,
                                                   .ranges = true,
@@ -154,7 +156,10 @@ TEST_F(TraceFile, IsReadAsTheModelThatItWasWrittenFrom) {
       if constexpr (requires { row.correlation; }) row.correlation -= row.correlation != 0 ? first : 0;
     }
   };
-  move(read.kernels);
+  read.kernels.change_all([&](trace::Kernel& kernel) {
+    kernel.time = {kernel.time.start + read.epoch, kernel.time.end + read.epoch};
+    kernel.correlation -= first;
+  });
   move(read.transfers);
   move(read.calls);
   move(read.ranges);
@@ -252,7 +257,8 @@ TEST_F(TraceFile, TakesCasesOfAnotherFile) {
   const Trace second = another("conv/second@1000", -70'000), third = another("conv/third@1000", 90'000);
   Trace fourth = another("conv/fourth@1000", 20'000);
   fourth.ranges.resize(fourth.ranges.size() - 3);
-  fourth.kernels[0].name = fourth.names.index("void a_kernel_that_no_other_has()");
+  const trace::NameIndex other_name = fourth.names.index("void a_kernel_that_no_other_has()");
+  fourth.kernels.change(0, [&](trace::Kernel& kernel) { kernel.name = other_name; });
   trace::write_trace(file, sample);
   trace::write_trace(other, third);
   trace::write_trace(other, second);

@@ -44,7 +44,7 @@ bool goes_out(const trace::Transfer& transfer) {
 struct BudgetRows {
   BudgetRows(const trace::Trace& of, trace::CaseIndex index)
       : trace(of),
-        kernels(trace::of_case(of.kernels, index)),
+        kernels(trace::of_case(of.kernels.rows(), index)),
         graphs(trace::of_case(of.graphs, index)),
         transfers(trace::of_case(of.transfers, index)),
         calls(trace::of_case(of.calls, index)),
@@ -52,12 +52,11 @@ struct BudgetRows {
         ranges(trace::of_case(of.ranges, index)),
         pauses(trace::of_case(of.pauses, index)),
         synchronizations(trace::of_case(of.synchronizations, index)),
-        overheads(trace::of_case(of.overheads, index)) {}
+        overheads(trace::of_case(of.overheads, index)),
+        call_kinds(of) {}
 
   [[nodiscard]] auto calls_of(trace::CallKind kind) const {
-    return moments_of(calls, [&, kind](const trace::Call& call) {
-      return trace::call_kind(trace.names[call.name]) == kind;
-    });
+    return moments_of(calls, [&, kind](const trace::Call& call) { return call_kinds.of(call) == kind; });
   }
   /// The stages of the ops.
   [[nodiscard]] IntervalSet stages() const {
@@ -76,7 +75,7 @@ struct BudgetRows {
   }
 
   const trace::Trace& trace;
-  std::span<const trace::Kernel> kernels;
+  std::span<const trace::KernelRow> kernels;
   std::span<const trace::GraphExecution> graphs;
   std::span<const trace::Transfer> transfers;
   std::span<const trace::Call> calls;
@@ -85,6 +84,7 @@ struct BudgetRows {
   std::span<const trace::Pause> pauses;
   std::span<const trace::Synchronization> synchronizations;
   std::span<const trace::Overhead> overheads;
+  mutable trace::CallKinds call_kinds;
 };
 
 /// mprof's own ranges around the whole case, by start.
@@ -219,14 +219,18 @@ std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& 
   const auto find = [&](const auto& all) {
     for (const auto& row : all) gpus.insert(row.queue.device);
   };
-  find(rows.kernels);
+  for (const trace::KernelRow& row : rows.kernels) gpus.insert(rows.trace.kernels.shared(row).queue.device);
   find(rows.graphs);
   find(rows.transfers);
   if (gpus.size() < 2) return {};
   std::vector<GpuShare> shares;
   for (const std::uint32_t gpu : gpus) {
     const auto here = [gpu](const auto& row) { return row.queue.device == gpu; };
-    const IntervalSet kernels = (moments_of(rows.kernels, here) | moments_of(rows.graphs, here)) & window;
+    const auto kernel_here = [&](const trace::KernelRow& row) {
+      return rows.trace.kernels.shared(row).queue.device == gpu;
+    };
+    const IntervalSet kernels =
+        (moments_of(rows.kernels, kernel_here) | moments_of(rows.graphs, here)) & window;
     const IntervalSet copies = (moments_of(rows.transfers, here) & window) - kernels;
     Sharing sharing(window - kernels - copies);
     share_idle(sharing, rows, system);
