@@ -109,7 +109,7 @@ int export_run(const Arguments& arguments) {
   }
   const bool asked_for_trace =
       arguments.given("format") && std::ranges::any_of(options.formats, [](const std::string& format) {
-        return format == "perfetto" || format == "nsys";
+        return format.starts_with("perfetto") || format == "nsys";
       });
   return explain(exported, asked_for_trace);
 }
@@ -123,10 +123,12 @@ Verb export_verb() {
       .summary = "write a run's data for Perfetto, pandas, JSON and services that track times",
       .description =
           "Writes the data of the result directory DIR for other programs. It makes "
-          "trace.perfetto.json for ui.perfetto.dev, tables in CSV for pandas, and analysis.json with the "
+          "trace.perfetto-trace.gz for ui.perfetto.dev, tables in CSV for pandas, and analysis.json with the "
           "findings of the report. "
-          "It prints their names. docs/formats/export.md explains them. perfetto and nsys need a run with "
-          "a trace; otherwise the exit code is 2. Three formats are for services that track times over many "
+          "It prints their names. docs/formats/export.md explains them. perfetto, perfetto-json and nsys "
+          "need a run "
+          "with a trace; otherwise the exit code is 2. Three formats are for services that track times over "
+          "many "
           "runs: bmf (Bencher), benchmark-action (github-action-benchmark) and otava (Apache Otava). Only "
           "otava takes several directories.",
       .examples = {{"mprof export results/a", "all formats, into results/a/export"},
@@ -134,8 +136,9 @@ Verb export_verb() {
                    {"mprof export nightly/* --format otava --out tracked", "a history for Apache Otava"}},
       .section = Section::data,
       .options = {{"format", "LIST", "perfetto,csv,json",
-                   "What to write: some of perfetto, csv, json, nsys, bmf, benchmark-action and otava. nsys "
-                   "writes the one case that --case names as Nsight Systems exports it."},
+                   "What to write: some of perfetto, perfetto-json, csv, json, nsys, bmf, benchmark-action "
+                   "and otava. perfetto-json is the timeline as JSON. nsys writes the one case that --case "
+                   "names as Nsight Systems exports it."},
                   {"out", "DIR", "", "Where to write. Default: DIR/export."},
                   {"case", "LIST", "",
                    "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
 #include "report/analysis/evidence.hpp"
+#include "report/export/perfetto_sink.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/why.hpp"
 #include "system/error.hpp"
@@ -27,9 +29,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> known_formats{"perfetto",         "csv",  "json", "nsys", "bmf",
-                                             "benchmark-action", "otava"};
-constexpr const char* perfetto_file = "trace.perfetto.json";
+const std::vector<std::string> known_formats{"perfetto", "perfetto-json",    "csv",  "json", "nsys",
+                                             "bmf",      "benchmark-action", "otava"};
+
+/// A file that Perfetto reads.
+struct TimelineFormat {
+  std::string_view format;
+  const char* file;
+  std::unique_ptr<PerfettoSink> (*open)(const fs::path& file);
+};
+constexpr std::array timeline_formats{
+    TimelineFormat{"perfetto", "trace.perfetto-trace.gz", perfetto_protobuf},
+    TimelineFormat{"perfetto-json", "trace.perfetto.json", perfetto_json},
+};
 
 bool wants(const ExportOptions& options, std::string_view format) {
   return std::ranges::find(options.formats, format) != options.formats.end();
@@ -233,17 +245,19 @@ Exported write_export(const Run& run, const ExportOptions& options) {
   const ExportScope scope = scope_of(analysis, options.cases);
   if (wants(options, "nsys")) require_one_case(scope);
   const std::vector<TrackedRun> tracked = tracked_runs(scope, options);
-  const bool needs_trace = wants(options, "perfetto") || wants(options, "csv") || wants(options, "nsys");
+  const bool needs_trace = wants(options, "perfetto") || wants(options, "perfetto-json") ||
+                           wants(options, "csv") || wants(options, "nsys");
   const TraceOrReason trace = needs_trace ? read_traced(scope, options) : TraceOrReason{};
   Exported exported;
   exported.no_trace = trace.absent;
   const auto add = [](auto& all, const auto& more) { all.insert(all.end(), more.begin(), more.end()); };
-  if (wants(options, "perfetto")) {
+  for (const auto& [format, name, open] : timeline_formats) {
+    if (!wants(options, format)) continue;
     if (trace.traced) {
-      write_perfetto(scope, *trace.traced, options.out / perfetto_file);
-      exported.written.push_back(options.out / perfetto_file);
+      write_perfetto(scope, *trace.traced, *open(options.out / name));
+      exported.written.push_back(options.out / name);
     } else {
-      exported.left_out.emplace_back(perfetto_file);
+      exported.left_out.emplace_back(name);
     }
   }
   if (wants(options, "csv")) {

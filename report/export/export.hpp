@@ -21,7 +21,8 @@ namespace mprof {
 inline constexpr int export_schema_version = 2;
 
 struct ExportOptions {
-  std::vector<std::string> formats;  ///< "perfetto", "csv", "json", "nsys", and those of trackers
+  std::vector<std::string>
+      formats;  ///< "perfetto", "perfetto-json", "csv", "json", "nsys", and those of trackers
   std::filesystem::path out;
   std::filesystem::path trace{};         ///< the run's trace.sqlite, which may be missing
   std::vector<std::string> cases{};      ///< ids, or patterns that match some; empty: all
@@ -75,8 +76,9 @@ struct ExportedTrace {
   std::vector<ExportedCase> cases;
 };
 
-/// trace.perfetto.json in the Trace Event format.
-void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, const std::filesystem::path& file);
+/// The timeline, into a file of its own.
+class PerfettoSink;
+void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, PerfettoSink& sink);
 
 /// cases.csv, ops.csv, measurements.csv and samples.csv; returns their paths.
 std::vector<std::filesystem::path> write_run_tables(const ExportScope& scope,

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "model/kernel_name.hpp"
+#include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "report/analysis/machines/environment.hpp"
 #include "report/export/export.hpp"
+#include "report/export/perfetto_sink.hpp"
 #include "report/text/format.hpp"
 #include "report/trace/slice_lanes.hpp"
-#include "system/files.hpp"
 
-/// trace.perfetto.json. Every case is a process, every host thread and every stream of a GPU a thread of it.
-/// What Perfetto's importer makes of the file sets these rules: a thread's name goes by its tid alone, so no
-/// tid is used twice; of two slices with one start the outer one stands first in the file; an arrow ("s",
-/// "f") binds to the slice that is open at its time, so it follows that slice in the file.
+/// Every case is a process, every host thread and every stream of a GPU a thread of it.
 namespace mprof {
 namespace {
 
@@ -34,13 +33,15 @@ struct Slice {
   trace::Interval time{};
   std::uint32_t index = 0;
   Kind kind = Kind::range;
+  std::uint32_t place = 0;  ///< of a call: among those of its case
 };
 
 /// Outer slices before inner ones: a call that takes as long as its range lies in it.
 void sort_for_nesting(std::vector<Slice>& slices) {
-  std::ranges::stable_sort(slices, [](const Slice& a, const Slice& b) {
-    return std::tuple(a.time.start, -a.time.end, a.kind) < std::tuple(b.time.start, -b.time.end, b.kind);
-  });
+  const auto order = [](const Slice& slice) {
+    return std::tuple(slice.time.start, -slice.time.end, slice.kind);
+  };
+  if (!std::ranges::is_sorted(slices, {}, order)) std::ranges::stable_sort(slices, {}, order);
 }
 
 /// A row of the timeline before it is split into lanes.
@@ -50,54 +51,49 @@ struct Row {
   std::vector<Slice> slices;
 };
 
-std::string json_string(std::string_view text) {
-  return nlohmann::json(format::one_line(text)).dump();
-}
-
-/// The texts of a trace as JSON strings, each made once.
-class QuotedNames {
+/// The texts of a trace as the file knows them, each made once.
+class PerfettoNames {
  public:
-  explicit QuotedNames(const Trace& trace) : trace_(trace), texts_(trace.names.size()) {
-    for (const trace::Place& place : trace.places) places_.push_back(place_text(place));
+  PerfettoNames(const Trace& trace, PerfettoSink& sink)
+      : trace_(trace), sink_(sink), texts_(trace.names.size()) {
+    for (const trace::Place& place : trace.places)
+      places_.push_back({made(std::string(place.op)), made(std::string(place.part))});
   }
 
-  const std::string& operator[](NameIndex index) {
-    std::string& text = texts_[index];
-    if (text.empty()) text = json_string(trace_.names[index]);
+  PerfettoText operator[](NameIndex index) {
+    PerfettoText& text = texts_[index];
+    if (text == 0) text = sink_.text(format::one_line(trace_.names[index]));
     return text;
   }
-  const std::string& operation(trace::TransferKind kind) {
-    std::string& text = operations_[kind];
-    if (text.empty()) text = json_string(trace_.operation(kind));
+  PerfettoText operation(trace::TransferKind kind) {
+    PerfettoText& text = operations_[kind];
+    if (text == 0) text = made(trace_.operation(kind));
     return text;
   }
-  /// Empty when it is not known.
-  const std::string& memory(const std::optional<trace::MemoryKind>& kind) {
-    const auto [entry, is_new] = memory_.try_emplace(kind);
-    const std::string text = is_new ? trace_.memory(kind) : std::string();
-    if (!text.empty()) entry->second = json_string(text);
+  /// 0 when it is not known.
+  PerfettoText memory(const std::optional<trace::MemoryKind>& kind) {
+    const auto [entry, is_new] = memory_.try_emplace(kind, 0);
+    if (is_new) entry->second = made(trace_.memory(kind));
     return entry->second;
   }
-  /// As arguments that follow others; empty for what could not be attributed.
-  [[nodiscard]] const std::string& place(trace::PlaceIndex index) const { return places_[index]; }
+  struct PlaceTexts {
+    PerfettoText op = 0, part = 0;
+  };
+  [[nodiscard]] const PlaceTexts& place(trace::PlaceIndex index) const { return places_[index]; }
 
  private:
-  static std::string place_text(const trace::Place& place) {
-    std::string text;
-    if (!place.op.empty()) text += fmt::format(R"(,"op":{})", json_string(place.op));
-    if (!place.part.empty()) text += fmt::format(R"(,"part":{})", json_string(place.part));
-    return text;
-  }
+  PerfettoText made(const std::string& text) { return text.empty() ? 0 : sink_.text(format::one_line(text)); }
 
   const Trace& trace_;
-  std::vector<std::string> texts_;
-  std::vector<std::string> places_;
-  std::map<trace::TransferKind, std::string> operations_;
-  std::map<std::optional<trace::MemoryKind>, std::string> memory_;
+  PerfettoSink& sink_;
+  std::vector<PerfettoText> texts_;
+  std::vector<PlaceTexts> places_;
+  std::map<trace::TransferKind, PerfettoText> operations_;
+  std::map<std::optional<trace::MemoryKind>, PerfettoText> memory_;
 };
 
 /// What a slice of a kernel is called: its own name, with template arguments only where two are called alike.
-std::unordered_map<NameIndex, std::string> short_kernel_names(const Trace& trace) {
+std::unordered_map<NameIndex, PerfettoText> short_kernel_names(const Trace& trace, PerfettoSink& sink) {
   std::map<NameIndex, std::string> whole;
   for (const trace::KernelRow& row : trace.kernels.rows()) {
     const NameIndex name = trace.kernels.shared(row).name;
@@ -106,76 +102,110 @@ std::unordered_map<NameIndex, std::string> short_kernel_names(const Trace& trace
   std::vector<KernelName> all;
   for (const auto& [index, name] : whole) all.push_back(kernel_name_of_demangled(name));
   const std::vector<std::string> names = distinct_names(all);
-  std::unordered_map<NameIndex, std::string> quoted_names;
+  std::unordered_map<NameIndex, PerfettoText> known;
   std::size_t next = 0;
-  for (const auto& [index, name] : whole) quoted_names[index] = json_string(names[next++]);
-  return quoted_names;
+  for (const auto& [index, name] : whole) known[index] = sink.text(format::one_line(names[next++]));
+  return known;
 }
+
+/// Which call led to which work, and the ids of the arrows between them.
+class Arrows {
+ public:
+  /// `next`: the first id that is free, before and after.
+  Arrows(const Trace& trace, const ExportedCase& one, std::uint64_t& next) : trace_(trace) {
+    for (std::uint32_t i = 0; i < one.calls.size(); ++i) {
+      const trace::Call& call = trace.calls[one.calls[i]];
+      std::uint32_t& known = calls_(0, call.correlation);
+      // The runtime's call stands for the driver's within it.
+      const bool is_outer =
+          known != 0 && call.api == trace::Api::runtime && drawn_[known - 1].api != trace::Api::runtime;
+      drawn_.push_back({.call = one.calls[i], .api = call.api});
+      if (known == 0 || is_outer) known = i + 1;
+    }
+    for (const std::uint32_t i : one.kernels) {
+      const trace::KernelRow& row = trace.kernels.rows()[i];
+      if (Drawn* const call = caller(trace.kernels.correlation(row), row.time)) ++call->arrows;
+    }
+    for (const std::uint32_t i : one.transfers) {
+      const trace::Transfer& row = trace.transfers[i];
+      if (Drawn* const call = caller(row.correlation, row.time)) ++call->arrows;
+    }
+    for (Drawn& call : drawn_) {
+      call.first = call.next = next;
+      next += call.arrows;
+    }
+  }
+
+  /// `place`: among the calls of the case.
+  void begin(PerfettoSlice& slice, std::uint32_t place) {
+    Drawn& call = drawn_[place];
+    call.thread = static_cast<std::uint32_t>(slice.thread);
+    slice.first_arrow = call.first;
+    slice.arrows = call.arrows;
+  }
+  /// From the call of some work, which was drawn before.
+  void end(PerfettoSlice& slice, std::int64_t correlation, const trace::Interval& time, std::int64_t zero) {
+    Drawn* const call = caller(correlation, time);
+    if (call == nullptr) return;
+    slice.arrow = {call->next++, call->thread, trace_.calls[call->call].time.start - zero};
+  }
+
+ private:
+  struct Drawn {
+    std::uint64_t first = 0, next = 0;  ///< ids of arrows
+    std::uint32_t arrows = 0;
+    std::uint32_t call = 0;
+    std::uint32_t thread = 0;
+    trace::Api api = trace::Api::runtime;
+  };
+
+  /// Clocks of CPU and GPU differ a little: an arrow that ends before it starts is none.
+  Drawn* caller(std::int64_t correlation, const trace::Interval& time) {
+    const std::uint32_t known = calls_.find(0, correlation);
+    if (known == 0 || time.start < trace_.calls[drawn_[known - 1].call].time.start) return nullptr;
+    return &drawn_[known - 1];
+  }
+
+  const Trace& trace_;
+  trace::IdMap calls_;  ///< their places in the case from 1 on, by correlation id
+  std::vector<Drawn> drawn_;
+};
 
 class PerfettoFile {
  public:
-  PerfettoFile(const ExportedTrace& traced, const std::filesystem::path& path)
-      : trace_(traced.rows), names_(trace_), kernel_names_(short_kernel_names(trace_)), file_(path) {}
+  PerfettoFile(const ExportedTrace& traced, PerfettoSink& sink)
+      : trace_(traced.rows),
+        sink_(sink),
+        names_(trace_, sink),
+        kernel_names_(short_kernel_names(trace_, sink)) {}
 
   void begin(const Run& run) {
-    // Perfetto ignores what follows a key that it does not know.
-    constexpr const char* about_time =
-        "Each case starts at 0: the cases ran one after the other, and stand together for comparison.";
-    const nlohmann::ordered_json about{{"made_by", "mprof export"},
-                                       {"run_started", format::one_line(run.started)},
-                                       {"machine", format::short_id(machine_name(run))},
-                                       {"time", about_time}};
-    file_.write(
-        fmt::format("{{\"displayTimeUnit\":\"ns\",\n\"otherData\":{},\n\"traceEvents\":[", about.dump()));
+    sink_.about({{"made_by", "mprof export"},
+                 {"run_started", format::one_line(run.started)},
+                 {"machine", format::short_id(machine_name(run))},
+                 {"time",
+                  "Each case starts at 0: the cases ran one after the other, and stand together for "
+                  "comparison."}});
   }
 
   void add_case(const ExportedCase& one) {
     next_id_ = pid_ = (next_id_ / ids_of_a_case + 1) * ids_of_a_case;
     zero_ = one.start;
-    calls_.clear();
+    arrows_.emplace(trace_, one, next_arrow_);
     describe_process(one);
     for (const Row& row : rows_of(one)) add_row(row);
     for (const Row& row : queues_of(one)) add_row(row);
   }
 
-  void end() {
-    file_.write("\n]}\n");
-    file_.commit();
-  }
-
  private:
-  /// Where a call is drawn, for arrows from it.
-  struct DrawnCall {
-    std::uint64_t tid = 0;
-    std::int64_t start = 0;
-    bool runtime = false;
-  };
-
   /// Enough that the ids of a case begin with its number; a case with more tracks takes of the next ones'.
   static constexpr std::uint64_t ids_of_a_case = 1000;
 
-  template <class... Values>
-  void event(fmt::format_string<Values...> text, const Values&... values) {
-    line_.clear();
-    line_.append(std::string_view(first_ ? "\n" : ",\n"));
-    first_ = false;
-    fmt::vformat_to(std::back_inserter(line_), text, fmt::make_format_args(values...));
-    file_.write({line_.data(), line_.size()});
-  }
-  [[nodiscard]] std::string at(std::int64_t time) const { return format::microseconds(time - zero_); }
-
   void describe_process(const ExportedCase& one) {
-    ++processes_;
-    const auto describe = [&](std::string_view what, std::string_view key, const std::string& value) {
-      event(R"({{"ph":"M","name":"{}","pid":{},"args":{{"{}":{}}}}})", what, pid_, key, value);
-    };
-    describe("process_name", "name", json_string(one.result->id));
-    describe("process_sort_index", "sort_index", fmt::format("{}", processes_));
-    if (!one.result->ok()) {
-      describe(
-          "process_labels", "labels",
-          json_string(one.result->status == Status::wrong ? "output wrong" : to_string(one.result->status)));
-    }
+    const CaseResult& result = *one.result;
+    std::string_view label;
+    if (!result.ok()) label = result.status == Status::wrong ? "output wrong" : to_string(result.status);
+    sink_.process(pid_, format::one_line(result.id), ++processes_, format::one_line(label));
   }
 
   /// The rows of the host: ranges and calls of each thread, then the ranges that begin and end anywhere.
@@ -186,8 +216,10 @@ class PerfettoFile {
       auto& into = range.style == trace::RangeStyle::push_pop ? threads : free_ranges;
       into[range.thread].push_back({range.time, i, Kind::range});
     }
-    for (const std::uint32_t i : one.calls)
-      threads[trace_.calls[i].thread].push_back({trace_.calls[i].time, i, Kind::call});
+    for (std::uint32_t i = 0; i < one.calls.size(); ++i) {
+      const trace::Call& call = trace_.calls[one.calls[i]];
+      threads[call.thread].push_back({call.time, one.calls[i], Kind::call, i});
+    }
     std::vector<Row> rows;
     for (auto& [thread, slices] : threads)
       rows.push_back({fmt::format("host thread {}", trace::nsys::native_thread(thread)), Nesting::allowed,
@@ -229,133 +261,124 @@ class PerfettoFile {
 
   void add_row(const Row& row) {
     SliceLanes lanes(row.nesting);
-    std::vector<std::uint64_t> tids;
+    std::vector<std::uint64_t> threads;
     for (const Slice& slice : row.slices) {
       const std::size_t lane = lanes.place(slice.time);
-      if (lane == tids.size()) {
-        tids.push_back(++next_id_);
-        describe_thread(lane == 0 ? row.name : fmt::format("{} ({})", row.name, lane + 1));
+      if (lane == threads.size()) {
+        threads.push_back(++next_id_);
+        sink_.thread(next_id_,
+                     format::one_line(lane == 0 ? row.name : fmt::format("{} ({})", row.name, lane + 1)),
+                     next_id_ - pid_);
       }
-      add_slice(slice, tids[lane]);
+      add_slice(slice, threads[lane]);
     }
+    sink_.end_threads();
   }
 
-  void describe_thread(const std::string& name) {
-    event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", pid_, next_id_,
-          json_string(name));
-    event(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})", pid_,
-          next_id_, next_id_ - pid_);
-  }
-
-  void add_slice(const Slice& slice, std::uint64_t tid) {
+  void add_slice(const Slice& slice, std::uint64_t thread) {
+    PerfettoSlice drawn{.time = {slice.time.start - zero_, slice.time.end - zero_}, .thread = thread};
+    arguments_.clear();
     switch (slice.kind) {
       case Kind::range:
-        return add_range(trace_.ranges[slice.index], tid);
+        drawn.category = "nvtx";
+        drawn.name = names_[trace_.ranges[slice.index].name];
+        break;
       case Kind::call:
-        return add_call(trace_.calls[slice.index], tid);
+        describe(trace_.calls[slice.index], drawn);
+        arrows_->begin(drawn, slice.place);
+        break;
       case Kind::kernel:
-        return add_kernel(trace_.kernels[slice.index], tid);
+        describe(trace_.kernels[slice.index], drawn);
+        break;
       case Kind::transfer:
-        return add_transfer(trace_.transfers[slice.index], tid);
+        describe(trace_.transfers[slice.index], drawn);
+        break;
     }
+    drawn.arguments = arguments_;
+    sink_.slice(drawn);
   }
 
-  /// All that kinds of slices have in common; `arguments` is what stands within the braces.
-  void add_complete(std::string_view category, std::string_view name, const trace::Interval& time,
-                    std::uint64_t tid, std::string_view arguments) {
-    event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category,
-          name, pid_, tid, at(time.start), format::microseconds(time.length()), arguments);
+  void add_number(std::string_view name, std::int64_t number) { arguments_.push_back({name, number}); }
+  void add_text(std::string_view name, PerfettoText text) {
+    if (text != 0) arguments_.push_back({name, text});
+  }
+  void add_place(trace::PlaceIndex place) {
+    add_text("op", names_.place(place).op);
+    add_text("part", names_.place(place).part);
   }
 
-  void add_range(const trace::Range& range, std::uint64_t tid) {
-    add_complete("nvtx", names_[range.name], range.time, tid, "");
+  void describe(const trace::Call& call, PerfettoSlice& drawn) {
+    drawn.category = call.api == trace::Api::runtime ? "cuda_runtime" : "cuda_driver";
+    drawn.name = names_[call.name];
+    add_number("correlation", call.correlation);
+    if (call.result) add_number("result", *call.result);
+    add_place(call.place);
   }
 
-  void add_call(const trace::Call& call, std::uint64_t tid) {
-    const bool runtime = call.api == trace::Api::runtime;
-    std::string arguments = fmt::format(R"("correlation":{})", call.correlation);
-    if (call.result) arguments += fmt::format(R"(,"result":{})", *call.result);
-    arguments += names_.place(call.place);
-    add_complete(runtime ? "cuda_runtime" : "cuda_driver", names_[call.name], call.time, tid, arguments);
-    const auto [entry, is_new] =
-        calls_.try_emplace(call.correlation, DrawnCall{tid, call.time.start, runtime});
-    // The runtime's call stands for the driver's within it.
-    if (!is_new && runtime && !entry->second.runtime) entry->second = {tid, call.time.start, runtime};
-  }
-
-  void add_kernel(const trace::Kernel& kernel, std::uint64_t tid) {
-    std::string arguments = fmt::format(R"("kernel":{})", names_[kernel.name]);
-    const auto add_size = [&](std::string_view key, const auto& size) {
-      if (size) arguments += fmt::format(R"(,"{}":[{},{},{}])", key, (*size)[0], (*size)[1], (*size)[2]);
+  void describe(const trace::Kernel& kernel, PerfettoSlice& drawn) {
+    drawn.category = "kernel";
+    drawn.name = kernel_names_.at(kernel.name);
+    add_text("kernel", names_[kernel.name]);
+    if (kernel.grid) arguments_.push_back({"grid", *kernel.grid});
+    if (kernel.block) arguments_.push_back({"block", *kernel.block});
+    const auto add_known = [&](std::string_view name, const std::optional<std::uint32_t>& number) {
+      if (number) add_number(name, *number);
     };
-    const auto add_number = [&](std::string_view key, const auto& number) {
-      if (number) arguments += fmt::format(R"(,"{}":{})", key, *number);
-    };
-    add_size("grid", kernel.grid);
-    add_size("block", kernel.block);
-    add_number("registers_per_thread", kernel.registers_per_thread);
-    add_number("static_shared_memory_bytes", kernel.static_shared_memory);
-    add_number("dynamic_shared_memory_bytes", kernel.dynamic_shared_memory);
-    add_work("kernel", kernel_names_.at(kernel.name), kernel, tid, arguments);
+    add_known("registers_per_thread", kernel.registers_per_thread);
+    add_known("static_shared_memory_bytes", kernel.static_shared_memory);
+    add_known("dynamic_shared_memory_bytes", kernel.dynamic_shared_memory);
+    describe_work(kernel, drawn);
   }
 
-  void add_transfer(const trace::Transfer& transfer, std::uint64_t tid) {
-    std::string arguments = fmt::format(R"("bytes":{})", transfer.bytes);
+  void describe(const trace::Transfer& transfer, PerfettoSlice& drawn) {
+    drawn.category = "transfer";
+    drawn.name = names_.operation(transfer.kind);
+    add_number("bytes", static_cast<std::int64_t>(transfer.bytes));
     if (transfer.time.length() > 0) {
       const double seconds = static_cast<double>(transfer.time.length()) * 1e-9;
-      arguments += fmt::format(R"(,"bytes_per_second":{})",
-                               format::plain(static_cast<double>(transfer.bytes) / seconds, 0));
+      add_number("bytes_per_second",
+                 static_cast<std::int64_t>(std::nearbyint(static_cast<double>(transfer.bytes) / seconds)));
     } else {
-      arguments += R"(,"bytes_per_second_absent":"it took no time that the clock shows")";
+      if (no_time_ == 0) no_time_ = sink_.text("it took no time that the clock shows");
+      add_text("bytes_per_second_absent", no_time_);
     }
-    const auto add_memory = [&](std::string_view key, const std::string& memory) {
-      if (!memory.empty()) arguments += fmt::format(R"(,"{}":{})", key, memory);
-    };
-    add_memory("source_memory", names_.memory(transfer.source));
-    add_memory("destination_memory", names_.memory(transfer.destination));
-    add_work("transfer", names_.operation(transfer.kind), transfer, tid, arguments);
+    add_text("source_memory", names_.memory(transfer.source));
+    add_text("destination_memory", names_.memory(transfer.destination));
+    describe_work(transfer, drawn);
   }
 
   /// A slice of a GPU's stream, with an arrow from the call that asked for it.
   template <class Work>
-  void add_work(std::string_view category, std::string_view name, const Work& work, std::uint64_t tid,
-                std::string arguments) {
-    arguments +=
-        fmt::format(R"(,"device":{},"context":{},"stream":{},"correlation":{}{})", work.queue.device,
-                    work.queue.context, work.queue.stream, work.correlation, names_.place(work.place));
-    add_complete(category, name, work.time, tid, arguments);
-    const auto call = calls_.find(work.correlation);
-    // Clocks of CPU and GPU differ a little: an arrow that ends before it starts is none.
-    if (call == calls_.end() || work.time.start < call->second.start) return;
-    ++arrows_;
-    event(R"({{"ph":"s","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})", arrows_, pid_,
-          call->second.tid, at(call->second.start));
-    event(R"({{"ph":"f","bp":"e","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",
-          arrows_, pid_, tid, at(work.time.start));
+  void describe_work(const Work& work, PerfettoSlice& drawn) {
+    add_number("device", work.queue.device);
+    add_number("context", work.queue.context);
+    add_number("stream", work.queue.stream);
+    add_number("correlation", work.correlation);
+    add_place(work.place);
+    arrows_->end(drawn, work.correlation, work.time, zero_);
   }
 
   const Trace& trace_;
-  QuotedNames names_;
-  std::unordered_map<NameIndex, std::string> kernel_names_;
-  FileWriter file_;
-  fmt::memory_buffer line_;
-  bool first_ = true;
+  PerfettoSink& sink_;
+  PerfettoNames names_;
+  std::unordered_map<NameIndex, PerfettoText> kernel_names_;
+  std::vector<PerfettoArgument> arguments_;
+  std::optional<Arrows> arrows_;  ///< of the case
+  PerfettoText no_time_ = 0;
   std::int64_t zero_ = 0;  ///< ns, the start of the case
   std::uint64_t pid_ = 0;
   std::uint64_t next_id_ = 0;  ///< the last one used, of processes and threads alike
   std::uint64_t processes_ = 0;
-  std::uint64_t arrows_ = 0;
-  std::unordered_map<std::int64_t, DrawnCall> calls_;  ///< of the case, by correlation id
+  std::uint64_t next_arrow_ = 1;  ///< ids hold in the whole file
 };
 
 }  // namespace
 
-void write_perfetto(const ExportScope& scope, const ExportedTrace& traced,
-                    const std::filesystem::path& file) {
-  PerfettoFile perfetto(traced, file);
+void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, PerfettoSink& sink) {
+  PerfettoFile perfetto(traced, sink);
   perfetto.begin(scope.run());
   for (const ExportedCase& one : traced.cases) perfetto.add_case(one);
-  perfetto.end();
+  sink.commit();
 }
 
 }  // namespace mprof

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { mprof, source, temporary } from "./support.mjs";
 
 const golden = join(source, "tests", "golden");
@@ -29,9 +30,13 @@ test("writes all formats into DIR/export, and prints what it wrote", (t) => {
   const { code, out, err } = mprof(["export", directory]);
   assert.equal(code, 0, err);
   assert.equal(err, "");
-  const names = ["trace.perfetto.json", ...run_tables, ...trace_tables, "analysis.json"];
+  const names = ["trace.perfetto-trace.gz", ...run_tables, ...trace_tables, "analysis.json"];
   assert.deepEqual(printed(out), names.map((name) => join(directory, "export", name)));
   assert.deepEqual(readdirSync(join(directory, "export")).sort(), [...names].sort());
+  const own = gunzipSync(readFileSync(join(directory, "export", "trace.perfetto-trace.gz")));
+  assert.equal(own[0], 0x0a, "packets of Perfetto");
+  assert.ok(own.includes("conv/unroll_matmul@100"));
+  mprof(["export", directory, "--format", "perfetto-json"]);
   const trace = JSON.parse(readFileSync(join(directory, "export", "trace.perfetto.json"), "utf8"));
   const processes = trace.traceEvents.filter((e) => e.name === "process_name").map((e) => e.args.name);
   assert.deepEqual(processes, ["conv/unroll_matmul@100", "conv/streams@100"], "in the order of the run");
@@ -100,11 +105,11 @@ test("without a trace it says why and what to run, and writes the rest", (t) => 
   const all = mprof(["export", without_trace, "--out", out]);
   assert.equal(all.code, 0, "left to mprof, it writes what there is");
   assert.deepEqual(readdirSync(out).sort(), [...run_tables, "analysis.json"].sort());
-  assert.match(all.err, /^mprof: trace.perfetto.json, kernels.csv, transfers.csv and api_calls.csv were not written: [^\n]+\n$/);
+  assert.match(all.err, /^mprof: trace.perfetto-trace.gz, kernels.csv, transfers.csv and api_calls.csv were not written: [^\n]+\n$/);
   assert.match(all.err, /no collector for the trace pass.*`mprof run`/);
   const asked = mprof(["export", without_trace, "--out", out, "--format", "perfetto,json"]);
   assert.equal(asked.code, 2);
-  assert.match(asked.err, /^mprof: trace.perfetto.json was not written: [^\n]+\n$/);
+  assert.match(asked.err, /^mprof: trace.perfetto-trace.gz was not written: [^\n]+\n$/);
   assert.deepEqual(printed(asked.out), [join(out, "analysis.json")]);
   const json = mprof(["export", without_trace, "--out", out, "--format", "json"]);
   assert.deepEqual([json.code, json.err], [0, ""]);

@@ -10,10 +10,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
@@ -191,7 +195,7 @@ class ExportOfATrace : public ::testing::Test {
                               .with_pauses = with_pauses});
   }
   [[nodiscard]] Timeline timeline() const {
-    static_cast<void>(exported({"perfetto"}));
+    static_cast<void>(exported({"perfetto-json"}));
     return Timeline(out / "trace.perfetto.json");
   }
   [[nodiscard]] CsvRows table(const std::string& name) const {
@@ -371,6 +375,168 @@ TEST_F(ExportOfATrace, NestsCallsThatStickOutOfTheirRangeOnATrackOfTheirOwn) {
   EXPECT_EQ(all.track_of("cudaAsLongAsPrepare"), "host thread 1001");
 }
 
+/// A field of a message in protobuf's wire format.
+struct ProtoField {
+  std::uint64_t number = 0;
+  std::uint64_t value = 0;
+  std::string bytes{};  ///< of a text or a message
+};
+
+std::vector<ProtoField> fields_of(std::string_view message) {
+  std::vector<ProtoField> fields;
+  const auto varint = [&] {
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = static_cast<unsigned char>(message.at(0));
+      message.remove_prefix(1);
+      value |= std::uint64_t{byte & 0x7FU} << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (!message.empty()) {
+    const std::uint64_t key = varint();
+    ProtoField field{.number = key >> 3};
+    if ((key & 7) == 0) field.value = varint();
+    if ((key & 7) == 1) {
+      for (std::size_t i = 0; i < 8; ++i)
+        field.value |= std::uint64_t{static_cast<unsigned char>(message.at(i))} << (8 * i);
+      message.remove_prefix(8);
+    }
+    if ((key & 7) == 2) {
+      const std::uint64_t size = varint();
+      field.bytes = std::string(message.substr(0, size));
+      message.remove_prefix(size);
+    }
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+std::string gunzipped(const std::string& compressed) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string contents(std::size_t{16} << 20, '\0'), input = compressed;
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(contents.data());
+  stream.avail_out = static_cast<uInt>(contents.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  contents.resize(stream.total_out);
+  inflateEnd(&stream);
+  return contents;
+}
+
+/// trace.perfetto-trace.gz: "TRACK: NAME from START to END (ARGUMENT=VALUE ...)" for each slice.
+class ProtoTimeline {
+ public:
+  explicit ProtoTimeline(const fs::path& file) {
+    for (const ProtoField& packet : fields_of(gunzipped(read_file(file)))) {
+      EXPECT_EQ(packet.number, 1U);
+      std::uint64_t time = 0;
+      std::vector<ProtoField> event;
+      for (const ProtoField& field : fields_of(packet.bytes)) {
+        if (field.number == 8) time = field.value;
+        if (field.number == 11) event = fields_of(field.bytes);
+        if (field.number == 12) intern(fields_of(field.bytes));
+        if (field.number == 60) describe(fields_of(field.bytes));
+      }
+      if (!event.empty()) add(time, event);
+    }
+    for (const auto& [track, open] : open_) EXPECT_TRUE(open.empty()) << tracks.at(track);
+  }
+
+  std::map<std::uint64_t, std::string> tracks, processes;
+  std::vector<std::string> slices;
+  std::map<std::uint64_t, std::string> arrows_from, arrows_to;  ///< slices by the ids of arrows
+
+ private:
+  void intern(const std::vector<ProtoField>& data) {
+    for (const ProtoField& field : data) {
+      const std::vector<ProtoField> entry = fields_of(field.bytes);
+      texts_[{field.number, entry.at(0).value}] = entry.at(1).bytes;
+    }
+  }
+  void describe(const std::vector<ProtoField>& track) {
+    const std::uint64_t id = track.at(0).value;
+    for (const ProtoField& field : track) {
+      if (field.number == 2) tracks[id] = field.bytes;
+      if (field.number == 3) processes[id] = fields_of(field.bytes).at(1).bytes;
+    }
+  }
+  std::string argument(const std::string& bytes) {
+    std::string name, value;
+    for (const ProtoField& field : fields_of(bytes)) {
+      if (field.number == 1) name = texts_.at({3, field.value});
+      if (field.number == 4) value = std::to_string(static_cast<std::int64_t>(field.value));
+      if (field.number == 12) value += fmt::format("[{}]", fields_of(field.bytes).at(0).value);
+      if (field.number == 17) value = texts_.at({29, field.value});
+    }
+    return fmt::format(" {}={}", name, value);
+  }
+  void add(std::uint64_t time, const std::vector<ProtoField>& event) {
+    std::string name;
+    std::set<std::string> arguments;  // in the order of their names, as the JSON has them
+    std::uint64_t track = 0, type = 0;
+    std::vector<std::uint64_t> from, to;
+    for (const ProtoField& field : event) {
+      if (field.number == 4) arguments.insert(argument(field.bytes));
+      if (field.number == 9) type = field.value;
+      if (field.number == 10) name = texts_.at({2, field.value});
+      if (field.number == 11) track = field.value;
+      if (field.number == 47) from.push_back(field.value);
+      if (field.number == 48) to.push_back(field.value);
+    }
+    if (type == 1) {
+      open_[track].push_back(slices.size());
+      slices.push_back(fmt::format("{}: {} from {}", tracks.at(track), name, time));
+      for (const std::uint64_t id : from) arrows_from[id] = name;
+      for (const std::uint64_t id : to) arrows_to[id] = name;
+      arguments_.push_back(fmt::format("{}", fmt::join(arguments, "")));
+    } else {
+      const std::size_t slice = open_[track].back();
+      open_[track].pop_back();
+      slices[slice] += fmt::format(" to {}{}", time, arguments_[slice]);
+    }
+  }
+
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> texts_;
+  std::map<std::uint64_t, std::vector<std::size_t>> open_;
+  std::vector<std::string> arguments_;
+};
+
+/// The same of the JSON.
+std::multiset<std::string> slices_of(const Timeline& timeline) {
+  std::multiset<std::string> all;
+  for (const auto& [tid, slices] : timeline.tracks) {
+    for (const DrawnSlice& slice : slices) {
+      std::string text = fmt::format("{}: {} from {} to {}", timeline.threads.at(tid),
+                                     slice.event.at("name").get<std::string>(), slice.start, slice.end);
+      for (const auto& [name, value] : slice.event.at("args").items()) {
+        std::string said = value.is_string() ? value.get<std::string>() : value.dump();
+        if (value.is_array())
+          said = fmt::format("[{}][{}][{}]", value[0].dump(), value[1].dump(), value[2].dump());
+        text += fmt::format(" {}={}", name, said);
+      }
+      all.insert(text);
+    }
+  }
+  return all;
+}
+
+TEST_F(ExportOfATrace, IsTheSameTimelineInPerfettosOwnFormat) {
+  const Timeline drawn = timeline();
+  static_cast<void>(exported({"perfetto"}));
+  const ProtoTimeline own(out / "trace.perfetto-trace.gz");
+  EXPECT_EQ(own.processes.size(), drawn.processes.size());
+  EXPECT_EQ(std::multiset<std::string>(own.slices.begin(), own.slices.end()), slices_of(drawn));
+  EXPECT_EQ(own.arrows_from.size(), drawn.arrows_from.size());
+  ASSERT_EQ(own.arrows_to.size(), own.arrows_from.size());
+  for (const auto& [id, from] : own.arrows_from) {
+    EXPECT_TRUE(from.starts_with("cuda") || from.starts_with("cu")) << from;
+    EXPECT_TRUE(own.arrows_to.contains(id)) << from;
+  }
+}
+
 TEST_F(ExportOfATrace, DrawsNoArrowBackInTime) {
   trace::Trace trace = samples::traces_of(run, 1).front();
   trace.kernels.change_all([](trace::Kernel& kernel) {
@@ -431,7 +597,7 @@ TEST_F(ExportOfATrace, TabulatesKernelsTransfersAndCallsInTheUnitsOfNsys) {
 }
 
 TEST_F(ExportOfATrace, ChoosesCases) {
-  const Exported one = exported({"perfetto", "csv", "json"}, {run.cases[1].id});
+  const Exported one = exported({"perfetto-json", "csv", "json"}, {run.cases[1].id});
   EXPECT_TRUE(one.no_trace.empty());
   EXPECT_EQ(Timeline(out / "trace.perfetto.json").processes.size(), 1U);
   for (const char* name : {"cases.csv", "ops.csv", "measurements.csv", "samples.csv", "kernels.csv"}) {
@@ -445,7 +611,7 @@ TEST_F(ExportOfATrace, ChoosesCases) {
 
   EXPECT_EQ(exported({"csv"}, {"conv/*"}).written.size(), 7U);
   EXPECT_EQ(read_table(out / "cases.csv").size(), 2U);
-  const Exported untraced = exported({"perfetto"}, {run.cases[2].id});
+  const Exported untraced = exported({"perfetto-json"}, {run.cases[2].id});
   EXPECT_TRUE(untraced.written.empty());
   EXPECT_EQ(untraced.no_trace, "trace.sqlite holds none of the cases that were chosen");
   EXPECT_NE(
@@ -454,18 +620,19 @@ TEST_F(ExportOfATrace, ChoosesCases) {
 }
 
 TEST_F(ExportOfATrace, GivesTheSameBytesAgain) {
-  const Exported first = exported({"perfetto", "csv", "json"});
+  const Exported first = exported({"perfetto-json", "csv", "json"});
   EXPECT_EQ(first.written.size(), 9U);
   std::map<fs::path, std::string> bytes;
   for (const fs::path& one : first.written) bytes[one] = read_file(one);
-  for (const fs::path& one : exported({"perfetto", "csv", "json"}).written)
+  for (const fs::path& one : exported({"perfetto-json", "csv", "json"}).written)
     EXPECT_EQ(read_file(one), bytes.at(one)) << one;
   for (const auto& entry : fs::directory_iterator(out)) EXPECT_TRUE(bytes.contains(entry.path())) << entry;
 }
 
 TEST(ExportOfARun, WithoutATraceSaysWhyAndWritesTheRest) {
   const test::TemporaryDirectory directory;
-  const Exported made = write_export(samples::healthy(), {{"perfetto", "csv", "json"}, directory.path()});
+  const Exported made =
+      write_export(samples::healthy(), {{"perfetto-json", "csv", "json"}, directory.path()});
   EXPECT_EQ(made.written.size(), 5U);
   EXPECT_EQ(made.left_out, (std::vector<std::string>{"trace.perfetto.json", "kernels.csv", "transfers.csv",
                                                      "api_calls.csv"}));
@@ -650,7 +817,7 @@ TEST(ExportOfARun, QuotesHostileNames) {
   const mprof::Run run = samples::hostile();
   const std::string name = "a\"b\\c,d\ne\x01\xff</script>{}%s";
   const fs::path file = samples::write_traces(samples::traces_of(run, 3, name), directory.path());
-  static_cast<void>(write_export(run, {{"perfetto", "csv", "json"}, directory.path() / "out", file}));
+  static_cast<void>(write_export(run, {{"perfetto-json", "csv", "json"}, directory.path() / "out", file}));
   const Timeline timeline(directory.path() / "out/trace.perfetto.json");
   EXPECT_EQ(timeline.processes.begin()->second, format::one_line(run.cases[0].id));
   std::set<std::string> names, cases;

@@ -176,8 +176,8 @@ TEST(Golden, ExportOfARecordedTrace) {
   run.cases = {samples::timed_case(run.variants[1], 100, 2e-6, 2e-6, {{"streams", "4"}}),
                samples::timed_case(matmul, 100, 1e-4, 4e-4)};
   const test::TemporaryDirectory directory;
-  const Exported exported =
-      write_export(run, {{"perfetto", "csv", "json"}, directory.path(), golden / "trace/recorded.sqlite"});
+  const Exported exported = write_export(
+      run, {{"perfetto-json", "csv", "json"}, directory.path(), golden / "trace/recorded.sqlite"});
   EXPECT_EQ(exported.written.size(), 9U);
   for (const fs::path& file : exported.written) expect_golden("export" / file.filename(), read_file(file));
 }
