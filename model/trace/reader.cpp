@@ -648,19 +648,17 @@ void refuse_untraced(const std::filesystem::path& file) {
 }
 
 struct TraceFile::Opened {
-  explicit Opened(const std::filesystem::path& of, Query all)
-      : file(of), database(file, sqlite::Mode::read), query(std::move(all)) {}
-
   std::filesystem::path file;
-  Database database;
   Query query;
   Places places{};
 };
 
 TraceFile::TraceFile(const std::filesystem::path& file, Query query) {
   require_database(file);
-  opened_ = std::make_unique<Opened>(file, std::move(query));
-  require_trace(opened_->database, file);
+  require_trace(Database(file, sqlite::Mode::read), file);
+  opened_ = std::make_unique<Opened>();
+  opened_->file = file;
+  opened_->query = std::move(query);
 }
 
 TraceFile::~TraceFile() = default;
@@ -668,11 +666,12 @@ TraceFile::~TraceFile() = default;
 Trace TraceFile::read(const Parts& parts) {
   Opened& of = *opened_;
   of.query.parts = parts;
+  const Database database(of.file, sqlite::Mode::read);  // anew: what it may cost is limited
   const bool have_places =
       parts.kernels || parts.transfers || parts.calls || parts.synchronizations || parts.allocations;
-  if (have_places) of.places.read(of.database);
-  Trace trace = Reader(of.database, of.query, of.places).read();
-  if (parts.tallies && trace.cases.empty()) read_tallies(of.database, trace);
+  if (have_places) of.places.read(database);
+  Trace trace = Reader(database, of.query, of.places).read();
+  if (parts.tallies && trace.cases.empty()) read_tallies(database, trace);
   const auto known = case_indices(trace);
   for (const std::string& id : of.query.cases) {
     if (!known.contains(id)) refuse(of.file, fmt::format("there is no case {} in it", id));
