@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a trace of many rows costs: processor time beside two plain queries of the same file, and memory beside its size.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { program, source, temporary } from "./support.mjs";
+
+const python = (...args) => spawnSync("python3", args, { encoding: "utf8" });
+const skip = python("-c", "import sqlite3").status !== 0 && "needs Python 3 with sqlite3";
+const support = (name) => join(source, "tests", "support", name);
+
+function measured(...command) {
+  const { stdout, stderr } = python(support("measured.py"), ...command);
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+/** By verb: how many times the two queries' processor time, three to five times what was measured. */
+const most = { stats: 6, "stats --report all": 60, import: 25, report: 35, compare: 20, "export --format perfetto": 30, "export --format csv": 20 };
+/** Programs, libraries and reports take so much whatever the trace is. */
+const base = 60e6;
+
+test("many rows cost few times what SQLite takes to group them, and memory of at most three times the file", { skip }, (t) => {
+  const folder = temporary(t), file = join(folder, "many.sqlite"), run = join(folder, "run"), out = join(folder, "out");
+  assert.equal(python(support("fabricated_export.py"), file, "300000").status, 0);
+  const queries = measured("--group-by", file);
+  const commands = {
+    stats: ["stats", file], "stats --report all": ["stats", file, "--report", "all", "--out", join(folder, "all.txt")],
+    import: ["import", "--nsys", `p=${file}`, "--out", run], report: ["report", run, "--out", out],
+    compare: ["compare", run, run], "export --format perfetto": ["export", run, "--format", "perfetto", "--out", out],
+    "export --format csv": ["export", run, "--format", "csv", "--out", out],
+  };
+  for (const [verb, words] of Object.entries(commands)) {
+    const size = statSync(words.includes(file) || verb === "import" ? file : join(run, "trace.sqlite")).size;
+    const cost = measured(program, ...words);
+    t.diagnostic(`${verb}: ${(cost.cpu / queries.cpu).toFixed(1)} times the queries, ${((cost.memory - base) / size).toFixed(2)} times the file`);
+    assert.equal(cost.code, 0, `${verb}: ${cost.err}`);
+    assert.ok(cost.memory <= base + 3 * size, `${verb}: ${cost.memory} bytes for a file of ${size}`);
+    assert.ok(cost.cpu <= most[verb] * queries.cpu, `${verb}: ${cost.cpu} s beside ${queries.cpu} s of the queries`);
+  }
+});
