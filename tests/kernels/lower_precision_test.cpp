@@ -2,11 +2,10 @@
 // Outputs that are right to a lower precision, and outputs that are wrong and must not pass as such.
 #include "kernels/common/lower_precision.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +13,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/conv/lenet/inputs.hpp"
 #include "kernels/conv/lenet/lenet.hpp"
 #include "kernels/conv/lenet/variant.hpp"
 #include "kernels/conv/lenet/verification.hpp"

@@ -43,7 +43,8 @@ class CourseFile : public ::testing::Test {
                                             const std::string& after) {
     const fs::path folder = directory.path() / "changed";
     fs::create_directories(folder);
-    fs::copy(samples / sample.parent_path(), folder, fs::copy_options::overwrite_existing);
+    fs::copy(samples / sample.parent_path(), folder,
+             fs::copy_options::overwrite_existing | fs::copy_options::recursive);
     std::string text = read_file(samples / sample);
     const std::size_t at = text.find(before);
     EXPECT_NE(at, std::string::npos) << before;
