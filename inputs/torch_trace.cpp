@@ -491,7 +491,7 @@ class TorchRows {
 }  // namespace
 
 trace::Trace parse_torch_trace(std::string_view text, const std::string& name) {
-  json::require_plain(text, name);
+  json::require_shallow(text, name);
   TorchFile file;
   TorchRows rows;
   const auto take = [&](const TorchEvent& event) { rows.add(event); };

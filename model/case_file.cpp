@@ -90,7 +90,7 @@ std::string case_to_json(const Case& c, std::string_view stamp) {
 
 StoredCase parse_case(std::string_view text, const std::string& name) {
   Allowance allowance;
-  return stored_case(json::parse(text, name), name, allowance);
+  return stored_case(json::parse(text, name, allowance), name, allowance);
 }
 
 StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file,

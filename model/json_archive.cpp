@@ -91,13 +91,9 @@ std::string plain(const std::string& message) {
 
 constexpr std::size_t deepest = 100;
 
-/// What a document needs in memory as a tree of values: so many bytes, or so many times its text, are
-/// granted.
-constexpr std::uintmax_t granted_tree = std::uintmax_t{256} << 20, granted_times = 2;
-
-/// Bytes that the tree needs beside its elements: for what stands on the heap. An element of a list is a
-/// value; one of an object has its name.
-constexpr std::size_t bytes_of_container = 32, bytes_of_string = 48;
+/// Bytes that the tree of values needs beside its elements: for what stands on the heap, where the text of a
+/// string does as well when it is long. An element of a list is a value; one of an object has its name.
+constexpr std::size_t bytes_of_container = 32, bytes_of_string = 48, longest_short_string = 15;
 constexpr std::size_t bytes_of_element = sizeof(Json), bytes_of_member = sizeof(Json::object_t::value_type);
 
 /// A list or an object of more elements gets its memory at once. One that grows takes up to three times as
@@ -187,24 +183,31 @@ class Builder {
   std::string key_;
 };
 
-/// require_plain(), and what it counted.
-LargeContainers counted(std::string_view text, const std::string& name) {
+/// What can be told of JSON before it is parsed.
+struct Outline {
+  LargeContainers large{};
+  std::uintmax_t tree = 0;  ///< bytes of memory that the tree of its values takes
+};
+
+/// Throws as require_shallow() does.
+Outline outline_of(std::string_view text, const std::string& name) {
   struct Open {
     std::size_t number, commas;
     bool is_object;
   };
   std::vector<Open> open;
-  LargeContainers large;
-  std::size_t opened = 0;
-  std::uintmax_t tree = 0;
+  auto [large, tree] = Outline{};
+  std::size_t opened = 0, string = 0;  // where the last one begins
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
       if (c == '\\') ++i;
       in_string = c != '"';
+      if (!in_string && i - string > longest_short_string) tree += i - string;
     } else if (c == '"') {
       in_string = true;
+      string = i;
       tree += bytes_of_string;
     } else if (c == '[' || c == '{') {
       open.push_back({opened++, 0, c == '{'});
@@ -224,13 +227,21 @@ LargeContainers counted(std::string_view text, const std::string& name) {
       ++open.back().commas;
     }
   }
-  if (tree > granted_tree && tree > granted_times * text.size())
-    throw Error(ExitCode::usage,
-                fmt::format("{}: its many small values need {} MiB of memory, and the file has {:.1f} "
-                            "MiB. Nothing that mprof writes is like that. Ask for the file "
-                            "again, or leave it out",
-                            name, tree >> 20, static_cast<double>(text.size()) / (1 << 20)));
-  return large;
+  return {std::move(large), tree};
+}
+
+[[noreturn]] void refuse_size(const std::string& name) {
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{}: reading it takes more memory than 256 MiB and three times the size of its files. "
+                  "Nothing that mprof writes is like that. Ask for the files again, or leave them out",
+                  name));
+}
+
+/// Throws when the text and its tree are more than is left; then the tree alone is held.
+void hold_tree(std::string_view text, const std::string& name, const Outline& outline, Allowance& allowance) {
+  allowance.grant(text.size());
+  if (!allowance.hold(text.size() + outline.tree) || !allowance.hold(outline.tree)) refuse_size(name);
 }
 
 }  // namespace
@@ -252,12 +263,7 @@ std::string Place::text() const {
 }
 
 void Place::take(std::uintmax_t bytes) const {
-  if (allowance_->take(bytes)) return;
-  throw Error(
-      ExitCode::usage,
-      fmt::format("{}: what was read needs more than three times the memory of its files. Nothing that "
-                  "mprof writes is like that. Ask for the files again, or leave them out",
-                  text()));
+  if (!allowance_->take(bytes)) refuse_size(text());
 }
 
 void empty(Json& json) {
@@ -266,13 +272,24 @@ void empty(Json& json) {
   json.clear();
 }
 
+void require_shallow(std::string_view text, const std::string& name) {
+  static_cast<void>(outline_of(text, name));
+}
+
 void require_plain(std::string_view text, const std::string& name) {
-  static_cast<void>(counted(text, name));
+  Allowance allowance;
+  hold_tree(text, name, outline_of(text, name), allowance);
 }
 
 Json parse(std::string_view text, const std::string& name) {
-  const LargeContainers large = counted(text, name);
-  Builder builder(large);
+  Allowance allowance;
+  return parse(text, name, allowance);
+}
+
+Json parse(std::string_view text, const std::string& name, Allowance& allowance) {
+  const Outline outline = outline_of(text, name);
+  hold_tree(text, name, outline, allowance);
+  Builder builder(outline.large);
   try {
     Json::sax_parse(text, &builder);
     return builder.take();
@@ -288,9 +305,7 @@ Json parse(std::string_view text, const std::string& name) {
 
 Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file,
                    Allowance& allowance) {
-  const std::string text = read_file_within(directory, file, largest_document);
-  allowance.grant(text.size());
-  return parse(text, file.string());
+  return parse(read_file_within(directory, file, largest_document), file.string(), allowance);
 }
 
 std::string print(const Json& json) {

@@ -18,17 +18,29 @@
 
 namespace mprof {
 
-/// How many bytes of memory may be made of documents: three times their own, and what small ones may need
-/// beyond that. A record has many documents, and one allowance.
+/// How many bytes of memory documents may take: three times their own, and what small ones may need beyond
+/// that. A record has many documents, and one allowance.
 class Allowance {
  public:
   /// Of a document of so many bytes that is read next.
   void grant(std::uintmax_t document_bytes) { granted_ += 3 * document_bytes; }
-  /// False when it is more than what is left.
-  [[nodiscard]] bool take(std::uintmax_t bytes) { return (taken_ += bytes) <= granted_; }
+  /// For good, for what is made of a document. False when it is more than what is left.
+  [[nodiscard]] bool take(std::uintmax_t bytes) {
+    taken_ += bytes;
+    return fits();
+  }
+  /// While a document is read, in the place of what was held before. False when it is more than what is left.
+  [[nodiscard]] bool hold(std::uintmax_t bytes) {
+    held_ = bytes;
+    return fits();
+  }
+  /// Nothing is held any more.
+  void release() { held_ = 0; }
 
  private:
-  std::uintmax_t granted_ = std::uintmax_t{256} << 20, taken_ = 0;
+  [[nodiscard]] bool fits() const { return taken_ + held_ <= granted_; }
+
+  std::uintmax_t granted_ = std::uintmax_t{256} << 20, taken_ = 0, held_ = 0;
 };
 
 }  // namespace mprof
@@ -204,7 +216,7 @@ void read(const Json& json, const Place& where, T& value) {
 }
 inline void read(const Json& json, const Place& where, Fact& value) {
   if (json.is_string()) {
-    value = json.get<std::string>();
+    read(json, where, value.emplace<std::string>());
   } else if (json.is_number()) {
     read(json, where, value.emplace<double>());
   } else if (json.is_object() && json.size() == 1 && json.contains("absent") && json["absent"].is_string()) {
@@ -216,6 +228,7 @@ inline void read(const Json& json, const Place& where, Fact& value) {
 inline void read(const Json& json, const Place& where, Problem& problem) {
   if (!json.is_object()) fail(where, "an object of whole numbers by axis", json);
   problem.coordinates.clear();
+  where.take(json.size() * sizeof(Coordinate));
   for (const auto& [axis, value] : json.items())
     read(value, where.member(axis), problem.coordinates.emplace_back(Coordinate{axis, 0}).value);
 }
@@ -283,6 +296,7 @@ template <class T>
   T value;
   read(json, Place(name, allowance), value);
   empty(json);
+  allowance.release();
   return value;
 }
 template <class T>
@@ -291,19 +305,23 @@ template <class T>
   return from_json<T>(std::move(json), name, allowance);
 }
 
-/// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes, or is made of more
-/// values: a level costs its reader some of the stack, and a value some memory.
+/// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes: a level costs its
+/// reader some of the stack.
+void require_shallow(std::string_view text, const std::string& name);
+
+/// The same when its tree of values takes more memory than it may.
 void require_plain(std::string_view text, const std::string& name);
 
-/// Parses JSON text; throws Error(usage) "NAME: line L, column C: ..." when it is none, or one that
-/// require_plain() refuses.
+/// Parses JSON text, whose bytes are granted to the allowance; the tree is held until from_json() has read
+/// it. Throws Error(usage) "NAME: line L, column C: ..." when it is none, or one that require_plain()
+/// refuses.
+[[nodiscard]] Json parse(std::string_view text, const std::string& name, Allowance& allowance);
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
 
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.
 inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 28;
 
-/// Of a file of a directory that came from anywhere (read_file_within()). Its bytes are granted to the
-/// allowance.
+/// The same of a file of a directory that came from anywhere (read_file_within()).
 [[nodiscard]] Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file,
                                  Allowance& allowance);
 

@@ -162,7 +162,7 @@ std::string run_to_json(const Run& run) {
 
 Run parse_run(std::string_view text, const std::string& name) {
   Allowance allowance;
-  RunDocument document = document_of(json::parse(text, name), name, allowance);
+  RunDocument document = document_of(json::parse(text, name, allowance), name, allowance);
   return assembled(document, name);
 }
 

@@ -53,7 +53,7 @@ std::string sanitizer_record_to_json(const SanitizerRecord& record) {
 
 SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
   Allowance allowance;
-  return record_of(json::parse(text, name), name, allowance);
+  return record_of(json::parse(text, name, allowance), name, allowance);
 }
 
 std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {

@@ -91,8 +91,9 @@ TEST(ParseJson, OfManySmallValuesIsRefused) {
       return text + "]";
     };
     EXPECT_NO_THROW(json::require_plain(list(100'000), "x")) << element;
-    test::expect_contains(message_of([&] { json::require_plain(list(40'000'000), "x"); }),
-                          "x: its many small values need ");
+    EXPECT_NO_THROW(json::require_shallow(list(60'000'000), "x")) << "who makes no tree of it may read it";
+    test::expect_contains(message_of([&] { json::require_plain(list(60'000'000), "x"); }),
+                          "x: reading it takes more memory than 256 MiB and three times ");
   }
 }
 
@@ -100,10 +101,26 @@ TEST(Allowance, IsThreeTimesTheDocumentsAndALittleForSmallOnes) {
   constexpr std::uintmax_t little = std::uintmax_t{256} << 20;
   Allowance allowance;
   EXPECT_TRUE(allowance.take(little));
-  EXPECT_FALSE(allowance.take(1));
+  EXPECT_FALSE(allowance.hold(1));
   allowance.grant(1000);
-  EXPECT_TRUE(allowance.take(2999));
+  EXPECT_TRUE(allowance.take(2000));
+  EXPECT_FALSE(allowance.hold(1001));
+  EXPECT_TRUE(allowance.hold(1000));
+  allowance.release();
+  EXPECT_TRUE(allowance.take(1000));
   EXPECT_FALSE(allowance.take(1));
+}
+
+/// Text that is in the tree and in what is made of it stands twice.
+TEST(ParseJson, HoldsItsTreeUntilItIsRead) {
+  const std::string text = "[\"" + std::string(1'000'000, 'a') + "\"]";
+  Allowance allowance;
+  EXPECT_TRUE(allowance.take(std::uintmax_t{256} << 20));
+  const std::vector<std::string> read =
+      json::from_json<std::vector<std::string>>(json::parse(text, "x", allowance), "x", allowance);
+  EXPECT_EQ(read.front().size(), 1'000'000U);
+  EXPECT_TRUE(allowance.take(1'900'000)) << "the tree is gone";
+  EXPECT_FALSE(allowance.take(200'000));
 }
 
 TEST(Place, IsNamedFromTheDocumentInwards) {

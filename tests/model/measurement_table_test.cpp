@@ -162,13 +162,13 @@ std::string square_table(std::size_t names, const std::string& metric) {
 TEST(MeasurementTable, OfMoreThanItsFileMayTakeIsRefused) {
   const std::string text = square_table(1500, "m");
   Allowance allowance;
-  allowance.grant(text.size());
   Measurements measurements;
-  expect_contains(message_of([&] {
-                    json::read(json::parse(text, "case.json"), json::Place("case.json", allowance),
-                               measurements);
-                  }),
-                  "case.json[0]: what was read needs more than three times the memory of its files");
+  expect_contains(
+      message_of([&] {
+        json::read(json::parse(text, "case.json", allowance), json::Place("case.json", allowance),
+                   measurements);
+      }),
+      "case.json[0]: reading it takes more memory than 256 MiB and three times the size of its files");
 }
 
 /// A name of a hundred kilobytes for ten thousand cells was a gigabyte once.
