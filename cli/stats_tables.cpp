@@ -2,7 +2,9 @@
 #include "cli/stats_tables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,9 +18,12 @@ namespace {
 class Reversed {
  public:
   void leave_out(trace::Trace& trace) {
-    std::size_t found = 0;
+    std::size_t kind = 0;
     const auto look_at = [&](auto& rows) {
-      found += std::erase_if(rows, [](const auto& row) { return row.time.end < row.time.start; });
+      const std::size_t found =
+          std::erase_if(rows, [](const auto& row) { return row.time.end < row.time.start; });
+      most_.at(kind) = std::max(most_.at(kind), found);
+      ++kind;
     };
     look_at(trace.kernels.rows());
     look_at(trace.graphs);
@@ -26,17 +31,17 @@ class Reversed {
     look_at(trace.calls);
     look_at(trace.system_calls);
     look_at(trace.ranges);
-    most_ = std::max(most_, found);
   }
   void say() const {
-    if (most_ == 0) return;
-    fmt::print(stderr, "mprof: {} {} before {} and {} in no table.\n", most_,
-               most_ == 1 ? "record ends" : "records end", most_ == 1 ? "it starts" : "they start",
-               most_ == 1 ? "is" : "are");
+    const std::size_t all = std::accumulate(most_.begin(), most_.end(), std::size_t{0});
+    if (all == 0) return;
+    fmt::print(stderr, "mprof: {} {} before {} and {} in no table.\n", all,
+               all == 1 ? "record ends" : "records end", all == 1 ? "it starts" : "they start",
+               all == 1 ? "is" : "are");
   }
 
  private:
-  std::size_t most_ = 0;  ///< of one table: several may read the same records
+  std::array<std::size_t, 6> most_{};  ///< by kind of record: several tables may read the same
 };
 
 }  // namespace

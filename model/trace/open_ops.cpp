@@ -5,10 +5,12 @@
 #include <iterator>
 
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/op_name.hpp"
 
 namespace mprof::trace {
 
 OpenOps::OpenOps(const std::vector<OpTime>& times) {
+  if (times.size() == 1 && times.front().op == whole_program) whole_ = &times.front();
   for (const OpTime& one : times) by_thread_[one.thread].push_back(&one);
   for (auto& [thread, ops] : by_thread_) {
     std::ranges::stable_sort(ops, {}, [](const OpTime* one) { return one->time.start; });
@@ -17,6 +19,7 @@ OpenOps::OpenOps(const std::vector<OpTime>& times) {
 }
 
 const OpTime* OpenOps::at(std::int64_t thread, std::int64_t time) const {
+  if (whole_ != nullptr) return whole_;
   // What lies outside of all ranges is the process's own, and says nothing of its threads.
   const bool is_process = nsys::native_thread(thread) == 0;
   if (!is_process && by_thread_.contains(thread)) return on(thread, time);
@@ -31,6 +34,7 @@ const OpTime* OpenOps::at(std::int64_t thread, std::int64_t time) const {
 }
 
 const OpTime* OpenOps::at(std::int64_t time) const {
+  if (whole_ != nullptr) return whole_;
   const OpTime* last = nullptr;
   for (const auto& [thread, ops] : by_thread_) {
     const OpTime* const open = on(thread, time);

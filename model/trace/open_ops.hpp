@@ -32,6 +32,7 @@ class OpenOps {
   /// Those of a thread do not overlap.
   [[nodiscard]] const OpTime* on(std::int64_t thread, std::int64_t time) const;
 
+  const OpTime* whole_ = nullptr;  ///< of a program without ranges: all of its processes belong to it
   std::map<std::int64_t, std::vector<const OpTime*>> by_thread_;
   std::map<std::int64_t, std::vector<std::int64_t>> threads_;  ///< by process
 };

@@ -208,7 +208,9 @@ class Reader {
     if (parts.transfers) read_sets();
     if (parts.calls) read_correlated(tables::calls, trace_.calls);
     if (parts.system_calls) read_system_calls();
-    if (parts.ranges) read_own_ranges();
+    const bool is_cut_by_pauses = parts.system_calls || parts.overheads;
+    if (parts.ranges || is_cut_by_pauses) read_own_ranges();
+    if (!parts.ranges) trace_.ranges.clear();
     if (parts.ranges) read_ranges();
     if (parts.synchronizations) read_synchronizations();
     if (parts.overheads) read_overheads();

@@ -721,7 +721,7 @@ constexpr std::array tallied_tables{
     TalliedTable{"CUPTI_ACTIVITY_KIND_OPENACC_DATA", TallyKind::openacc, openacc_columns, "B", "data"},
     TalliedTable{"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", TallyKind::openacc, openacc_columns, "B", "launches"},
     TalliedTable{"CUPTI_ACTIVITY_KIND_OPENACC_OTHER", TallyKind::openacc, openacc_columns, "B", "others"},
-    TalliedTable{"SYSCALL", TallyKind::operating_system, kernel_call_columns, "", "system calls"},
+    TalliedTable{"SYSCALL", TallyKind::kernel_calls, kernel_call_columns, "", "system calls"},
     TalliedTable{"NET_NIC_METRIC", TallyKind::network, network_columns},
     TalliedTable{"NET_IB_SWITCH_METRIC", TallyKind::network, network_columns},
     TalliedTable{"NET_IB_SWITCH_CONGESTION_EVENT", TallyKind::network, congestion_columns, "",

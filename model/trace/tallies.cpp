@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,7 +30,7 @@ namespace {
 using sqlite::Database;
 using sqlite::Statement;
 
-constexpr EnumNames<TallyKind, 12> kinds{{{TallyKind::gpu_metrics, "gpu_metrics"},
+constexpr EnumNames<TallyKind, 13> kinds{{{TallyKind::gpu_metrics, "gpu_metrics"},
                                           {TallyKind::unified_memory, "unified_memory"},
                                           {TallyKind::graphs, "graphs"},
                                           {TallyKind::nccl, "nccl"},
@@ -38,6 +39,7 @@ constexpr EnumNames<TallyKind, 12> kinds{{{TallyKind::gpu_metrics, "gpu_metrics"
                                           {TallyKind::openmp, "openmp"},
                                           {TallyKind::openacc, "openacc"},
                                           {TallyKind::operating_system, "operating_system"},
+                                          {TallyKind::kernel_calls, "kernel_calls"},
                                           {TallyKind::network, "network"},
                                           {TallyKind::storage, "storage"},
                                           {TallyKind::unread, "unread"}}};
@@ -50,17 +52,36 @@ struct Amount {
   std::optional<double> amount{};
 };
 
-void add_to(Tally& tally, const Amount& more) {
-  ++tally.count;
-  if (more.time) {
-    ++tally.timed;
-    tally.time += *more.time;
+/// So many names and more of one table or kind are one row: a hostile file has millions.
+constexpr std::size_t most_names = 10'000;
+constexpr std::string_view other_names = "other names";
+
+std::int64_t saturated(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+void add_to(Tally& tally, const Tally& more) {
+  tally.count += more.count;
+  tally.timed += more.timed;
+  tally.time = saturated(tally.time, more.time);
+  if (more.measured > 0) {
+    tally.smallest = tally.measured == 0 ? more.smallest : std::min(tally.smallest, more.smallest);
+    tally.largest = tally.measured == 0 ? more.largest : std::max(tally.largest, more.largest);
   }
-  if (!more.amount) return;
-  tally.smallest = tally.measured == 0 ? *more.amount : std::min(tally.smallest, *more.amount);
-  tally.largest = tally.measured == 0 ? *more.amount : std::max(tally.largest, *more.amount);
-  tally.amount += *more.amount;
-  ++tally.measured;
+  tally.amount += more.amount;
+  tally.measured += more.measured;
+}
+
+void add_to(Tally& tally, const Amount& more) {
+  const double amount = more.amount.value_or(0);
+  add_to(tally, Tally{.count = 1,
+                      .timed = more.time ? 1U : 0U,
+                      .time = more.time.value_or(0),
+                      .measured = more.amount ? 1U : 0U,
+                      .amount = amount,
+                      .smallest = amount,
+                      .largest = amount});
 }
 
 /// A duration; one that ends before it begins is none.
@@ -73,12 +94,9 @@ std::optional<std::int64_t> duration(std::optional<std::int64_t> start, std::opt
 /// Sums by what tells them apart.
 class Sums {
  public:
-  void add(const Tally& like, const Amount& amount) {
-    Tally& tally =
-        sums_.try_emplace({like.in_case, like.kind, like.op, like.name, like.unit, like.device}, like)
-            .first->second;
-    add_to(tally, amount);
-  }
+  /// To what is like it, an amount.
+  void add(const Tally& like, const Amount& amount) { add_to(sum_of(like), amount); }
+  void add(const Tally& tally) { add_to(sum_of(tally), tally); }
   [[nodiscard]] std::vector<Tally> all() const {
     std::vector<Tally> tallies;
     for (const auto& [key, tally] : sums_) tallies.push_back(tally);
@@ -88,6 +106,22 @@ class Sums {
  private:
   using Key =
       std::tuple<CaseIndex, TallyKind, std::string, std::string, std::string, std::optional<std::uint32_t>>;
+  Tally& sum_of(const Tally& like) {
+    const Key key{like.in_case, like.kind, like.op, like.name, like.unit, like.device};
+    if (const auto known = sums_.find(key); known != sums_.end()) return known->second;
+    const bool is_one_too_many = sums_.size() >= most_names;
+    Tally sum{.kind = like.kind, .in_case = like.in_case};
+    if (is_one_too_many) {
+      sum.name = other_names;
+    } else {
+      sum.op = like.op;
+      sum.name = like.name;
+      sum.unit = like.unit;
+      sum.device = like.device;
+    }
+    return sums_.try_emplace({sum.in_case, sum.kind, sum.op, sum.name, sum.unit, sum.device}, sum)
+        .first->second;
+  }
   std::map<Key, Tally> sums_;
 };
 
@@ -105,7 +139,9 @@ class TallyReader {
         strings_(database, trace.names),
         in_case_(trace.cases.empty() ? no_case : 0),
         times_(op_times_of(trace, in_case_)),
-        open_(times_) {}
+        open_(times_) {
+    for (const OpTime& one : times_) first_.try_emplace(one.op, &one);
+  }
 
   void read() {
     read_dictionaries();
@@ -127,7 +163,8 @@ class TallyReader {
   }
 
  private:
-  /// Of a table, what its rows have in common: a row's tally by the numbers that tell it apart.
+  /// Of a table, what its rows have in common: a row's tally by the numbers that tell it apart, and by its
+  /// op.
   using RowKey =
       std::tuple<const OpTime*, NameIndex, std::int64_t, std::int64_t, std::optional<std::int64_t>>;
 
@@ -162,6 +199,11 @@ class TallyReader {
     each(tables::network_devices, [&](const tables::NetworkDevice& row) { names[row.device] = row.name; });
     each(tables::network_ids,
          [&](const tables::NetworkDevice& row) { network_devices_[row.global] = names[row.device]; });
+    each(tables::devices, [&](const tables::DeviceRow& row) {
+      const auto gpu = std::ranges::find(trace_.gpus, nsys::bare_uuid(row.uuid),
+                                         [](const Gpu& one) { return nsys::bare_uuid(one.uuid); });
+      if (!row.uuid.empty() && gpu != trace_.gpus.end()) gpus_[{row.process, row.device}] = gpu->id;
+    });
     for (const nsys::EnumRow& row : nsys::fault_accesses.rows) accesses_[row.id] = row.label;
     each(tables::labels(nsys::fault_accesses),
          [&](const tables::Label& row) { accesses_[row.number] = row.label; });
@@ -169,20 +211,29 @@ class TallyReader {
 
   void read_table(const tables::TalliedTable& kind, const tables::Table<tables::TalliedRow>& table) {
     std::map<RowKey, Tally> sums;
+    Tally others{.kind = kind.kind, .name = std::string(other_names), .in_case = in_case_};
     each(table, [&](const tables::TalliedRow& row) {
       const OpTime* const op = op_of(row);
-      const auto [entry, is_new] = sums.try_emplace({op, row.name, row.list, row.number, row.device});
-      if (is_new) entry->second = described(kind, row, op);
-      add_to(entry->second, {duration(row.start, row.end), row.amount});
+      const RowKey key{op, row.name, row.list, row.number, row.device};
+      const Amount amount{duration(row.start, row.end), row.amount};
+      auto known = sums.find(key);
+      if (known == sums.end()) {
+        if (sums.size() >= most_names) return add_to(others, amount);
+        known = sums.emplace(key, described(kind, row, op)).first;
+      }
+      add_to(known->second, amount);
     });
-    for (auto& [key, tally] : sums) trace_.tallies.push_back(std::move(tally));
+    for (const auto& [key, tally] : sums) sums_.add(tally);  // two names may be one text
+    if (others.count > 0) sums_.add(others);
   }
 
+  /// The first execution of the op that a row belongs to.
   [[nodiscard]] const OpTime* op_of(const tables::TalliedRow& row) const {
     if (!row.start) return nullptr;
-    if (row.thread) return open_.at(*row.thread, *row.start);
-    if (row.process) return open_.at(*row.process, *row.start);
-    return open_.at(*row.start);
+    const OpTime* const open = row.thread    ? open_.at(*row.thread, *row.start)
+                               : row.process ? open_.at(*row.process, *row.start)
+                                             : open_.at(*row.start);
+    return open == nullptr ? nullptr : first_.at(open->op);
   }
   [[nodiscard]] std::string op_name(const OpTime* op) const {
     if (in_case_ == no_case) return {};
@@ -195,7 +246,7 @@ class TallyReader {
     tally.name = row.name != 0 ? trace_.names[row.name] : std::string(kind.label);
     const bool is_of_gpu = kind.kind == TallyKind::gpu_metrics || kind.kind == TallyKind::unified_memory;
     if (is_of_gpu && row.device && std::in_range<std::uint32_t>(*row.device))
-      tally.device = static_cast<std::uint32_t>(*row.device);
+      tally.device = number_of_gpu(row, static_cast<std::uint32_t>(*row.device));
     if (kind.kind == TallyKind::unified_memory) {
       const auto access = accesses_.find(row.number);
       if (row.device && access != accesses_.end()) tally.name += fmt::format(", {}", access->second);
@@ -203,6 +254,13 @@ class TallyReader {
       describe_metric(tally, row);
     }
     return tally;
+  }
+
+  /// As the trace numbers it: processes may call different GPUs by one number.
+  [[nodiscard]] std::uint32_t number_of_gpu(const tables::TalliedRow& row, std::uint32_t device) const {
+    if (!row.process) return device;
+    const auto number = gpus_.find({nsys::native_process(*row.process), device});
+    return number == gpus_.end() ? device : number->second;
   }
 
   void describe_metric(Tally& tally, const tables::TalliedRow& row) const {
@@ -247,11 +305,19 @@ class TallyReader {
     return row.string ? strings_.text(*row.string) : std::string();
   }
 
-  /// The number that is called a size in bytes, as "Message size [bytes]".
   std::optional<double> message_size(const tables::NvtxEvent& row) {
-    const std::string text = row.payload          ? *row.payload
-                             : row.payload_string ? strings_.text(*row.payload_string)
-                                                  : std::string();
+    if (row.payload) return size_in(*row.payload);
+    if (!row.payload_string) return std::nullopt;
+    const auto [entry, is_new] = sizes_.try_emplace(*row.payload_string);
+    if (is_new) entry->second = size_in(strings_.text(*row.payload_string));
+    return entry->second;
+  }
+
+  /// The number that is called a size in bytes, as "Message size [bytes]". NCCL's payloads have some hundred
+  /// bytes.
+  static std::optional<double> size_in(const std::string& text) {
+    constexpr std::size_t longest = 4096;
+    if (text.size() > longest) return std::nullopt;
     const nlohmann::json payload = nlohmann::json::parse(text, nullptr, false);
     if (!payload.is_object()) return std::nullopt;
     for (const auto& [key, value] : payload.items()) {
@@ -277,7 +343,8 @@ class TallyReader {
     const bool has_time = std::ranges::any_of(columns, [](const sqlite::StoredColumn& column) {
       return column.name == "start" || column.name == "timestamp";
     });
-    if (has_time) add_unread(name, fmt::format("SELECT count(*) FROM main.{}", name));
+    const bool is_own = name == "DIAGNOSTIC_EVENT";  // what Nsight Systems says of itself
+    if (has_time && !is_own) add_unread(name, fmt::format("SELECT count(*) FROM main.{}", name));
   }
 
   void name_unknown_columns(const std::string& table, std::span<const tables::ColumnHead> known) {
@@ -304,7 +371,10 @@ class TallyReader {
   CaseIndex in_case_;
   std::vector<OpTime> times_;
   OpenOps open_;
+  std::map<std::string_view, const OpTime*> first_;  ///< of each op
   Sums sums_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> gpus_;  ///< by process and its number there
+  std::unordered_map<std::int64_t, std::optional<double>> sizes_;         ///< by the payload's string
   std::map<std::tuple<TallyKind, std::int64_t, std::int64_t>, tables::MetricName> metrics_;
   std::map<std::int64_t, std::string> network_devices_;  ///< by global id
   std::map<std::int64_t, std::string> accesses_;
@@ -397,16 +467,22 @@ void read_tallies(const std::filesystem::path& file, Trace& trace) {
   read_tallies(Database(file, sqlite::Mode::read), trace);
 }
 
-std::vector<Tally> tallies_of(const Trace& trace) {
+std::vector<Tally> tallies_of(const Trace& trace, std::optional<CaseIndex> only) {
   Sums sums;
   add_graphs(trace, sums);
   add_migrations(trace, sums);
   add_system_calls(trace, sums);
-  std::vector<Tally> all = sums.all();
-  all.insert(all.end(), trace.tallies.begin(), trace.tallies.end());
+  for (const Tally& tally : trace.tallies) sums.add(tally);
+  Sums wanted;
+  for (Tally& tally : sums.all()) {
+    if (only && tally.in_case != *only) continue;
+    if (!only) tally.in_case = no_case;
+    wanted.add(tally);
+  }
+  std::vector<Tally> all = wanted.all();
   std::ranges::stable_sort(all, {}, [](const Tally& one) {
-    return std::tuple(one.in_case, one.kind, -one.time, -static_cast<std::int64_t>(one.count),
-                      std::string_view(one.name), std::string_view(one.op));
+    return std::tuple(one.kind, -one.time, -static_cast<std::int64_t>(one.count), std::string_view(one.name),
+                      std::string_view(one.op));
   });
   return all;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,7 @@ void read_tallies(const std::filesystem::path& file, Trace& trace);
 void read_tallies(const sqlite::Database& database, Trace& trace);
 
 /// These, and what the trace's own rows say in the same form: graphs by node, migrations of unified memory,
-/// calls of the operating system. By kind, then the longest first.
-[[nodiscard]] std::vector<Tally> tallies_of(const Trace& trace);
+/// calls of the operating system. Of one case, or of all together. By kind, then the longest first.
+[[nodiscard]] std::vector<Tally> tallies_of(const Trace& trace, std::optional<CaseIndex> only = std::nullopt);
 
 }  // namespace mprof::trace

@@ -54,21 +54,34 @@ constexpr std::int64_t both(std::int64_t upper_half, std::uint32_t lower_half) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(upper_half) | lower_half);
 }
 
-/// Of what commonly tells launches apart.
+/// Of all that kernels share. Where something were left out, a file in which only that differs would take the
+/// square of its length.
 std::size_t hash_of(const Kernel& kernel) {
   constexpr std::size_t factor = 0x9E3779B97F4A7C15U;
   std::size_t hash = 0;
-  const auto add = [&](auto number) { hash = (hash ^ static_cast<std::size_t>(number)) * factor; };
-  for (const std::optional<Size>& size : {kernel.grid, kernel.block}) {
-    for (const std::int32_t axis : size.value_or(Size{})) add(axis);
+  const auto add = [&](auto number) {
+    hash = (hash ^ static_cast<std::size_t>(number)) * factor;
+    hash ^= hash >> half;
+  };
+  const auto add_known = [&](const auto& number) { add(number ? static_cast<std::int64_t>(*number) : -1); };
+  for (const std::optional<Size>& size : {kernel.grid, kernel.block, kernel.cluster}) {
+    for (const std::int32_t axis : size.value_or(Size{-1, -1, -1})) add(axis);
   }
-  add(kernel.name);
-  add(kernel.queue.stream);
-  add(kernel.queue.device);
-  add(kernel.process);
-  add(kernel.graph);
-  add(kernel.dynamic_shared_memory.value_or(0));
-  return hash ^ hash >> half;
+  for (const NameIndex name : {kernel.name, kernel.short_name, kernel.mangled}) add(name);
+  for (const std::uint32_t number :
+       {kernel.queue.device, kernel.queue.context, kernel.queue.stream, kernel.queue.green_context})
+    add(number);
+  for (const std::int64_t id : {kernel.correlation, kernel.process}) add(id);
+  for (const std::uint64_t id : {kernel.graph, kernel.graph_node}) add(id);
+  for (const auto& number :
+       {kernel.registers_per_thread, kernel.static_shared_memory, kernel.dynamic_shared_memory,
+        kernel.local_memory_per_thread, kernel.shared_memory_executed, kernel.shared_memory_limit,
+        kernel.cache_config, kernel.launch_type, kernel.cluster_scheduling_policy,
+        kernel.max_potential_cluster_size, kernel.max_active_clusters})
+    add_known(number);
+  add_known(kernel.local_memory_total);
+  add_known(kernel.grid_id);
+  return hash;
 }
 
 }  // namespace

@@ -467,8 +467,8 @@ struct Gpu {
 };
 
 /// What an export tells of beside kernels, copies, calls of CUDA and ranges.
+/// In the order of tables: metrics have a row for each of many names.
 enum class TallyKind : std::uint8_t {
-  gpu_metrics,
   unified_memory,
   graphs,
   nccl,
@@ -476,10 +476,12 @@ enum class TallyKind : std::uint8_t {
   ucx,
   openmp,
   openacc,
-  operating_system,
+  operating_system,  ///< calls of the C library
+  kernel_calls,      ///< calls of the operating system's kernel, most of them within those
+  unread,
+  gpu_metrics,
   network,
   storage,
-  unread,
 };
 
 /// How much there is of one kind and name in an op. Samples of a metric come by millions, so that they are
@@ -512,7 +514,7 @@ struct Trace {
   std::vector<Call> calls{};
   std::vector<Call> system_calls{};
   std::vector<Range> ranges{};
-  std::vector<Pause> pauses{};  ///< read with the ranges, whether or not the pauses themselves are read
+  std::vector<Pause> pauses{};  ///< read with what they are left out of, and with the ranges
   std::vector<Synchronization> synchronizations{};
   std::vector<Overhead> overheads{};
   std::vector<Allocation> allocations{};

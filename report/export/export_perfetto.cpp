@@ -198,7 +198,8 @@ class PerfettoFile {
   }
 
  private:
-  /// Enough that the ids of a case begin with its number; a case with more tracks takes of the next ones'.
+  /// Enough that the ids of a case begin with its number; a case with more tracks uses those of the next
+  /// case.
   static constexpr std::uint64_t ids_of_a_case = 1000;
 
   void describe_process(const ExportedCase& one) {

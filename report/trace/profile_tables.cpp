@@ -183,15 +183,12 @@ using Size = std::optional<trace::Size>;
 ProfileTable kernel_size_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
   std::map<std::tuple<trace::NameIndex, Size, Size>, std::vector<std::int64_t>> times;
   // What rows share is looked up once.
-  std::unordered_map<std::uint32_t, std::pair<std::size_t, std::vector<std::int64_t>*>> of_shared;
-  const std::span<const trace::KernelRow> rows = scope.of(trace.kernels.rows());
-  for (const trace::KernelRow& row : rows) ++of_shared[row.shared].first;
-  for (const trace::KernelRow& row : rows) {
-    auto& [count, into] = of_shared[row.shared];
+  std::unordered_map<std::uint32_t, std::vector<std::int64_t>*> of_shared;
+  for (const trace::KernelRow& row : scope.of(trace.kernels.rows())) {
+    std::vector<std::int64_t>*& into = of_shared[row.shared];
     if (into == nullptr) {
       const trace::Kernel& kernel = trace.kernels.shared(row);
       into = &times[{kernel.name, kernel.grid, kernel.block}];
-      into->reserve(into->capacity() + count);
     }
     into->push_back(row.time.length());
   }

@@ -56,6 +56,8 @@ std::string_view kind_label(trace::TallyKind kind) {
       return "OpenACC";
     case operating_system:
       return "OS runtime";
+    case kernel_calls:
+      return "OS kernel calls";
     case network:
       return "Network";
     case storage:
@@ -67,8 +69,6 @@ std::string_view kind_label(trace::TallyKind kind) {
 }
 
 ProfileTable others_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  std::vector<Tally> tallies = trace::tallies_of(trace);
-  std::erase_if(tallies, [&](const Tally& one) { return scope.only && one.in_case != *scope.only; });
   return table_of<Tally>(
       report, trace,
       {
@@ -85,7 +85,7 @@ ProfileTable others_sum(const ProfileReport& report, const Trace& trace, const P
           {rounded("Max", "", 1), if_measured<&Tally::largest>},
           {words("Unit"), plain<&Tally::unit>},
       },
-      std::move(tallies));
+      trace::tallies_of(trace, scope.only));
 }
 
 }  // namespace mprof::profile

@@ -41,7 +41,7 @@ ROWS = (
     "0, NULL FROM n",
     COUNT + "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT i * 1000000 + 3500, i * 1000000 + 3900 + i % 50, 0, 1, 7, "
     ":launches + i + 1, :g, 4096 + i % 7, 1 + i % 2, 1, 2 FROM n",
-    COUNT + "INSERT INTO NVTX_EVENTS SELECT i * 10000000, i * 10000000 + 9990000, 59, 'step ' || i % 10, :t, NULL, NULL, 0 FROM n",
+    COUNT + "INSERT INTO NVTX_EVENTS SELECT i * 10000000, i * 10000000 + 9990000, 59, 'step ' || (i % 10), :t, NULL, NULL, 0 FROM n",
 )
 
 

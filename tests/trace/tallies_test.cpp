@@ -217,8 +217,9 @@ TEST_F(Tallies, CallsOfTheOperatingSystemAreSummedByOp) {
   add("CREATE TABLE SYSCALL (start, end, eventClass, globalTid, nameId, callchainId)");
   add(fmt::format("INSERT INTO SYSCALL VALUES (1110, 1117, 1, {}, 900, 0)", thread));
   // The export has a poll() of 4 ns in "load" of each of its two processes.
-  EXPECT_THAT(texts(TallyKind::operating_system),
-              ElementsAre("load/poll: 2, 8 ns of 2, 0 of 0 ", "step/futex: 1, 7 ns of 1, 0 of 0 "));
+  EXPECT_THAT(texts(TallyKind::operating_system), ElementsAre("load/poll: 2, 8 ns of 2, 0 of 0 "));
+  // A call of the kernel lies within one of the C library: their times are of two kinds, not one sum.
+  EXPECT_THAT(texts(TallyKind::kernel_calls), ElementsAre("step/futex: 1, 7 ns of 1, 0 of 0 "));
 }
 
 TEST_F(Tallies, WhatIsNotReadIsNamed) {
@@ -245,6 +246,85 @@ TEST_F(Tallies, AnExportWithoutOpsHasThemToo) {
   add(fmt::format("INSERT INTO MPI_OTHER_EVENTS VALUES (1010, 1020, {0}), (1110, 1115, {0})", thread));
   const Trace all = trace::read_trace(file, {.parts = {.tallies = true}});
   EXPECT_THAT(texts(of(all, TallyKind::mpi)), ElementsAre("/other calls: 2, 15 ns of 2, 0 of 0 B"));
+}
+
+TEST_F(Tallies, ExecutionsOfAnOpAreOneSum) {
+  add(
+      fmt::format("INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES (2000, "
+                  "2100, 59, 'load', {}, 0)",
+                  thread));
+  add("CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid)");
+  add(fmt::format("INSERT INTO MPI_OTHER_EVENTS VALUES (1010, 1020, {0}), (2010, 2015, {0})", thread));
+  EXPECT_THAT(texts(TallyKind::mpi), ElementsAre("load/other calls: 2, 15 ns of 2, 0 of 0 B"));
+}
+
+TEST_F(Tallies, ProcessesWithoutRangesBelongToTheOneOp) {
+  add("DELETE FROM NVTX_EVENTS");
+  add("CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid)");
+  add(fmt::format("INSERT INTO MPI_OTHER_EVENTS VALUES (1010, 1020, {}), (1110, 1115, {})", thread,
+                  trace::nsys::global_thread(trace::nsys::global_process(200), 201)));
+  EXPECT_THAT(texts(TallyKind::mpi),
+              ElementsAre(fmt::format("{}/other calls: 2, 15 ns of 2, 0 of 0 B", trace::whole_program)));
+}
+
+TEST_F(Tallies, NamesBeyondTenThousandAreOneRow) {
+  add("CREATE UNIQUE INDEX names ON StringIds (id)");
+  add("CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid, textId)");
+  add("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) INSERT INTO "
+      "StringIds SELECT 100000 + i, 'call ' || i FROM n");
+  add(
+      fmt::format("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) INSERT "
+                  "INTO MPI_OTHER_EVENTS SELECT 1010, 1020, {}, 100000 + i FROM n",
+                  thread));
+  const std::vector<Tally> calls = of(imported(), TallyKind::mpi);
+  ASSERT_LE(calls.size(), 10'001U);
+  std::uint64_t count = 0;
+  for (const Tally& one : calls) count += one.count;
+  EXPECT_EQ(count, 12'000U) << "none is lost";
+  const auto others = std::ranges::find(calls, "other names", &Tally::name);
+  ASSERT_NE(others, calls.end());
+  EXPECT_EQ(others->time, 10 * static_cast<std::int64_t>(others->count));
+}
+
+TEST_F(Tallies, ALongPayloadOrDurationsWithoutEndDoNoHarm) {
+  add("ALTER TABLE NVTX_EVENTS ADD COLUMN jsonText TEXT");
+  add(
+      fmt::format("INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, 75, "
+                  "'NCCL', {}, 9)",
+                  process));
+  add(
+      fmt::format("INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, jsonText) "
+                  "VALUES (1010, 1030, 59, 'ncclSend', {}, 9, '{{\"Message size [bytes]\": 8, \"x\": \"' || "
+                  "hex(zeroblob(4096)) || '\"}}')",
+                  thread));
+  EXPECT_THAT(texts(TallyKind::nccl), ElementsAre("load/ncclSend: 1, 20 ns of 1, 0 of 0 B"));
+  add("CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid)");
+  add(
+      fmt::format("INSERT INTO MPI_OTHER_EVENTS VALUES (10, 9223372036854775807, {0}), (20, "
+                  "9223372036854775807, {0})",
+                  thread));
+  EXPECT_THAT(texts(TallyKind::mpi),
+              ElementsAre("outside/other calls: 2, 9223372036854775807 ns of 2, 0 of 0 B"));
+}
+
+TEST_F(Tallies, OfAllCasesTheSameIsOneRow) {
+  Trace all = imported();
+  trace::Kernel kernel = all.kernels.front();
+  kernel.graph = 5;
+  kernel.graph_node = 1;
+  all.cases.push_back(all.cases.front());
+  all.cases.back().id = "program/y";
+  for (const trace::CaseIndex in_case : {0U, 1U}) {
+    kernel.in_case = in_case;
+    all.kernels.push_back(kernel);
+  }
+  const auto graphs = [&](const std::vector<Tally>& tallies) {
+    return std::ranges::count(tallies, TallyKind::graphs, &Tally::kind);
+  };
+  EXPECT_EQ(graphs(trace::tallies_of(all)), 1);
+  EXPECT_EQ(graphs(trace::tallies_of(all, 1)), 1);
+  EXPECT_EQ(trace::tallies_of(all, 1).front().count, 1U);
+  EXPECT_EQ(trace::tallies_of(all).front().count, 2U);
 }
 
 TEST_F(Tallies, AreKeptWithTheirCaseAndReplacedWithIt) {
