@@ -30,9 +30,12 @@ constexpr std::size_t most_cases = 4;
 constexpr std::size_t most_kernels = 3;
 constexpr std::size_t most_advice = 2;
 
-std::string traced_length(std::int64_t ns) {
+std::string traced_length(double ns) {
   constexpr double a_nanosecond = 1e-9;
-  return format::quantity(static_cast<double>(ns) * a_nanosecond, Unit::second);
+  return format::quantity(ns * a_nanosecond, Unit::second);
+}
+std::string traced_length(std::int64_t ns) {
+  return traced_length(static_cast<double>(ns));
 }
 
 std::string share_of(std::int64_t part, std::int64_t whole) {
@@ -121,7 +124,7 @@ std::string next_answer(const CaseResult& result, const TimeBudget& budget) {
   }
   if (gains.empty()) return "no single part of the traced time is worth 5\u00a0% or more.";
   return fmt::format("{}. {} of the traced time.", fmt::join(gains, ". "),
-                     gains.size() > 1 ? "Bounds, each alone," : "A bound");
+                     gains.size() > 1 ? "These are bounds, each alone," : "This is a bound");
 }
 
 }  // namespace
@@ -129,14 +132,14 @@ std::string next_answer(const CaseResult& result, const TimeBudget& budget) {
 std::string other_kinds_text(const std::vector<trace::Tally>& tallies) {
   struct KindSums {
     std::uint64_t count = 0;
-    std::int64_t time = 0;
+    double time = 0;  ///< ns
     std::set<std::string> names{};
   };
   std::map<trace::TallyKind, KindSums> kinds;
   for (const trace::Tally& tally : tallies) {
     KindSums& kind = kinds[tally.kind];
     kind.count += tally.count;
-    kind.time += tally.time;
+    kind.time += static_cast<double>(tally.time);
     kind.names.insert(tally.name);
   }
   std::vector<std::string> texts;
@@ -160,35 +163,31 @@ std::string other_kinds_text(const std::vector<trace::Tally>& tallies) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::vector<std::string> import_answers(const FamilyResult& family, const Evidence& evidence,
-                                        bool has_kernels) {
-  std::vector<std::string> sentences;
-  if (!family.all_are(&VariantInfo::is_imported) || !evidence.profile) return sentences;
+std::vector<ImportAnswer> import_answers(const FamilyResult& family, const Evidence& evidence,
+                                         bool beside_program) {
+  std::vector<ImportAnswer> answers;
+  if (!family.all_are(&VariantInfo::is_imported) || !evidence.profile) return answers;
   const TracedCases cases = trace::case_indices(*evidence.profile);
-  const std::vector<trace::Tally> tallies = trace::tallies_of(*evidence.profile);
   std::size_t shown = 0;
   for (const VariantResult& variant : family.variants) {
     const auto traced = largest_traced(variant, cases);
     if (!traced || shown++ == most_cases) continue;
     const ProfileScope scope{traced->index};
     const auto say = [&](std::string_view about, const std::string& text) {
-      if (!text.empty())
-        sentences.push_back(format::one_line(
-            fmt::format("{}, {}: {}", format::short_id(traced->result->configuration), about, text)));
+      answers.push_back(
+          {format::short_id(traced->result->configuration), std::string(about), format::one_line(text)});
     };
-    if (!has_kernels) say("kernels", kernels_answer(*evidence.profile, scope));
+    if (!beside_program) say("kernels", kernels_answer(*evidence.profile, scope));
     say("copies", copies_answer(*evidence.profile, scope));
     if (const CaseBudget budget = budget_of(*traced->result, evidence); budget.budget) {
-      say("idle", idle_answer(*budget.budget));
-      say("next", next_answer(*traced->result, *budget.budget));
+      if (!beside_program || !budget.budget->gpus.empty()) say("idle", idle_answer(*budget.budget));
+      if (!beside_program) say("next", next_answer(*traced->result, *budget.budget));
     }
-    std::vector<trace::Tally> of_case;
-    std::ranges::copy_if(tallies, std::back_inserter(of_case),
-                         [&](const trace::Tally& tally) { return tally.in_case == traced->index; });
-    if (const std::string kinds = other_kinds_text(of_case); !kinds.empty())
+    const std::vector<trace::Tally> others = trace::tallies_of(*evidence.profile, traced->index);
+    if (const std::string kinds = other_kinds_text(others); !kinds.empty())
       say("also in the profile", kinds + ".");
   }
-  return sentences;
+  return answers;
 }
 
 }  // namespace mprof

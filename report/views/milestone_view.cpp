@@ -306,8 +306,9 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
   PageContext page{&materials, {}, &plan, &advice};
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
-    const json program = program_view(family, page);
-    families.push_back(family_view(family, page, !program.is_boolean()));
+    json program = program_view(family, page);
+    const bool is_program = !program.is_boolean();
+    families.push_back(family_view(family, page, is_program));
     // A page about one family need not name it in every heading.
     families.back()["suffix"] = analysis.families.size() > 1 ? ": " + format::one_line(family.id) : "";
     for (const VariantResult& variant : family.variants) {
@@ -320,15 +321,20 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     answers.back()["suffix"] = families.back()["suffix"];
     answers.back()["anchor"] = families.back()["sections"]["answer"];
     answers.back()["brief"] = brief_view(family, page);
-    answers.back()["program"] = program;
+    answers.back()["program"] = std::move(program);
     show_as_program(answers.back(), families.back());
     const json in_short = families.back()["time_budget"]["in_short"];
     if (!answers.back()["brief"].is_boolean())
       answers.back()["brief"]["budget"] = in_short;
     else if (in_short != "")  // where nothing was timed, the trace is all there is to tell
       answers.back()["sentences"].push_back(in_short);
-    for (const std::string& sentence : import_answers(family, materials.evidence, !program.is_boolean()))
-      answers.back()["sentences"].push_back(sentence);
+    for (const ImportAnswer& one : import_answers(family, materials.evidence, is_program)) {
+      if (is_program)
+        answers.back()["program"]["lines"].push_back(
+            {{"lead", format::sentence_case(one.about)}, {"text", format::sentence_case(one.text)}});
+      else
+        answers.back()["sentences"].push_back(fmt::format("{}, {}: {}", one.profile, one.about, one.text));
+    }
   }
   explain_budgets_once(families);
   const json findings = finding_views(analysis.findings);

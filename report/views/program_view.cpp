@@ -18,9 +18,13 @@ using nlohmann::json;
 
 constexpr double s_per_ns = 1e-9;
 
+/// The family of what stands behind `--`, and of files of other tools. A suite has another one: its programs
+/// have numbers and outputs of their own.
+constexpr std::string_view own_family = "program";
+
 /// One program with a trace stands for its family; several are compared as variants are.
 std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const PageContext& page) {
-  if (family.variants.size() != 1 || !family.all_are(&VariantInfo::is_program)) return std::nullopt;
+  if (family.variants.size() != 1 || family.id != own_family) return std::nullopt;
   const std::vector<CaseResult>& cases = family.variants.front().cases;
   for (auto result = cases.rbegin(); result != cases.rend(); ++result) {
     if (auto picture = picture_of(family, *result, page.materials->evidence)) return picture;
@@ -72,11 +76,11 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
   double covered = 0;
   while (shown < std::min(most, picture.functions.size()) && covered < enough)
     covered += picture.share_of_kernels(picture.functions[shown++].time);
-  Table table(
-      page.anchor("program kernels"),
-      fmt::format("The {} that take {} of the time of kernels. Instances of a template stand together. "
-                  "SM, memory and occupancy are of the launch that was counted.",
-                  format::plural(shown, "kernel"), format::percent(covered)));
+  Table table(page.anchor("program kernels"),
+              fmt::format("The {} {} of the time of kernels. Instances of a template stand together. "
+                          "SM, memory and occupancy are of each one's longest launch that was counted.",
+                          shown == 1 ? "kernel that takes" : fmt::format("{} kernels that take", shown),
+                          format::percent(covered)));
   table.text("Kernel").text("Kind").numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
   table.numbers("Share").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
   table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");

@@ -80,37 +80,14 @@ LedText budget_line(const ProgramPicture& picture) {
   };
   const std::int64_t kernels = budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
   const std::int64_t copies = budget.window - budget.idle() - kernels;
-  std::string text = fmt::format(
-      "Kernels run for {} of {}{}, and the GPU has nothing to do for {}.", share(kernels),
-      picture.steps ? "the steady steps" : "the time from the first CUDA call",
-      share(copies) == share(0) ? "" : ", copies alone for " + share(copies), share(budget.idle()));
+  std::string text =
+      fmt::format("Kernels run for {} of {}{}, and the GPU has nothing to do for {}.", share(kernels),
+                  picture.steps ? "the steady steps" : "the time from the first CUDA call",
+                  share(copies) == share(0) ? "" : ", copies or memsets alone for " + share(copies),
+                  share(budget.idle()));
   if (const std::string kinds = kinds_text(picture); !kinds.empty())
     text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};
-}
-
-/// Of the parts of idle time, as the sentences below name them.
-std::int64_t bounding_time(const ProgramPicture& picture) {
-  const TimeBudget& budget = picture.budget;
-  switch (picture.bound) {
-    case ProgramBound::kernels:
-      return budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
-    case ProgramBound::copies:
-      return budget.of(BudgetPart::copies_in) + budget.of(BudgetPart::copies_out) +
-             budget.of(BudgetPart::copies_both_ways);
-    case ProgramBound::launching:
-    case ProgramBound::host:
-      return budget.of(BudgetPart::idle_calls) + budget.of(BudgetPart::idle_host);
-    case ProgramBound::waiting:
-      return budget.of(BudgetPart::idle_waiting);
-    case ProgramBound::allocation:
-      return budget.of(BudgetPart::idle_allocation);
-    case ProgramBound::system:
-      return budget.of(BudgetPart::idle_system);
-    case ProgramBound::tracing:
-      return budget.of(BudgetPart::idle_tracing);
-  }
-  return 0;
 }
 
 /// " The host needs 5.5 ms for its part of a step, so faster launches gain nothing."
@@ -143,8 +120,8 @@ std::string longest_kernel_text(const ProgramPicture& picture) {
 }
 
 LedText bound_line(const ProgramPicture& picture) {
-  const std::string share = format::percent(static_cast<double>(bounding_time(picture)) /
-                                            static_cast<double>(picture.budget.window));
+  const std::string share =
+      format::percent(static_cast<double>(picture.bounding) / static_cast<double>(picture.budget.window));
   const std::string gain =
       picture.gain ? fmt::format(" At most {} as fast without it.", format::times(*picture.gain)) : "";
   const std::string lead = "What bounds it";
@@ -221,19 +198,16 @@ LedText beginning_line(const ProgramPicture& picture) {
   const Value& untraced = picture.result->total_time;
   std::string text =
       untraced ? fmt::format("{} untraced. ", format::quantity(untraced->median, Unit::second)) : "";
-  text += fmt::format("{} traced", time_text(whole.length()));
-  if (!picture.steps)
-    return {"The whole program", fmt::format("{}, {} of these until its first CUDA call.", text,
-                                             time_text(picture.first_call - whole.start))};
+  text += fmt::format("{} traced: {} until its first CUDA call", time_text(whole.length()),
+                      time_text(picture.first_call - whole.start));
+  if (!picture.steps) return {"The whole program", text + "."};
   const Steps& steps = *picture.steps;
-  text += fmt::format(": {} until its first CUDA call, {} more until the first step.",
-                      time_text(picture.first_call - whole.start),
-                      time_text(steps.all.front().host.start - picture.first_call));
+  text += fmt::format(", {} until the first step.", time_text(steps.all.front().host.start - whole.start));
   if (steps.steady > 0)
     text += fmt::format(" Warming up: {}, {}.", steps_text(steps.steady),
                         time_text(picture.told.start - steps.all.front().host.start));
   text += fmt::format(" The steady steps: {}. After them: {}.", time_text(picture.told.length()),
-                      time_text(whole.end - picture.told.end));
+                      time_text(std::max<std::int64_t>(0, whole.end - picture.told.end)));
   return {"The whole program", text};
 }
 

@@ -59,6 +59,7 @@ struct Program {
     static const Case none;
     static CaseResult result;
     result.id = "program/p";
+    result.status = Status::ok;
     result.source = &none;
     auto picture = picture_of(family, result, evidence());
     EXPECT_TRUE(picture.has_value());
@@ -117,6 +118,32 @@ TEST(ProgramSteps, AreNotTheRangesOfLibraries) {
     program.range(
         "XlaCompile", [&] { program.compute(100); }, "TSL");
   EXPECT_FALSE(program.steps());
+}
+
+TEST(ProgramSteps, AreNotTheOperationsOfPyTorch) {
+  Program program;
+  for (int step = 0; step < 6; ++step) {
+    for (int layer = 0; layer < 8; ++layer)
+      program.range("aten::conv2d, op_id = " + std::to_string(8 * step + layer),
+                    [&] { program.launch("conv", 100); });
+    program.range("Optimizer.step#SGD.step", [&] { program.launch("update", 10); });
+  }
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->all.size(), 6U);
+}
+
+TEST(ProgramSteps, FastestHostIsOfAStepThatDidItsWork) {
+  Program program;
+  program.range("step", [&] { program.compute(1); });  // nothing to do yet
+  for (int step = 0; step < 8; ++step)
+    program.range("step", [&] {
+      program.compute(200);
+      program.launch("gemm", 1000);
+    });
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->fastest_host(), 205);
 }
 
 TEST(ProgramSteps, AreFoundByTheirLaunchesToo) {
@@ -217,6 +244,17 @@ TEST(ProgramPicture, AddsUpKernelsByKindAndFunction) {
   EXPECT_EQ(picture.functions[0].instances, 2U);
 }
 
+TEST(ProgramPicture, IsOfAProgramThatEndedAsItShould) {
+  Program program;
+  program.launch("gemm", 100);
+  CaseResult result;
+  result.id = "program/p";
+  result.status = Status::ok;
+  EXPECT_TRUE(picture_of(FamilyResult{}, result, program.evidence()));
+  result.status = Status::failed;
+  EXPECT_FALSE(picture_of(FamilyResult{}, result, program.evidence()));
+}
+
 TEST(ProgramPicture, SaysWhatItsPartsAre) {
   Program program;
   program.compute(5'000'000);
@@ -259,6 +297,7 @@ TEST(KernelKind, IsToldByTheNamesOfLibraries) {
       {"triton_poi_fused_add_relu_0", elementwise},
       {"triton_red_fused_mean_2", reduction},
       {"loop_add_fusion_3", elementwise},
+      {"time_loop_step(double*)", other},
       {"regular_fft_1024<8>", transform},
       {"jacobi(float*, float*, int)", other},
   };

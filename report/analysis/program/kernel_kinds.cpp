@@ -10,7 +10,7 @@ namespace mprof {
 namespace {
 
 struct Mark {
-  std::string_view text;  ///< in lower case
+  std::string_view text;  ///< in lower case; behind ^ at the beginning alone
   KernelKind kind;
 };
 
@@ -80,7 +80,6 @@ constexpr std::array marks{
     Mark{"gather", indexing},
     Mark{"scatter", indexing},
     Mark{"indexselect", indexing},
-    Mark{"index_", indexing},
     Mark{"index", indexing},
     Mark{"transpose", layout},
     Mark{"permute", layout},
@@ -96,7 +95,7 @@ constexpr std::array marks{
     Mark{"elementwise", elementwise},
     Mark{"pointwise", elementwise},
     Mark{"triton_poi", elementwise},
-    Mark{"loop_", elementwise},
+    Mark{"^loop_", elementwise},
 };
 
 }  // namespace
@@ -105,8 +104,10 @@ KernelKind kernel_kind(std::string_view name) {
   std::string lower(name);
   std::ranges::transform(lower, lower.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto mark =
-      std::ranges::find_if(marks, [&](const Mark& one) { return lower.find(one.text) != lower.npos; });
+  const auto* const mark = std::ranges::find_if(marks, [&](const Mark& one) {
+    return one.text.starts_with('^') ? lower.starts_with(one.text.substr(1))
+                                     : lower.find(one.text) != lower.npos;
+  });
   return mark == marks.end() ? other : mark->kind;
 }
 

@@ -91,8 +91,10 @@ void add_counted(const FamilyResult& family, const CaseResult& result, std::vect
     if (longest == nullptr || kernel.counters.busy() > longest->counters.busy()) longest = &kernel;
   }
   for (FunctionTime& function : functions) {
+    // A generic function is several kernels, by its functor: of which the counters are is not known then.
+    const bool is_one = std::ranges::count(functions, function.name, &FunctionTime::name) == 1;
     const auto found = counted.find(without_arguments(function.name));
-    if (found != counted.end()) function.counted = found->second;
+    if (is_one && found != counted.end()) function.counted = found->second;
   }
 }
 
@@ -173,6 +175,7 @@ double ProgramPicture::share_of_kernels(std::int64_t time) const {
 
 std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
                                          const Evidence& evidence) {
+  if (!result.ok()) return std::nullopt;
   const CaseBudget all = budget_of(result, evidence);
   if (!all.budget) return std::nullopt;
   const trace::Trace& trace = *evidence.profile;
@@ -205,6 +208,7 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   picture.waits = waits_of(trace, index, picture.told, idle);
   const Bounding most = bounding(picture.budget, idle);
   picture.bound = most.bound;
+  picture.bounding = most.time;
   if (most.bound != ProgramBound::kernels && most.time < picture.budget.window)
     picture.gain =
         static_cast<double>(picture.budget.window) / static_cast<double>(picture.budget.window - most.time);

@@ -65,6 +65,7 @@ struct ProgramPicture {
   std::uint64_t launches = 0;             ///< of kernels, in `told`
   std::vector<WaitTime> waits{};          ///< the longest first
   ProgramBound bound = ProgramBound::kernels;
+  std::int64_t bounding = 0;          ///< ns of `told` that it takes
   const GpuMemory* memory = nullptr;  ///< nullptr: no allocation was seen
   /// How many times as fast it would be at the most without what bounds it; of kernels nothing is said.
   std::optional<double> gain{};
@@ -72,7 +73,7 @@ struct ProgramPicture {
   [[nodiscard]] double share_of_kernels(std::int64_t time) const;
 };
 
-/// nullopt where the program was not traced, or did nothing on a GPU.
+/// nullopt where the program was not traced, did not end as it should, or did nothing on a GPU.
 [[nodiscard]] std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
                                                        const Evidence& evidence);
 

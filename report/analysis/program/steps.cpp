@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <string_view>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/op_name.hpp"
 
 namespace mprof {
 namespace {
@@ -19,9 +20,25 @@ namespace {
 /// Fewer of a kind are no habit.
 constexpr std::size_t fewest_steps = 5;
 
-/// NVTX domains of libraries: their ranges are not the program's.
+/// NVTX domains of libraries: their ranges are not the program's, and no steps.
 constexpr std::array<std::string_view, 10> library_domains{
     trace::own_domain, "NCCL", "CCCL", "CUB", "Thrust", "cuDNN", "cuBLAS", "TSL", "XLA", "NVSHMEM"};
+
+/// How the ranges begin, and what they hold, that PyTorch makes of each operation
+/// (torch.autograd.profiler.emit_nvtx).
+constexpr std::array<std::string_view, 4> operation_beginnings{"aten::", "autograd::", "torch::", "c10d::"};
+constexpr std::array<std::string_view, 2> operation_marks{", seq = ", ", op_id = "};
+
+bool is_of_library(const trace::Trace& trace, const trace::Range& range) {
+  if (range.domain != 0 &&
+      std::ranges::find(library_domains, trace.names[range.domain]) != library_domains.end())
+    return true;
+  const std::string_view text = trace.text_of(range);
+  return std::ranges::any_of(operation_beginnings,
+                             [&](std::string_view one) { return text.starts_with(one); }) ||
+         std::ranges::any_of(operation_marks,
+                             [&](std::string_view one) { return text.find(one) != text.npos; });
+}
 
 /// Work of the GPU, with the moment at which the host gave the order.
 struct Order {
@@ -64,19 +81,6 @@ std::vector<Order> orders_of(const trace::Trace& trace, trace::CaseIndex index) 
 
 // --- By ranges
 
-/// "step #" of "step 17"
-std::string folded(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!is_digit)
-      text += c;
-    else if (text.empty() || text.back() != '#')
-      text += '#';
-  }
-  return text;
-}
-
 /// A range of a thread, with how many others it lies in.
 struct Nested {
   trace::Interval time;
@@ -87,10 +91,8 @@ struct Nested {
 std::map<std::int64_t, std::vector<Nested>> nested_ranges(const trace::Trace& trace, trace::CaseIndex index) {
   std::map<std::int64_t, std::vector<const trace::Range*>> threads;
   for (const trace::Range& range : trace::of_case(trace.ranges, index)) {
-    const bool is_foreign =
-        range.domain != 0 &&
-        std::ranges::find(library_domains, trace.names[range.domain]) != library_domains.end();
-    if (range.style == trace::RangeStyle::push_pop && !is_foreign) threads[range.thread].push_back(&range);
+    if (range.style == trace::RangeStyle::push_pop && !is_of_library(trace, range))
+      threads[range.thread].push_back(&range);
   }
   std::map<std::int64_t, std::vector<Nested>> nested;
   for (auto& [thread, ranges] : threads) {
@@ -100,7 +102,7 @@ std::map<std::int64_t, std::vector<Nested>> nested_ranges(const trace::Trace& tr
     std::vector<std::int64_t> open;  // ends, from the outermost inwards
     for (const trace::Range* range : ranges) {
       while (!open.empty() && open.back() <= range->time.start) open.pop_back();
-      nested[thread].push_back({range->time, folded(trace.text_of(*range)), open.size()});
+      nested[thread].push_back({range->time, trace::without_numbers(trace.text_of(*range)), open.size()});
       open.push_back(range->time.end);
     }
   }
@@ -180,21 +182,18 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, std::span<const Ord
   constexpr double most = 0.5;
   std::vector<const Order*> kernels;
   std::map<trace::NameIndex, std::vector<std::size_t>> places;
-  double all = 0;
+  std::vector<double> busy{0};  // of all kernels before each one, ns
   for (const Order& order : orders) {
     if (order.kernel == 0) continue;
     places[order.kernel].push_back(kernels.size());
     kernels.push_back(&order);
-    all += static_cast<double>(order.busy);
+    busy.push_back(busy.back() + static_cast<double>(order.busy));
   }
   const std::vector<std::size_t>* best = nullptr;
   for (const auto& [name, of_name] : places) {
     if (of_name.size() < fewest_steps || (best != nullptr && of_name.size() <= best->size())) continue;
-    if (!is_regular(of_name)) continue;
-    double spanned = 0;
-    for (std::size_t i = of_name.front(); i <= of_name.back(); ++i)
-      spanned += static_cast<double>(kernels[i]->busy);
-    if (spanned >= most * all) best = &of_name;
+    const double spanned = busy[of_name.back() + 1] - busy[of_name.front()];
+    if (is_regular(of_name) && spanned >= most * busy.back()) best = &of_name;
   }
   if (best == nullptr) return std::nullopt;
   Cycle cycle{.names = {trace.names[kernels[best->front()]->kernel]}};
@@ -263,8 +262,15 @@ std::optional<Interval> Steps::pace_interval() const {
 }
 
 std::int64_t Steps::fastest_host() const {
-  const auto by_host = [](const ProgramStep& step) { return step.host.length(); };
-  return by_host(*std::ranges::min_element(all, {}, by_host));
+  std::vector<std::uint64_t> launches;
+  for (const ProgramStep& step : all) launches.push_back(step.launches);
+  const auto middle = launches.begin() + static_cast<std::ptrdiff_t>(launches.size() / 2);
+  std::ranges::nth_element(launches, middle);
+  std::int64_t fastest = std::numeric_limits<std::int64_t>::max();
+  for (const ProgramStep& step : all) {
+    if (step.launches >= *middle) fastest = std::min(fastest, step.host.length());
+  }
+  return fastest;
 }
 
 std::vector<std::size_t> Steps::slow() const {

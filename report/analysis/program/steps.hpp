@@ -42,7 +42,8 @@ struct Steps {
   [[nodiscard]] double median_pace() const;
   /// Of the median; nullopt for fewer than six steady steps.
   [[nodiscard]] std::optional<Interval> pace_interval() const;
-  /// ns, of the host's part of the fastest step: what launching it takes where nothing holds it up.
+  /// ns, of the host's part of the fastest step that launched as much as usual: what launching takes where
+  /// nothing holds it up.
   [[nodiscard]] std::int64_t fastest_host() const;
   /// The steady ones whose pace is well above the median, the slowest first.
   [[nodiscard]] std::vector<std::size_t> slow() const;
