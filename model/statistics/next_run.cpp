@@ -90,7 +90,7 @@ std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after, A
   const double shift = std::log1p(step);
   const Excuse excuse{shift + std::log(after.lengthened), shift + std::log(before.lengthened)};
   const double least = least_dof(before, after), width = reach(error, least);
-  if (!(std::exp(width + std::max(excuse.longer, excuse.shorter)) < interval_of_no_use)) return std::nullopt;
+  if (!(std::exp(width + excuse.known()) < interval_of_no_use)) return std::nullopt;
   const double dof = error.dof(least), deviation = std::sqrt(error.value());
   const double difference = std::log(after.center / before.center);
   const double beyond = std::max(0.0, std::abs(difference) - excuse.of(difference));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -32,7 +34,8 @@ struct Rounds {
   /// Share of the time by which a state that lasts a whole run may shift it, which no round of one run shows:
   /// a step of a clock.
   double step = 0;
-  /// At most how many times as long as undisturbed: 1 where nothing disturbed it.
+  /// At most how many times as long as undisturbed: 1 where nothing disturbed it, infinite where nothing
+  /// bounds it.
   double lengthened = 1;
 };
 
@@ -51,6 +54,11 @@ struct Excuse {
   double shorter = 0;  ///< where it is shorter
 
   [[nodiscard]] double of(double difference) const { return difference > 0 ? longer : shorter; }
+  /// The larger one that is finite; infinite where neither is.
+  [[nodiscard]] double known() const {
+    if (std::isinf(longer)) return shorter;
+    return std::isinf(shorter) ? longer : std::max(longer, shorter);
+  }
 };
 
 /// Two times against each other: `after` over `before`.

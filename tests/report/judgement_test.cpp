@@ -124,7 +124,7 @@ TEST(Judge, OfADisturbedTimeCountsWhatTheDisturbanceCannotHaveMade) {
       << "that of the longer side counts";
 }
 
-TEST(Judge, ADisturbedTimeThatNothingBoundsHasNoVerdictHoweverFarApartTheyAre) {
+TEST(Judge, ALongerTimeWhoseDisturbanceNothingBoundsHasNoVerdict) {
   const Value quiet{estimate(1, 0.001), {}}, loud = disturbed_time(2, "the GPU throttled");
   for (const auto& [before, after, reason] : {std::tuple(quiet, loud, Because::second_disturbed),
                                               {loud, quiet, Because::first_disturbed},
@@ -135,10 +135,30 @@ TEST(Judge, ADisturbedTimeThatNothingBoundsHasNoVerdictHoweverFarApartTheyAre) {
     EXPECT_TRUE(open.is_open_by_disturbance());
     EXPECT_FALSE(open.no_change_above);
     EXPECT_EQ(open.factor, before->median / after->median) << "it is shown all the same";
-    EXPECT_TRUE(open.interval);
+    EXPECT_FALSE(open.interval) << "which would be one of what was disturbed";
     EXPECT_FALSE(open.p);
   }
   EXPECT_EQ(judge(quiet, {estimate(2, 0.001), {}}).verdict, Verdict::slower);
+}
+
+TEST(Judge, AShorterTimeIsShorterWhateverDisturbedIt) {
+  const Value quiet{estimate(1, 0.001), {}}, loud = disturbed_time(0.5, "the GPU throttled");
+  const SpeedUp faster = judge(quiet, loud), slower = judge(loud, quiet);
+  EXPECT_EQ(faster.verdict, Verdict::faster);
+  EXPECT_EQ(slower.verdict, Verdict::slower);
+  for (const SpeedUp& one : {faster, slower}) {
+    EXPECT_NEAR(one.at_least().value_or(0), 2, 0.01);
+    EXPECT_FALSE(one.interval) << "undisturbed it may be as short as any";
+    EXPECT_TRUE(one.reason.empty());
+  }
+  const SpeedUp level = judge(quiet, disturbed_time(0.999, "the GPU throttled"));
+  EXPECT_EQ(level.verdict, Verdict::inconclusive) << "a change may be hidden";
+  EXPECT_EQ(level.reason.because, Because::disturbance_hides);
+  EXPECT_FALSE(level.no_change_above);
+  // The longer side's own disturbance counts as it does anywhere.
+  EXPECT_EQ(judge(loud, lengthened_time(2, 3)).verdict, Verdict::slower);
+  EXPECT_EQ(judge(loud, lengthened_time(1.2, 3)).verdict, Verdict::inconclusive);
+  EXPECT_EQ(judge(loud, disturbed_time(5, "the GPU throttled")).verdict, Verdict::inconclusive);
 }
 
 TEST(Judge, TheSameCauseOnBothSidesIsOneHoweverMuchItWas) {

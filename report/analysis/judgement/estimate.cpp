@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -94,8 +95,9 @@ void borrow_variations(Estimate& before, Estimate& after) {
 }
 
 Rounds rounds_of(const Estimate& time) {
-  return {time.median,        static_cast<double>(time.rounds), time.between, time.common,
-          time.sm_clock.step, time.lengthened.value_or(1)};
+  return {time.median,        static_cast<double>(time.rounds),
+          time.between,       time.common,
+          time.sm_clock.step, time.lengthened.value_or(std::numeric_limits<double>::infinity())};
 }
 
 std::optional<double> relative_half_width(const Estimate& estimate) {

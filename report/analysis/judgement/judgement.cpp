@@ -56,9 +56,14 @@ double change_beyond_excuse(const RatioTest& test) {
       std::copysign(std::max(0.0, std::abs(difference) - test.excuse.of(difference)), difference));
 }
 
-/// Whether nothing disturbed either time by more than what is known.
-bool is_bounded(const TimePair& pair) {
-  return pair.before->lengthened && pair.after->lengthened;
+/// Whether what disturbed a time can be all of such a difference: nothing bounds it on the side that is
+/// longer.
+bool may_be_all(const RatioTest& test) {
+  return std::isinf(test.excuse.of(std::log(test.ratio)));
+}
+
+bool is_bounded(const RatioTest& test) {
+  return !std::isinf(test.excuse.longer) && !std::isinf(test.excuse.shorter);
 }
 
 /// What disturbed them, and how much of the difference that can be.
@@ -124,7 +129,7 @@ void decide(SpeedUp& result, const Estimate& before, const Estimate& after, cons
   const RatioTest& test = *tested.test;
   const double change = change_beyond_excuse(*tested.change);
   result.p = p;
-  result.no_change_above = excluded_change(test.interval);
+  if (is_bounded(test)) result.no_change_above = excluded_change(test.interval);
   if (is_within(test.interval, threshold)) {
     result.verdict = Verdict::same;
   } else if (p <= significance && std::abs(change) > threshold) {
@@ -150,6 +155,20 @@ std::vector<std::string> causes_of(const TimePair& pair) {
   return causes;
 }
 
+/// Where nothing bounds what disturbed the side that is shorter, only one end of the interval is known:
+/// undisturbed it would be shorter still.
+void set_interval(SpeedUp& result, const RatioTest& test) {
+  if (is_bounded(test))
+    result.interval = Interval{1 / test.interval.high, 1 / test.interval.low};
+  else if (!may_be_all(test))
+    result.least = test.ratio < 1 ? 1 / test.interval.high : test.interval.low;
+}
+
+/// Whether nothing bounds what disturbed one of them.
+bool is_unbounded(const TimePair& pair) {
+  return !pair.before->lengthened || !pair.after->lengthened;
+}
+
 Tested tested(const TimePair& pair, Apart apart) {
   const auto& [before, after] = pair;
   if (!before) return {no_speed_up(before.absent)};
@@ -163,7 +182,7 @@ Tested tested(const TimePair& pair, Apart apart) {
                           std::max(step, between_gpus_of_runs(*before, *after, apart)));
   if (one.test && !one.change) (one.change = one.test)->p = 1;  // so little is known that any may be theirs
   if (one.test)
-    one.result.interval = Interval{1 / one.test->interval.high, 1 / one.test->interval.low};
+    set_interval(one.result, *one.test);
   else
     one.result.reason = before->between.dof > 0 && after->between.dof > 0 ? Because::varies_without_bound
                                                                           : Because::variation_unknown;
@@ -173,7 +192,7 @@ Tested tested(const TimePair& pair, Apart apart) {
     one.result.reason = {Because::other_gpus, {}, {between_gpus}};
   }
   one.result.disturbed = causes_of(pair);
-  if (!one.result.disturbed.empty() && !is_bounded(pair)) {
+  if (!one.result.disturbed.empty() && (one.test ? may_be_all(*one.test) : is_unbounded(pair))) {
     one.test.reset();
     one.result.reason = {Because::disturbance_unbounded, {}, {}, {why_disturbed(pair)}};
   }
@@ -254,7 +273,8 @@ bool is_within(const Interval& ratio, double threshold) {
 }
 
 std::optional<double> SpeedUp::at_least() const {
-  if (!is_change(verdict) || !interval) return std::nullopt;
+  if (!is_change(verdict)) return std::nullopt;
+  if (!interval) return least;
   return verdict == Verdict::faster ? interval->low : 1 / interval->high;
 }
 

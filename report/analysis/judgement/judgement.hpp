@@ -43,6 +43,7 @@ enum class Verdict { faster, slower, same, inconclusive };
 struct SpeedUp {
   std::optional<double> factor{};
   std::optional<Interval> interval{};  ///< 95 %, of the factor
+  std::optional<double> least{};       ///< its end next to 1, where the other end is not known
   std::optional<double> p{};           ///< of a factor so far from 1 where there is no difference
   /// Of what is no change: the smallest one that the data exclude, as a share of the time; 0.015: none above
   /// 1.5 %.
@@ -79,9 +80,9 @@ struct SpeedUp {
 /// slower: p is at most `significance`, and the change exceeds the threshold: a test and an effect. Same: the
 /// 95 % interval of the change lies within the threshold. Otherwise inconclusive, with about how many more
 /// rounds would tell. Of times that were disturbed a change counts by what exceeds the most that this can
-/// have made; where nothing bounds it, they are not tested. Of times that other GPUs took a change counts
-/// only where it is more than healthy ones of a model differ by. Never call it with a time whose output
-/// failed its verification.
+/// have made of the longer one; where nothing bounds that, they are not tested. Of times that other GPUs took
+/// a change counts only where it is more than healthy ones of a model differ by. Never call it with a time
+/// whose output failed its verification.
 [[nodiscard]] SpeedUp judge(const Value& before, const Value& after, const Thresholds& thresholds = {});
 
 /// Two times that are judged together with others.
