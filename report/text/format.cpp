@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -408,6 +409,43 @@ std::string elide(std::string_view text, std::size_t columns) {
   const std::size_t head = columns - 1 - tail;
   return fmt::format("{}…{}", text.substr(0, byte_of_character(text, head)),
                      text.substr(byte_of_character(text, length - tail)));
+}
+
+namespace {
+
+/// So many bytes do all of them begin with, up to the end of a word.
+std::size_t common_beginning(std::span<const std::string* const> texts) {
+  std::size_t common = texts.front()->size();
+  for (const std::string* const text : texts) {
+    const auto differ = std::ranges::mismatch(*texts.front(), *text).in1 - texts.front()->begin();
+    common = std::min(common, static_cast<std::size_t>(differ));
+  }
+  const std::size_t end = texts.front()->substr(0, common).find_last_of("_ ,:<");
+  return end == std::string::npos ? 0 : end + 1;
+}
+
+/// Its beginning and what follows after so many bytes.
+std::string from_within(std::string_view text, std::size_t from, std::size_t columns) {
+  const std::size_t head = std::min(from, columns / 4);
+  const std::string_view rest = text.substr(from);
+  std::string shown = fmt::format("{}…", text.substr(0, byte_of_character(text, head)));
+  const std::size_t room = columns - std::min(columns, width(shown));
+  if (width(rest) <= room) return shown.append(rest);
+  return shown.append(rest.substr(0, byte_of_character(rest, room - std::min<std::size_t>(room, 1))))
+      .append("…");
+}
+
+}  // namespace
+
+std::vector<std::string> elide_apart(std::span<const std::string> texts, std::size_t columns) {
+  std::vector<std::string> shown;
+  std::map<std::string, std::vector<const std::string*>> alike;
+  for (const std::string& text : texts) alike[shown.emplace_back(elide(text, columns))].push_back(&text);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<const std::string*>& group = alike.at(shown[i]);
+    if (group.size() > 1) shown[i] = from_within(texts[i], common_beginning(group), columns);
+  }
+  return shown;
 }
 
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {

@@ -98,6 +98,8 @@ struct Scale {
 [[nodiscard]] std::size_t width(std::string_view text);
 /// At most `columns` characters, the middle replaced by "…": both ends of an id tell cases apart.
 [[nodiscard]] std::string elide(std::string_view text, std::size_t columns);
+/// Likewise several. Those that would be alike have the part in which they differ in place of their ends.
+[[nodiscard]] std::vector<std::string> elide_apart(std::span<const std::string> texts, std::size_t columns);
 /// The text in lines of at most `columns` characters where its words are no longer, all but the first
 /// indented; the caller has written as much before the first one. 0 columns: no limit.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent = 0);

@@ -84,12 +84,14 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
   table.text("Kernel").text("Kind").numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
   table.numbers("Share").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
   table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shown; ++i) names.push_back(format::one_line(picture.functions[i].name));
+  names = format::elide_apart(names, longest_name);
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionTime& function = picture.functions[i];
     const double share = picture.share_of_kernels(function.time);
     const double launches = static_cast<double>(function.launches) / steps;
-    table.row({Cell::words(format::elide(format::one_line(function.name), longest_name)),
-               Cell::words(kind_name(function.kind)),
+    table.row({Cell::words(names[i]), Cell::words(kind_name(function.kind)),
                Cell::figure(format::significant(launches, 3)).valued(launches),
                Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)),
                Cell::figure(format::percent(share)).valued(share),

@@ -90,6 +90,19 @@ TEST(Format, ElideKeepsBothEndsAndWholeCharacters) {
   EXPECT_EQ(format::width(format::elide(std::string(2000, 'x'), 48)), 48U);
 }
 
+TEST(Format, ElideApartKeepsWhatTellsTextsApart) {
+  const std::vector<std::string> kernels{
+      "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32_kernel__5x_cublas",
+      "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x256x32_kernel__5x_cublas", "relax"};
+  EXPECT_EQ(format::elide_apart(kernels, 36),
+            (std::vector<std::string>{"sm90_xmma…nn_n_tilesize128x128x32_k…",
+                                      "sm90_xmma…tn_n_tilesize128x256x32_k…", "relax"}));
+  EXPECT_EQ(format::elide_apart(std::vector<std::string>{"äöü_äöü_1_äöü", "äöü_äöü_2_äöü"}, 6),
+            (std::vector<std::string>{"ä…1_ä…", "ä…2_ä…"}));
+  for (const std::string& equal : format::elide_apart(std::vector<std::string>{"long_name", "long_name"}, 5))
+    EXPECT_LE(format::width(equal), 5U);
+}
+
 TEST(Format, DecimalPaddingLinesUpPoints) {
   const std::vector<std::string> texts{"0.4123", "41.30", "12,346", "–", "14.3×"};
   const auto padding = format::decimal_padding(texts);

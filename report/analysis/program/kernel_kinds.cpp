@@ -38,6 +38,7 @@ constexpr std::array marks{
     Mark{"bn_bw", normalization},
     Mark{"layer_norm", normalization},
     Mark{"layernorm", normalization},
+    Mark{"gammabeta", normalization},  // PyTorch's backward of layer_norm
     Mark{"rms_norm", normalization},
     Mark{"rmsnorm", normalization},
     Mark{"group_norm", normalization},
@@ -98,6 +99,16 @@ constexpr std::array marks{
     Mark{"^loop_", elementwise},
 };
 
+/// The first of the template arguments, without its own and without namespaces; empty where there is none.
+std::string_view first_argument(std::string_view kernel) {
+  const std::size_t begin = kernel.find('<');
+  if (begin == std::string_view::npos) return {};
+  const std::string_view rest = kernel.substr(begin + 1);
+  const std::string_view argument = rest.substr(0, rest.find_first_of("<,>("));
+  const std::size_t qualified = argument.rfind(':');
+  return qualified == std::string_view::npos ? argument : argument.substr(qualified + 1);
+}
+
 }  // namespace
 
 KernelKind kernel_kind(std::string_view name) {
@@ -109,6 +120,15 @@ KernelKind kernel_kind(std::string_view name) {
                                      : lower.find(one.text) != lower.npos;
   });
   return mark == marks.end() ? other : mark->kind;
+}
+
+std::string_view function_name(std::string_view kernel) {
+  constexpr std::array<std::string_view, 3> wrappers{"Kernel", "Kernel2", "device_kernel"};
+  const std::string_view function = kernel.substr(0, kernel.find_first_of("<, "));
+  const bool is_wrapper = std::ranges::find(wrappers, function) != wrappers.end() &&
+                          kernel.find("cutlass") != std::string_view::npos;
+  const std::string_view wrapped = first_argument(kernel);
+  return is_wrapper && !wrapped.empty() ? wrapped : function;
 }
 
 }  // namespace mprof

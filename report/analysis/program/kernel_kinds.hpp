@@ -31,4 +31,8 @@ enum class KernelKind : std::uint8_t {
 /// the whole demangled one: the type of a functor often says what a generic kernel does.
 [[nodiscard]] KernelKind kernel_kind(std::string_view name);
 
+/// The function that a kernel is an instance of: its name without template arguments, grid and block. CUTLASS
+/// launches all its kernels by a few functions, which are called for what they run.
+[[nodiscard]] std::string_view function_name(std::string_view kernel);
+
 }  // namespace mprof
