@@ -187,8 +187,10 @@ LedText pace_line(const Steps& steps) {
 }
 
 LedText memory_line(const GpuMemory& memory) {
-  const std::string share =
-      memory.of_gpu ? fmt::format(", {} of what the GPU has", format::percent(*memory.of_gpu)) : "";
+  constexpr double worth_telling = 0.001;
+  const std::string share = memory.of_gpu.value_or(0) >= worth_telling
+                                ? fmt::format(", {} of what the GPU has", format::percent(*memory.of_gpu))
+                                : "";
   return {"Memory",
           fmt::format("{} of GPU memory at its peak{}.", format::about(memory.bytes, Unit::byte), share)};
 }

@@ -112,6 +112,18 @@ TEST(ProgramSteps, LieBelowARangeAroundAll) {
   EXPECT_EQ(steps->names, std::vector<std::string>{"step"});
 }
 
+TEST(ProgramSteps, OfOneLaunchHaveAHostsPartUntilTheNextOne) {
+  Program program;
+  for (int sweep = 0; sweep < 60; ++sweep) {
+    program.launch("relax", 12);
+    if (sweep % 20 == 19) program.wait();
+  }
+  const auto steps = program.steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->mark, StepMark::launches);
+  EXPECT_EQ(steps->fastest_host(), 5) << "what a launch takes; where the last one ends is not known";
+}
+
 TEST(ProgramSteps, AreNotTheRangesOfLibraries) {
   Program program;
   for (int i = 0; i < 20; ++i)
@@ -271,6 +283,18 @@ TEST(ProgramPicture, SaysWhatItsPartsAre) {
 }
 
 // --- Kinds
+
+TEST(FunctionName, IsWhatInstancesHaveInCommonAndWhatCutlassRuns) {
+  EXPECT_EQ(function_name("reduce_kernel<512, 1, at::native::ReduceOp<float> >"), "reduce_kernel");
+  EXPECT_EQ(function_name("splitKreduce_kernel, grid 64 x 8 x 1, block 32 x 16 x 1"), "splitKreduce_kernel");
+  EXPECT_EQ(function_name("Kernel2<cutlass_80_tensorop_s1688gemm_128x128_32x5_nt_align4>"),
+            "cutlass_80_tensorop_s1688gemm_128x128_32x5_nt_align4");
+  EXPECT_EQ(
+      function_name("device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int>, float> >"),
+      "GemmUniversal");
+  EXPECT_EQ(function_name("Kernel<float>"), "Kernel") << "somebody's own";
+  EXPECT_EQ(function_name("Kernel2"), "Kernel2");
+}
 
 TEST(KernelKind, IsToldByTheNamesOfLibraries) {
   using enum KernelKind;

@@ -30,11 +30,6 @@ struct Function {
   std::set<trace::NameIndex> names;
 };
 
-/// "gemm" of "gemm<float, 128>": what counters and traces have in common.
-std::string_view without_arguments(std::string_view name) {
-  return name.substr(0, std::min(name.find('<'), name.find(' ')));
-}
-
 class Kernels {
  public:
   Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window) {
@@ -73,8 +68,8 @@ class Kernels {
     const KernelName name = kernel_name_of_demangled(whole);
     const KernelKind kind = kernel_kind(whole);
     // One function of a library may do two things, by its functor.
-    Function& function = functions_[{name.brief, kind}];
-    function.told.name = name.brief;
+    Function& function = functions_[{std::string(function_name(name.templated)), kind}];
+    function.told.name = function_name(name.templated);
     function.told.kind = kind;
     return function;
   }
@@ -83,17 +78,23 @@ class Kernels {
   std::vector<KindTime> kinds_;
 };
 
+/// s, of the launch that was counted; 0 where that was not read.
+double counted_time(const KernelResult& kernel) {
+  const Value time = kernel.counters.value("gpu__time_duration.sum");
+  return time ? time->median : 0;
+}
+
 void add_counted(const FamilyResult& family, const CaseResult& result, std::vector<FunctionTime>& functions) {
   std::map<std::string_view, const KernelResult*> counted;
   for (const KernelResult& kernel : family.speed_of_light.kernels) {
     if (kernel.result != &result) continue;
-    const KernelResult*& longest = counted[without_arguments(kernel.counters.kernel)];
-    if (longest == nullptr || kernel.counters.busy() > longest->counters.busy()) longest = &kernel;
+    const KernelResult*& longest = counted[function_name(kernel.counters.kernel)];
+    if (longest == nullptr || counted_time(kernel) > counted_time(*longest)) longest = &kernel;
   }
   for (FunctionTime& function : functions) {
     // A generic function is several kernels, by its functor: of which the counters are is not known then.
     const bool is_one = std::ranges::count(functions, function.name, &FunctionTime::name) == 1;
-    const auto found = counted.find(without_arguments(function.name));
+    const auto found = counted.find(function.name);
     if (is_one && found != counted.end()) function.counted = found->second;
   }
 }
