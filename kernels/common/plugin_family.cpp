@@ -124,10 +124,17 @@ struct PlacedOp {
   }
 };
 
+/// Where all blocks read the whole of each input, these have no order.
+Turning turning_of(const OpLayout& layout) {
+  const bool has_order =
+      std::ranges::any_of(layout.inputs, [](const InputLayout& of) { return !of.is_shared; });
+  return has_order ? Turning(layout.blocks) : Turning(layout.blocks, 1);
+}
+
 /// An op with the inputs that each variant reads.
 struct LoadedOp {
   explicit LoadedOp(PlacedOp placed)
-      : op(std::move(placed)), turning(op.layout.blocks), inputs(op.make_inputs(turning.held(), 0)) {
+      : op(std::move(placed)), turning(turning_of(op.layout)), inputs(op.make_inputs(turning.held(), 0)) {
     for (const Buffer& input : inputs) fingerprints_at_load.push_back(fingerprint(input.span()));
   }
 

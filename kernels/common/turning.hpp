@@ -12,11 +12,12 @@ namespace mprof {
 /// item, so that no cached output passes for a new one.
 class Turning {
  public:
-  explicit Turning(std::size_t items)
+  /// At most `most` orders: 1 where no input would change with them.
+  explicit Turning(std::size_t items, std::size_t most = most_turns)
       : items_(items),
         // Far apart and at powers of two, so that the inputs of all orders are aligned alike.
         step_(std::bit_floor(std::clamp<std::size_t>(items / most_turns, 1, largest_step))),
-        turns_(std::clamp<std::size_t>(items, 1, most_turns)) {}
+        turns_(std::clamp<std::size_t>(items, 1, most)) {}
 
   [[nodiscard]] std::size_t turns() const { return turns_; }
   /// The item that comes first.

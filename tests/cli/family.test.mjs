@@ -221,6 +221,31 @@ MPROF_VARIANT(.family = "gather", .title = "Gather", .device = "cpu", .make = []
   assert.match(readFileSync(join(folder, "a/milestone.md"), "utf8"), /gathering/);
 });
 
+test("an op all of whose inputs are shared is right in blocks too", (t) => {
+  const text = `
+#include <mprof/family.hpp>
+using namespace mprof::plugin;
+MPROF_FAMILY(.name = "transpose", .title = "A matrix, transposed", .item = "row", .axes = {{.name = "n", .meaning = "rows and columns"}},
+  .problems = {{64}},
+  .ops = [](const Sizes& p) {
+    const std::uint64_t n = p.size("n");
+    return std::vector<OpDefinition>{{.name = "turn", .inputs = {{.name = "A", .elements = n * n, .is_shared = true}}, .blocks = n, .item_elements = n, .tolerance = 1e-7}}; },
+  .reference = [](const Task& task, const Asked& asked, std::span<double> row) {
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] = task.input(0)[i * row.size() + asked.block]; })`;
+  const own = `
+#include <mprof/variant.hpp>
+struct Transpose : mprof::plugin::HostOp {
+  void forward() override {
+    const std::size_t n = task().size("n");
+    for (std::size_t i = 0; i < n * n; ++i) task().output()[i % n * n + i / n] = task().input(0)[i];
+  }
+};
+MPROF_VARIANT(.family = "transpose", .title = "By rows", .device = "cpu", .make = [](const mprof::plugin::Parameters&) { return std::make_unique<Transpose>(); })`;
+  const { run } = workshop(t, { "t/family.cpp": text, "t/plain.cpp": own });
+  const result = run("run", "--source", "t", ...quick, "--out", "a");
+  assert.equal(result.code, 0, result.out + result.err);
+});
+
 test("what cannot be a family is refused by name, and nothing is written", (t) => {
   const { folder, run } = workshop(t, {
     "empty/plain.cpp": plain,

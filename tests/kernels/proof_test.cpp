@@ -35,6 +35,13 @@ TEST(Turning, BeginsWithAnotherItemInEachOrder) {
   }
 }
 
+TEST(Turning, MayHaveOneOrderOfManyItems) {
+  const Turning turning(100, 1);
+  EXPECT_EQ(turning.turns(), 1U);
+  EXPECT_EQ(turning.held(), 100U);
+  EXPECT_EQ(turning.item(turning.first(0), 42), 42U);
+}
+
 TEST(Fingerprint, ChangesWithEachValueAndWithTheirOrder) {
   std::vector<float> values(1000);
   std::iota(values.begin(), values.end(), 1.0F);
