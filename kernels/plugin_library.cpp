@@ -12,6 +12,11 @@ void* open_plugin(const std::filesystem::path& library, std::string_view holds) 
   if (handle == nullptr)
     refuse_plugin(library, fmt::format("cannot be loaded: {}", plugin_text(::dlerror())));
   const auto version = find_function<decltype(mprof_abi_version)>(handle, "mprof_abi_version");
+  if (version == nullptr && ::dlsym(handle, "main") != nullptr) {
+    refuse_plugin(library,
+                  "it has a main(), so it is a program and no variant. Build it, and measure the program: "
+                  "mprof run -- ./PROGRAM");
+  }
   if (version == nullptr) {
     refuse_plugin(
         library,
