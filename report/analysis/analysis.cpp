@@ -77,6 +77,8 @@ Value traced_value(const Case& c, std::string_view metric, std::string_view op =
 OpResult op_result(const Run& run, const Case& c, const OpInfo& info) {
   OpResult result;
   result.info = info;
+  const VariantInfo* const variant = find_variant(run, c.key.variant);
+  result.is_on_gpu = variant == nullptr || variant->device != "cpu";
   result.op_time = value_of(c, "op_time", info.name);
   result.group_time = value_of(c, "group_time", info.name);
   result.compute_throughput = value_of(c, "compute_throughput", info.name);
@@ -99,11 +101,18 @@ OpResult op_result(const Run& run, const Case& c, const OpInfo& info) {
 /// Whether the traced ops took as long as untraced ones may take as well.
 bool is_within_noise(const CaseResult& result) {
   double low = 0, middle = 0, high = 0;
+  const auto add = [&](const Value& time) {
+    if (!time || !time->interval) return false;
+    low += time->interval->low;
+    middle += time->median;
+    high += time->interval->high;
+    return true;
+  };
+  const bool is_of_groups =
+      std::ranges::any_of(result.ops, [](const OpResult& op) { return !!op.group_time; });
+  if (!is_of_groups && !add(result.total_time)) return false;  // a program as a whole
   for (const OpResult& op : result.ops) {
-    if (!op.group_time || !op.group_time->interval) return false;
-    low += op.group_time->interval->low;
-    middle += op.group_time->median;
-    high += op.group_time->interval->high;
+    if (is_of_groups && !add(op.group_time)) return false;
   }
   if (!result.trace_overhead || !(middle > 0)) return false;
   const double traced = result.trace_overhead->median * middle;
@@ -436,7 +445,8 @@ NearestLimit nearest_limit(const OpResult& op) {
   consider(Limit::memory, op.memory_throughput);
   if (op.info.special_operations > 0) consider(Limit::special, op.special_throughput);
   if (op.compute_throughput && op.compute_throughput->median > 100) {
-    nearest = {Limit::compute, absent_value(Because::half_peak_not_measured)};
+    nearest = {Limit::compute,
+               absent_value(op.is_on_gpu ? Because::half_peak_not_measured : Because::peak_is_exceeded)};
   }
   return nearest;
 }

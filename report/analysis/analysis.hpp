@@ -33,6 +33,7 @@ enum class Limit { compute, memory, special };
 
 struct OpResult {
   OpInfo info;
+  bool is_on_gpu = true;
   Value op_time;
   Value group_time;
   Value compute_throughput;  ///< % of the measured peak

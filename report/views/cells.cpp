@@ -97,8 +97,10 @@ Cell speed_up_cell(const FamilyResult& family, const CaseResult& result, const O
 }
 
 /// Why an op can do more than is possible by the peak that is the nearest.
-std::string_view beyond_peak_words(Limit limit) {
-  if (limit == Limit::compute) return "above the measured FP32 peak: it works on tensor cores";
+std::string_view beyond_peak_words(Limit limit, bool is_on_gpu) {
+  if (limit == Limit::compute)
+    return is_on_gpu ? "above the measured FP32 peak: it works on tensor cores"
+                     : "above the measured peak: something slowed that measurement";
   if (limit == Limit::special)
     return "above the measured special-function peak: its algorithm needs fewer than the definition names";
   return "above the bandwidth that was measured by copying: caches hold some of its data, or it reads and "
@@ -115,7 +117,7 @@ Cell of_possible_cell(const CaseResult& result, const OpInfo& op) {
   cell.modelled = true;
   if (found->limit == Limit::special) cell.note = "of the special-function peak";
   if (is_beyond_measured_peaks(*found) && cell.tone != Tone::bad)
-    cell.note = beyond_peak_words(found->limit.value_or(Limit::memory));
+    cell.note = beyond_peak_words(found->limit.value_or(Limit::memory), found->is_on_gpu);
   return cell;
 }
 

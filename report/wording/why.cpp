@@ -55,6 +55,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {bandwidth_not_measured, "the memory bandwidth was not measured"},
     {tensor_peak_not_measured, "it computes on tensor cores, whose peak was not measured"},
     {half_peak_not_measured, "it computes on tensor cores or in half precision, whose peak was not measured"},
+    {peak_is_exceeded, "it exceeds the peak that was measured, so something slowed that measurement"},
     {dram_bytes_in_cache,
      "what a launch writes stays in the L2 cache past its counting: {number} were counted, where the op must "
      "move {number1}",

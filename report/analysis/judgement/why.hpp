@@ -39,6 +39,7 @@ enum class Because {
   bandwidth_not_measured,
   tensor_peak_not_measured,
   half_peak_not_measured,
+  peak_is_exceeded,
   dram_bytes_in_cache,
   metric_of_no_pass,
   pass_said,
