@@ -114,9 +114,9 @@ std::string example_text(const Advice& advice) {
   const AdviceRule& rule = *advice.rule;
   const AdviceExample& example = advice.example;
   if (example.result == nullptr) return fmt::format("See {}", rule.source);
-  return fmt::format("{} has {} ({} {}), and is {} as fast", format::short_id(example.result->configuration),
-                     rule.lower ? "less" : "more", rule.limit,
-                     format::from_to(advice.value, example.value, rule.unit),
+  return fmt::format("{} has {} ({} {}). All its changes together make it {} as fast",
+                     format::short_id(example.result->configuration), rule.lower ? "less" : "more",
+                     rule.limit, format::from_to(advice.value, example.value, rule.unit),
                      format::times(*example.achieved.factor));
 }
 
