@@ -141,7 +141,7 @@ Verb new_verb() {
       .description =
           "Writes source code that works, to start from. A variant is for the GPU when the file ends with "
           ".cu, and for the CPU when it ends with .cpp. A family says what is computed and what is right, "
-          "with a baseline and an optimisation. A suite describes programs. docs/guides/adding.md and "
+          "with a baseline and an optimization. A suite describes programs. docs/guides/adding.md and "
           "docs/guides/suites.md continue from there.",
       .examples = {{"mprof new variant mine.cu --family {family}", "a kernel of a family that mprof has"},
                    {"mprof new family transpose", "a family of your own, in a folder"},

@@ -48,9 +48,10 @@ void refuse_others_options(const Arguments& arguments) {
     const bool is_flag = option.argument.empty();
     const bool given = is_flag ? arguments.flag(option.name) : arguments.given(option.name);
     if (!given || takes(option.name) || is_of_programs(option)) continue;
+    const std::string_view instead = option.name == "quick" ? " Use --rounds 1 for a short run of it." : "";
     throw Error(ExitCode::usage,
-                fmt::format("--{} is for variants of mprof's families, and not for a program after --.",
-                            option.name));
+                fmt::format("--{} is for variants of mprof's families, and not for a program after --.{}",
+                            option.name, instead));
   }
 }
 

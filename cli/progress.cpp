@@ -14,6 +14,7 @@
 #include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
+#include "report/text/format.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -21,9 +22,9 @@ namespace {
 /// "ok, 12 samples", or the status with its reason. A reason is for one line here; the record has all of it.
 std::string outcome(const PassResult& result) {
   if (result.status == Status::ok) {
-    return result.sampling
-               ? fmt::format("ok, {} samples, {}", result.sampling->samples, duration(result.seconds))
-               : "ok";
+    return result.sampling ? fmt::format("ok, {}, {}", format::plural(result.sampling->samples, "sample"),
+                                         duration(result.seconds))
+                           : "ok";
   }
   return fmt::format("{}: {}", to_string(result.status), result.reason.substr(0, result.reason.find('\n')));
 }
@@ -140,7 +141,7 @@ class Bar final : public Counted {
     const auto filled = static_cast<std::size_t>(share() * bar_width);
     std::string line =
         fmt::format("[{:█<{}}{:░<{}}] {}  {}", "", filled, "", bar_width - filled, counter(), current_);
-    if (samples > 0) line += fmt::format(", {} samples", samples);
+    if (samples > 0) line += ", " + format::plural(samples, "sample");
     const std::string left = time_left();
     draw(left.empty() ? line : line + ", " + left);
   }

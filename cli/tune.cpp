@@ -137,7 +137,7 @@ Verb tune_verb() {
         "Default: all values that the variant declares.",
         true},
        {"objective", "METRIC[:OP]", "",
-        "Metric to optimise, of one op or of all: op_time, group_time:OP, total_time, a quality or a "
+        "Metric to optimize, of one op or of all: op_time, group_time:OP, total_time, a quality or a "
         "hardware counter. Default: op_time, or group_time where an op time omits work."},
        {"strategy", "NAME", "grid",
         "grid: every point. random: some points. halving: every point briefly, then the better half for "

@@ -137,9 +137,10 @@ void print_variants(const std::vector<const Family*>& families,
     }
   }
   fmt::print(
-      "{} variants in {} {}. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n"
+      "{} in {} {}. `mprof run --all` runs them; `mprof run --variant GLOB` some of them.\n"
       "The output of each timed execution is compared with the reference: docs/how-it-works/honesty.md.\n",
-      variants.size(), families.size(), families.size() == 1 ? "family" : "families");
+      format::plural(variants.size(), "variant"), families.size(),
+      families.size() == 1 ? "family" : "families");
 }
 
 }  // namespace mprof::cli
