@@ -15,4 +15,10 @@ std::string without_numbers(std::string_view name) {
   return text;
 }
 
+std::string_view without_operation_ids(std::string_view name) {
+  for (const std::string_view mark : {", seq = ", ", op_id = ", ", sizes = "})
+    name = name.substr(0, name.find(mark));
+  return name;
+}
+
 }  // namespace mprof::trace

@@ -16,5 +16,7 @@ inline constexpr const char* other_ranges = "other ranges";
 
 /// A name with # for each of its numbers: "step 12" becomes "step #".
 [[nodiscard]] std::string without_numbers(std::string_view name);
+/// "aten::mm" of "aten::mm, seq = 12, op_id = 3", as PyTorch's emit_nvtx calls the range of an operation.
+[[nodiscard]] std::string_view without_operation_ids(std::string_view name);
 
 }  // namespace mprof::trace

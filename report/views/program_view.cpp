@@ -6,6 +6,7 @@
 #include "report/analysis/program/picture.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
+#include "report/views/program_parts.hpp"
 #include "report/views/views.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/program.hpp"
@@ -115,7 +116,8 @@ json program_view(const FamilyResult& family, const PageContext& page) {
     lines.push_back({{"lead", line.lead}, {"text", line.text}});
   return {{"cards", cards_of(*picture)},
           {"lines", std::move(lines)},
-          {"table", functions_table(*picture, page).view()}};
+          {"table", functions_table(*picture, page).view()},
+          {"ranges", range_tree_view(*picture, page)}};
 }
 
 }  // namespace mprof

@@ -45,8 +45,8 @@ struct Page {
 /// chart or false, lines: [{ id, anchor, text, cause }] }; false where nothing was measured.
 [[nodiscard]] nlohmann::json brief_view(const FamilyResult& family, const PageContext& page);
 
-/// What the owner of a program asks first: { cards, lines: [{ lead, text }], table }; false for a family that
-/// is not one program with a trace.
+/// What the owner of a program asks first: { cards, lines: [{ lead, text }], table, and the parts of
+/// program_parts.hpp }; false for a family that is not one program with a trace.
 [[nodiscard]] nlohmann::json program_view(const FamilyResult& family, const PageContext& page);
 
 /// Everything about one family, its variants and charts included; of one that is shown as a program without

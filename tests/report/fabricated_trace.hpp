@@ -38,10 +38,11 @@ struct FabricatedTrace {
   void system_call(const std::string& text, trace::Interval time, std::int64_t thread = 1) {
     trace.system_calls.push_back({.time = time, .thread = thread, .name = trace.names.index(text)});
   }
-  void range(const std::string& domain, const std::string& text, trace::Interval time) {
+  void range(const std::string& domain, const std::string& text, trace::Interval time,
+             std::int64_t thread = 1) {
     trace.ranges.push_back({.time = time,
-                            .thread = 1,
-                            .end_thread = 1,
+                            .thread = thread,
+                            .end_thread = thread,
                             .name = trace.names.index(domain + ":" + text),
                             .domain = trace.names.index(domain)});
   }

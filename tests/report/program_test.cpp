@@ -9,63 +9,12 @@
 
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/picture.hpp"
-#include "report/analysis/program/steps.hpp"
-#include "tests/report/fabricated_trace.hpp"
+#include "tests/report/fabricated_program.hpp"
 
 namespace mprof {
 namespace {
 
-using test::FabricatedTrace;
-
-/// A program whose host launches kernels, and whose GPU runs them one after the other.
-struct Program {
-  FabricatedTrace made{};
-  std::int64_t host = 0;  ///< now, on the host
-  std::int64_t gpu = 0;   ///< when the GPU is done with all that was launched
-  std::int64_t launches = 0;
-
-  Program() { made.add_case("program/p"); }
-  void launch(const std::string& kernel, std::int64_t time, std::int64_t call = 5) {
-    ++launches;
-    made.call("cudaLaunchKernel", {host, host + call});
-    made.trace.calls.back().correlation = launches;
-    const std::int64_t start = std::max(host + call, gpu);
-    made.kernel(7, {start, start + time}, 0, kernel);
-    made.trace.kernels.change(made.trace.kernels.size() - 1,
-                              [&](trace::Kernel& one) { one.correlation = launches; });
-    host += call;
-    gpu = start + time;
-  }
-  void compute(std::int64_t time) { host += time; }
-  void wait(const std::string& call = "cudaDeviceSynchronize") {
-    made.call(call, {host, std::max(host, gpu) + 1});
-    host = std::max(host, gpu) + 1;
-  }
-  template <class Do>
-  void range(const std::string& name, Do what, const std::string& domain = "") {
-    const std::int64_t start = host;
-    what();
-    made.range(domain, name, {start, host});
-  }
-  [[nodiscard]] Evidence evidence() const {
-    Evidence evidence;
-    evidence.profile = made.trace;
-    evidence.profile->cases.front().window = {0, std::max(host, gpu)};
-    return evidence;
-  }
-  [[nodiscard]] std::optional<Steps> steps() const { return steps_of(made.trace, 0); }
-  [[nodiscard]] ProgramPicture picture() const {
-    const FamilyResult family;
-    static const Case none;
-    static CaseResult result;
-    result.id = "program/p";
-    result.status = Status::ok;
-    result.source = &none;
-    auto picture = picture_of(family, result, evidence());
-    EXPECT_TRUE(picture.has_value());
-    return picture.value_or(ProgramPicture{});
-  }
-};
+using Program = test::FabricatedProgram;
 
 // --- Steps
 

@@ -182,7 +182,8 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   const trace::Trace& trace = *evidence.profile;
   const auto found = std::ranges::find(trace.cases, result.id, &trace::CaseInfo::id);
   const auto index = static_cast<trace::CaseIndex>(found - trace.cases.begin());
-  ProgramPicture picture{.result = &result, .steps = steps_of(trace, index), .budget = *all.budget};
+  ProgramPicture picture{
+      .result = &result, .index = index, .steps = steps_of(trace, index), .budget = *all.budget};
   picture.whole = found->window;
   picture.first_call = first_call_of(trace, index, picture.whole.end);
   picture.told = {picture.first_call, picture.whole.end};

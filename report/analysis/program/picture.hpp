@@ -54,6 +54,7 @@ enum class ProgramBound : std::uint8_t {
 
 struct ProgramPicture {
   const CaseResult* result = nullptr;
+  trace::CaseIndex index = trace::no_case;  ///< in the trace
   std::optional<Steps> steps{};
   TimeBudget budget{};                    ///< of the steady steps; without steps of all that was traced
   trace::Interval told{};                 ///< what it is of

@@ -24,10 +24,8 @@ constexpr std::size_t fewest_steps = 5;
 constexpr std::array<std::string_view, 10> library_domains{
     trace::own_domain, "NCCL", "CCCL", "CUB", "Thrust", "cuDNN", "cuBLAS", "TSL", "XLA", "NVSHMEM"};
 
-/// How the ranges begin, and what they hold, that PyTorch makes of each operation
-/// (torch.autograd.profiler.emit_nvtx).
+/// How the ranges begin that PyTorch makes of each operation (torch.autograd.profiler.emit_nvtx).
 constexpr std::array<std::string_view, 4> operation_beginnings{"aten::", "autograd::", "torch::", "c10d::"};
-constexpr std::array<std::string_view, 2> operation_marks{", seq = ", ", op_id = "};
 
 bool is_of_library(const trace::Trace& trace, const trace::Range& range) {
   if (range.domain != 0 &&
@@ -36,8 +34,7 @@ bool is_of_library(const trace::Trace& trace, const trace::Range& range) {
   const std::string_view text = trace.text_of(range);
   return std::ranges::any_of(operation_beginnings,
                              [&](std::string_view one) { return text.starts_with(one); }) ||
-         std::ranges::any_of(operation_marks,
-                             [&](std::string_view one) { return text.find(one) != text.npos; });
+         trace::without_operation_ids(text).size() < text.size();
 }
 
 /// Work of the GPU, with the moment at which the host gave the order.

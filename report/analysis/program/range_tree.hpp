@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/trace/trace.hpp"
+#include "report/analysis/program/steps.hpp"
+
+/// The NVTX ranges of the steady steps as a tree, with what the GPU did for each of them.
+namespace mprof {
+
+/// Ranges of one name that lie within the same ranges. Times in ns, of all steady steps together.
+struct RangeNode {
+  std::string name{};  ///< empty: several that are folded into one
+  std::uint64_t calls = 0;
+  std::uint64_t launches = 0;  ///< of kernels, graphs, copies and memsets, in it and in what it holds
+  std::int64_t gpu = 0;        ///< of this work, one piece after the other
+  std::int64_t gpu_self = 0;   ///< of what was launched in none of its children
+  std::int64_t gpu_others =
+      0;                       ///< of gpu_self: what another thread launched, while this one launched nothing
+  std::int64_t host = 0;       ///< within the steady steps
+  std::int64_t host_self = 0;  ///< less its children on the same thread
+  bool elsewhere = false;      ///< on another thread than the steps
+  std::size_t folded = 0;      ///< how many nodes stand for one without a name
+  std::vector<RangeNode> children{};  ///< those that take the most first
+};
+
+struct RangeTree {
+  std::vector<RangeNode> roots{};  ///< those that take the most first
+  std::int64_t gpu = 0;            ///< ns, of all work that was launched in the steady steps
+  std::int64_t outside = 0;        ///< ns, of what was launched in no range
+  std::uint64_t launches_outside = 0;
+  std::int64_t host = 0;  ///< ns, from the beginning of the first steady step to the end of the last one
+  std::size_t steps = 0;
+  bool at_limit = false;  ///< there are more names than the tree keeps apart
+
+  /// What a node takes of the GPU's time or of the host's, whichever is more.
+  [[nodiscard]] double weight(const RangeNode& node) const;
+};
+
+/// Work belongs to the innermost range in which its call lies, on the thread of the call. What another thread
+/// launches in no range of its own belongs to the innermost range of the steps' thread, if that thread waits
+/// for it: it launches nothing between the first and the last of these launches, in nine of ten such ranges.
+/// nullopt without ranges.
+[[nodiscard]] std::optional<RangeTree> range_tree_of(const trace::Trace& trace, trace::CaseIndex index,
+                                                     const Steps& steps);
+
+/// Of each node's children those that make up 95 % of what its children take; the others become one node
+/// without a name. What is below a two-hundredth of the whole has no children any more. No more than `most`
+/// nodes are left.
+[[nodiscard]] RangeTree folded(const RangeTree& tree, std::size_t most);
+
+}  // namespace mprof

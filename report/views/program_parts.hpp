@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "report/analysis/program/picture.hpp"
+#include "report/views/page_plan.hpp"
+
+/// The parts of a program's report below its first screen.
+namespace mprof {
+
+/// The NVTX ranges of the steady steps: { caption, rows: [{ name, gpu, gpu_self, host, host_self, calls,
+/// share, percent, elsewhere, unfolds, open, closes: [] }], remarks: [text], table }; false without ranges.
+[[nodiscard]] nlohmann::json range_tree_view(const ProgramPicture& picture, const PageContext& page);
+
+}  // namespace mprof

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "report/analysis/program/picture.hpp"
+#include "report/analysis/program/steps.hpp"
+#include "tests/report/fabricated_trace.hpp"
+
+namespace mprof::test {
+
+/// A program whose host launches kernels, and whose GPU runs them one after the other.
+struct FabricatedProgram {
+  FabricatedTrace made{};
+  std::int64_t host = 0;  ///< now, on the host
+  std::int64_t gpu = 0;   ///< when the GPU is done with all that was launched
+  std::int64_t launches = 0;
+  std::int64_t thread = 1;  ///< that does what comes
+
+  FabricatedProgram() { made.add_case("program/p"); }
+  void launch(const std::string& kernel, std::int64_t time, std::int64_t call = 5) {
+    ++launches;
+    made.call("cudaLaunchKernel", {host, host + call}, trace::Api::runtime, thread);
+    made.trace.calls.back().correlation = launches;
+    const std::int64_t start = std::max(host + call, gpu);
+    made.kernel(7, {start, start + time}, 0, kernel);
+    made.trace.kernels.change(made.trace.kernels.size() - 1,
+                              [&](trace::Kernel& one) { one.correlation = launches; });
+    host += call;
+    gpu = start + time;
+  }
+  void compute(std::int64_t time) { host += time; }
+  void wait(const std::string& call = "cudaDeviceSynchronize") {
+    made.call(call, {host, std::max(host, gpu) + 1}, trace::Api::runtime, thread);
+    host = std::max(host, gpu) + 1;
+  }
+  template <class Do>
+  void range(const std::string& name, Do what, const std::string& domain = "") {
+    const std::int64_t start = host, of = thread;
+    what();
+    made.range(domain, name, {start, host}, of);
+  }
+  [[nodiscard]] Evidence evidence() const {
+    Evidence evidence;
+    evidence.profile = made.trace;
+    evidence.profile->cases.front().window = {0, std::max(host, gpu)};
+    return evidence;
+  }
+  [[nodiscard]] std::optional<Steps> steps() const { return steps_of(made.trace, 0); }
+  [[nodiscard]] ProgramPicture picture() const {
+    const FamilyResult family;
+    static const Case none;
+    static CaseResult result;
+    result.id = "program/p";
+    result.status = Status::ok;
+    result.source = &none;
+    auto picture = picture_of(family, result, evidence());
+    EXPECT_TRUE(picture.has_value());
+    return picture.value_or(ProgramPicture{});
+  }
+};
+
+}  // namespace mprof::test
