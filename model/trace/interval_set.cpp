@@ -2,21 +2,25 @@
 #include "model/trace/interval_set.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace mprof::trace {
 
-IntervalSet::IntervalSet(std::vector<Interval> intervals) {
-  if (!std::ranges::is_sorted(intervals, {}, &Interval::start))
-    std::ranges::sort(intervals, {}, &Interval::start);
-  for (const Interval& next : intervals) {
+// The vector that is given becomes the set: a trace has millions of intervals.
+IntervalSet::IntervalSet(std::vector<Interval> intervals) : intervals_(std::move(intervals)) {
+  if (!std::ranges::is_sorted(intervals_, {}, &Interval::start))
+    std::ranges::sort(intervals_, {}, &Interval::start);
+  std::size_t kept = 0;
+  for (const Interval next : intervals_) {
     if (next.length() <= 0) continue;
-    if (!intervals_.empty() && next.start <= intervals_.back().end) {
-      intervals_.back().end = std::max(intervals_.back().end, next.end);
+    if (kept > 0 && next.start <= intervals_[kept - 1].end) {
+      intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, next.end);
     } else {
-      intervals_.push_back(next);
+      intervals_[kept++] = next;
     }
   }
+  intervals_.resize(kept);
 }
 
 std::int64_t IntervalSet::length() const {
@@ -47,6 +51,7 @@ IntervalSet IntervalSet::operator|(const IntervalSet& other) const {
 
 IntervalSet IntervalSet::operator-(const IntervalSet& other) const {
   IntervalSet rest;
+  rest.intervals_.reserve(intervals_.size());
   auto hole = other.intervals_.begin();
   for (Interval interval : intervals_) {
     while (hole != other.intervals_.end() && hole->end <= interval.start) ++hole;
@@ -61,24 +66,28 @@ IntervalSet IntervalSet::operator-(const IntervalSet& other) const {
 }
 
 IntervalSet in_several(const std::vector<IntervalSet>& sets) {
-  struct Edge {
-    std::int64_t time;
-    int change;  // -1 sorts before +1: what begins where something else ends is not beside it
+  struct Next {
+    std::vector<Interval>::const_iterator interval, end;
+    bool operator<(const Next& other) const { return interval->start > other.interval->start; }  // a heap's
   };
-  std::vector<Edge> edges;
+  std::vector<Next> sources;
   for (const IntervalSet& set : sets) {
-    for (const Interval& interval : set.intervals()) {
-      edges.push_back({interval.start, +1});
-      edges.push_back({interval.end, -1});
-    }
+    if (!set.empty()) sources.push_back({set.intervals().begin(), set.intervals().end()});
   }
-  std::ranges::sort(edges, {}, [](const Edge& edge) { return std::pair(edge.time, edge.change); });
+  std::make_heap(sources.begin(), sources.end());
   std::vector<Interval> several;
-  int sets_here = 0;
-  for (const Edge& edge : edges) {
-    if (edge.change > 0 && sets_here == 1) several.push_back({edge.time, edge.time});
-    if (edge.change < 0 && sets_here == 2) several.back().end = edge.time;
-    sets_here += edge.change;
+  std::int64_t covered = std::numeric_limits<std::int64_t>::min();  // by those before
+  while (!sources.empty()) {
+    std::pop_heap(sources.begin(), sources.end());
+    Next& source = sources.back();
+    const Interval& next = *source.interval;
+    if (next.start < covered) several.push_back({next.start, std::min(next.end, covered)});
+    covered = std::max(covered, next.end);
+    if (++source.interval == source.end) {
+      sources.pop_back();
+    } else {
+      std::push_heap(sources.begin(), sources.end());
+    }
   }
   return IntervalSet(std::move(several));
 }
