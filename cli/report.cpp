@@ -7,6 +7,7 @@
 #include "cli/output_lock.hpp"
 #include "kernels/sources.hpp"
 #include "model/run_file.hpp"
+#include "report/analysis/evidence.hpp"
 #include "runner/result_directory.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
@@ -42,9 +43,9 @@ int report(const Arguments& arguments) {
   options.written = [&](const std::filesystem::path& file) {
     if (!quiet || file.stem() == "milestone") fmt::print("{}\n", file.string());
   };
-  const Run run = read_run(directory);
+  TracedRun read = read_traced_run(directory, evidence_parts);
   const OutputLock lock(options.out);
-  write_report(run, options);
+  write_report(read.run, options, std::move(read.trace));
   return 0;
 }
 

@@ -187,6 +187,12 @@ Run read_run(const fs::path& directory) {
   return run;
 }
 
+TracedRun read_traced_run(const fs::path& directory, const trace::Parts& parts) {
+  TracedRun traced{.run = read_record(directory)};
+  traced.trace = derive_and_keep_trace(traced.run, directory, parts);
+  return traced;
+}
+
 void write_run(const Run& run, const fs::path& directory) {
   write_file(directory / run_file_name, run_to_json(run));
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "model/run.hpp"
+#include "model/trace/reader.hpp"
 
 /// The run record on disk: run.json, which stays small, and cases/, one file a case (model/case_file.hpp).
 namespace mprof {
@@ -28,6 +30,13 @@ namespace mprof {
 
 /// read_record(), with everything that follows from what was recorded (derive()).
 [[nodiscard]] Run read_run(const std::filesystem::path& directory);
+
+/// The same, with the trace that it was derived from (derive_and_keep_trace()).
+struct TracedRun {
+  Run run{};
+  std::optional<trace::Trace> trace{};
+};
+[[nodiscard]] TracedRun read_traced_run(const std::filesystem::path& directory, const trace::Parts& parts);
 
 /// Writes DIR/run.json durably: temporary file, fsync, rename, fsync of the directory. At any moment the file
 /// is the old record or the new one. Throws Error(environment) when the disk is full or the directory not

@@ -12,7 +12,6 @@
 
 #include "model/derive/subjects.hpp"
 #include "model/parts.hpp"
-#include "model/trace/reader.hpp"
 #include "system/files.hpp"
 
 namespace mprof {
@@ -113,25 +112,36 @@ bool is_traced(const Run& run) {
 }  // namespace
 
 void derive(Run& run, const std::filesystem::path& directory) {
+  static_cast<void>(derive_and_keep_trace(run, directory, {}));
+}
+
+std::optional<trace::Trace> derive_and_keep_trace(Run& run, const std::filesystem::path& directory,
+                                                  const trace::Parts& parts) {
   derive_variation(run);
   derive_whole_launches(run);
   derive_speed_of_light(run);
   derive_copies(run);
   const std::filesystem::path file = directory / trace::file_name;
   std::error_code error;
+  std::optional<trace::Trace> trace;
   if (is_traced(run) && std::filesystem::exists(file, error)) {
     require_within(directory, file);
+    trace::Parts read = parts;
+    read |= {.kernels = true,
+             .transfers = true,
+             .calls = true,
+             .ranges = true,
+             .synchronizations = true,
+             .overheads = true,
+             .allocations = true};
     // With the pauses: what the host did in them kept the GPU idle or busy as well.
-    derive_from_trace(run, trace::read_trace(file, {.parts = {.kernels = true,
-                                                              .transfers = true,
-                                                              .calls = true,
-                                                              .ranges = true,
-                                                              .synchronizations = true,
-                                                              .overheads = true,
-                                                              .allocations = true},
-                                                    .with_pauses = true}));
+    trace = trace::read_trace(file, {.parts = read, .with_pauses = true});
+    derive_from_trace(run, *trace);
+    trace::leave_out_pauses(*trace);
+    if (!parts.allocations) trace->allocations = {};
   }
   derive_suspicion(run);
+  return trace;
 }
 
 }  // namespace mprof

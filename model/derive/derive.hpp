@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "model/run.hpp"
+#include "model/trace/reader.hpp"
 
 namespace mprof {
 
@@ -22,6 +24,11 @@ namespace mprof {
 /// Throws Error(usage) that names the trace when it is there and is none, or is damaged: without it variants
 /// would be compared by other times than with it, and nobody would know.
 void derive(Run& run, const std::filesystem::path& directory);
+
+/// The same, and the trace that it read, with these parts of it and without pauses. nullopt: it read none.
+[[nodiscard]] std::optional<trace::Trace> derive_and_keep_trace(Run& run,
+                                                                const std::filesystem::path& directory,
+                                                                const trace::Parts& parts);
 
 /// The part of derive() that needs no trace: by what clock each time of the timing passes was taken, and how
 /// much it varies from one process to the next (Measurement::between), from the medians of its rounds and

@@ -184,6 +184,18 @@ class Places {
 
 namespace {
 
+/// Of rows that have no place, those that begin in a pause of their case.
+template <class Row>
+void erase_begun_in(const std::vector<Pause>& all, std::vector<Row>& rows) {
+  if (all.empty()) return;
+  std::erase_if(rows, [&](const Row& row) {
+    const std::span<const Pause> pauses = of_case(all, row.in_case);
+    const auto next = std::ranges::upper_bound(pauses, row.time.start, {},
+                                               [](const Pause& pause) { return pause.time.start; });
+    return next != pauses.begin() && row.time.start < std::prev(next)->time.end;
+  });
+}
+
 class Reader {
  public:
   Reader(const Database& database, const Query& query, Places& places)
@@ -218,8 +230,8 @@ class Reader {
     if (parts.tallies) read_stored_tallies();
     std::ranges::stable_sort(trace_.pauses, {},
                              [](const Pause& pause) { return std::pair(pause.in_case, pause.time.start); });
-    if (!query_.with_pauses) leave_out_pauses(trace_.system_calls);
-    if (!query_.with_pauses) leave_out_pauses(trace_.overheads);
+    if (!query_.with_pauses) erase_begun_in(trace_.pauses, trace_.system_calls);
+    if (!query_.with_pauses) erase_begun_in(trace_.pauses, trace_.overheads);
     bring_cases_together(trace_.kernels);
     bring_cases_together(trace_.graphs);
     bring_cases_together(trace_.transfers);
@@ -243,17 +255,6 @@ class Reader {
   template <class Row>
   static void bring_cases_together(std::vector<Row>& rows) {
     if (!std::ranges::is_sorted(rows, {}, &Row::in_case)) std::ranges::stable_sort(rows, {}, &Row::in_case);
-  }
-
-  /// Of rows that have no place, those that begin in a pause of their case.
-  template <class Row>
-  void leave_out_pauses(std::vector<Row>& rows) const {
-    std::erase_if(rows, [&](const Row& row) {
-      const std::span<const Pause> pauses = of_case(trace_.pauses, row.in_case);
-      const auto next = std::ranges::upper_bound(pauses, row.time.start, {},
-                                                 [](const Pause& pause) { return pause.time.start; });
-      return next != pauses.begin() && row.time.start < std::prev(next)->time.end;
-    });
   }
 
   [[nodiscard]] bool all_cases() const { return query_.cases.empty(); }
@@ -683,6 +684,21 @@ Trace TraceFile::read(const Parts& parts) {
 
 Trace read_trace(const std::filesystem::path& file, const Query& query) {
   return TraceFile(file, query).read(query.parts);
+}
+
+void leave_out_pauses(Trace& trace) {
+  erase_begun_in(trace.pauses, trace.system_calls);
+  erase_begun_in(trace.pauses, trace.overheads);
+  const auto leave_out = [&](auto& rows) {
+    std::erase_if(rows, [&](const auto& row) { return trace.places[row.place].part == part::pause; });
+  };
+  leave_out(trace.kernels.rows());
+  leave_out(trace.graphs);
+  leave_out(trace.transfers);
+  leave_out(trace.calls);
+  leave_out(trace.ranges);
+  leave_out(trace.synchronizations);
+  leave_out(trace.allocations);
 }
 
 std::vector<std::string> traced_cases(const std::filesystem::path& file) {

@@ -56,6 +56,9 @@ struct Query {
 /// Throws Error(usage) when the file is no trace, or has no case of that name.
 [[nodiscard]] Trace read_trace(const std::filesystem::path& file, const Query& query = {});
 
+/// Makes of a trace that was read with pauses what it is without them.
+void leave_out_pauses(Trace& trace);
+
 /// A file that parts are read of, one after the other: what all of them need is read once.
 class TraceFile {
  public:

@@ -52,14 +52,12 @@ void add_launching(const trace::Trace& profile, const ProfileScope& scope, Kerne
 Evidence read_evidence(const Run& run, const std::filesystem::path& trace) {
   std::error_code error;
   if (trace.empty() || !std::filesystem::exists(trace, error)) return {std::nullopt, why_not_traced(run)};
-  trace::Query query;
-  query.parts.kernel_details = false;
-  query.parts.synchronizations = query.parts.overheads = query.parts.system_calls =
-      true;  // for the time budget
-  query.parts.tallies = true;
-  trace::Trace profile = trace::read_trace(trace, query);
-  if (profile.cases.empty()) return {std::nullopt, "trace.sqlite holds no case of this run"};
-  return {std::move(profile), ""};
+  return evidence_of(trace::read_trace(trace, {.parts = evidence_parts}));
+}
+
+Evidence evidence_of(trace::Trace trace) {
+  if (trace.cases.empty()) return {std::nullopt, "trace.sqlite holds no case of this run"};
+  return {std::move(trace), ""};
 }
 
 std::string why_not_traced(const Run& run) {

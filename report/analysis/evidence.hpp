@@ -21,8 +21,21 @@ struct Evidence {
   std::string absent;  ///< the reason, without a profile
 };
 
+/// What an Evidence has of a trace.
+inline constexpr trace::Parts evidence_parts{.kernels = true,
+                                             .transfers = true,
+                                             .calls = true,
+                                             .system_calls = true,
+                                             .ranges = true,
+                                             .synchronizations = true,
+                                             .overheads = true,
+                                             .tallies = true};
+
 /// Reads the trace when the file is there. Throws Error when it is there and cannot be read.
 [[nodiscard]] Evidence read_evidence(const Run& run, const std::filesystem::path& trace);
+
+/// The same of a trace that was read, without pauses.
+[[nodiscard]] Evidence evidence_of(trace::Trace trace);
 
 /// Why a run has no trace, as a sentence without its full stop.
 [[nodiscard]] std::string why_not_traced(const Run& run);

@@ -6,9 +6,12 @@
 
 namespace mprof {
 
-Materials read_materials(const Run& run, const std::filesystem::path& directory, const OwnSources& own) {
+Materials read_materials(const Run& run, const std::filesystem::path& directory, const OwnSources& own,
+                         std::optional<trace::Trace> trace) {
   Materials materials;
-  materials.evidence = read_evidence(run, directory.empty() ? directory : directory / trace::file_name);
+  materials.evidence = trace
+                           ? evidence_of(*std::move(trace))
+                           : read_evidence(run, directory.empty() ? directory : directory / trace::file_name);
   for (const VariantInfo& info : run.variants) materials.sources[info.id] = read_source(directory, info, own);
   materials.notes = read_notes(directory);
   if (!directory.empty()) materials.sanitizer = read_sanitizer_record(sanitizer_file(directory));

@@ -24,7 +24,9 @@ struct Materials {
 };
 
 /// Throws Error when a file is there and cannot be read. An empty directory: there is nothing but the run.
+/// A trace that was read already, with evidence_parts, is not read again.
 [[nodiscard]] Materials read_materials(const Run& run, const std::filesystem::path& directory,
-                                       const OwnSources& own = {});
+                                       const OwnSources& own = {},
+                                       std::optional<trace::Trace> trace = std::nullopt);
 
 }  // namespace mprof

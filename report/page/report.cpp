@@ -83,11 +83,12 @@ bool same_directory(const std::filesystem::path& a, const std::filesystem::path&
 
 }  // namespace
 
-std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options) {
+std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options,
+                                                std::optional<trace::Trace> trace) {
   require_known(options.formats);
   const Templates templates(options.templates);
   const Run chosen = selected(run, options.selection);
-  Materials materials = read_materials(chosen, options.directory, options.own_sources);
+  Materials materials = read_materials(chosen, options.directory, options.own_sources, std::move(trace));
   materials.linked = same_directory(options.out, options.directory);
   const RunAnalysis analysis = analyse(chosen, materials.sanitizer ? &*materials.sanitizer : nullptr, &run);
   const Page page = milestone_page(analysis, materials, options.text);

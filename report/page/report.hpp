@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/run.hpp"
+#include "model/trace/trace.hpp"
 #include "report/analysis/judgement/selection.hpp"
 #include "report/views/views.hpp"
 
@@ -31,6 +33,8 @@ struct ReportOptions {
 /// printed. Returns the files written, in order. Throws Error(usage) for an unknown format, a template that
 /// fails, a variant that the run has not, or a file of the run that is there and cannot be read; and
 /// Error(environment) where a PDF is asked for and Chromium is missing: the other formats are there then.
-std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options);
+/// A trace that was read with the run is not read again (read_materials()).
+std::vector<std::filesystem::path> write_report(const Run& run, const ReportOptions& options,
+                                                std::optional<trace::Trace> trace = std::nullopt);
 
 }  // namespace mprof
