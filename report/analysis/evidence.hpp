@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +17,13 @@
 /// What the trace of a run shows, and why there is none.
 namespace mprof {
 
+struct KnownBudgets;  // of standing/time_budget.cpp
+
 struct Evidence {
   std::optional<trace::Trace> profile;
   std::string absent;  ///< the reason, without a profile
+  /// Those that budget_of() was asked for: each takes a look at all rows of its case.
+  mutable std::shared_ptr<KnownBudgets> budgets{};
 };
 
 /// What an Evidence has of a trace.

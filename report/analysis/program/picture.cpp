@@ -34,18 +34,23 @@ class Kernels {
  public:
   Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window) {
     std::unordered_map<trace::NameIndex, Function*> by_name;
-    std::map<KernelKind, KindTime> kinds;
-    for (const trace::Kernel& kernel : trace::of_case(trace.kernels, index)) {
-      if (!lies_in(kernel.time, window)) continue;
-      Function*& function = by_name[kernel.name];
-      if (function == nullptr) function = &function_of(trace.names[kernel.name]);
-      function->names.insert(kernel.name);
-      function->told.time += kernel.time.length();
+    for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
+      if (!lies_in(row.time, window)) continue;
+      const trace::NameIndex name = trace.kernels.shared(row).name;
+      Function*& function = by_name[name];
+      if (function == nullptr) {
+        function = &function_of(trace.names[name]);
+        function->names.insert(name);
+      }
+      function->told.time += row.time.length();
       ++function->told.launches;
-      KindTime& kind = kinds[function->told.kind];
-      kind.kind = function->told.kind;
-      kind.time += kernel.time.length();
-      ++kind.launches;
+    }
+    std::map<KernelKind, KindTime> kinds;
+    for (const auto& [key, function] : functions_) {
+      KindTime& kind = kinds[function.told.kind];
+      kind.kind = function.told.kind;
+      kind.time += function.told.time;
+      kind.launches += function.told.launches;
     }
     for (const auto& [kind, time] : kinds) kinds_.push_back(time);
     std::ranges::stable_sort(kinds_, std::ranges::greater{}, &KindTime::time);
@@ -107,7 +112,7 @@ IntervalSet moments_with_work(const trace::Trace& trace, trace::CaseIndex index,
       if (lies_in(row.time, window)) times.push_back(row.time);
     }
   };
-  add(trace.kernels);
+  add(trace.kernels.rows());
   add(trace.graphs);
   add(trace.transfers);
   return IntervalSet(std::move(times)) & IntervalSet({window});
@@ -116,10 +121,10 @@ IntervalSet moments_with_work(const trace::Trace& trace, trace::CaseIndex index,
 std::vector<WaitTime> waits_of(const trace::Trace& trace, trace::CaseIndex index,
                                const trace::Interval& window, const IntervalSet& idle) {
   std::map<std::string, std::vector<trace::Interval>> calls;
+  trace::CallKinds kinds(trace);
   for (const trace::Call& call : trace::of_case(trace.calls, index)) {
-    const std::string& name = trace.names[call.name];
-    if (lies_in(call.time, window) && trace::call_kind(name) == trace::CallKind::wait)
-      calls[name].push_back(call.time);
+    if (lies_in(call.time, window) && kinds.of(call) == trace::CallKind::wait)
+      calls[trace.names[call.name]].push_back(call.time);
   }
   std::vector<WaitTime> waits;
   for (auto& [name, times] : calls) {

@@ -8,9 +8,9 @@
 #include <map>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
+#include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/op_name.hpp"
 
@@ -37,44 +37,48 @@ bool is_of_library(const trace::Trace& trace, const trace::Range& range) {
          trace::without_operation_ids(text).size() < text.size();
 }
 
-/// Work of the GPU, with the moment at which the host gave the order.
-struct Order {
-  std::int64_t given = 0;
-  std::int64_t end = 0;
-  std::int64_t busy = 0;        ///< ns
-  trace::NameIndex kernel = 0;  ///< 0: no kernel
-};
-
-/// Correlation ids are unique within a process.
-using CallKey = std::pair<std::int64_t, std::int64_t>;
-struct CallKeyHash {
-  std::size_t operator()(const CallKey& key) const {
-    constexpr std::size_t golden = 0x9E3779B97F4A7C15U;  // spreads ids that follow each other
-    return (static_cast<std::size_t>(key.second) * golden) ^ static_cast<std::size_t>(key.first);
+/// When the host gave the orders for work of the GPU.
+class Orders {
+ public:
+  Orders(const trace::Trace& trace, trace::CaseIndex index)
+      : trace_(trace), index_(index), calls_(trace::of_case(trace.calls, index)) {
+    for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+      const trace::Call& call = calls_[i];
+      if (call.correlation == 0) continue;  // of no call in particular
+      std::uint32_t& first = first_calls_(trace::nsys::process_of(call.thread), call.correlation);
+      if (first == 0 || call.time.start < calls_[first - 1].time.start) first = i + 1;
+    }
   }
-};
 
-/// In the order in which they were given. Where the call is not known, the work's own start stands for it.
-std::vector<Order> orders_of(const trace::Trace& trace, trace::CaseIndex index) {
-  std::unordered_map<CallKey, std::int64_t, CallKeyHash> calls;
-  for (const trace::Call& call : trace::of_case(trace.calls, index)) {
-    if (call.correlation == 0) continue;  // of no call in particular
-    const auto [entry, is_new] =
-        calls.try_emplace({trace::nsys::process_of(call.thread), call.correlation}, call.time.start);
-    if (!is_new) entry->second = std::min(entry->second, call.time.start);
+  /// Calls visit(given, time, kernel) for each piece of work; kernel 0: it is none. Where the call is not
+  /// known, the work's own start stands for it.
+  template <class Visit>
+  void each(const Visit& visit) {
+    each_kernel(visit);
+    for (const trace::GraphExecution& graph : trace::of_case(trace_.graphs, index_))
+      visit(given(graph.process, graph.correlation, graph.time), graph.time, 0);
+    for (const trace::Transfer& transfer : trace::of_case(trace_.transfers, index_))
+      visit(given(transfer.process, transfer.correlation, transfer.time), transfer.time, 0);
   }
-  std::vector<Order> orders;
-  const auto add = [&](const auto& row, trace::NameIndex kernel) {
-    const auto call = calls.find({row.process, row.correlation});
-    orders.push_back(
-        {call == calls.end() ? row.time.start : call->second, row.time.end, row.time.length(), kernel});
-  };
-  for (const trace::Kernel& kernel : trace::of_case(trace.kernels, index)) add(kernel, kernel.name);
-  for (const trace::GraphExecution& graph : trace::of_case(trace.graphs, index)) add(graph, 0);
-  for (const trace::Transfer& transfer : trace::of_case(trace.transfers, index)) add(transfer, 0);
-  std::ranges::stable_sort(orders, {}, &Order::given);
-  return orders;
-}
+  template <class Visit>
+  void each_kernel(const Visit& visit) {
+    for (const trace::KernelRow& row : trace::of_case(trace_.kernels.rows(), index_)) {
+      const trace::Kernel& shared = trace_.kernels.shared(row);
+      visit(given(shared.process, trace_.kernels.correlation(row), row.time), row.time, shared.name);
+    }
+  }
+
+ private:
+  std::int64_t given(std::int64_t process, std::int64_t correlation, const trace::Interval& time) {
+    const std::uint32_t call = first_calls_.find(process, correlation);
+    return call == 0 ? time.start : calls_[call - 1].time.start;
+  }
+
+  const trace::Trace& trace_;
+  trace::CaseIndex index_;
+  std::span<const trace::Call> calls_;
+  trace::IdMap first_calls_;  ///< places among the calls, from 1
+};
 
 // --- By ranges
 
@@ -175,16 +179,24 @@ bool is_regular(std::span<const std::size_t> places) {
 
 /// Steps begin with the kernel that comes back regularly, and most often of those that do. It must span most
 /// of the GPU's work.
-std::optional<Cycle> launch_cycle(const trace::Trace& trace, std::span<const Order> orders) {
+std::optional<Cycle> launch_cycle(const trace::Trace& trace, Orders& orders) {
   constexpr double most = 0.5;
-  std::vector<const Order*> kernels;
+  struct Launch {
+    std::int64_t given = 0;
+    std::int64_t time = 0;
+    trace::NameIndex kernel = 0;
+  };
+  std::vector<Launch> launches;
+  orders.each_kernel([&](std::int64_t given, const trace::Interval& time, trace::NameIndex kernel) {
+    if (kernel != 0) launches.push_back({given, time.length(), kernel});
+  });
+  if (!std::ranges::is_sorted(launches, {}, &Launch::given))
+    std::ranges::stable_sort(launches, {}, &Launch::given);
   std::map<trace::NameIndex, std::vector<std::size_t>> places;
   std::vector<double> busy{0};  // of all kernels before each one, ns
-  for (const Order& order : orders) {
-    if (order.kernel == 0) continue;
-    places[order.kernel].push_back(kernels.size());
-    kernels.push_back(&order);
-    busy.push_back(busy.back() + static_cast<double>(order.busy));
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    places[launches[i].kernel].push_back(i);
+    busy.push_back(busy.back() + static_cast<double>(launches[i].time));
   }
   const std::vector<std::size_t>* best = nullptr;
   for (const auto& [name, of_name] : places) {
@@ -193,29 +205,29 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, std::span<const Ord
     if (is_regular(of_name) && spanned >= most * busy.back()) best = &of_name;
   }
   if (best == nullptr) return std::nullopt;
-  Cycle cycle{.names = {trace.names[kernels[best->front()]->kernel]}};
-  for (const std::size_t place : *best) cycle.begins.push_back(kernels[place]->given);
+  Cycle cycle{.names = {trace.names[launches[best->front()].kernel]}};
+  for (const std::size_t place : *best) cycle.begins.push_back(launches[place].given);
   // The last step has as many launches as the one before it, as far as there are so many.
   const std::size_t length = best->back() - (*best)[best->size() - 2];
-  const std::size_t last = std::min(best->back() + length, kernels.size()) - 1;
-  cycle.end = kernels[last]->given + 1;
+  const std::size_t last = std::min(best->back() + length, launches.size()) - 1;
+  cycle.end = launches[last].given + 1;
   return cycle;
 }
 
 // ---
 
-std::vector<ProgramStep> steps_in(const Cycle& cycle, std::span<const Order> orders) {
+std::vector<ProgramStep> steps_in(const Cycle& cycle, Orders& orders) {
   std::vector<ProgramStep> steps(cycle.begins.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].host = {cycle.begins[i], i + 1 < steps.size() ? cycle.begins[i + 1] : cycle.end};
   }
-  for (const Order& order : orders) {
-    if (order.given < cycle.begins.front() || order.given >= cycle.end) continue;
-    const auto next = std::ranges::upper_bound(cycle.begins, order.given);
+  orders.each([&](std::int64_t given, const trace::Interval& time, trace::NameIndex /*kernel*/) {
+    if (given < cycle.begins.front() || given >= cycle.end) return;
+    const auto next = std::ranges::upper_bound(cycle.begins, given);
     ProgramStep& step = steps[static_cast<std::size_t>(next - cycle.begins.begin()) - 1];
     ++step.launches;
-    step.done = std::max(step.done, order.end);
-  }
+    step.done = std::max(step.done, time.end);
+  });
   std::int64_t before = cycle.begins.front();
   for (ProgramStep& step : steps) {
     step.done = std::max(step.launches > 0 ? step.done : step.host.end, before);
@@ -284,7 +296,7 @@ std::vector<std::size_t> Steps::slow() const {
 }
 
 std::optional<Steps> steps_of(const trace::Trace& trace, trace::CaseIndex index) {
-  const std::vector<Order> orders = orders_of(trace, index);
+  Orders orders(trace, index);
   Steps steps;
   std::optional<Cycle> cycle = longest_cycle(trace, index);
   if (!cycle) {

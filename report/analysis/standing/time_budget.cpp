@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <span>
@@ -12,6 +13,12 @@
 #include "model/trace/launches.hpp"
 
 namespace mprof {
+
+/// By the places of their cases.
+struct KnownBudgets {
+  std::map<trace::CaseIndex, std::optional<TimeBudget>> of_case;
+};
+
 namespace {
 
 using trace::IntervalSet;
@@ -380,7 +387,10 @@ CaseBudget budget_of(const CaseResult& result, const Evidence& evidence) {
   if (const std::uint64_t unseen = trace::unseen_launches(*evidence.profile, index); unseen > 0)
     return {&result, std::nullopt,
             Why(Because::case_lacks_kernels, {result.id}, {static_cast<double>(unseen)})};
-  CaseBudget budget{&result, time_budget(*evidence.profile, index), {}};
+  if (!evidence.budgets) evidence.budgets = std::make_shared<KnownBudgets>();
+  const auto [known, is_new] = evidence.budgets->of_case.try_emplace(index);
+  if (is_new) known->second = time_budget(*evidence.profile, index);
+  CaseBudget budget{&result, known->second, {}};
   if (!budget.budget) budget.absent = {Because::case_without_activity, {result.id}};
   return budget;
 }
