@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -102,21 +103,58 @@ std::vector<std::uint32_t> outermost(const std::vector<Row>& table, const std::v
   return kept;
 }
 
-/// Makes the timeline of one case.
+template <class Row>
+void sort_by_start(const std::vector<Row>& table, std::vector<std::uint32_t>& rows) {
+  const auto start = [&](std::uint32_t i) { return table[i].time.start; };
+  if (!std::ranges::is_sorted(rows, {}, start)) std::ranges::stable_sort(rows, {}, start);
+}
+
+/// Puts a block behind those of its strip, or makes one of the last and it (merged()).
+void append(std::vector<TimelineBlock>& blocks, const TimelineBlock& next, std::int64_t shortest) {
+  const auto is_short = [&](const TimelineBlock& block) {
+    return block.count > 1 || block.length < shortest;
+  };
+  TimelineBlock* const last = blocks.empty() ? nullptr : &blocks.back();
+  if (last == nullptr || !is_short(*last) || !is_short(next) || next.start - last->end() >= shortest) {
+    blocks.push_back(next);
+    return;
+  }
+  // What lies in the block already keeps nothing busy that was not.
+  last->busy += std::clamp<std::int64_t>(next.end() - last->end(), 0, next.busy);
+  last->length = std::max(last->end(), next.end()) - last->start;
+  last->count += next.count;
+  last->bytes += next.bytes;
+  if (last->name != next.name) last->name = 0;
+}
+
+/// Nothing is longer than the window, so at last each strip is one block.
+std::int64_t shortest_at_first(const Interval& window) {
+  return std::max<std::int64_t>(window.length() / parts_of_window, 1);
+}
+
+/// Makes the timeline of one case. Pieces of work and calls are made as they are looked at, and merged at
+/// once where there are too many: a case may have millions.
 class Builder {
  public:
-  Builder(const Trace& trace, CaseIndex index, const CaseRows& rows, const TimelineLimits& limits)
-      : trace_(trace), index_(index), rows_(rows), limits_(limits) {}
+  Builder(const Trace& trace, CaseIndex index, CaseRows rows, const TimelineLimits& limits)
+      : trace_(trace), index_(index), rows_(std::move(rows)), limits_(limits), call_kinds_(trace) {}
 
   Timeline timeline() {
-    collect_work();
-    collect_calls();
+    sort_by_start(trace_.kernels.rows(), rows_.kernels);
+    sort_by_start(trace_.transfers, rows_.transfers);
+    // A driver call within a runtime call is part of it.
+    rows_.calls = outermost(trace_.calls, rows_.calls);
+    sort_by_start(trace_.calls, rows_.calls);
+    name_work();
     collect_ranges();
     find_window();
     measure();
+    const std::size_t pieces = rows_.kernels.size() + rows_.transfers.size() + rows_.calls.size() +
+                               ops_.size() + own_ranges_.size() + both_.intervals().size();
+    if (pieces > limits_.blocks) shortest_ = shortest_at_first(timeline_.window);
     add_lane("Ops", std::move(ops_));
     add_lane("NVTX ranges", std::move(own_ranges_));
-    add_lane("API calls", std::move(calls_));
+    add_calls();
     add_streams();
     add_both();
     if (blocks_in(timeline_) > limits_.blocks) shorten(timeline_, limits_.blocks);
@@ -125,6 +163,9 @@ class Builder {
 
  private:
   using Pieces = std::vector<Piece>;
+  using Strips = std::map<Activity, std::vector<TimelineBlock>>;
+  using Way =
+      std::tuple<trace::TransferKind, std::optional<trace::MemoryKind>, std::optional<trace::MemoryKind>>;
 
   std::uint32_t name(const std::string& text) {
     if (text.empty()) return 0;
@@ -140,8 +181,11 @@ class Builder {
 
   /// The kernels' own names, told apart as in the other sections.
   [[nodiscard]] std::map<NameIndex, std::string> kernel_names() const {
+    std::set<std::uint32_t> kinds;
     std::map<NameIndex, std::string> names;
-    for (const std::uint32_t i : rows_.kernels) names.try_emplace(shared(i).name);
+    for (const std::uint32_t i : rows_.kernels) {
+      if (kinds.insert(trace_.kernels.rows()[i].shared).second) names.try_emplace(shared(i).name);
+    }
     std::vector<KernelName> all;
     for (const auto& [whole, unused] : names) all.push_back(kernel_name_of_demangled(trace_.names[whole]));
     const std::vector<std::string> distinct = distinct_names(all);
@@ -160,37 +204,37 @@ class Builder {
     return fmt::format("{} copy ({} to {})", way, source, destination);
   }
 
-  void collect_work() {
-    std::unordered_map<NameIndex, std::uint32_t> known;
-    for (const auto& [whole, text] : kernel_names()) known.emplace(whole, name(text));
-    for (const std::uint32_t i : rows_.kernels) {
-      const trace::Kernel& kernel = shared(i);
-      work_[kernel.queue].push_back(
-          {trace_.kernels.rows()[i].time, Activity::kernel, known.at(kernel.name), 0});
-    }
-    std::map<
-        std::tuple<trace::TransferKind, std::optional<trace::MemoryKind>, std::optional<trace::MemoryKind>>,
-        std::uint32_t>
-        transfers;
+  static Way way_of(const trace::Transfer& transfer) {
+    return {transfer.kind, transfer.source, transfer.destination};
+  }
+
+  /// All names of work and of calls.
+  void name_work() {
+    for (const auto& [whole, text] : kernel_names()) kernel_names_.emplace(whole, name(text));
     for (const std::uint32_t i : rows_.transfers) {
       const trace::Transfer& transfer = trace_.transfers[i];
-      const auto [entry, is_new] =
-          transfers.try_emplace({transfer.kind, transfer.source, transfer.destination});
+      const auto [entry, is_new] = transfer_names_.try_emplace(way_of(transfer));
       if (is_new) entry->second = name(transfer_name(transfer));
-      work_[transfer.queue].push_back(
-          {transfer.time, activity_of(transfer.kind), entry->second, transfer.bytes});
+    }
+    for (const std::uint32_t i : rows_.calls) {
+      const NameIndex call = trace_.calls[i].name;
+      const auto [entry, is_new] = call_names_.try_emplace(call);
+      if (is_new) entry->second = name(trace_.names[call]);
     }
   }
 
-  /// A driver call within a runtime call is part of it.
-  void collect_calls() {
-    std::unordered_map<NameIndex, std::pair<Activity, std::uint32_t>> known;
-    for (const std::uint32_t i : outermost(trace_.calls, rows_.calls)) {
-      const trace::Call& call = trace_.calls[i];
-      const auto [entry, is_new] = known.try_emplace(call.name);
-      const std::string& text = trace_.names[call.name];
-      if (is_new) entry->second = {activity_of(trace::call_kind(text)), name(text)};
-      calls_.push_back({call.time, entry->second.first, entry->second.second, 0});
+  /// Calls visit(queue, piece) for each kernel and each transfer: each of both by start.
+  template <class Visit>
+  void each_work(const Visit& visit) const {
+    for (const std::uint32_t i : rows_.kernels) {
+      const trace::Kernel& kernel = shared(i);
+      visit(kernel.queue, Piece{trace_.kernels.rows()[i].time, Activity::kernel,
+                                kernel_names_.find(kernel.name)->second, 0});
+    }
+    for (const std::uint32_t i : rows_.transfers) {
+      const trace::Transfer& transfer = trace_.transfers[i];
+      visit(transfer.queue, Piece{transfer.time, activity_of(transfer.kind),
+                                  transfer_names_.find(way_of(transfer))->second, transfer.bytes});
     }
   }
 
@@ -200,7 +244,6 @@ class Builder {
     std::vector<std::uint32_t> others;
     for (const std::uint32_t i : rows_.ranges) {
       const trace::Range& range = trace_.ranges[i];
-      whole_.push_back(range.time);
       if (trace_.names[range.domain] != trace::own_domain) {
         others.push_back(i);
       } else {
@@ -225,62 +268,75 @@ class Builder {
   }
 
   void find_window() {
+    bool is_known = false;
     const auto widen = [&](const Interval& time) {
       Interval& window = timeline_.window;
-      if (!window_known_) window = time;
-      window_known_ = true;
+      if (!is_known) window = time;
+      is_known = true;
       window.start = std::min(window.start, time.start);
       window.end = std::max(window.end, time.end);
     };
-    for (const Interval& time : whole_) widen(time);
-    for (const Piece& piece : calls_) widen(piece.time);
-    for (const auto& [queue, pieces] : work_) {
-      for (const Piece& piece : pieces) widen(piece.time);
-    }
+    for (const std::uint32_t i : rows_.ranges) widen(trace_.ranges[i].time);
+    for (const std::uint32_t i : rows_.calls) widen(trace_.calls[i].time);
+    each_work([&](const Queue& /*queue*/, const Piece& piece) { widen(piece.time); });
   }
 
   void measure() {
     std::vector<Interval> kernels, copies, sets;
-    std::vector<IntervalSet> by_stream;
-    for (const auto& [queue, pieces] : work_) {
-      std::vector<Interval> times;
-      for (const Piece& piece : pieces) {
-        times.push_back(piece.time);
-        (piece.kind == Activity::kernel ? kernels
-         : is_copy(piece.kind)          ? copies
-                                        : sets)
-            .push_back(piece.time);
-      }
-      by_stream.emplace_back(std::move(times));
-    }
+    kernels.reserve(rows_.kernels.size());
+    std::map<Queue, std::vector<Interval>> streams;
+    std::pair<Queue, std::vector<Interval>*> last{};
+    each_work([&](const Queue& queue, const Piece& piece) {
+      if (last.second == nullptr || queue != last.first) last = {queue, &streams[queue]};
+      last.second->push_back(piece.time);
+      work_[queue] += piece.time.length();
+      (piece.kind == Activity::kernel ? kernels : is_copy(piece.kind) ? copies : sets).push_back(piece.time);
+    });
     OverlapFigures& figures = timeline_.figures;
     figures.kernel_count = kernels.size();
     figures.copy_count = copies.size();
-    figures.streams = work_.size();
+    figures.streams = streams.size();
     figures.unseen_launches = trace::unseen_launches(trace_, index_);
     figures.window = timeline_.window.length();
+    {
+      std::vector<IntervalSet> by_stream;
+      for (auto& [queue, times] : streams) by_stream.emplace_back(std::move(times));
+      figures.several = in_several(by_stream).length();
+    }
     const IntervalSet running(std::move(kernels)), copying(std::move(copies)), setting(std::move(sets));
     both_ = running & copying;
     figures.kernels = running.length();
     figures.copies = copying.length();
     figures.both = both_.length();
     figures.copying_only = ((copying | setting) - running).length();
-    figures.several = in_several(by_stream).length();
   }
 
+  /// Of a kind they come by start.
+  void add(Strips& strips, const Piece& piece) const {
+    const std::int64_t length = std::max<std::int64_t>(piece.time.length(), 0);
+    append(strips[piece.kind],
+           {piece.time.start - timeline_.window.start, length, length, 1, piece.bytes, piece.name},
+           shortest_);
+  }
+  void add_lane(std::string title, Strips strips) {
+    if (strips.empty()) return;
+    TimelineLane& lane = timeline_.lanes.emplace_back(TimelineLane{std::move(title), {}});
+    for (auto& [kind, blocks] : strips) lane.strips.push_back({kind, std::move(blocks)});
+  }
   void add_lane(std::string title, Pieces pieces) {
-    if (pieces.empty()) return;
-    const auto order = [](const Piece& piece) { return std::pair(piece.kind, piece.time.start); };
-    if (!std::ranges::is_sorted(pieces, {}, order)) std::ranges::stable_sort(pieces, {}, order);
-    TimelineLane lane{std::move(title), {}};
-    for (const Piece& piece : pieces) {
-      if (lane.strips.empty() || lane.strips.back().kind != piece.kind)
-        lane.strips.push_back({piece.kind, {}});
-      const std::int64_t length = std::max<std::int64_t>(piece.time.length(), 0);
-      lane.strips.back().blocks.push_back(
-          {piece.time.start - timeline_.window.start, length, length, 1, piece.bytes, piece.name});
+    std::ranges::stable_sort(pieces, {}, [](const Piece& piece) { return piece.time.start; });
+    Strips strips;
+    for (const Piece& piece : pieces) add(strips, piece);
+    add_lane(std::move(title), std::move(strips));
+  }
+
+  void add_calls() {
+    Strips strips;
+    for (const std::uint32_t i : rows_.calls) {
+      const trace::Call& call = trace_.calls[i];
+      add(strips, {call.time, activity_of(call_kinds_.of(call)), call_names_.find(call.name)->second, 0});
     }
-    timeline_.lanes.push_back(std::move(lane));
+    add_lane("API calls", std::move(strips));
   }
 
   /// Only what tells one stream from another: most programs have one device and one context.
@@ -297,11 +353,7 @@ class Builder {
   /// The streams with lanes of their own, in the order of their numbers.
   [[nodiscard]] std::vector<Queue> streams_shown() const {
     std::vector<std::pair<std::int64_t, Queue>> by_work;
-    for (const auto& [key, pieces] : work_) {
-      std::int64_t time = 0;
-      for (const Piece& piece : pieces) time += piece.time.length();
-      by_work.emplace_back(-time, key);
-    }
+    for (const auto& [key, time] : work_) by_work.emplace_back(-time, key);
     std::ranges::sort(by_work);
     if (by_work.size() > limits_.streams) by_work.resize(limits_.streams);
     std::vector<Queue> shown;
@@ -312,15 +364,19 @@ class Builder {
 
   void add_streams() {
     const std::vector<Queue> shown = streams_shown();
-    std::vector<std::string> titles;
-    for (const Queue& key : shown) titles.push_back(stream_name(key));
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      add_lane(titles[i], std::move(work_.at(shown[i])));
-      work_.erase(shown[i]);
-    }
-    Pieces rest;
-    for (const auto& [key, pieces] : work_) rest.insert(rest.end(), pieces.begin(), pieces.end());
-    add_lane(format::plural(work_.size(), "other stream"), std::move(rest));
+    std::map<Queue, Strips> lanes;
+    for (const Queue& key : shown) lanes.try_emplace(key);
+    Strips rest;
+    std::pair<Queue, Strips*> last{};
+    each_work([&](const Queue& queue, const Piece& piece) {
+      if (last.second == nullptr || queue != last.first) {
+        const auto found = lanes.find(queue);
+        last = {queue, found == lanes.end() ? &rest : &found->second};
+      }
+      add(*last.second, piece);
+    });
+    for (auto& [key, strips] : lanes) add_lane(stream_name(key), std::move(strips));
+    add_lane(format::plural(work_.size() - shown.size(), "other stream"), std::move(rest));
   }
 
   /// There with kernels and copies, even where they never ran together: that it is empty says so.
@@ -338,17 +394,19 @@ class Builder {
 
   const Trace& trace_;
   CaseIndex index_;
-  const CaseRows& rows_;
+  CaseRows rows_;  ///< by start; of the calls the outermost
   const TimelineLimits& limits_;
+  trace::CallKinds call_kinds_;
   Timeline timeline_;
   std::unordered_map<std::string, std::uint32_t> names_;
-  std::map<Queue, Pieces> work_;
-  Pieces calls_;
+  std::unordered_map<NameIndex, std::uint32_t> kernel_names_;
+  std::map<Way, std::uint32_t> transfer_names_;
+  std::unordered_map<NameIndex, std::uint32_t> call_names_;
+  std::map<Queue, std::int64_t> work_;  ///< ns
   Pieces ops_;
   Pieces own_ranges_;
-  std::vector<Interval> whole_;  ///< all ranges, the one around the whole case included
   IntervalSet both_;
-  bool window_known_ = false;
+  std::int64_t shortest_ = 0;  ///< neighbours that are shorter are merged
 };
 
 }  // namespace
@@ -361,22 +419,7 @@ std::optional<double> OverlapFigures::overlap() const {
 
 std::vector<TimelineBlock> merged(const std::vector<TimelineBlock>& blocks, std::int64_t shortest) {
   std::vector<TimelineBlock> result;
-  const auto is_short = [&](const TimelineBlock& block) {
-    return block.count > 1 || block.length < shortest;
-  };
-  for (const TimelineBlock& next : blocks) {
-    TimelineBlock* last = result.empty() ? nullptr : &result.back();
-    if (last == nullptr || !is_short(*last) || !is_short(next) || next.start - last->end() >= shortest) {
-      result.push_back(next);
-      continue;
-    }
-    // What lies in the block already keeps nothing busy that was not.
-    last->busy += std::clamp<std::int64_t>(next.end() - last->end(), 0, next.busy);
-    last->length = std::max(last->end(), next.end()) - last->start;
-    last->count += next.count;
-    last->bytes += next.bytes;
-    if (last->name != next.name) last->name = 0;
-  }
+  for (const TimelineBlock& next : blocks) append(result, next, shortest);
   return result;
 }
 
@@ -391,8 +434,7 @@ std::size_t blocks_in(const Timeline& timeline) {
 void shorten(Timeline& timeline, std::size_t blocks) {
   std::size_t fewest = 0;
   for (const TimelineLane& lane : timeline.lanes) fewest += lane.strips.size();
-  // This ends: nothing is longer than the window, so at last each strip is one block.
-  std::int64_t shortest = std::max<std::int64_t>(timeline.window.length() / parts_of_window, 1);
+  std::int64_t shortest = shortest_at_first(timeline.window);
   do {
     for (TimelineLane& lane : timeline.lanes) {
       for (TimelineStrip& strip : lane.strips) strip.blocks = merged(strip.blocks, shortest);
@@ -403,10 +445,10 @@ void shorten(Timeline& timeline, std::size_t blocks) {
 
 std::vector<Timeline> timelines(const Trace& trace, std::span<const CaseIndex> cases,
                                 const TimelineLimits& limits) {
-  const std::vector<CaseRows> rows = rows_of(trace, cases);
+  std::vector<CaseRows> rows = rows_of(trace, cases);
   std::vector<Timeline> all;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    all.push_back(Builder(trace, cases[i], rows[i], limits).timeline());
+    all.push_back(Builder(trace, cases[i], std::move(rows[i]), limits).timeline());
   return all;
 }
 
