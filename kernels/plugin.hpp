@@ -53,6 +53,7 @@ class Plugin {
 
   /// What it declares of itself: everything but its id and its source file.
   [[nodiscard]] const VariantInfo& info() const { return info_; }
+  /// Of its own; what precision() gives counts before it.
   [[nodiscard]] std::optional<double> tolerance() const;
   /// Those that it declares, and `precision`, by which mprof knows what its user declares (precision()).
   [[nodiscard]] std::vector<ParameterInfo> parameters() const;

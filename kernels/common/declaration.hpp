@@ -63,10 +63,12 @@ struct Declaration {
 [[nodiscard]] Parameters resolve_parameters(const std::vector<ParameterInfo>& declared, const std::string& id,
                                             const Parameters& given);
 
-/// The tolerance that holds for these parameters, of which each declared one has a value.
+/// The tolerance that holds for these parameters, of which each declared one has a value: the family's where
+/// a precision says what is right (in_precision()).
 template <class Op>
 [[nodiscard]] double tolerance(const Declaration<Op>& declaration, const Parameters& parameters,
-                               double of_family) {
+                               const std::optional<std::string>& precision, double of_family) {
+  if (precision) return of_family;
   if (declaration.tolerance_of) return declaration.tolerance_of(parameters);
   return declaration.tolerance.value_or(of_family);
 }

@@ -156,7 +156,8 @@ class OpExecution {
               const Parameters& parameters)
       : loaded_(loaded),
         precision_(plugin->precision(parameters)),
-        tolerance_(plugin->tolerance().value_or(loaded.op.layout.tolerance)),
+        tolerance_(precision_ ? loaded.op.layout.tolerance
+                              : plugin->tolerance().value_or(loaded.op.layout.tolerance)),
         op_(plugin, parameters),
         output_(loaded.op.layout.output_elements()),
         proof_(loaded.turning) {}

@@ -60,6 +60,7 @@ struct Findings {
   Defect non_finite;
   Defect no_reference;  ///< the reference itself is not finite: the op's input was not
   WrongItems wrong;
+  bool is_any_near = false;  ///< an item that is neither wrong nor within the tolerance
   double relative_l2 = 0;
   std::size_t worst_item = nowhere;
   double max_error = 0;
@@ -84,16 +85,26 @@ struct Findings {
     non_finite.merge(other.non_finite);
     no_reference.merge(other.no_reference);
     wrong.merge(other.wrong);
+    is_any_near = is_any_near || other.is_any_near;
     add_item(other.worst_item, other.relative_l2);
     add_error(other.worst_element, other.max_error);
     fingerprint += other.fingerprint;
   }
 };
 
-/// Compares one item, whose first element has the index `offset` in the whole output.
+/// An item that is further off is right in no precision.
+double loosest_tolerance(const OutputToVerify& comparison) {
+  double loosest = comparison.tolerance;
+  for (const Arithmetic& one : comparison.lower) loosest = std::max(loosest, one.tolerance);
+  return loosest;
+}
+
+/// Compares one item with what it should hold.
 template <typename Real>
-void compare_item(std::size_t item, std::size_t offset, std::span<const float> output,
-                  std::span<const Real> reference, double loosest, Findings& findings) {
+void compare_item(const OutputToVerify& comparison, std::size_t item, std::span<const Real> reference,
+                  Findings& findings) {
+  const std::size_t offset = item * comparison.item_size;
+  const std::span<const float> output = comparison.output.subspan(offset, comparison.item_size);
   double squared_error = 0;
   double squared_reference = 0;
   const std::uint64_t defects = findings.defects();
@@ -116,14 +127,10 @@ void compare_item(std::size_t item, std::size_t offset, std::span<const float> o
   // Where the reference is all zeros the error has nothing to be relative to, and counts as it is.
   const double error = std::sqrt(squared_error / (squared_reference > 0 ? squared_reference : 1.0));
   findings.add_item(item, error);
-  if (error > loosest || findings.defects() != defects) findings.wrong.add(item);
-}
-
-/// An item that is further off is right in no precision.
-double loosest_tolerance(const OutputToVerify& comparison) {
-  double loosest = comparison.tolerance;
-  for (const Arithmetic& one : comparison.lower) loosest = std::max(loosest, one.tolerance);
-  return loosest;
+  if (error > loosest_tolerance(comparison) || findings.defects() != defects)
+    findings.wrong.add(item);
+  else if (error > comparison.tolerance)
+    findings.is_any_near = true;
 }
 
 template <typename Real>
@@ -132,8 +139,7 @@ void compare_block(const OutputToVerify& comparison, std::size_t block, std::spa
   const std::size_t size = comparison.item_size;
   for (std::size_t i = 0; i < comparison.items_in_block; ++i) {
     const std::size_t item = block * comparison.items_in_block + i;
-    compare_item(item, item * size, comparison.output.subspan(item * size, size),
-                 reference.subspan(i * size, size), loosest_tolerance(comparison), findings);
+    compare_item(comparison, item, reference.subspan(i * size, size), findings);
   }
 }
 
@@ -180,16 +186,24 @@ std::string cause(const Findings& found, const OutputToVerify& comparison) {
 }
 
 /// "; only the first 64 of 100 images are right": which items are wrong, of an output of which each was
-/// compared. Empty where all are.
-std::string extent(const WrongItems& wrong, const OutputToVerify& comparison) {
+/// compared. Empty where all are. An item that only meets a lower precision's tolerance is not yet right.
+std::string extent(const Findings& found, const OutputToVerify& comparison) {
+  const WrongItems& wrong = found.wrong;
   const std::size_t items = comparison.output.size() / comparison.item_size;
   if (wrong.count == 0 || wrong.count == items) return {};
-  if (wrong.first == items - 1) return fmt::format("; all {} but the last are right", comparison.items);
-  if (wrong.count == items - wrong.first)
-    return fmt::format("; only the first {} of {} {} are right", wrong.first, items, comparison.items);
-  if (wrong.count == wrong.last + 1)
-    return fmt::format("; only the last {} of {} {} are right", items - wrong.count, items, comparison.items);
-  return fmt::format("; {} of {} {} are wrong", wrong.count, items, comparison.items);
+  const std::size_t others = items - wrong.count;
+  const std::string_view right = found.is_any_near ? "close to right" : "right";
+  const auto only = [&](std::string_view which) {
+    const std::string count = others == 1 ? std::string() : fmt::format(" {}", others);
+    return fmt::format("; only the {}{} of {} {} {} {}", which, count, items, comparison.items,
+                       others == 1 ? "is" : "are", right);
+  };
+  if (wrong.count == 1 && wrong.last == items - 1 && others > 1)
+    return fmt::format("; all {} but the last are {}", comparison.items, right);
+  if (wrong.first == others) return only("first");
+  if (wrong.last + 1 == wrong.count) return only("last");
+  return fmt::format("; {} of {} {} {} wrong", wrong.count, items, comparison.items,
+                     wrong.count == 1 ? "is" : "are");
 }
 
 /// What stands for an output's bits, whatever the order of its items is: that of its items in their order.
@@ -205,7 +219,7 @@ void keep(std::span<const float> values, std::size_t at, float* kept, Findings& 
 
 Verification judge(const Findings& found, const OutputToVerify& comparison, std::uint64_t elements) {
   std::string finding = cause(found, comparison);
-  if (elements == comparison.output.size()) finding += extent(found.wrong, comparison);
+  if (elements == comparison.output.size()) finding += extent(found, comparison);
   return {.op = std::string(comparison.op),
           .passed = finding.empty(),
           .relative_l2 = found.relative_l2,
@@ -246,10 +260,20 @@ Defect beyond(const Arithmetic& arithmetic, const OutputToVerify& output, const 
   return all;
 }
 
-/// As an output is judged; where it does not meet its tolerance, by the lower arithmetics too.
-Verification judge_in_all(const Findings& found, const OutputToVerify& output, const Blocks& blocks) {
-  Verification judged = judge(found, output, blocks.count * block_size(output));
-  if (judged.passed && !output.precision.empty() && !output.lower.empty())
+Findings compare_with_reference(const OutputToVerify& output, const Blocks& blocks) {
+  return compare(blocks.count, [&](std::size_t index, Findings& findings) {
+    const std::size_t block = blocks.of(index);
+    compare_block<double>(output, block, output.reference(block), findings);
+  });
+}
+
+/// As an output is judged; where it does not meet its tolerance, by what the lower arithmetics allow in these
+/// blocks. `elements`: of all that was compared.
+Verification judge_in_all(const Findings& found, const OutputToVerify& output, const Blocks& blocks,
+                          std::uint64_t elements) {
+  Verification judged = judge(found, output, elements);
+  if (judged.passed && !output.precision.empty() && !output.lower.empty() &&
+      found.relative_l2 <= output.lower.front().tolerance)
     judged.tolerance = output.lower.front().tolerance;
   if (judged.passed || found.defects() != 0) return judged;
   std::string beyond_words;
@@ -275,15 +299,17 @@ Verification verify_some(const OutputToVerify& comparison, std::uint64_t seed) {
   const std::size_t blocks = comparison.output.size() / size;
   const Blocks some{std::clamp<std::size_t>(enough_elements / size, 1, blocks),
                     [=](std::size_t index) { return random_bits(seed + index) % blocks; }};
-  const Findings found = compare(some.count, [&](std::size_t index, Findings& findings) {
-    const std::size_t block = some.of(index);
-    compare_block<double>(comparison, block, comparison.reference(block), findings);
-  });
-  return judge_in_all(found, comparison, some);
+  return judge_in_all(compare_with_reference(comparison, some), comparison, some, some.count * size);
 }
 
 Blocks all_blocks(const OutputToVerify& output) {
   return {output.output.size() / block_size(output), [](std::size_t index) { return index; }};
+}
+
+/// What was verified of this op and was right; nullptr: nothing.
+const Verification* find_right(std::span<const Verification> verified, std::string_view op) {
+  const auto found = std::ranges::find(verified, op, &Verification::op);
+  return found == verified.end() || !found->passed ? nullptr : &*found;
 }
 
 /// Whether an output that was as precise as this is right here too.
@@ -297,19 +323,18 @@ bool is_precise_enough(const Verification& verified, const OutputToVerify& outpu
 
 Verification verify(const OutputToVerify& comparison) {
   const Blocks blocks = all_blocks(comparison);
-  const Findings found = compare(blocks.count, [&](std::size_t block, Findings& findings) {
-    compare_block<double>(comparison, block, comparison.reference(block), findings);
-  });
-  return judge_in_all(found, comparison, blocks);
+  return judge_in_all(compare_with_reference(comparison, blocks), comparison, blocks,
+                      comparison.output.size());
 }
 
-Verification OutputProof::operator()(const OutputToVerify& output, const Trial& trial) {
+Verification OutputProof::operator()(const OutputToVerify& asked, const Trial& trial) {
+  const OutputToVerify output = as_precise(asked, trial.verified);
   const std::size_t first = turning_.first(trial.turn);
-  if (trial.proof == Proof::some_items || trial.unseen) return verify_some(as_precise(output), trial.seed);
+  if (trial.proof == Proof::some_items || trial.unseen) return verify_some(output, trial.seed);
   if (trial.proof == Proof::as_before && kept_ != nullptr) return verify_as_before(output, first);
   std::optional<Verification> verified = verify_same_bits(output, trial);
   if (!verified) verified = verify_and_keep(output, first);
-  if (verified->passed) right_ = verified;
+  if (verified->passed && !right_) right_ = verified;
   return *verified;
 }
 
@@ -324,16 +349,17 @@ OutputToVerify in_precision(OutputToVerify output, const std::optional<std::stri
   return output;
 }
 
-OutputToVerify OutputProof::as_precise(OutputToVerify output) const {
-  if (!right_) return output;
-  std::erase_if(output.lower, [&](const Arithmetic& one) { return one.tolerance > right_->tolerance; });
+OutputToVerify OutputProof::as_precise(OutputToVerify output, std::span<const Verification> verified) const {
+  const Verification* const right = right_ ? &*right_ : find_right(verified, output.op);
+  if (right != nullptr)
+    std::erase_if(output.lower, [&](const Arithmetic& one) { return one.tolerance > right->tolerance; });
   return output;
 }
 
 std::optional<Verification> OutputProof::verify_same_bits(const OutputToVerify& output, const Trial& trial) {
-  const auto before = std::ranges::find(trial.verified, output.op, &Verification::op);
-  if (before == trial.verified.end() || !before->passed || before->checksum.empty() ||
-      before->elements != output.output.size() || !is_precise_enough(*before, output))
+  const Verification* const before = find_right(trial.verified, output.op);
+  if (before == nullptr || before->checksum.empty() || before->elements != output.output.size() ||
+      !is_precise_enough(*before, output))
     return std::nullopt;
   kept_ = std::make_unique_for_overwrite<float[]>(output.output.size());
   const std::size_t size = block_size(output);
@@ -361,7 +387,7 @@ Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::siz
     keep(output.output.subspan(block * size, size), turning_.item(first, block) * size, kept_.get(),
          findings);
   });
-  Verification verified = judge_in_all(found, output, all_blocks(output));
+  Verification verified = judge_in_all(found, output, all_blocks(output), output.output.size());
   verified.checksum = checksum_of(found, output);
   if (!verified.passed) kept_.reset();
   return verified;
@@ -370,14 +396,23 @@ Verification OutputProof::verify_and_keep(const OutputToVerify& output, std::siz
 Verification OutputProof::verify_as_before(const OutputToVerify& output, std::size_t first) const {
   const std::size_t size = block_size(output);
   OutputToVerify beside = output;
-  if (right_) beside.tolerance = right_->tolerance;
-  const Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
+  beside.lower.clear();
+  std::vector<std::size_t> others;
+  std::mutex mutex;
+  Findings found = compare(output.output.size() / size, [&](std::size_t block, Findings& findings) {
     const std::span<const float> before(kept_.get() + turning_.item(first, block) * size, size);
     // Most ops give the same bits again, which are compared as fast as memory is read.
     if (std::memcmp(output.output.data() + block * size, before.data(), before.size_bytes()) == 0) return;
-    compare_block<float>(beside, block, before, findings);
+    Findings of_block;
+    compare_block<float>(beside, block, before, of_block);
+    // A lower precision must explain each element, and what was kept does not say what is right of one.
+    if (of_block.wrong.count == 0 || output.lower.empty()) return findings.merge(of_block);
+    const std::lock_guard lock(mutex);
+    others.push_back(block);
   });
-  return judge(found, beside, output.output.size());
+  const Blocks blocks{others.size(), [&](std::size_t index) { return others[index]; }};
+  found.merge(compare_with_reference(output, blocks));
+  return judge_in_all(found, output, blocks, output.output.size());
 }
 
 }  // namespace mprof

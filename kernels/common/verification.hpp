@@ -56,8 +56,9 @@ class OutputProof {
   explicit OutputProof(const Turning& turning) : turning_(turning) {}
 
   /// As trial.proof asks. An output that was right is kept; one that is compared as before may be as far from
-  /// it as it may be from the reference: its op may have read an input that is within its own tolerance.
-  [[nodiscard]] Verification operator()(const OutputToVerify& output, const Trial& trial);
+  /// it as the tolerance allows: its op may have read an input that is within its own tolerance. Where a
+  /// lower precision is right, a block that is further from it is compared with the reference.
+  [[nodiscard]] Verification operator()(const OutputToVerify& asked, const Trial& trial);
 
  private:
   [[nodiscard]] Verification verify_and_keep(const OutputToVerify& output, std::size_t first);
@@ -66,8 +67,10 @@ class OutputProof {
   [[nodiscard]] std::optional<Verification> verify_same_bits(const OutputToVerify& output,
                                                              const Trial& trial);
   [[nodiscard]] Verification verify_as_before(const OutputToVerify& output, std::size_t first) const;
-  /// What comes after an output that was right must be so in the same precision.
-  [[nodiscard]] OutputToVerify as_precise(OutputToVerify output) const;
+  /// What comes after an output that was right must be so in the same precision. `verified`: in another
+  /// process.
+  [[nodiscard]] OutputToVerify as_precise(OutputToVerify output,
+                                          std::span<const Verification> verified) const;
 
   Turning turning_;
   std::optional<Verification> right_;  ///< of the output that was verified first

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,13 +73,16 @@ class StaleMemory final : public HostConvolution {
 };
 
 template <typename Make>
-std::vector<Verification> verification_of(Make make, int times = 1) {
+std::vector<Verification> verification_of(Make make, int times = 1, std::optional<double> tolerance = {},
+                                          const std::optional<std::string>& precision = {}) {
   static const Inputs inputs = test::random_inputs(images);
-  const Declaration declaration{
-      .title = {}, .idea = {}, .device = "cpu", .baseline = {}, .make = [make](const Parameters&) {
-        return make();
-      }};
-  LenetExecution execution(inputs, declaration, {});
+  const Declaration declaration{.title = {},
+                                .idea = {},
+                                .device = "cpu",
+                                .baseline = {},
+                                .tolerance = tolerance,
+                                .make = [make](const Parameters&) { return make(); }};
+  LenetExecution execution(inputs, declaration, {}, precision);
   NoObserver observer;
   ExecutionResult result;
   for (int i = 0; i < times; ++i) result = execution.run(observer, {.proof = Proof::all_items});
@@ -100,6 +104,19 @@ TEST(Verification, PassesWhatIsRight) {
     EXPECT_LT(result[i].relative_l2, 1e-7);  // one rounding to float
     EXPECT_GT(result[i].relative_l2, 0);
   }
+}
+
+TEST(Verification, APrecisionThatIsDeclaredCountsBeforeTheToleranceOfTheVariant) {
+  const auto off_by_3e3 = [] {
+    return std::make_unique<Spoiled>([](const Shape& shape, float* output) {
+      for (std::size_t i = 0; i < shape.output_size(); ++i) output[i] *= 1.003F;
+    });
+  };
+  EXPECT_TRUE(verification_of(off_by_3e3, 1, 1e-2).at(0).passed);
+  const Verification declared = verification_of(off_by_3e3, 1, 1e-2, "fp32").at(0);
+  EXPECT_FALSE(declared.passed);
+  EXPECT_EQ(declared.tolerance, single_precision_tolerance);
+  EXPECT_FALSE(verification_of(off_by_3e3, 1, 1e-2, "tf32").at(0).passed);
 }
 
 TEST(Verification, FindsAVariantThatDoesNothing) {

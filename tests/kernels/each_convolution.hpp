@@ -49,7 +49,7 @@ class EachConvolution : public ::testing::TestWithParam<std::string> {
   [[nodiscard]] const Declaration& declaration() const { return declaration_of<Convolution>(GetParam()); }
   [[nodiscard]] std::unique_ptr<Convolution> make(const Parameters& given = {}) {
     const Parameters parameters = resolve_parameters(declaration().parameters, GetParam(), given);
-    tolerance_ = mprof::tolerance(declaration(), parameters, single_precision_tolerance);
+    tolerance_ = mprof::tolerance(declaration(), parameters, {}, single_precision_tolerance);
     return declaration().make(parameters);
   }
   void expect_right(Convolution& convolution, const Shape& shape, int times = 1) const {

@@ -3,6 +3,7 @@
 #include "kernels/common/lower_precision.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -211,6 +212,88 @@ TEST(LowerPrecision, StaysWhatItWasFoundToBe) {
   EXPECT_TRUE(again.passed);
   EXPECT_EQ(again.tolerance, found.tolerance);
   EXPECT_EQ(again.checksum, found.checksum);
+}
+
+TEST(LowerPrecision, StaysWhatItWasFoundToBeInAnotherProcess) {
+  const Sampled layer(layers[0].shape(1));
+  const std::vector<float> single = layer.output({}), half = layer.output({.factor = to_half}),
+                           brain = layer.output({.factor = to_bf16});
+  const auto passes_after = [&](const std::vector<float>& first, const std::vector<float>& later) {
+    const auto to_prove = [&](const std::vector<float>& output) {
+      return in_precision(to_verify("op", layer.shape, layer.input, layer.mask, output, 1e-5), "");
+    };
+    const std::vector<Verification> before{
+        OutputProof(Turning(1))(to_prove(first), {.proof = Proof::all_items})};
+    EXPECT_TRUE(before[0].passed) << before[0].finding;
+    OutputProof in_another_process(Turning(1));
+    return in_another_process(to_prove(later), {.proof = Proof::all_items, .verified = before}).passed;
+  };
+  EXPECT_FALSE(passes_after(single, half));
+  EXPECT_FALSE(passes_after(half, brain));
+  EXPECT_TRUE(passes_after(half, single));
+  EXPECT_TRUE(passes_after(brain, half));
+}
+
+/// The tolerance of BF16 alone would take a largest element that is off by a tenth.
+TEST(LowerPrecision, ExplainsEachElementOfEachExecution) {
+  struct Sample {
+    Round factor;
+    const char* precision;
+    float off;  ///< of the largest element, and within the tolerance of an item
+  };
+  for (const Sampled& layer : samples()) {
+    for (const Sample& sample :
+         {Sample{to_half, "", 0.05F}, Sample{to_bf16, "", 0.1F}, Sample{exact, "fp16", 0.05F}}) {
+      std::atomic<int> references = 0;
+      OutputProof proof(Turning(1));
+      const auto shown = [&](const std::vector<float>& output, Proof what) {
+        OutputToVerify to_prove = in_precision(
+            to_verify("op", layer.shape, layer.input, layer.mask, output, 1e-5), sample.precision);
+        to_prove.reference = [&, reference = to_prove.reference](std::size_t block) {
+          ++references;
+          return reference(block);
+        };
+        return proof(to_prove, {.proof = what});
+      };
+      std::vector<float> output = layer.output({.factor = sample.factor});
+      ASSERT_TRUE(shown(output, Proof::all_items).passed);
+      references = 0;
+      std::vector<float> summed_otherwise = output;
+      for (float& value : summed_otherwise) value = std::nextafter(value, 1e9F);
+      EXPECT_TRUE(shown(summed_otherwise, Proof::as_before).passed);
+      EXPECT_EQ(references, 0) << "rounding in single precision needs no reference";
+      EXPECT_TRUE(shown(layer.output({.factor = exact}), Proof::as_before).passed);
+      output[output.size() / 2 + layer.shape.out_width() / 2] +=
+          sample.off * *std::ranges::max_element(output);
+      const Verification off = shown(output, Proof::as_before);
+      EXPECT_FALSE(off.passed);
+      EXPECT_THAT(off.finding, HasSubstr("no lower precision explains it: 1 of"));
+      EXPECT_EQ(off.elements, output.size());
+    }
+  }
+}
+
+TEST(LowerPrecision, IsRecordedOnlyWhereItsToleranceIsMet) {
+  const Sampled layer(layers[0].shape(1));
+  const std::vector<float> brain = layer.output({.factor = to_bf16});
+  const Verification found =
+      verify(in_precision(to_verify("op", layer.shape, layer.input, layer.mask, brain, 5e-2), "fp16"));
+  EXPECT_TRUE(found.passed);
+  EXPECT_LE(found.relative_l2, found.tolerance);
+}
+
+TEST(LowerPrecision, MakesAnItemRightOnlyWithTheWholeOutput) {
+  const Sampled layer(layers[0].shape(3));
+  const std::size_t size = layer.shape.out_image_size();
+  std::vector<float> half = layer.output({.factor = to_half});
+  std::fill(half.begin() + static_cast<std::ptrdiff_t>(size), half.end(), 0.0F);
+  EXPECT_THAT(layer.verified(half).finding, HasSubstr("; only the first of 3 images is close to right"));
+  std::vector<float> single = layer.output({});
+  std::fill_n(single.begin(), size, 0.0F);
+  EXPECT_THAT(layer.verified(single).finding, HasSubstr("; only the last 2 of 3 images are right"));
+  single = layer.output({});
+  std::fill_n(single.begin() + static_cast<std::ptrdiff_t>(size), size, 0.0F);
+  EXPECT_THAT(layer.verified(single).finding, HasSubstr("; 1 of 3 images is wrong"));
 }
 
 }  // namespace

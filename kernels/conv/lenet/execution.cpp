@@ -25,7 +25,7 @@ double share(std::size_t part, std::size_t whole) {
 LenetExecution::LenetExecution(const Inputs& inputs, const Declaration& declaration,
                                const Parameters& parameters, std::optional<std::string> precision)
     : inputs_(inputs),
-      tolerance_(tolerance(declaration, parameters, single_precision_tolerance)),
+      tolerance_(tolerance(declaration, parameters, precision, single_precision_tolerance)),
       precision_(std::move(precision)),
       convolutions_{declaration.make(parameters), declaration.make(parameters)},
       classifier_(inputs.weights),

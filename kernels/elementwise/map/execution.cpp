@@ -12,7 +12,7 @@ namespace mprof::elementwise {
 MapExecution::MapExecution(const Inputs& inputs, const Declaration& declaration, const Parameters& parameters,
                            std::optional<std::string> precision)
     : inputs_(inputs),
-      tolerance_(mprof::tolerance(declaration, parameters, tolerance(inputs.matrix.iterations))),
+      tolerance_(mprof::tolerance(declaration, parameters, precision, tolerance(inputs.matrix.iterations))),
       precision_(std::move(precision)),
       map_(declaration.make(parameters)),
       output_(inputs.matrix.elements()),
