@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,18 +21,19 @@ struct PrintedUnit {
 /// What a program printed where a pattern has its number.
 struct PrintedNumber {
   std::optional<double> value{};  ///< in SI base units, finite
-  std::string text{};             ///< as it was printed: the number alone where the rest fits
-  std::string unit_word{};        ///< that it was printed in, or else the pattern's
-  double scale = 1;               ///< of that unit
-  std::string before{};           ///< the line's text before it
-  bool fits = false;              ///< all of the pattern does, be the number "nan" or "inf"
-  bool is_ambiguous = false;      ///< "1,234", which may be 1234 and may be 1.234
+  std::string text{};         ///< as it was printed, or its beginning; the number alone where the rest fits
+  std::string unit_word{};    ///< that it was printed in, or else the pattern's
+  double scale = 1;           ///< of that unit
+  std::size_t before = 0;     ///< a hash of the line's text before it
+  bool fits = false;          ///< all of the pattern does, be the number "nan" or "inf"
+  bool is_ambiguous = false;  ///< "1,234", which may be 1234 and may be 1.234, or two numbers
 };
 
 /// Text with one number in it: "Op Time: {ms} ms". The word in braces is the unit that the number is in; `{}`
 /// is a number without one. A blank stands for one or more blanks or tabs, `*` for any text. It is found
 /// anywhere in a line. Where the text behind the braces is the unit, any unit of its kind fits there, and
-/// where there is no such text, a unit of time may follow: the one that was printed counts.
+/// where there is no such text, a unit of time may follow: the one that was printed counts. A comma next to
+/// the braces separates fields.
 class NumberPattern {
  public:
   /// Throws std::invalid_argument with a sentence that says what is wrong.
@@ -53,6 +55,7 @@ class NumberPattern {
   std::string pattern_;  ///< the text, with one character for the braces, and one for a unit behind them
   PrintedUnit unit_;
   std::string unit_word_;
+  char divider_ = '\0';  ///< next to the braces, and what may stand in a number too; '\0': nothing
 };
 
 /// The words that may stand in the braces of a pattern.

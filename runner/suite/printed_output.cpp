@@ -19,6 +19,9 @@ namespace {
 /// Of a line only so much is kept: what prints without an end of line shall not fill the memory, B.
 constexpr std::size_t longest_line = 4096;
 
+/// So many lines with one number are kept, and so many ops without names are told apart.
+constexpr std::size_t most_lines = 100'000, most_ops = 1000;
+
 /// Less than reading a clock twice takes: of a time in another unit than ns such a number is none.
 constexpr double shortest_time = 1e-7;  // s
 constexpr double nano = 1e-9;
@@ -31,7 +34,7 @@ std::string flaw_of(const SuiteNumber& number, const PrintedNumber& found) {
   const std::string text =
       found.unit_word.empty() ? found.text : fmt::format("{} {}", found.text, found.unit_word);
   if (found.is_ambiguous)
-    return fmt::format("the program printed {}, whose comma may separate thousands or decimals", text);
+    return fmt::format("the program printed {}, whose separators can be read in two ways", text);
   if (!found.value) return fmt::format("the program printed {}, which is no number", text);
   if (!number.is_of_ops()) return {};
   if (*found.value <= 0) return fmt::format("the program printed {}: a time is more than 0", text);
@@ -123,8 +126,21 @@ class PrintedOutput final : public OutputReader {
 
   void read_line() {
     read_state();
-    for (auto& [metric, found] : in_line_) numbers_[metric].push_back(std::move(found));
+    for (const SuiteNumber& number : of_.suite->numbers) {
+      const auto found = in_line_.find(number.metric);
+      if (found != in_line_.end()) keep(number, std::move(found->second));
+    }
     in_line_.clear();
+  }
+
+  /// Of a quality the last one counts. Of a time one more than may be is kept, to know that they are too
+  /// many.
+  void keep(const SuiteNumber& number, PrintedNumber found) {
+    std::vector<PrintedNumber>& kept = numbers_[number.metric];
+    if (kept.size() < (number.is_of_ops() ? most_lines + 1 : 1))
+      kept.push_back(std::move(found));
+    else if (found.fits || !kept.back().fits)
+      kept.back() = std::move(found);
   }
 
   /// Returns the ops that it has times of.
@@ -164,14 +180,22 @@ class PrintedOutput final : public OutputReader {
   std::vector<std::string> add_times(PassResult& result, const SuiteNumber& number,
                                      const std::vector<PrintedNumber>& found, const std::string& none) const {
     std::vector<std::string> ops = of_.suite->ops;
-    const Lines lines = lines_of(found, ops.size());
+    const bool are_too_many = found.size() > most_lines;
+    const Lines lines = are_too_many ? Lines() : lines_of(found, ops.size());
     std::vector<Lines> of_ops = ops.empty() ? alike(lines) : in_order(lines, ops.size());
+    const bool are_too_many_ops = ops.empty() && of_ops.size() > most_ops;
+    if (are_too_many_ops) of_ops.clear();
     if (ops.empty()) ops = unnamed(of_ops.size());
     const std::string why =
-        !lines.empty()  ? fmt::format("the program printed {} lines with \"{}\", and the suite names {} ops",
-                                      lines.size(), number.pattern.text(), ops.size())
-        : found.empty() ? none
-                        : flaw_of(number, found.front());
+        are_too_many ? fmt::format("the program printed more than {} lines with \"{}\"", most_lines,
+                                   number.pattern.text())
+        : are_too_many_ops
+            ? fmt::format("the text before \"{}\" differs in more than {} ways: name the suite's ops",
+                          number.pattern.text(), most_ops)
+        : !lines.empty() ? fmt::format("the program printed {} lines with \"{}\", and the suite names {} ops",
+                                       lines.size(), number.pattern.text(), ops.size())
+        : found.empty()  ? none
+                         : flaw_of(number, found.front());
     of_ops.resize(ops.size());
     for (std::size_t i = 0; i < ops.size(); ++i)
       result.measurements.push_back(printed(number, ops[i], of_ops[i], why));
@@ -181,7 +205,7 @@ class PrintedOutput final : public OutputReader {
   /// Lines that say the same before their number are samples of one time.
   static std::vector<Lines> alike(const Lines& lines) {
     std::vector<Lines> all;
-    std::map<std::string_view, std::size_t> places;
+    std::map<std::size_t, std::size_t> places;
     for (const PrintedNumber* line : lines) {
       const auto [place, is_new] = places.emplace(line->before, all.size());
       if (is_new) all.emplace_back();

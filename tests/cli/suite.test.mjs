@@ -196,7 +196,7 @@ test("what cannot be a time is absent with what was printed, and gives its op no
     ["-5 ms", "the program printed -5 ms: a time is more than 0"],
     ["1e-06 ms", "the program printed 1e-06 ms: no clock can time so little"],
     ["nan s", "the program printed nan s, which is no number"],
-    ["1,234 ms", "the program printed 1,234 ms, whose comma may separate thousands or decimals"],
+    ["1,234 ms", "the program printed 1,234 ms, whose separators can be read in two ways"],
     ["1,23,4 ms", 'the program printed "1,23,4 ms" where "op: {ms} ms" has its number'],
     ["0x1.34ap+10 ms", 'the program printed "0x1.34ap+10 ms" where "op: {ms} ms" has its number'],
     ["1.2 kB", 'the program printed "1.2 kB" where "op: {ms} ms" has its number'],
@@ -227,6 +227,23 @@ test("ops without names are told by what stands before their numbers; lines that
   assert.deepEqual(ops("echo a op 1; echo b op 2; echo a op 3"), [["op1", [0.001, 0.003, 0.001, 0.003]], ["op2", [0.002, 0.002]]]);
   assert.deepEqual(ops("echo a op 1; echo b op 2", 'ops = ["only"]'), [["only", [0.001, 0.002, 0.001, 0.002]]]);
   assert.deepEqual(ops("echo op 1; echo op nan"), [["program", "the program printed nan ms, which is no number"]]);
+  assert.equal(ops("seq 1 1000 | sed \"s/.*/iteration &: op 2/\"").length, 1000);
+  assert.deepEqual(ops("seq 1 1001 | sed \"s/.*/iteration &: op 2/\""), [
+    ["program", 'the text before "op {ms}" differs in more than 1000 ways: name the suite\'s ops'],
+  ]);
+});
+
+test("of a program that prints without end only so many times are kept, and the last quality", (t) => {
+  const numbers = '[numbers]\nop_time = "op {ms}"\nloss = "loss {}"';
+  const of = (lines, loss) => {
+    const script = `yes "op 1" | head -n ${lines}; seq ${loss} | sed "s/^/loss /"`;
+    const { code, err, timing } = run_suite(folder_of(t, { "mprof.toml": script_suite(script, numbers) }), ["--rounds", "1"]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(row(timing("mine/script"), "loss").samples, [loss]);
+    return row(timing("mine/script"), "op_time");
+  };
+  assert.equal(of(100_000, 3).samples.length, 100_000);
+  assert.equal(of(100_001, 200_000).absent, 'the program printed more than 100000 lines with "op {ms}"');
 });
 
 test("of a line that is written over the last number counts, and what a terminal hides does not", (t) => {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "inputs/suite_file.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <ctime>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -119,6 +123,81 @@ TEST(NumberPattern, TwoNumbersAreNotOne) {
   EXPECT_EQ(number_in(NumberPattern("sizes {}"), "sizes 1,2,3"), std::nullopt);
   EXPECT_EQ(number_in(NumberPattern("{%} of it"), "1,2,3 of it"), std::nullopt);
   EXPECT_DOUBLE_EQ(*number_in(NumberPattern("loss {}"), "loss 0.5, 3"), 0.5);
+}
+
+TEST(NumberPattern, ACommaNextToTheBracesSeparatesFields) {
+  struct Sample {
+    const char* pattern;
+    const char* line;
+    double value;
+  };
+  for (const Sample& sample : {Sample{"conv,{s}", "conv,0.125,3", 0.125},
+                               {"conv,{s}", "conv,3.125,64", 3.125},
+                               {"conv,{s}", "conv,12,5", 12},
+                               {"conv,{s}", "conv,1,234", 1},
+                               {"conv,{ms},*", "conv,12.5,100", 12.5e-3},
+                               {"conv,{ms},*", "conv,12,500,3", 12e-3},
+                               {"conv,{ms} ms", "conv,1,234.5 ms", 1.2345},
+                               {"[{s},*]", "[3.1,5]", 3.1},
+                               {"[{s},*]", "[3,500,700]", 3},
+                               {"took {ms}, done", "took 1,234.5, done", 1.2345},
+                               {"took {ms},", "took 5, then 3", 5e-3}}) {
+    const auto value = number_in(NumberPattern(sample.pattern), sample.line);
+    ASSERT_TRUE(value) << sample.line;
+    EXPECT_DOUBLE_EQ(*value, sample.value) << sample.line;
+  }
+}
+
+TEST(NumberPattern, WhatMayBeTwoNumbersIsNone) {
+  for (const auto& [pattern, line] : {std::pair{"took {s}", "took 3.125,64"},
+                                      {"took {s}", "took 3.125,64 ms"},
+                                      {"took {s}*", "took 3.125,64"},
+                                      {"took {s},", "took 1,234.5, then"},
+                                      {"n {}_*", "n 12_500_x"}}) {
+    const auto found = NumberPattern(pattern).find(line);
+    ASSERT_TRUE(found) << line;
+    EXPECT_TRUE(found->fits && found->is_ambiguous) << line;
+    EXPECT_EQ(found->value, std::nullopt) << line;
+  }
+  EXPECT_EQ(number_in(NumberPattern("took {s}"), "took 0.125,3"), std::nullopt);
+  EXPECT_EQ(number_in(NumberPattern("took {s}"), "took 0.125.375,3"), std::nullopt);
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("took {s}"), "took 12,5"), 12.5);
+  EXPECT_DOUBLE_EQ(*number_in(NumberPattern("took {s}"), "took 1,234.5"), 1234.5);
+}
+
+TEST(NumberPattern, APointMayStandBeforeAnExponent) {
+  const NumberPattern pattern("t {s}");
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "t 1.e-05"), 1e-5);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "t 5.e+03"), 5e3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "t -5.D3"), -5e3);
+  EXPECT_DOUBLE_EQ(*number_in(pattern, "t 5.east"), 5);
+}
+
+/// s of the processor; the least of some, since others may be at work.
+double time_of(const NumberPattern& pattern, const std::string& line) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 5; ++i) {
+    const std::clock_t begin = std::clock();
+    for (int j = 0; j < 4; ++j) static_cast<void>(pattern.find(line));
+    least = std::min(least, static_cast<double>(std::clock() - begin));
+  }
+  return least;
+}
+
+/// Whoever prints such lines shall not keep mprof busy: eight times the length takes eight times as long, and
+/// not 64 or 512 times.
+TEST(NumberPattern, ALongLineTakesNoLongerThanItsLength) {
+  const std::pair<const char*, const char*> hostile[] = {
+      {"*{ms} ms", "a1"}, {"*x*{ms} ms", "x1"}, {"*x{ms} ms", "a1"}, {"{ms} ms", "1 "}, {"*{ms} n", "nan "}};
+  for (const auto& [text, part] : hostile) {
+    const NumberPattern pattern(text);
+    const auto line = [part = std::string(part)](std::size_t length) {
+      std::string all;
+      while (all.size() < length) all += part;
+      return all;
+    };
+    EXPECT_LT(time_of(pattern, line(4096)), 30 * time_of(pattern, line(512)) + CLOCKS_PER_SEC / 1000) << text;
+  }
 }
 
 TEST(NumberPattern, AStarStandsForAnyText) {
