@@ -23,7 +23,8 @@ std::string precision_names() {
   return fmt::format("{}", fmt::join(precisions, ", "));
 }
 
-/// Throws Error(usage) for one that mprof does not know.
+}  // namespace
+
 std::string precision_of(const Arguments& arguments) {
   const std::string precision = arguments.text("precision");
   const std::vector<std::string> known(precisions.begin(), precisions.end());
@@ -31,8 +32,6 @@ std::string precision_of(const Arguments& arguments) {
   throw Error(ExitCode::usage, fmt::format("--precision {}: there is no such precision.{} Use one of {}.",
                                            precision, did_you_mean(precision, known), precision_names()));
 }
-
-}  // namespace
 
 void add_source_options(std::vector<Option>& options) {
   append(options,

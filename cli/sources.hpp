@@ -11,11 +11,14 @@
 
 namespace mprof::cli {
 
-/// Adds --source, --against and --compiler-flags.
+/// Adds --source, --against, --precision and --compiler-flags.
 void add_source_options(std::vector<Option>& options);
 
 /// The options of --compiler-flags, one by one.
 [[nodiscard]] std::vector<std::string> compiler_flags(const Arguments& arguments);
+
+/// --precision; empty: none was given. Throws Error(usage) for one that mprof does not know.
+[[nodiscard]] std::string precision_of(const Arguments& arguments);
 
 /// Throws Error(usage) where an option that needs --source was given without it.
 void require_source(const Arguments& arguments, const std::string& option);

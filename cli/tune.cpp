@@ -65,8 +65,9 @@ std::string why_ended(const Arguments& arguments, const PointSearch& search) {
 /// The options of `mprof run` that choose the variant.
 std::string chosen_by(const Arguments& arguments) {
   const std::string name = shell_quoted(arguments.text("VARIANT"));
-  if (is_source_name(arguments.text("VARIANT"))) return "--source " + name;
   std::string options;
+  if (arguments.given("precision")) options += fmt::format("--precision {} ", arguments.text("precision"));
+  if (is_source_name(arguments.text("VARIANT"))) return options + "--source " + name;
   for (const std::string& source : arguments.texts("source"))
     options += fmt::format("--source {} ", shell_quoted(source));
   return options + "--variant " + name;

@@ -35,10 +35,14 @@ std::vector<PluginSource> load_sources_of(const Arguments& arguments, Sources& s
   if (is_source_name(arguments.text("VARIANT"))) {
     if (arguments.given("source"))
       throw Error(ExitCode::usage, "VARIANT is a source already: leave --source out, or name the variant.");
-    return sources.load({.patterns = {arguments.text("VARIANT")}, .flags = compiler_flags(arguments)});
+    return sources.load({.patterns = {arguments.text("VARIANT")},
+                         .flags = compiler_flags(arguments),
+                         .precision = precision_of(arguments)});
   }
-  require_source(arguments, "compiler-flags");
-  return sources.load({.patterns = arguments.texts("source"), .flags = compiler_flags(arguments)});
+  for (const char* option : {"compiler-flags", "precision"}) require_source(arguments, option);
+  return sources.load({.patterns = arguments.texts("source"),
+                       .flags = compiler_flags(arguments),
+                       .precision = precision_of(arguments)});
 }
 
 }  // namespace

@@ -111,6 +111,20 @@ test("grid, halving and random find the planted best, and what is wrong, crashes
   assert.match(readFileSync(join(folder, "grid/milestone.md"), "utf8"), /a=3,b=2 is best/);
 });
 
+test("the precision that is declared is that of each point, and of the answer", (t) => {
+  const { folder, run } = workshop(t);
+  for (const words of [["valley.cpp"], ["elementwise/valley", "--source", "valley.cpp"]]) {
+    const { code, out, err } = run("tune", ...words, ...quickly, "--set", "a=2,3", "--set", "b=2", "--precision", "fp16", "--out", "fp16", "--overwrite");
+    assert.equal(code, 0, err);
+    assert.match(flat(out), /mprof run --precision fp16 --source valley\.cpp/);
+    assert.deepEqual([...new Set(read_run(join(folder, "fp16")).cases.map((c) => c.parameters.precision))], ["fp16"]);
+    const tuned = run("run", "--precision", "fp16", "--source", "valley.cpp", "--tuned", "tuned.json", "--size", "8", "--iterations", "1", "--quick", "--passes", "timing", "--out", "tuned", "--overwrite");
+    assert.equal(tuned.code, 0, tuned.err);
+  }
+  assert.match(run("tune", "elementwise/cpu_threads", "--precision", "fp16").err, /--precision needs --source/);
+  assert.match(run("tune", "valley.cpp", "--precision", "half").err, /there is no such precision/);
+});
+
 test("--set narrows, --objective chooses, and run --tuned uses what holds", (t) => {
   const { folder, run, entries } = workshop(t);
   const narrow = run("tune", "valley.cpp", ...quickly, "--set", "a=1,2", "--set", "b=3", "--objective", "total_time", "--out", "narrow");
