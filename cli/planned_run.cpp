@@ -195,8 +195,9 @@ void refuse_other_build(const Run& run, const ResultDirectory& directory) {
 
 /// Whether a source may be in a plan without being named: it lies beside a family of the user's own.
 bool came_along(const PluginSource& source, const Plan& plan) {
+  const auto folder_of = [](const PluginSource& one) { return parts_of(one.path).front().parent_path(); };
   return std::ranges::any_of(plan.sources, [&](const PluginSource& other) {
-    return !other.family.empty() && fs::path(other.path).parent_path() == fs::path(source.path).parent_path();
+    return !other.family.empty() && folder_of(other) == folder_of(source);
   });
 }
 
@@ -220,23 +221,35 @@ std::vector<PluginSource> sources_to_run(const Arguments& arguments,
   return left;
 }
 
+/// Whether a source has all of these files, the first one as its first. A single one may be a helper of it.
+bool has_files(const PluginSource& source, const std::vector<fs::path>& files) {
+  const std::vector<fs::path> parts = parts_of(source.path);
+  return (files.size() == 1 || files.front() == parts.front()) &&
+         std::ranges::all_of(files,
+                             [&](const fs::path& file) { return std::ranges::count(parts, file) > 0; });
+}
+
 /// The plan's sources, if --source names them and no others: the record says how they are built.
 std::vector<PluginSource> sources_named(const Arguments& arguments, const Plan& plan) {
   if (!arguments.given("source")) return {};
-  std::vector<std::string> named;
-  for (const fs::path& file : find_sources(arguments.texts("source")).all())
-    named.push_back(fs::absolute(parts_of(file).front()).lexically_normal().string());
-  std::vector<std::string> planned;
-  std::vector<std::string> needed;
-  for (const PluginSource& source : plan.sources) {
-    planned.push_back(parts_of(source.path).front().string());
-    if (!came_along(source, plan)) needed.push_back(planned.back());
+  std::vector<std::vector<fs::path>> named;
+  for (const fs::path& source : find_sources(arguments.texts("source")).all()) {
+    named.push_back(parts_of(source));
+    for (fs::path& file : named.back()) file = fs::absolute(file).lexically_normal();
   }
-  const auto holds_all = [](const std::vector<std::string>& paths, const std::vector<std::string>& of) {
-    return std::ranges::all_of(of, [&](const auto& path) { return std::ranges::count(paths, path) > 0; });
-  };
   const bool is_of_all = !chooses_variants(arguments);
-  if ((!is_of_all || holds_all(planned, named)) && holds_all(named, needed)) return plan.sources;
+  const bool are_planned = std::ranges::all_of(named, [&](const std::vector<fs::path>& files) {
+    return (!is_of_all && files.size() == 1) ||
+           std::ranges::any_of(plan.sources, [&](const auto& source) { return has_files(source, files); });
+  });
+  const bool are_all_named = std::ranges::all_of(plan.sources, [&](const PluginSource& source) {
+    return came_along(source, plan) || std::ranges::any_of(named, [&](const std::vector<fs::path>& files) {
+             return files.front() == parts_of(source.path).front();
+           });
+  });
+  if (are_planned && are_all_named) return plan.sources;
+  std::vector<std::string> planned;
+  for (const PluginSource& source : plan.sources) planned.push_back(source.path);
   throw Error(ExitCode::usage,
               fmt::format("--resume goes on with a run of other sources: {}. Leave --source out, or "
                           "record a new run.",

@@ -107,6 +107,16 @@ test("a folder is a family: run, reported without its sources, compared, merged,
   assert.match(compared.err, /Contents of input family: family\.cpp/);
 });
 
+test("a run is resumed by the source that began it, whatever the baseline beside it took along", (t) => {
+  const plain = `${usual["mine/plain.cpp"]}\nint tool();\nint used = tool();\n`;
+  const { folder, run } = workshop(t, { ...usual, "mine/plain.cpp": plain, "mine/tool.cpp": "int tool() { return 1; }\n", "mine/same.cpp": variant() });
+  assert.equal(run("run", "--source", "mine/same.cpp", ...quick, "--out", "a").code, 0);
+  const paths = read_run(join(folder, "a")).plan.sources.map((s) => s.path);
+  assert.ok(paths.includes(`${join(folder, "mine/plain.cpp")}+${join(folder, "mine/tool.cpp")}`), paths.join(" "));
+  const { code, err } = run("run", "--source", "mine/same.cpp", "--resume", "--rounds", "2", "--out", "a");
+  assert.equal(code, 0, err);
+});
+
 test("variants, axes, baselines and single files are chosen as of a built-in family", (t) => {
   const { folder, run } = workshop(t, { ...usual, "mine/same.cpp": variant(), "mine/third.cpp": variant("", "doubling/same"), "elsewhere/fourth.cpp": variant() });
   const cases = (...args) => {
