@@ -9,6 +9,7 @@
 #include "device/device.hpp"
 #include "model/metric_presets.hpp"
 #include "runner/begin.hpp"
+#include "runner/source/parts.hpp"
 #include "runner/source/sources.hpp"
 
 namespace mprof {
@@ -16,19 +17,21 @@ namespace mprof {
 WatchedSource::WatchedSource(std::string name, WatchRequest request, Registry& registry, Build build,
                              Inputs inputs)
     : name_(std::move(name)),
-      file_(std::filesystem::absolute(name_).lexically_normal()),
       request_(std::move(request)),
       registry_(registry),
       build_(std::move(build)),
       inputs_(std::move(inputs)) {
-  if (find_sources({file_.string()}).folders.empty()) return;
-  throw Error(ExitCode::usage,
-              fmt::format("{}: one variant is watched; name its file in the folder of its family.", name_));
+  const FoundSources found = find_sources({std::filesystem::absolute(name_).lexically_normal().string()});
+  if (found.files.size() != 1)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: one variant is watched; name its file in the folder of its family.", name_));
+  parts_ = parts_of(found.files.front());
+  for (std::filesystem::path& part : parts_) part = std::filesystem::absolute(part).lexically_normal();
 }
 
 Stamp WatchedSource::sources() const {
   Stamp stamp;
-  add_sources(stamp, file_.parent_path());
+  for (const std::filesystem::path& part : parts_) add_sources(stamp, part.parent_path());
   return stamp;
 }
 

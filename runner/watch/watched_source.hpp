@@ -22,7 +22,7 @@ class WatchedSource final : public Watched {
   /// `name`: the source's file, as the user gave it. Throws Error(usage) for what is none, or several.
   WatchedSource(std::string name, WatchRequest request, Registry& registry, Build build, Inputs inputs);
 
-  [[nodiscard]] const std::filesystem::path& file() const override { return file_; }
+  [[nodiscard]] const std::filesystem::path& file() const override { return parts_.front(); }
   [[nodiscard]] Stamp sources() const override;
   [[nodiscard]] Run plan(const WatchContext& context) override;
   void measure(Run& run, ResultDirectory& directory, const WatchContext& context) override;
@@ -32,7 +32,7 @@ class WatchedSource final : public Watched {
   void build();
 
   std::string name_;
-  std::filesystem::path file_;
+  std::vector<std::filesystem::path> parts_;  ///< its files; the first one is the variant
   WatchRequest request_;
   Registry& registry_;
   Build build_;

@@ -10,10 +10,14 @@ import { mprof, read_run, start, temporary, validate_run } from "./support.mjs";
 const quickly = ["--size", "64", "--iterations", "1", "--rounds", "2", "--sampling-time", "0.1"];
 
 /** A folder with a first variant of the CPU in it, and mprof that watches it. */
-function watched(t) {
+function watched(t, { named = "mine.cpp", more = {} } = {}) {
   const folder = temporary(t), options = { cwd: folder, env: { MPROF_CACHE: join(folder, "cache"), CXX: "" } };
   assert.equal(mprof(["new", "variant", "mine.cpp", "--family", "elementwise"], options).code, 0);
-  const watch = start(["watch", "mine.cpp", ...quickly, "--out", "runs"], { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  for (const [name, text] of Object.entries(more)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const watch = start(["watch", named, ...quickly, "--out", "runs"], { ...options, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => watch.kill("SIGKILL"));
   let said = "", errors = "";
   watch.stdout.on("data", (text) => (said += text));
@@ -86,6 +90,19 @@ test("a header beside the source is part of it", async (t) => {
   writeFileSync(join(folder, "part.hpp"), "// something\n");
   assert.match(await answer(4), /^Version 3 of mine\.cpp/m);
   watch.kill("SIGTERM");
+  assert.deepEqual(await once(watch, "exit"), [0, null]);
+});
+
+test("each file of a variant of several is watched", async (t) => {
+  const { folder, watch, source, answer } = watched(t, { named: "mine.cpp+parts/tools.cpp", more: { "parts/tools.cpp": "int tools() { return 1; }\n" } });
+  assert.match(await answer(1), /^Version 1 of mine\.cpp\+parts\/tools\.cpp/m);
+  writeFileSync(join(folder, "parts/tools.cpp"), "int tools() { return no_such_thing; }\n");
+  assert.match(await answer(2), /no_such_thing/);
+  writeFileSync(join(folder, "parts/tools.cpp"), "int tools() { return 2; }\n");
+  assert.match(await answer(3), /^Version 2 of/m);
+  writeFileSync(join(folder, "mine.cpp"), `${source()}// another version\n`);
+  assert.match(await answer(4), /^Version 3 of/m);
+  watch.kill("SIGINT");
   assert.deepEqual(await once(watch, "exit"), [0, null]);
 });
 
