@@ -100,9 +100,15 @@ void ResultDirectory::save_sources(const Run& run) const {
   for (const PluginSource& source : run.plan.sources) {
     const std::vector<fs::path> parts = parts_of(source.path);
     const std::string id = source.family.empty() ? source.variant : source.family + "/family";
-    for (std::size_t i = 1; i < parts.size(); ++i)
-      write_file_below(path_, fs::path("kernels") / fmt::format("{}+{}", id, parts[i].filename().string()),
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      const std::string name = parts[i].filename().string();
+      const bool is_taken = std::any_of(parts.begin() + 1, parts.begin() + static_cast<std::ptrdiff_t>(i),
+                                        [&](const fs::path& part) { return part.filename() == name; });
+      write_file_below(path_,
+                       fs::path("kernels") / (is_taken ? fmt::format("{}+{}-{}", id, i + 1, name)
+                                                       : fmt::format("{}+{}", id, name)),
                        read_file(parts[i]));
+    }
     for (const char* ending : {"", ".md", ".svg"}) {
       const fs::path file =
           *ending == '\0' ? parts.front() : fs::path(parts.front()).replace_extension(ending);

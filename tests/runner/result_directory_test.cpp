@@ -58,6 +58,24 @@ TEST_F(ResultDirectoryTest, SavesARunAndItsCasesApart) {
   EXPECT_FALSE(fs::exists(path / case_file("f/a@8")));
 }
 
+TEST_F(ResultDirectoryTest, KeepsEachFileOfASource) {
+  mprof::Run run = run_of({"f/a"}, 1);
+  const fs::path folder = temporary.path() / "sources";
+  const std::vector<fs::path> parts{folder / "a.cpp", folder / "t.cpp", folder / "one/t.cpp",
+                                    folder / "two/t.cpp"};
+  std::string joined;
+  for (const fs::path& part : parts) {
+    fs::create_directories(part.parent_path());
+    write_file(part, "// " + part.string());
+    joined += (joined.empty() ? "" : "+") + part.string();
+  }
+  run.plan.sources = {{.path = joined, .variant = "f/a"}};
+  ResultDirectory(path, Mode::create).save_sources(run);
+  const char* const kept[] = {"a.cpp", "a+t.cpp", "a+3-t.cpp", "a+4-t.cpp"};
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    EXPECT_EQ(read_file(path / "kernels/f" / kept[i]), "// " + parts[i].string());
+}
+
 TEST_F(ResultDirectoryTest, KeepsWhatACaseHasToTellBeforeItRuns) {
   mprof::Run run = run_of({"f/a", "f/b"}, 1);
   run.cases[0].passes[0] = {.pass = Pass::timing, .status = Status::skipped, .reason = "no such device here"};
