@@ -5,7 +5,6 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
-#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -63,9 +62,56 @@ std::string name_of(const std::string& symbol) {
   return before.substr(begin == std::string::npos ? 0 : begin + 1);
 }
 
-bool defines(const std::string& text, const std::string& name) {
-  const std::regex definition("\\b" + name + R"(\s*\([^;{}()]*\)\s*(const\s*|noexcept\s*)?\{)");
-  return std::regex_search(text, definition);
+// Texts are searched by hand: std::regex calls itself for each character, and files and messages may be long.
+
+constexpr std::string_view blanks = " \t\r\n\v\f";
+
+std::string_view behind_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
+}
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Whether this stands behind a function's name where the function is defined: arguments and a body.
+bool begins_definition(std::string_view text) {
+  text = behind_blanks(text);
+  const std::size_t end = text.starts_with('(') ? text.find_first_of(";{}()", 1) : std::string_view::npos;
+  if (end == std::string_view::npos || text[end] != ')') return false;
+  text = behind_blanks(text.substr(end + 1));
+  for (const std::string_view word : {"const", "noexcept"}) {
+    if (text.starts_with(word)) text = behind_blanks(text.substr(word.size()));
+  }
+  return text.starts_with('{');
+}
+
+bool defines(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if ((at == 0 || !is_of_word(text[at - 1])) && begins_definition(text.substr(at + name.size())))
+      return true;
+  }
+  return false;
+}
+
+/// Nothing, where the file cannot be read.
+std::string text_of(const fs::path& file) {
+  try {
+    return read_file(file);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// The word between two texts; empty where there is none. `after` is none of the word's characters.
+std::string word_between(std::string_view text, std::string_view before, std::string_view after) {
+  for (std::size_t at = text.find(before); at != std::string_view::npos; at = text.find(before, at + 1)) {
+    const std::string_view rest = text.substr(at + before.size());
+    const std::string_view word =
+        rest.substr(0, rest.find_first_of(std::string(blanks) + std::string(after.substr(0, 1))));
+    if (!word.empty() && rest.substr(word.size()).starts_with(after)) return std::string(word);
+  }
+  return {};
 }
 
 bool is_variant(const std::string& text, const Registry& registry) {
@@ -98,11 +144,27 @@ fs::path joined(const std::vector<fs::path>& parts) {
 }
 
 std::optional<std::string> undefined_symbol(std::string_view message) {
-  static const std::regex undefined(R"(undefined (?:symbol: |reference to [`'"]?)([^\s'"`]+(?:\([^)]*\))?))",
-                                    std::regex::icase);
-  std::match_results<std::string_view::const_iterator> found;
-  if (!std::regex_search(message.begin(), message.end(), found, undefined)) return std::nullopt;
-  return demangled(found[1].str());
+  const std::string quotes = "`'\"";
+  for (std::size_t at = message.find("ndefined "); at != std::string_view::npos;
+       at = message.find("ndefined ", at + 1)) {
+    std::string_view rest = message.substr(at + std::string_view("ndefined ").size());
+    const auto skips = [&](std::string_view word) {
+      const bool is_there = rest.starts_with(word);
+      if (is_there) rest.remove_prefix(word.size());
+      return is_there;
+    };
+    if (!skips("symbol: ") && !skips("reference to ")) continue;
+    const bool is_quoted = !rest.empty() && quotes.find(rest.front()) != std::string::npos;
+    if (is_quoted) rest.remove_prefix(1);
+    const auto up_to = [&](const std::string& ends) { return rest.substr(0, rest.find_first_of(ends)); };
+    std::string_view symbol = up_to(is_quoted ? quotes + "\n" : quotes + std::string(blanks));
+    // Arguments have blanks: "multiply(float, float)".
+    if (symbol.find('(') != std::string_view::npos && symbol.find(')') == std::string_view::npos)
+      symbol =
+          rest.substr(0, up_to(")\n").size() + (up_to("\n").find(')') != std::string_view::npos ? 1 : 0));
+    if (!symbol.empty()) return demangled(std::string(symbol));
+  }
+  return std::nullopt;
 }
 
 std::vector<fs::path> definers(const std::string& symbol, const std::vector<fs::path>& parts,
@@ -121,11 +183,8 @@ std::vector<fs::path> definers(const std::string& symbol, const std::vector<fs::
     const bool is_part = std::ranges::any_of(
         parts, [&](const fs::path& part) { return fs::equivalent(part, entry.path(), error); });
     if (is_part) continue;
-    try {
-      const std::string text = read_file(entry.path());
-      if (defines(text, name) && !is_variant(text, registry)) found.push_back(entry.path());
-    } catch (const Error&) {  // a file that cannot be read defines nothing here
-    }
+    const std::string text = text_of(entry.path());
+    if (defines(text, name) && !is_variant(text, registry)) found.push_back(entry.path());
   }
   std::ranges::sort(found);
   return found;
@@ -148,6 +207,13 @@ std::string advice_on_symbol(const std::string& symbol, const std::vector<fs::pa
     return fmt::format("Several files define {}: {}. Name one of them, as in --source '{}+{}'.", symbol,
                        fmt::join(names, ", "), main, names.front());
   }
+  const std::string name = name_of(symbol);
+  const auto other =
+      std::ranges::find_if(parts, [&](const fs::path& part) { return defines(text_of(part), name); });
+  if (symbol.find('(') != std::string::npos && !name.empty() && other != parts.end()) {
+    return fmt::format("{} defines {}, but not as {}: its arguments or its namespace differ.",
+                       other->filename().string(), name, symbol);
+  }
   return fmt::format(
       "No source beside it defines {0}. Name the file that does, as in --source '{1}+FILE', or the library, "
       "as in --compiler-flags '-L FOLDER -lNAME'.",
@@ -155,28 +221,25 @@ std::string advice_on_symbol(const std::string& symbol, const std::vector<fs::pa
 }
 
 std::string advice_on_compiler(std::string_view message) {
-  const std::string text(message);
-  std::smatch found;
-  static const std::regex too_new(R"(gcc versions later than ([0-9]+))");
-  static const std::regex no_architecture(
-      R"(Unsupported gpu architecture '(\w+)'|Value '(\w+)' is not defined for option 'gpu-architecture')");
-  static const std::regex no_header(R"(fatal error: ([^\s:]+): No such file)");
-  if (std::regex_search(text, found, too_new)) {
+  if (const std::string newest = word_between(message, "gcc versions later than ", " "); !newest.empty()) {
     return fmt::format(
         "This nvcc takes g++ up to version {0}: install g++-{0} and add --compiler-flags '-ccbin g++-{0}', "
         "or use a newer CUDA toolkit.",
-        found[1].str());
+        newest);
   }
-  if (std::regex_search(text, found, no_architecture)) {
+  std::string architecture = word_between(message, "Unsupported gpu architecture '", "'");
+  if (architecture.empty())
+    architecture = word_between(message, "Value '", "' is not defined for option 'gpu-architecture'");
+  if (!architecture.empty()) {
     return fmt::format(
         "This nvcc does not know the architecture {}: a newer CUDA toolkit has dropped it, or this one is "
         "too "
         "old for it. Set CUDA_HOME to a toolkit that has it (`nvcc --list-gpu-arch`).",
-        found[1].matched ? found[1].str() : found[2].str());
+        architecture);
   }
-  if (std::regex_search(text, found, no_header)) {
+  if (const std::string header = word_between(message, "fatal error: ", ": No such file"); !header.empty()) {
     return fmt::format("{} is not beside the source: say where it is, with --compiler-flags '-I FOLDER'.",
-                       found[1].str());
+                       header);
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include "runner/source/sources.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -296,6 +297,7 @@ class Loader {
   [[nodiscard]] std::pair<PluginSource, VariantInfo> built_and_described(
       const fs::path& file, const std::optional<SourceFrame>& frame) const {
     std::vector<fs::path> parts = parts_of(file);
+    std::string lacked, why;  // by the files before the last one
     while (true) {
       try {
         PluginSource source = built(joined(parts), request_.flags, frame, context_);
@@ -305,8 +307,9 @@ class Loader {
         const auto symbol = undefined_symbol(error.what());
         if (!symbol || !is_source_name(file)) throw;
         const std::vector<fs::path> found = definers(*symbol, parts, context_.registry);
+        // Where the last file has not helped, nobody asked for it.
+        if (std::exchange(lacked, *symbol) != *symbol) why = error.what();
         if (found.size() != 1) {
-          const std::string why = error.what();
           throw Error(error.code(), fmt::format("{}{}{}", why, why.ends_with('\n') ? "" : "\n",
                                                 advice_on_symbol(*symbol, parts, found)));
         }
@@ -413,14 +416,16 @@ std::vector<PluginSource> load_sources(const SourceRequest& request, const Sourc
     (may_be_helper(file, context.registry) ? helpers : variants).push_back(file);
   Loader loader(request, context);
   for (const FamilyFolder& folder : found.folders) loader.add_folder(folder);
-  const auto add = [&](const std::vector<fs::path>& files) {
-    const std::vector<std::string> names = names_of(files);
-    for (std::size_t i = 0; i < names.size(); ++i) loader.add_file(files[i], names[i]);
+  const auto add_from = [&](std::size_t first) {
+    const std::vector<std::string> names = names_of(variants);
+    for (std::size_t i = first; i < names.size(); ++i) loader.add_file(variants[i], names[i]);
   };
-  add(variants);
-  // What no variant took along must be one itself.
-  std::erase_if(helpers, [&](const fs::path& file) { return loader.has_part(file); });
-  add(helpers);
+  add_from(0);
+  // What no variant took along must be one itself, of another name than those.
+  const std::size_t first = variants.size();
+  std::ranges::copy_if(helpers, std::back_inserter(variants),
+                       [&](const fs::path& file) { return !loader.has_part(file); });
+  if (first < variants.size()) add_from(first);
   return loader.done();
 }
 

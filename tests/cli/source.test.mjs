@@ -485,8 +485,22 @@ test("several sources make one variant: those that are named, and those that hav
   assert.doesNotMatch(run("run", "--source", "op/cpu-new-forward.cc+tools.cpp", ...options, "--out", "kept").err, /building/);
   const more = run("run", "--source", "op/cpu-new-forward.cc", ...options, "--out", "alone", "--resume", "--rounds", "2");
   assert.equal(more.code, 0, more.err);
+  const resumed = (...sources) => run("run", "--source", ...sources, "--out", "glob", "--resume", "--rounds", "2").code;
+  assert.equal(resumed("op/cpu-new-forward.cc", "op/tools.cpp"), 0, "as it was begun");
+  assert.equal(resumed("op/cpu-new-forward.cc+tools.cpp"), 0);
+  mkdirSync(join(folder, "other"));
+  writeFileSync(join(folder, "other/tools.cpp"), split_course["op/tools.cpp"]);
+  for (const other of ["op/cpu-new-forward.cc+other/tools.cpp", "op/tools.cpp"]) assert.equal(resumed(other), 2, other);
   appendFileSync(join(folder, "op/tools.cpp"), "// another\n");
   assert.equal(run("run", "--resume", "--out", "alone", "--rounds", "3").code, 4, "any of its files counts");
+});
+
+test("a file that no variant takes along is a variant of another name", { skip }, (t) => {
+  const { run } = workshop(t, { "a/mine.cpp": variant(), "b/mine.cpp": '#include "body.hpp"\n', "b/body.hpp": variant() });
+  const { code, out, err } = run("list", "--source", "a/mine.cpp", "b/mine.cpp", "--json");
+  assert.equal(code, 0, err);
+  const ids = JSON.parse(out).variants.map((v) => v.id);
+  for (const id of ["elementwise/mine", "elementwise/b"]) assert.ok(ids.includes(id), ids.join(" "));
 });
 
 test("what a source lacks is told with what to add", { skip }, (t) => {
@@ -498,6 +512,14 @@ test("what a source lacks is told with what to add", { skip }, (t) => {
   };
   assert.match(refused("op/cpu-new-forward.cc"), /undefined symbol.*\nNo source beside it defines multiply_add\(float, float, float\)\. Name the file that does, as in --source 'op\/cpu-new-forward\.cc\+FILE'/s);
   assert.match(refused("op/cpu-new-forward.cc+none.cpp"), /--source none\.cpp: there is no such file/);
+  const of_doubles = "double multiply_add(double sum, double a, double b) { return sum + a * b; }\n";
+  for (const [name, where] of [["tools.cpp", "op/tools.cpp"], ["cpu-new-forward.cc", "op/cpu-new-forward.cc"]]) {
+    const { run: again } = workshop(t, { ...split_course, "op/tools.cpp": "", [where]: (where.endsWith(".cc") ? split_course[where] : "") + of_doubles });
+    const { code, err } = again("list", "--source", "op/cpu-new-forward.cc");
+    assert.equal(code, 2, err);
+    assert.ok(err.includes(`${name} defines multiply_add, but not as multiply_add(float, float, float): its arguments or its namespace differ.`), err);
+    assert.ok(!err.includes("cc+"), `nobody named two files: ${err}`);
+  }
   const calls = (text) => split_course["op/cpu-new-forward.cc"].replace("float multiply_add(float sum, float a, float b);", `${text}\nstatic float multiply_add(float s, float a, float b) { return s + a * b + call(); }`);
   for (const [name, option] of [["cublasNone", "-lcublas"], ["cublasLtNone", "-lcublasLt"], ["cudnnNone", "-lcudnn"], ["omp_none", "-fopenmp"], ["cuNone", "-lcuda"]]) {
     const { run: again } = workshop(t, { "a/cpu-new-forward.cc": calls(`extern "C" int ${name}();\nstatic int call() { return ${name}(); }`), "a/cpu-new-forward.h": split_course["op/cpu-new-forward.h"] });
