@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 #include <mprof/launches.hpp>
 
-/// Remembers the first call of CUDA's runtime that failed, of those that students' files make without looking
+/// Remembers the call of CUDA's runtime that failed, of those that students' files make without looking
 /// at what they return. mprof puts it before each source for a GPU, and links with --wrap of these functions.
 namespace mprof::plugin::detail {
 

@@ -40,19 +40,21 @@ inline void tell(const void* kernel) {
   if (launching != nullptr) launching(kernel, name_of);
 }
 
-/// What the runtime was last asked to do, and what it was asked when it first said that something failed.
+/// What the runtime was last asked to do, and what it was asked when it said that something failed. What
+/// fails after another call fails alike is of that one: an error of a kernel is told again and again.
 struct Calls {
-  cudaError_t error = cudaSuccess;  ///< of the call that failed first; cudaSuccess: none did
+  cudaError_t error = cudaSuccess;  ///< of the call that failed; cudaSuccess: none did
   std::string failed{};             ///< that call: "cudaMemcpy (host to device, 4096 bytes)"
   const void* kernel = nullptr;     ///< that was launched last
   dim3 grid{};
   dim3 block{};
 };
 
-inline Calls calls;
+/// Of this thread, as cudaGetLastError() is.
+inline thread_local Calls calls;
 
 inline void remember(cudaError_t result, const char* function, const char* direction, std::size_t bytes) {
-  if (result == cudaSuccess || calls.error != cudaSuccess) return;
+  if (result == cudaSuccess || result == calls.error) return;
   calls.error = result;
   calls.failed = std::string(function) + " (" + direction + std::to_string(bytes) + " bytes)";
 }
@@ -76,7 +78,7 @@ inline cudaError_t launched(cudaError_t result, const void* kernel, dim3 grid, d
   calls.kernel = kernel;
   calls.grid = grid;
   calls.block = block;
-  if (result == cudaSuccess || calls.error != cudaSuccess) return result;
+  if (result == cudaSuccess || result == calls.error) return result;
   calls.error = result;
   calls.failed = "the launch of " + last_kernel();
   return result;

@@ -124,6 +124,12 @@ TEST_F(CourseFile, TellsWhichFunctionAndWhichCallFailed) {
        {Mistake{"cudaMemcpy(*device_k_ptr, host_k,", "cudaMemcpy(*device_k_ptr, nullptr,",
                 "CUDA error in conv_forward_gpu_prolog(): cudaMemcpy (host to device, 784 bytes): invalid "
                 "argument"},
+        Mistake{
+            "const dim3 block(TILE, TILE, 1);",
+            "cudaMemcpy(nullptr, device_x, 4, cudaMemcpyDeviceToHost);  // handled\n  cudaGetLastError();\n"
+            "  const dim3 block(64, 64, 1);",
+            "CUDA error in conv_forward_gpu(): the launch of kernel_of_the_stub (grid 4 x 100 x 2, block "
+            "64 x 64 x 1): invalid configuration argument"},
         Mistake{"const dim3 block(TILE, TILE, 1);", "const dim3 block(64, 64, 1);",
                 "CUDA error in conv_forward_gpu(): the launch of kernel_of_the_stub (grid 4 x 100 x 2, block "
                 "64 x 64 x 1): invalid configuration argument"},
