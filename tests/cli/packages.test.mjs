@@ -3,7 +3,7 @@
 // images on one, the wheel by somebody who is not root. All then measure and report.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
@@ -118,6 +118,21 @@ test("the images are built of the .deb, and mprof measures in them", { skip: no_
   for (const name of [/libcupti\.so\.\d+ /, /libnvperf_host\.so /]) assert.match(libraries, name);
   assert.ok(cuda.config.Env.includes("NVIDIA_DRIVER_CAPABILITIES=compute,utility"));
   assert.match(cuda.enter("doctor"), /CUPTI/);
+});
+
+test("an image for GPUs is not made without NVIDIA's licence of what it passes on", { skip: !works("which", "dpkg-deb") && "needs dpkg-deb" }, (t) => {
+  const folder = temporary(t), root = join(folder, "cuda"), at = (...names) => join(folder, ...names);
+  for (const place of [at("cuda", "bin"), at("cuda", "extras", "CUPTI", "lib64"), at("deb", "DEBIAN"), at("deb", "lib"), at("dist")])
+    mkdirSync(place, { recursive: true });
+  writeFileSync(at("cuda", "bin", "nvcc"), `#!/bin/sh\necho '#$ TOP=${root}' >&2\n`, { mode: 0o755 });
+  writeFileSync(at("cuda", "extras", "CUPTI", "lib64", "libcupti.so.12"), "");
+  writeFileSync(at("deb", "lib", "libmprof_trace.so"), "");
+  writeFileSync(at("deb", "DEBIAN", "control"), "Package: mprof\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescription: none\n");
+  output_of("dpkg-deb", ["--build", at("deb"), at("dist", "mprof_1_all.deb")]);
+  const env = { ...process.env, MPROF_DIST: at("dist"), CUDA_HOME: root, PATH: `${at("cuda", "bin")}:${process.env.PATH}` };
+  const { status, stderr } = spawnSync(join(source, "scripts", "package"), ["image", "cuda"], { encoding: "utf8", env });
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /NVIDIA's licence of CUPTI is not below/);
 });
 
 // --- The wheel ---
