@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "model/trace/steps.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
-#include "report/analysis/program/steps.hpp"
 #include "report/analysis/standing/time_budget.hpp"
 
 /// What the owner of a program asks first: how long a step takes, where it goes, what bounds it, and which

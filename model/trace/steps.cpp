@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/analysis/program/steps.hpp"
+#include "model/trace/steps.hpp"
 
 #include <algorithm>
 #include <array>
