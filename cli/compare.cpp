@@ -35,6 +35,7 @@ struct ComparedSide {
   std::size_t directories = 0;
   std::map<std::string, std::string> runs{};  ///< the names of its runs, and of what was merged to them, by
                                               ///< their stamps
+  ProgramPictures programs{};
 };
 
 ComparedSide read_side(const std::vector<std::string>& directories) {
@@ -43,6 +44,7 @@ ComparedSide read_side(const std::vector<std::string>& directories) {
   require_one_origin(runs, directories);
   ComparedSide side{.run = {}, .name = format::list(directories), .directories = directories.size()};
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    side.programs.merge(program_pictures(runs[i], directories[i]));  // of a case in several, the first one's
     side.runs.emplace(run_stamp(runs[i]), directories[i]);
     for (const RunPart& part : runs[i].parts)
       side.runs.emplace(run_stamp(part), fmt::format("A part of {}", directories[i]));
@@ -74,7 +76,9 @@ Comparison compared(const Arguments& arguments, CompareOptions options) {
   refuse_on_both_sides(a, b);
   options.name_a = alone ? options.pairing.of : a.name;
   options.name_b = alone ? options.pairing.with : b.name;
-  return compare(a.run, alone ? a.run : b.run, options);
+  Comparison comparison = compare(a.run, alone ? a.run : b.run, options);
+  add_program_changes(comparison, a.programs, alone ? a.programs : b.programs);
+  return comparison;
 }
 
 /// Behind what other steps of a CI job have written there.
@@ -110,7 +114,8 @@ int compare_runs(const Arguments& arguments) {
 
 int compare_with_baseline(const Run& baseline, const std::string& name, const std::string& candidate) {
   const Run after = read_run(candidate);
-  const Comparison comparison = compare(baseline, after, {.name_a = name, .name_b = candidate});
+  Comparison comparison = compare(baseline, after, {.name_a = name, .name_b = candidate});
+  add_program_changes(comparison, program_pictures(baseline, name), program_pictures(after, candidate));
   print_readable(render_comparison(comparison, "text", {.width = terminal_width()}));
   return static_cast<int>(comparison.failed() ? ExitCode::regression : ExitCode::success);
 }

@@ -125,6 +125,12 @@ constexpr std::array of_trace{
     Metric{"launch_time", "Time of a launch", Unit::second, Better::lower, Combine::never,
            "How long each launch of the kernel ran; of a program and of an imported profile, at most 1000 of "
            "them, evenly chosen."},
+    Metric{
+        "step_time", "Step time", Unit::second, Better::lower, Combine::never,
+        "How long each step of a program took in the traced execution, without those in which it warmed up; "
+        "of many, at most 1000 of them, evenly chosen. docs/how-it-works/programs.md says what a step is."},
+    Metric{"step_gpu_share", "GPU in kernels in steps", Unit::ratio, Better::higher, Combine::never,
+           "Share of the time of these steps in which a kernel ran (trace)."},
     Metric{"kernel_instances", "Kernel instances", Unit::count, Better::neither, Combine::sum,
            "How often one kernel ran in the op's trace."},
     Metric{"concurrent_streams", "Concurrent streams", Unit::count, Better::neither, Combine::max,

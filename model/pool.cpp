@@ -30,6 +30,15 @@ void add_timing(PassResult& all, PassResult more) {
   all.reason = reason;
 }
 
+/// Of traces one is kept; but how long steps took in each of them says how executions differ.
+void add_trace(PassResult& all, PassResult more) {
+  for (Measurement& row : more.measurements) {
+    const auto known = std::ranges::find(all.measurements, row.metric, &Measurement::metric);
+    if (row.metric == "step_time" && known != all.measurements.end() && have_like_steps(*known, row))
+      add_steps(*known, std::move(row));
+  }
+}
+
 void add_pass(std::vector<PassResult>& passes, PassResult more) {
   const auto same = std::ranges::find(passes, more.pass, &PassResult::pass);
   if (same == passes.end()) {
@@ -38,6 +47,8 @@ void add_pass(std::vector<PassResult>& passes, PassResult more) {
     return;
   } else if (was_run(*same) && more.pass == Pass::timing) {
     add_timing(*same, std::move(more));
+  } else if (same->status == Status::ok && more.status == Status::ok && more.pass == Pass::trace) {
+    add_trace(*same, std::move(more));
   } else if (!was_run(*same) || (same->status != Status::ok && more.status == Status::ok)) {
     *same = std::move(more);
   }

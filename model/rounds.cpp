@@ -138,6 +138,18 @@ void add_rounds(PassResult& pass, PassResult more) {
   for (Measurement& row : more.measurements) add_samples(pass.measurements, std::move(row), before, added);
 }
 
+bool have_like_steps(const Measurement& a, const Measurement& b) {
+  return std::ranges::any_of(
+      a.step, [&](const std::string& name) { return std::ranges::find(b.step, name) != b.step.end(); });
+}
+
+void add_steps(Measurement& row, Measurement more) {
+  complete_counts(row, std::max<std::size_t>(row.rounds.size(), 1));
+  complete_counts(more, std::max<std::size_t>(more.rounds.size(), 1));
+  row.rounds.insert(row.rounds.end(), more.rounds.begin(), more.rounds.end());
+  row.samples.insert(row.samples.end(), more.samples.begin(), more.samples.end());
+}
+
 std::vector<std::span<const double>> samples_by_round(const Measurement& measurement) {
   const std::span<const double> all(measurement.samples);
   if (measurement.rounds.empty()) return {all};

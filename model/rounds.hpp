@@ -24,6 +24,13 @@ void add_round(PassResult& pass, PassResult round);
 /// stays as it is.
 void add_rounds(PassResult& pass, PassResult more);
 
+/// Whether two rows of `step_time` are of steps that can be compared: they share a range, or begin with one
+/// kernel.
+[[nodiscard]] bool have_like_steps(const Measurement& a, const Measurement& b);
+
+/// The steps of another traced execution as one more round.
+void add_steps(Measurement& row, Measurement more);
+
 /// The samples of each round.
 [[nodiscard]] std::vector<std::span<const double>> samples_by_round(const Measurement& measurement);
 

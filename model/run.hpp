@@ -150,6 +150,9 @@ struct Measurement {
   std::size_t gpu = 0;
   /// Of an op time: it holds the op's copies, as the group time shows. derive()'s, and in no file.
   bool holds_copies = false;
+  /// Of a step_time: the names of the ranges that make a step, or of the kernel with which it begins.
+  /// derive()'s, and in no file.
+  std::vector<std::string> step{};
   bool operator==(const Measurement&) const = default;
 };
 

@@ -66,6 +66,7 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
     if (variant != nullptr && (variant->is_imported() || variant->is_program())) {
       for (Measurement& row : launch_times(trace, index->second, subject.ops)) rows.push_back(std::move(row));
+      for (Measurement& row : step_times(trace, index->second)) rows.push_back(std::move(row));
     }
     put(traced->measurements, std::move(rows));
   }
@@ -117,7 +118,6 @@ void derive(Run& run, const std::filesystem::path& directory) {
 
 std::optional<trace::Trace> derive_and_keep_trace(Run& run, const std::filesystem::path& directory,
                                                   const trace::Parts& parts) {
-  derive_variation(run);
   derive_whole_launches(run);
   derive_speed_of_light(run);
   derive_copies(run);
@@ -140,6 +140,7 @@ std::optional<trace::Trace> derive_and_keep_trace(Run& run, const std::filesyste
     trace::leave_out_pauses(*trace);
     if (!parts.allocations) trace->allocations = {};
   }
+  derive_variation(run);
   derive_suspicion(run);
   return trace;
 }

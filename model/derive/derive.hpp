@@ -10,6 +10,9 @@
 
 namespace mprof {
 
+/// What is assumed of GPU times in two executions that nothing held alike: their standard deviation.
+inline constexpr double assumed_between_profiles = 0.05;
+
 /// Adds to a run that was read what follows from what was stored: the modelled Speed-of-Light, and all that
 /// trace.sqlite says of the cases whose trace pass is ok. So it can be corrected for runs that were recorded
 /// long ago, and is the same for all.
@@ -30,10 +33,10 @@ void derive(Run& run, const std::filesystem::path& directory);
                                                                 const std::filesystem::path& directory,
                                                                 const trace::Parts& parts);
 
-/// The part of derive() that needs no trace: by what clock each time of the timing passes was taken, and how
-/// much it varies from one process to the next (Measurement::between), from the medians of its rounds and
-/// moderated by what all times of that clock say together; of a run of one round that is assumed. What
-/// disturbed it, and what its samples show in the order in which they were taken.
+/// The part of derive() that needs no trace: by what clock each time of the timing passes, and each step
+/// time, was taken, and how much it varies from one process to the next (Measurement::between), from the
+/// medians of its rounds and moderated by what all times of that clock say together; of a run of one round
+/// that is assumed. What disturbed it, and what its samples show in the order in which they were taken.
 void derive_variation(Run& run);
 
 /// Whether the work of an op was held back until all of it was queued, as far as a timing pass tells; else

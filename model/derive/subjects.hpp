@@ -42,6 +42,10 @@ struct OpKernel {
 [[nodiscard]] std::vector<Measurement> launch_times(const trace::Trace& trace, trace::CaseIndex index,
                                                     std::span<const OpInfo> ops);
 
+/// How long each steady step of a program took in a trace, and in which share of them a kernel ran: rows of
+/// `step_time` and `step_gpu_share`; nothing where it has none.
+[[nodiscard]] std::vector<Measurement> step_times(const trace::Trace& trace, trace::CaseIndex index);
+
 /// What the samples of a time show in the order in which they were taken, each round by itself: steps
 /// (Pettitt's test), neighbours that are alike, samples beyond Tukey's outer fences. Only what exceeds 1 % of
 /// the time by a GPU's clock, 3 % by the host's.

@@ -40,7 +40,8 @@ ClockSource clock_of(std::string_view metric, std::string_view op, const PassRes
     if (metric == of_op)
       return device == "cpu" || !was_held(pass, op) ? ClockSource::host : ClockSource::device;
   }
-  for (const std::string_view of_host : {"group_time", "total_time", "user_time", "system_time"}) {
+  for (const std::string_view of_host :
+       {"group_time", "total_time", "user_time", "system_time", "step_time"}) {
     if (metric == of_host) return ClockSource::host;
   }
   return ClockSource::none;
@@ -91,6 +92,7 @@ struct Timed {
   std::size_t gpu = 0;
   std::vector<double> logs{};  ///< of the rounds' medians
   Variance own{};
+  bool is_imported = false;
 };
 
 bool all_positive(const std::vector<double>& values) {
@@ -120,16 +122,19 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
     if (variant == nullptr) continue;
     const std::size_t gpu = variant->device == "cpu" ? 0 : number_of(parts.gpu_uuids(subject.id));
     for (PassResult& pass : subject.passes) {
-      if (pass.pass != Pass::timing) continue;
+      if (pass.pass != Pass::timing && pass.pass != Pass::trace) continue;
       const SmClock sm_clock = sm_clock_of(pass, parts.environment(subject.id));
       for (Measurement& row : pass.measurements) {
+        // Of what was traced a program's steps alone are times of the program.
+        if (pass.pass == Pass::trace && row.metric != "step_time") continue;
         ClockSource clock = clock_of(row.metric, row.op, pass, variant->device);
         // By which one a program took its times is not known: the less steady one.
         if (clock != ClockSource::none && row.source == Source::printed) clock = ClockSource::host;
         const std::vector<double> medians = round_medians(row);
         if (clock == ClockSource::none || medians.empty() || !all_positive(medians)) continue;
-        times[clock].push_back({&row, &pass, clock == ClockSource::device ? sm_clock : SmClock{}, gpu,
-                                logs_of(medians), variance_of_logs(medians)});
+        const bool on_gpu = clock == ClockSource::device || row.metric == "step_time";
+        times[clock].push_back({&row, &pass, on_gpu ? sm_clock : SmClock{}, gpu, logs_of(medians),
+                                variance_of_logs(medians), variant->is_imported()});
       }
     }
   }
@@ -196,6 +201,19 @@ Variance split_common(std::vector<Timed>& times) {
   return {std::max(0.0, (between - within) / count), dof};
 }
 
+/// What is assumed of a program's step: while kernels run, it varies as times of the GPU do, and else as
+/// those of the host.
+VariancePrior assumed_of_steps(const Timed& time, const Run& run) {
+  const auto& rows = time.pass->measurements;
+  const auto row = std::ranges::find(rows, "step_gpu_share", &Measurement::metric);
+  const double share = row == rows.end() || row->samples.empty() ? 0 : row->samples.front();
+  const double on_gpu =
+      time.is_imported ? assumed_between_profiles : assumed_deviation(ClockSource::device, true);
+  const double on_host = assumed_deviation(ClockSource::host, is_beside_gpu(run));
+  const double variance = std::pow(share * on_gpu, 2) + std::pow((1 - share) * on_host, 2);
+  return {variance, 4, infinite};
+}
+
 }  // namespace
 
 bool was_held(const PassResult& pass, std::string_view op) {
@@ -216,10 +234,12 @@ void derive_variation(Run& run) {
       time.row->clock = clock;
       time.row->sm_clock = time.sm_clock;
       time.row->gpu = time.gpu;
-      time.row->common = common;
+      // A program's start is in the other times of the host, and in no step.
+      const bool is_step = time.row->metric == "step_time";
+      time.row->common = is_step ? Variance{} : common;
       time.row->disturbed = disturbance_of(*time.pass, clock);
       if (is_telling(time.row->metric)) time.row->series = series_notes(*time.row);
-      time.row->between = moderated(time.own, prior);
+      time.row->between = moderated(time.own, is_step ? assumed_of_steps(time, run) : prior);
       if (time.own.dof == 0) time.row->between.value += variance_of_median(time.row->samples);
     }
   }

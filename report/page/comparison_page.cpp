@@ -27,12 +27,22 @@ std::string html_of(const Comparison& comparison, json view, const Templates& te
   return render_html(templates, "compare", view);
 }
 
-/// Breaks whatever is longer than a line of a terminal.
-void lay_out_text(json& view, std::size_t width) {
-  for (json& table : view["tables"]) {
+void lay_out_tables(json& tables, std::size_t width) {
+  for (json& table : tables) {
     table["text"] = text_table(table, width);
     for (json& note : table["notes"])
       note["text"] = format::wrapped(note["text"].get<std::string>(), width, 4);  // "[a] "
+  }
+}
+
+/// Breaks whatever is longer than a line of a terminal.
+void lay_out_text(json& view, std::size_t width) {
+  lay_out_tables(view["tables"], width);
+  for (json& program : view["programs"]) {
+    lay_out_tables(program["tables"], width);
+    for (json& line : program["lines"])
+      line["text"] = format::wrapped(
+          fmt::format("{}: {}", line["lead"].get<std::string>(), line["text"].get<std::string>()), width, 4);
   }
   for (json& change : view["changes"]) change["text"] = change_text(change, width);
   for (const char* list : {"unlike", "notes"}) {

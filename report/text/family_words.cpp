@@ -184,6 +184,7 @@ std::string Words::timed(std::string_view op) const {
 }
 
 std::string time_name(const Words& words, std::string_view metric, std::string_view op) {
+  if (metric == "step_time") return "step";
   if (op.empty()) return "total";
   const std::string name = format::one_line(op);
   if (metric == "op_time") return name;

@@ -73,7 +73,7 @@ class Words {
 };
 
 /// What a row says of a time: its op, "second"; by its group "second (stage time)", or without a noun "second
-/// (with its copies)"; of the whole case "total".
+/// (with its copies)"; of the whole case "total", of a program's steps "step".
 [[nodiscard]] std::string time_name(const Words& words, std::string_view metric, std::string_view op);
 
 /// "an element", "a map".

@@ -36,6 +36,7 @@ std::string case_label(const Comparison& comparison, const CaseComparison& c) {
 
 std::string time_label(const Comparison& comparison, const CaseComparison& c, const TimeComparison& time) {
   const Words& words = words_of(comparison, c);
+  if (time.metric == "step_time") return named_time(words, time);
   if (time.op.empty()) return words.time("total_time");
   if (is_traced(time)) return format::elide(compared_time(words, time), longest_chart_label);
   const std::string op = format::elide(format::one_line(time.op), longest_chart_label);

@@ -125,6 +125,7 @@ ordered_json case_json(const Words& words, const CaseComparison& c) {
                       {"regressions", rows_json(c.regressions, [&](const Regression& regression) {
                          return regression_text(words, c, regression);
                        })}};
+  if (c.program) row["program"] = program_change_json(*c.program);
   if (!c.figures.empty()) row["figures"] = rows_json(c.figures, figure_json);
   return row;
 }

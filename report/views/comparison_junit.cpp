@@ -111,7 +111,7 @@ TestCase test_of(const Comparison& comparison, const CaseComparison& c) {
     test.failures.push_back(regression_text(words, c, failure));
   for (const TimeComparison& time : c.times) {
     test.details.push_back(time_text(words, time));
-    if (time.op.empty() && time.b) test.seconds = time.b->median;
+    if (time.metric == "total_time" && time.b) test.seconds = time.b->median;
     if (comparison.is_beyond_threshold(time))
       test.undecided.push_back("undecided: " + undecided_text(words, time));
   }

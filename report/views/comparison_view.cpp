@@ -37,6 +37,13 @@ Cell verdict_cell(const TimeComparison& time) {
                                 : say(speed_up.reason, of_runs));
 }
 
+Cell compared_value(const TimeComparison& time, const Value& value) {
+  Cell cell = Cell::value(value);
+  if (time.metric == "step_time" && value && value->rounds == 1 && value->disturbed.empty())
+    cell.note = one_traced_execution();
+  return cell;
+}
+
 Cell more_rounds_cell(const SpeedUp& speed_up) {
   if (!speed_up.more_rounds) return Cell::dash();
   return Cell::figure(fmt::format("+{}", *speed_up.more_rounds)).valued(*speed_up.more_rounds);
@@ -64,8 +71,8 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
                         : Cell::missing(time.speed_up.absent);
       std::vector<Cell> cells{Cell::words(compared_name(*c)),
                               Cell::words(time_name(comparison, *c, time)),
-                              Cell::value(time.a),
-                              Cell::value(time.b),
+                              compared_value(time, time.a),
+                              compared_value(time, time.b),
                               change,
                               factor,
                               verdict_cell(time)};
@@ -378,6 +385,7 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
   const auto changed = static_cast<std::size_t>(
       std::ranges::count_if(shown, [](const CaseComparison* c) { return !c->ops.empty(); }));
   const json changes = changes_view(comparison, std::min(changed, scope.most_told));
+  const json programs = program_changes_view(comparison, scope.least == Importance::unchanged);
   return {
       {"title", fmt::format("{} against {}", format::one_line(comparison.b.name),
                             format::one_line(comparison.a.name))},
@@ -406,6 +414,8 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
       {"more", more_sentence(wanted - shown.size())},
       {"changes", changes},
       {"has_changes", !changes.empty()},
+      {"programs", programs},
+      {"has_programs", !programs.empty()},
       {"untold", untold_sentence(changes.size(), changed)},
       {"only_in_a", strings(comparison.only_in_a)},
       {"only_in_b", strings(comparison.only_in_b)},

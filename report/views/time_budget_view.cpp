@@ -14,6 +14,7 @@
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/table.hpp"
+#include "report/wording/time_budget.hpp"
 #include "report/wording/why.hpp"
 
 /// The time budget: a stack of 100 % for each case, and the same in a table.
@@ -23,29 +24,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double seconds_in_ns = 1e-9;
-
-/// In the order of BudgetPart.
-constexpr std::array<std::string_view, budget_parts> part_names{
-    "kernels",          "kernels and copies", "copies in",      "copies out",
-    "copies both ways", "other GPU work",     "idle: tracing",  "idle: waits",
-    "idle: allocation", "idle: CUDA calls",   "idle: OS calls", "idle: host code",
-};
-
-/// The same where no table says that it is about the GPU.
-constexpr std::array<std::string_view, budget_parts> part_phrases{
-    "kernels alone",
-    "kernels beside copies",
-    "copies in",
-    "copies out",
-    "copies both ways at once",
-    "other work of the GPU",
-    "the cost of tracing",
-    "the GPU idle while the host waited",
-    "the GPU idle while the host allocated or freed memory",
-    "the GPU idle while the host was in CUDA calls",
-    "the GPU idle while the host was in calls of the operating system",
-    "the GPU idle while the host ran its own code",
-};
 
 double in_seconds(std::int64_t ns) {
   return static_cast<double>(ns) * seconds_in_ns;
@@ -69,10 +47,6 @@ std::vector<BudgetPart> parts_of(const BudgetComparison& comparison) {
     if (there) parts.push_back(part);
   }
   return parts;
-}
-
-std::string name_of(BudgetPart part) {
-  return std::string(part_names.at(static_cast<std::size_t>(part)));
 }
 
 // --- Sentences
@@ -257,8 +231,9 @@ json budget_chart(const FamilyResult& family, const BudgetComparison& comparison
       const TimeBudget& budget = *comparison.cases[row].budget;
       if (budget.of(part) > 0) points.push_back(budget_point(row, budget, part));
     }
-    series.push_back(
-        {{"name", name_of(part)}, {"place", static_cast<std::size_t>(part)}, {"points", std::move(points)}});
+    series.push_back({{"name", part_name(part)},
+                      {"place", static_cast<std::size_t>(part)},
+                      {"points", std::move(points)}});
   }
   const ChartText text{"Where the time goes " + family.words.at(comparison.problem),
                        "One traced execution of each, all of it 100 %. All bars are equally long, whatever "
@@ -293,7 +268,7 @@ json budget_table(const FamilyResult& family, const BudgetComparison& comparison
   for (const CaseBudget& one : comparison.cases)
     table.numbers(budgeted_name(one), Unit::second).numbers("Share of " + budgeted_name(one));
   for (const BudgetPart part : parts_of(comparison)) {
-    std::vector<Cell> cells{Cell::words(format::sentence_case(name_of(part)))};
+    std::vector<Cell> cells{Cell::words(format::sentence_case(std::string(part_name(part))))};
     for (const CaseBudget& one : comparison.cases) {
       cells.push_back(budget_time_cell(one.budget->of(part)));
       cells.push_back(budget_share_cell(one.budget->share(part)));
@@ -318,8 +293,7 @@ std::vector<std::string> largest_parts(const TimeBudget& budget, std::size_t mos
   std::vector<std::string> parts;
   for (const BudgetPart part : order) {
     if (parts.size() == most || budget.of(part) == 0) break;
-    parts.push_back(fmt::format("{} {}", part_phrases.at(static_cast<std::size_t>(part)),
-                                format::percent(budget.share(part))));
+    parts.push_back(fmt::format("{} {}", part_phrase(part), format::percent(budget.share(part))));
     if (part != BudgetPart::idle_host || budget.host_outside_ops == 0) continue;
     const std::string all = format::percent(budget.share(part));
     const std::string outside =
@@ -335,7 +309,7 @@ std::string idle_causes(const std::array<std::int64_t, budget_parts>& parts, std
   for (std::size_t i = 0; i < budget_parts; ++i) {
     const auto part = static_cast<BudgetPart>(i);
     if (is_idle(part) && parts.at(i) > 0)
-      causes.emplace_back(-parts.at(i), name_of(part).substr(lead.size()));
+      causes.emplace_back(-parts.at(i), std::string(part_name(part).substr(lead.size())));
   }
   std::ranges::sort(causes);
   std::vector<std::string> texts;

@@ -49,6 +49,11 @@ struct Page {
 /// program_parts.hpp }; false for a family that is not one program with a trace.
 [[nodiscard]] nlohmann::json program_view(const FamilyResult& family, const PageContext& page);
 
+/// Programs of a comparison that were traced on both sides, a step beside a step: [{ name, rest, tables,
+/// lines: [{ lead, text }] }]. `all`: also what hardly differs.
+[[nodiscard]] nlohmann::json program_changes_view(const Comparison& comparison, bool all);
+[[nodiscard]] nlohmann::ordered_json program_change_json(const ProgramChange& change);
+
 /// Everything about one family, its variants and charts included; of one that is shown as a program without
 /// what is of variants alone.
 [[nodiscard]] nlohmann::json family_view(const FamilyResult& family, PageContext page, bool is_program);

@@ -18,7 +18,13 @@ std::string compared_time(const Words& words, const TimeComparison& time) {
 }
 
 std::string named_time(const Words& words, const TimeComparison& time) {
+  if (time.metric == "step_time") return "step time";
   return time.op.empty() ? "total time" : compared_time(words, time);
+}
+
+std::string_view one_traced_execution() {
+  return "one traced execution: by how much the next one will differ is assumed, by the share of a step in "
+         "which kernels run. Several runs on a side measure it";
 }
 
 std::string unlike_text(const Unlike& unlike) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/analysis/judgement/compare.hpp"
 
@@ -13,6 +14,9 @@ namespace mprof {
 
 /// In a sentence: "second", "second (stage time)", "total time".
 [[nodiscard]] std::string named_time(const Words& words, const TimeComparison& time);
+
+/// What must be said beside a step time that was taken in one traced execution.
+[[nodiscard]] std::string_view one_traced_execution();
 
 /// "CPU cores: 64 in A, 16 in B (host times)"
 [[nodiscard]] std::string unlike_text(const Unlike& unlike);

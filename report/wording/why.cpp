@@ -36,6 +36,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {no_verified_time, "no case gave a verified time"},
     {no_such_op, "the case has no such op"},
     {no_such_op_in_run, "the case has no such op in this run"},
+    {other_steps, "its steps are found by other ranges or kernels than those of the newest run"},
     {not_in_run, "not in this run"},
     {total_time_of_zero, "the total time is 0"},
     {time_of_zero, "a time of 0 has no ratio to another"},

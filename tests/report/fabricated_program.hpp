@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/trace/steps.hpp"
 #include "report/analysis/program/picture.hpp"
-#include "report/analysis/program/steps.hpp"
 #include "tests/report/fabricated_trace.hpp"
 
 namespace mprof::test {

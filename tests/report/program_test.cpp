@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "model/trace/steps.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/picture.hpp"
 #include "tests/report/fabricated_program.hpp"

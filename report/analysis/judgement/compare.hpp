@@ -15,6 +15,7 @@
 #include "report/analysis/judgement/op_changes.hpp"
 #include "report/analysis/judgement/pairing.hpp"
 #include "report/analysis/judgement/traced_times.hpp"
+#include "report/analysis/program/program_change.hpp"
 #include "report/text/family_words.hpp"
 
 namespace mprof {
@@ -37,8 +38,8 @@ struct CompareOptions {
 
 /// One time of a case on both sides.
 struct TimeComparison {
-  std::string metric;      ///< op_time, group_time or total_time; gpu_time or launch_time of traces
-  std::string op;          ///< empty: the whole case
+  std::string metric;  ///< op_time, group_time, total_time or step_time; gpu_time or launch_time of traces
+  std::string op;      ///< empty: the whole case
   bool is_beside = false;  ///< the grouped time of an op whose op time is compared as well
   Value a;
   Value b;
@@ -99,9 +100,10 @@ struct CaseComparison {
   std::vector<TimeComparison> times;         ///< empty unless both sides are ok: a wrong result has no speed
   std::vector<QualityComparison> qualities;  ///< those that A's family has
   std::vector<VerificationComparison> verifications;
-  std::vector<OpChange> ops;            ///< of a case with a time that changed
-  std::vector<TracedFigure> figures;    ///< of a case that is compared by traces (traced_times.hpp)
-  std::vector<Regression> regressions;  ///< what became worse
+  std::vector<OpChange> ops;               ///< of a case with a time that changed
+  std::vector<TracedFigure> figures;       ///< of a case that is compared by traces (traced_times.hpp)
+  std::optional<ProgramChange> program{};  ///< of a program that was traced on both sides
+  std::vector<Regression> regressions;     ///< what became worse
   Importance importance = Importance::unchanged;
 };
 

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "model/case_file.hpp"
+#include "model/derive/derive.hpp"
+#include "model/rounds.hpp"
 #include "report/analysis/judgement/compare.hpp"
 #include "report/analysis/judgement/pairing.hpp"
 #include "report/analysis/judgement/verification.hpp"
@@ -32,8 +34,12 @@ TimeComparison time_of(const Case& a, const Case& b, std::string_view metric, co
 std::vector<TimeComparison> times_of(const Case& a, const Case& b) {
   std::vector<TimeComparison> times;
   for (const OpInfo& op : a.ops) {
-    const std::string_view metric = comparable_time(a, b, op.name);
+    std::string_view metric = comparable_time(a, b, op.name);
     times.push_back(time_of(a, b, metric, op.name));
+    if (!times.back().a && !times.back().b && metric == "op_time") {
+      metric = "group_time";  // a range of a program has no other
+      times.back() = time_of(a, b, metric, op.name);
+    }
     if (metric == "group_time" || !(holds_copies(a, op.name) || holds_copies(b, op.name))) continue;
     times.push_back(time_of(a, b, "group_time", op.name));
     times.back().is_beside = true;
@@ -41,6 +47,14 @@ std::vector<TimeComparison> times_of(const Case& a, const Case& b) {
   times.push_back(time_of(a, b, "total_time", ""));
   std::erase_if(times, [](const TimeComparison& time) { return !time.a && !time.b; });
   return times;
+}
+
+/// Where the steps of both were found, and are the same ones.
+void add_step_time(std::vector<TimeComparison>& times, const Case& a, const Case& b) {
+  const Measurement* const before = find_measurement(a, "step_time");
+  const Measurement* const after = find_measurement(b, "step_time");
+  if (before != nullptr && after != nullptr && have_like_steps(*before, *after))
+    times.insert(times.begin(), time_of(a, b, "step_time", ""));
 }
 
 bool is_broken(Status status) {
@@ -133,6 +147,7 @@ CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) 
     const bool by_traces = are_compared_by_traces(a, b);
     result.times = by_traces ? traced_times(a, b) : times_of(a, b);
     if (by_traces) result.figures = traced_figures(a, b);
+    add_step_time(result.times, a, b);
   }
   result.verifications = verifications_of(a, b);
   if (family != nullptr) {
@@ -206,6 +221,11 @@ std::vector<std::string> apply_conditions(Comparison& comparison, const std::vec
   return untouching;
 }
 
+bool is_of_one_execution(const TimeComparison& time) {
+  const bool is_step = time.metric == "step_time" && time.a && time.b;
+  return is_traced(time) || (is_step && time.a->rounds == 1 && time.b->rounds == 1);
+}
+
 /// All times of all cases, together, but for those that are incomparable.
 void judge_times(std::vector<CaseComparison>& cases, const Thresholds& thresholds, Apart apart) {
   std::vector<TimePair> pairs;
@@ -226,8 +246,8 @@ void judge_times(std::vector<CaseComparison>& cases, const Thresholds& threshold
                                 {},
                                 {time.a ? time.b.absent : time.a.absent}};
       if (time.speed_up) time.ratio = time.b->median / time.a->median;
-      if (is_traced(time) && time.speed_up && time.speed_up.verdict == Verdict::inconclusive) {
-        time.speed_up.more_rounds.reset();  // a profile has none
+      if (is_of_one_execution(time) && time.speed_up && time.speed_up.verdict == Verdict::inconclusive) {
+        time.speed_up.more_rounds.reset();  // a trace has none
         time.speed_up.reason = Because::one_execution_each;
       }
     }
@@ -403,6 +423,22 @@ void note_defaults(std::vector<std::string>& notes, const CasePair& pair) {
   }
 }
 
+/// "program/train: steps are found by forward and backward in A, by epoch in B, so that their times are not
+/// compared"
+void note_other_steps(std::vector<std::string>& notes, const CasePair& pair) {
+  const Measurement* const before = find_measurement(*pair.a, "step_time");
+  const Measurement* const after = find_measurement(*pair.b, "step_time");
+  if (before == nullptr || after == nullptr || have_like_steps(*before, *after)) return;
+  const auto text = [](const Measurement& steps) {
+    std::vector<std::string> names;
+    for (const std::string& name : steps.step) names.push_back(format::short_id(name));
+    return format::list(names);
+  };
+  notes.push_back(
+      fmt::format("{}: steps are found by {} in A, by {} in B, so that their times are not compared",
+                  format::one_line(pair.a->id), text(*before), text(*after)));
+}
+
 /// A program that was given other arguments does other work.
 void note_commands(std::vector<std::string>& notes, const CasePair& pair, const Run& a, const Run& b) {
   const VariantInfo* const before = find_variant(a, pair.a->key.variant);
@@ -450,7 +486,7 @@ MeanRatio Comparison::mean_of_ops() const {
 }
 
 MeanRatio Comparison::mean_of_totals() const {
-  return mean_ratio(cases, [](const TimeComparison& time) { return time.op.empty(); });
+  return mean_ratio(cases, [](const TimeComparison& time) { return time.metric == "total_time"; });
 }
 
 std::vector<const CaseComparison*> Comparison::by_importance() const {
@@ -559,6 +595,7 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
     by_traces = by_traces || are_compared_by_traces(*pair.a, *pair.b);
     comparison.cases.push_back(compared(*pair.a, *pair.b, find_family(a, family_of(pair.a->key.variant))));
     note_choices(comparison.notes, pair);
+    note_other_steps(comparison.notes, pair);
     note_defaults(comparison.notes, pair);
     note_commands(comparison.notes, pair, a, b);
   }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/derive/derive.hpp"
 #include "model/statistics/median.hpp"
 #include "report/analysis/judgement/compare.hpp"
 

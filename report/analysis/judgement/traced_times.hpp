@@ -24,9 +24,6 @@ struct TracedFigure {
   [[nodiscard]] bool differs() const;
 };
 
-/// What mprof assumes of GPU times in two executions that nothing held alike: their standard deviation.
-inline constexpr double assumed_between_profiles = 0.05;
-
 [[nodiscard]] bool are_compared_by_traces(const Case& a, const Case& b);
 
 /// Of each op that both have: its GPU time, and how long each launch of its longest kernels ran, by the trace

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/rounds.hpp"
 #include "report/text/format.hpp"
 #include "system/error.hpp"
 #include "system/glob.hpp"
@@ -38,10 +39,17 @@ RecordedCase recorded_case(const Case& c) {
     return recorded;
   }
   for (const OpInfo& op : c.ops) {
-    recorded.times.push_back({op.name, value_of(c, "op_time", op.name), value_of(c, "group_time", op.name),
-                              comparable_time(c, op.name) == "group_time", holds_copies(c, op.name)});
+    const Value time = value_of(c, "op_time", op.name), grouped = value_of(c, "group_time", op.name);
+    // A range of a program has no other time.
+    const bool is_by_group = comparable_time(c, op.name) == "group_time" || (!time && grouped);
+    recorded.times.push_back({op.name, time, grouped, is_by_group, holds_copies(c, op.name)});
   }
-  recorded.times.push_back({"", value_of(c, "total_time"), {}, false, false});
+  RecordedTime& whole = recorded.times.emplace_back();
+  whole.time = value_of(c, "total_time");
+  if (const Measurement* const steps = find_measurement(c, "step_time")) {
+    whole.step_time = value_of(c, "step_time");
+    whole.steps.step = steps->step;
+  }
   return recorded;
 }
 
@@ -139,18 +147,38 @@ const RecordedTime* time_in(const RecordedCase* c, const std::string& op) {
   return found == c->times.end() ? nullptr : &*found;
 }
 
-Value value_in(const RecordedCase* c, const std::string& op, bool by_group) {
+/// The newest run's steps are those that are followed.
+const Measurement* followed_steps(const CaseInRuns& in_runs) {
+  for (auto c = in_runs.rbegin(); c != in_runs.rend(); ++c) {
+    const RecordedTime* const time = time_in(*c, "");
+    if (time != nullptr && time->step_time) return &time->steps;
+  }
+  return nullptr;
+}
+
+const Value& value_of(const RecordedTime& time, std::string_view metric, const Measurement* steps) {
+  static const Value other_steps = absent_value(Because::other_steps);
+  static const Value none = absent_value(Because::not_recorded);
+  if (metric == "group_time") return time.group_time;
+  if (metric != "step_time") return time.time;
+  if (time.steps.step.empty() || steps == nullptr) return none;
+  return have_like_steps(time.steps, *steps) ? time.step_time : other_steps;
+}
+
+Value value_in(const RecordedCase* c, const std::string& op, std::string_view metric,
+               const Measurement* steps) {
   if (c == nullptr) return absent_value(Because::not_in_run);
   if (!c->trouble.empty()) return absent_value(c->trouble);
   const RecordedTime* time = time_in(c, op);
   if (time == nullptr) return absent_value(Because::no_such_op_in_run);
-  const Value& value = by_group ? time->group_time : time->time;
+  const Value& value = value_of(*time, metric, steps);
   return value && !(value->median > 0) ? absent_value(Because::time_of_zero) : value;
 }
 
 /// The times of an op, or of the whole case, that are followed: as compare() has them.
 std::vector<std::string> metrics_of(const CaseInRuns& in_runs, const std::string& op) {
-  if (op.empty()) return {"total_time"};
+  if (op.empty() && followed_steps(in_runs) == nullptr) return {"total_time"};
+  if (op.empty()) return {"total_time", "step_time"};
   const auto in_any = [&](bool RecordedTime::*what) {
     return std::ranges::any_of(in_runs, [&](const RecordedCase* c) {
       const RecordedTime* time = time_in(c, op);
@@ -165,8 +193,9 @@ std::vector<std::string> metrics_of(const CaseInRuns& in_runs, const std::string
 HistorySeries series_of(const CaseInRuns& in_runs, const std::string& metric, const std::string& op,
                         const std::vector<std::size_t>& runs) {
   HistorySeries series{.metric = metric, .op = op, .points = {}, .changes = {}, .overall = {}};
+  const Measurement* const steps = followed_steps(in_runs);
   for (std::size_t i = 0; i < runs.size(); ++i)
-    series.points.push_back({runs[i], value_in(in_runs[i], op, metric == "group_time")});
+    series.points.push_back({runs[i], value_in(in_runs[i], op, metric, steps)});
   return series;
 }
 

@@ -28,6 +28,8 @@ struct RecordedTime {
   Value group_time;           ///< of an op
   bool is_by_group = false;   ///< whether the op time of this run says little: see comparable_time()
   bool holds_copies = false;  ///< whether the group time says more than the op time
+  Value step_time{};          ///< of the whole case, where its steps were found
+  Measurement steps{};        ///< what these are, without samples
 };
 
 /// A case in one run.
@@ -74,8 +76,8 @@ struct HistoryChange {
 
 /// One time of a case over the runs of a machine; at least two runs have it.
 struct HistorySeries {
-  std::string metric;  ///< total_time; op_time, and group_time beside it where that says more; or group_time
-                       ///< alone as soon as one run's op time says little
+  std::string metric;  ///< total_time, and step_time; op_time, and group_time beside it where that says more;
+                       ///< or group_time alone as soon as one run's op time says little
   std::string op;      ///< empty: the whole case
   std::vector<HistoryPoint> points;    ///< one for each run of the machine
   std::vector<HistoryChange> changes;  ///< faster and slower, ascending

@@ -34,6 +34,7 @@ class Kernels {
  public:
   Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window) {
     std::unordered_map<trace::NameIndex, Function*> by_name;
+    std::map<std::string_view, RangeTime> ranges;
     for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
       if (!lies_in(row.time, window)) continue;
       const trace::NameIndex name = trace.kernels.shared(row).name;
@@ -44,6 +45,9 @@ class Kernels {
       }
       function->told.time += row.time.length();
       ++function->told.launches;
+      RangeTime& range = ranges[trace.places[row.place].op];
+      range.time += row.time.length();
+      ++range.launches;
     }
     std::map<KernelKind, KindTime> kinds;
     for (const auto& [key, function] : functions_) {
@@ -54,9 +58,15 @@ class Kernels {
     }
     for (const auto& [kind, time] : kinds) kinds_.push_back(time);
     std::ranges::stable_sort(kinds_, std::ranges::greater{}, &KindTime::time);
+    for (auto& [name, time] : ranges) {
+      time.name = name;
+      if (ranges.size() > 1) ranges_.push_back(time);
+    }
+    std::ranges::stable_sort(ranges_, std::ranges::greater{}, &RangeTime::time);
   }
 
   [[nodiscard]] std::vector<KindTime> kinds() const { return kinds_; }
+  [[nodiscard]] std::vector<RangeTime> ranges() const { return ranges_; }
   /// The longest first.
   [[nodiscard]] std::vector<FunctionTime> functions() const {
     std::vector<FunctionTime> all;
@@ -81,6 +91,7 @@ class Kernels {
 
   std::map<std::pair<std::string, KernelKind>, Function> functions_;
   std::vector<KindTime> kinds_;
+  std::vector<RangeTime> ranges_;
 };
 
 /// s, of the launch that was counted; 0 where that was not read.
@@ -179,17 +190,13 @@ double ProgramPicture::share_of_kernels(std::int64_t time) const {
   return kernel_time > 0 ? static_cast<double>(time) / static_cast<double>(kernel_time) : 0;
 }
 
-std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
-                                         const Evidence& evidence) {
-  if (!result.ok()) return std::nullopt;
-  const CaseBudget all = budget_of(result, evidence);
-  if (!all.budget) return std::nullopt;
-  const trace::Trace& trace = *evidence.profile;
-  const auto found = std::ranges::find(trace.cases, result.id, &trace::CaseInfo::id);
-  const auto index = static_cast<trace::CaseIndex>(found - trace.cases.begin());
-  ProgramPicture picture{
-      .result = &result, .index = index, .steps = steps_of(trace, index), .budget = *all.budget};
-  picture.whole = found->window;
+namespace {
+
+/// `all`: the budget of the whole case.
+std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::CaseIndex index,
+                                           TimeBudget all) {
+  ProgramPicture picture{.index = index, .steps = steps_of(trace, index), .budget = std::move(all)};
+  picture.whole = trace.cases.at(index).window;
   picture.first_call = first_call_of(trace, index, picture.whole.end);
   picture.told = {picture.first_call, picture.whole.end};
   if (picture.steps) {
@@ -208,9 +215,7 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   }
   if (picture.launches == 0) return std::nullopt;
   picture.functions = kernels.functions();
-  add_counted(family, result, picture.functions);
-  const auto memory = std::ranges::find(family.gpu_memory, &result, &GpuMemory::result);
-  if (memory != family.gpu_memory.end()) picture.memory = &*memory;
+  picture.ranges = kernels.ranges();
   const IntervalSet idle = IntervalSet({picture.told}) - moments_with_work(trace, index, picture.told);
   picture.waits = waits_of(trace, index, picture.told, idle);
   const Bounding most = bounding(picture.budget, idle);
@@ -219,6 +224,29 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   if (most.bound != ProgramBound::kernels && most.time < picture.budget.window)
     picture.gain =
         static_cast<double>(picture.budget.window) / static_cast<double>(picture.budget.window - most.time);
+  return picture;
+}
+
+}  // namespace
+
+std::optional<ProgramPicture> traced_picture(const trace::Trace& trace, trace::CaseIndex index) {
+  std::optional<TimeBudget> all = time_budget(trace, index);
+  return all ? picture_with(trace, index, *std::move(all)) : std::nullopt;
+}
+
+std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
+                                         const Evidence& evidence) {
+  if (!result.ok()) return std::nullopt;
+  const CaseBudget all = budget_of(result, evidence);
+  if (!all.budget) return std::nullopt;
+  const trace::Trace& trace = *evidence.profile;
+  const auto found = std::ranges::find(trace.cases, result.id, &trace::CaseInfo::id);
+  auto picture = picture_with(trace, static_cast<trace::CaseIndex>(found - trace.cases.begin()), *all.budget);
+  if (!picture) return std::nullopt;
+  picture->result = &result;
+  add_counted(family, result, picture->functions);
+  const auto memory = std::ranges::find(family.gpu_memory, &result, &GpuMemory::result);
+  if (memory != family.gpu_memory.end()) picture->memory = &*memory;
   return picture;
 }
 

@@ -41,6 +41,13 @@ struct WaitTime {
   std::uint64_t count = 0;
 };
 
+/// The kernels of an op of the program: of a range, or of no range.
+struct RangeTime {
+  std::string name;
+  std::int64_t time = 0;  ///< ns, of its kernels, one after the other
+  std::uint64_t launches = 0;
+};
+
 enum class ProgramBound : std::uint8_t {
   kernels,     ///< the GPU computes nearly all the time
   copies,      ///< it copies, and does not compute meanwhile
@@ -62,6 +69,7 @@ struct ProgramPicture {
   std::int64_t first_call = 0;            ///< when it first called CUDA
   std::vector<KindTime> kinds{};          ///< in `told`, the longest first
   std::vector<FunctionTime> functions{};  ///< likewise
+  std::vector<RangeTime> ranges{};        ///< likewise; empty of a program with one op
   std::int64_t kernel_time = 0;           ///< ns, of all kernels in `told`, one after the other
   std::uint64_t launches = 0;             ///< of kernels, in `told`
   std::vector<WaitTime> waits{};          ///< the longest first
@@ -73,6 +81,9 @@ struct ProgramPicture {
 
   [[nodiscard]] double share_of_kernels(std::int64_t time) const;
 };
+
+/// What the trace alone says: without `result`, `memory` and counters. nullopt where it has no kernel.
+[[nodiscard]] std::optional<ProgramPicture> traced_picture(const trace::Trace& trace, trace::CaseIndex index);
 
 /// nullopt where the program was not traced, did not end as it should, or did nothing on a GPU.
 [[nodiscard]] std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "model/trace/steps.hpp"
 #include "model/trace/trace.hpp"
-#include "report/analysis/program/steps.hpp"
 
 /// The NVTX ranges of the steady steps as a tree, with what the GPU did for each of them.
 namespace mprof {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "report/wording/time_budget.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace mprof {
+namespace {
+
+/// In the order of BudgetPart.
+constexpr std::array<std::string_view, budget_parts> part_names{
+    "kernels",          "kernels and copies", "copies in",      "copies out",
+    "copies both ways", "other GPU work",     "idle: tracing",  "idle: waits",
+    "idle: allocation", "idle: CUDA calls",   "idle: OS calls", "idle: host code",
+};
+
+constexpr std::array<std::string_view, budget_parts> part_phrases{
+    "kernels alone",
+    "kernels beside copies",
+    "copies in",
+    "copies out",
+    "copies both ways at once",
+    "other work of the GPU",
+    "the cost of tracing",
+    "the GPU idle while the host waited",
+    "the GPU idle while the host allocated or freed memory",
+    "the GPU idle while the host was in CUDA calls",
+    "the GPU idle while the host was in calls of the operating system",
+    "the GPU idle while the host ran its own code",
+};
+
+}  // namespace
+
+std::string_view part_name(BudgetPart part) {
+  return part_names.at(static_cast<std::size_t>(part));
+}
+
+std::string_view part_phrase(BudgetPart part) {
+  return part_phrases.at(static_cast<std::size_t>(part));
+}
+
+}  // namespace mprof
