@@ -63,7 +63,7 @@ std::string html_of(const Page& page, const Templates& templates) {
   for (const auto& [chart, drawn_on] : page.charts) {
     if (drawn_on != DrawnOn::paper) charts.push_back(chart);
   }
-  add_page_parts(view, templates, charts, {"code", "tables", "timeline", "report"});
+  add_page_parts(view, templates, charts, {"code", "tables", "timeline", "step", "report"});
   view["prism_js"] = prism(templates);
   return render_html(templates, "milestone", view);
 }

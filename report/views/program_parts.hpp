@@ -13,4 +13,8 @@ namespace mprof {
 /// share, percent, elsewhere, unfolds, open, closes: [] }], remarks: [text], table }; false without ranges.
 [[nodiscard]] nlohmann::json range_tree_view(const ProgramPicture& picture, const PageContext& page);
 
+/// A step of median length: { id, title, svg, alt, file, data, legend: [{ class, name }], remarks: [text],
+/// still_remarks: [text] }; false without steps.
+[[nodiscard]] nlohmann::json drawn_step_view(const ProgramPicture& picture, const PageContext& page);
+
 }  // namespace mprof

@@ -117,7 +117,8 @@ json program_view(const FamilyResult& family, const PageContext& page) {
   return {{"cards", cards_of(*picture)},
           {"lines", std::move(lines)},
           {"table", functions_table(*picture, page).view()},
-          {"ranges", range_tree_view(*picture, page)}};
+          {"ranges", range_tree_view(*picture, page)},
+          {"drawn", drawn_step_view(*picture, page)}};
 }
 
 }  // namespace mprof

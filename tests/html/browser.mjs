@@ -124,9 +124,10 @@ export const charts = page => page.evaluate(() => {
   });
 });
 
-export const serious_findings = async page => {
+/// Of the whole page, or of what a selector names.
+export const serious_findings = async (page, what = 'html') => {
   await page.evaluate(axe);
-  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const result = await page.evaluate(part => window.axe.run(part, { resultTypes: ['violations'] }), what);
   return result.violations.filter(finding => ['serious', 'critical'].includes(finding.impact))
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };

@@ -228,7 +228,7 @@ std::string plain_spaces(std::string text) {
   return text;
 }
 
-std::string said(const Reason& reason, const Situation& s) {
+std::string said_of(const Reason& reason, const Situation& s) {
   return plain_spaces(sentence_of(reason, Words(run_of(s).families.front(), {})));
 }
 
@@ -681,7 +681,7 @@ TEST_P(ExplanationRules, FireInTheirSituationWithTheirNumbers) {
   const std::vector<Reason> reasons = all_reasons(explanation_of(s));
   const Reason* reason = find(reasons, s.rule);
   ASSERT_NE(reason, nullptr);
-  EXPECT_EQ(said(*reason, s), s.sentence);
+  EXPECT_EQ(said_of(*reason, s), s.sentence);
 }
 
 TEST_P(ExplanationRules, DoNotFireTheOtherWayRound) {
@@ -892,7 +892,7 @@ TEST(ExplanationParts, ABottleneckIsCalledByThePartThatIsBusy) {
   const Reason* moved = find(explanation.context, "compute_to_memory_bound");
   ASSERT_NE(moved, nullptr);
   EXPECT_EQ(
-      said(*moved, {}),
+      said_of(*moved, {}),
       "The bottleneck moved from compute (issue slots) 75 % to L1/TEX 98 %, DRAM 6 %: memory throughput "
       "56.6 → 98.0 %, SM throughput 75.0 → 84.0 %.");
 }

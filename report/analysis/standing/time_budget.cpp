@@ -2,6 +2,7 @@
 #include "report/analysis/standing/time_budget.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -9,7 +10,6 @@
 #include <span>
 #include <utility>
 
-#include "model/trace/interval_set.hpp"
 #include "model/trace/launches.hpp"
 
 namespace mprof {
@@ -208,16 +208,21 @@ double copied_within(const BudgetRows& rows, const Window& execution) {
   return copied;
 }
 
-/// What kept the host while a GPU was idle. Returns what it was in calls of the operating system for, and
-/// what was its own code.
-std::pair<IntervalSet, IntervalSet> share_idle(Sharing& sharing, const BudgetRows& rows,
-                                               const SystemCalls& system) {
-  sharing.give(BudgetPart::idle_tracing, moments_of(rows.overheads));
-  sharing.give(BudgetPart::idle_waiting, rows.host_waits());
-  sharing.give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
-  sharing.give(BudgetPart::idle_calls, moments_of(rows.calls));
-  IntervalSet in_system = sharing.give(BudgetPart::idle_system, system.moments());
-  return {std::move(in_system), sharing.give_rest(BudgetPart::idle_host)};
+using MomentsOfParts = std::array<IntervalSet, budget_parts>;
+
+/// What kept the host while a GPU was idle.
+MomentsOfParts share_idle(Sharing& sharing, const BudgetRows& rows, const SystemCalls& system) {
+  MomentsOfParts shared;
+  const auto give = [&](BudgetPart part, const IntervalSet& moments) {
+    shared.at(static_cast<std::size_t>(part)) = sharing.give(part, moments);
+  };
+  give(BudgetPart::idle_tracing, moments_of(rows.overheads));
+  give(BudgetPart::idle_waiting, rows.host_waits());
+  give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
+  give(BudgetPart::idle_calls, moments_of(rows.calls));
+  give(BudgetPart::idle_system, system.moments());
+  shared.at(static_cast<std::size_t>(BudgetPart::idle_host)) = sharing.give_rest(BudgetPart::idle_host);
+  return shared;
 }
 
 std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& window,
@@ -259,7 +264,9 @@ TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
   sharing.give(BudgetPart::copies_out, out);
   sharing.give(BudgetPart::other_work, transfers);
   const SystemCalls system(rows);
-  const auto [in_system, on_host] = share_idle(sharing, rows, system);
+  const MomentsOfParts idle = share_idle(sharing, rows, system);
+  const IntervalSet& in_system = idle.at(static_cast<std::size_t>(BudgetPart::idle_system));
+  const IntervalSet& on_host = idle.at(static_cast<std::size_t>(BudgetPart::idle_host));
   TimeBudget budget = sharing.budget();
   if (const IntervalSet stages = rows.stages(); !stages.empty())
     budget.host_outside_ops = (on_host - stages).length();
@@ -376,6 +383,14 @@ std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::C
   const trace::Counts& counts = trace.cases.at(index).counts;
   budget.lacking = counts.dropped + counts.zero_time + counts.reversed + counts.overlapping;
   return budget;
+}
+
+std::array<IntervalSet, budget_parts> idle_moments(const trace::Trace& trace, trace::CaseIndex index,
+                                                   const trace::Interval& part) {
+  const BudgetRows rows(trace, index);
+  const IntervalSet busy = moments_of(rows.kernels) | moments_of(rows.graphs) | moments_of(rows.transfers);
+  Sharing sharing(IntervalSet({part}) - moments_of(rows.pauses) - busy);
+  return share_idle(sharing, rows, SystemCalls(rows));
 }
 
 CaseBudget budget_of(const CaseResult& result, const Evidence& evidence) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/trace/interval_set.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/evidence.hpp"
 
@@ -92,6 +93,12 @@ struct TimeBudget {
 /// Of a part of what was traced of a case; nullopt where that is empty.
 [[nodiscard]] std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::CaseIndex index,
                                                            const trace::Interval& part);
+
+/// When in a part of what was traced no GPU had anything to do, by the cause: what time_budget_within() adds
+/// up. Nothing for the parts in which one worked.
+[[nodiscard]] std::array<trace::IntervalSet, budget_parts> idle_moments(const trace::Trace& trace,
+                                                                        trace::CaseIndex index,
+                                                                        const trace::Interval& part);
 
 /// The budget of a case, or the reason why it has none.
 struct CaseBudget {
