@@ -17,4 +17,8 @@ namespace mprof {
 /// still_remarks: [text] }; false without steps.
 [[nodiscard]] nlohmann::json drawn_step_view(const ProgramPicture& picture, const PageContext& page);
 
+/// How long each steady step took: { chart, slow: [text: what a slow one has more of], more }; false without
+/// steps.
+[[nodiscard]] nlohmann::json pace_view(const ProgramPicture& picture, const PageContext& page);
+
 }  // namespace mprof

@@ -118,7 +118,8 @@ json program_view(const FamilyResult& family, const PageContext& page) {
           {"lines", std::move(lines)},
           {"table", functions_table(*picture, page).view()},
           {"ranges", range_tree_view(*picture, page)},
-          {"drawn", drawn_step_view(*picture, page)}};
+          {"drawn", drawn_step_view(*picture, page)},
+          {"pace", pace_view(*picture, page)}};
 }
 
 }  // namespace mprof

@@ -9,6 +9,7 @@
 
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/picture.hpp"
+#include "report/wording/slow_steps.hpp"
 #include "tests/report/fabricated_program.hpp"
 
 namespace mprof {
@@ -137,6 +138,56 @@ TEST(ProgramSteps, ThatAreSlowAreTold) {
   const auto steps = program.steps();
   ASSERT_TRUE(steps);
   EXPECT_EQ(steps->slow(), std::vector<std::size_t>{7});
+}
+
+/// The slow one of twelve steps: `slowly` happens in it.
+template <class Do>
+std::vector<SlowStep> slow_steps_with(const Do& slowly) {
+  Program program;
+  for (int step = 0; step < 12; ++step)
+    program.range("step", [&] {
+      if (step == 7) slowly(program);
+      program.launch("gemm", 1000);
+      program.wait();
+    });
+  const auto steps = program.steps();
+  EXPECT_TRUE(steps);
+  return slow_steps_of(program.made.trace, 0, *steps, 5);
+}
+
+TEST(ProgramSlowSteps, AreToldByWhatTheyHaveMoreOf) {
+  const auto host = slow_steps_with([](Program& program) { program.compute(5000); });
+  ASSERT_EQ(host.size(), 1U);
+  EXPECT_EQ(slow_step_text(host[0]),
+            "Step 8 took 6.006\u00a0µs, 5.000\u00a0µs more than the median. It has more idle time while the "
+            "host ran "
+            "its own code (+5.000\u00a0µs).");
+  const auto kernels = slow_steps_with([](Program& program) {
+    for (int i = 0; i < 4; ++i) program.launch("sort", 1000);
+  });
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(
+      slow_step_text(kernels[0]),
+      "Step 8 took 5.006\u00a0µs, 4.000\u00a0µs more than the median. It has more time in which kernels ran "
+      "(+4.000\u00a0µs). It has 4 more launches than the median.");
+  const auto allocation = slow_steps_with([](Program& program) {
+    program.made.call("cudaMalloc", {program.host, program.host + 3000});
+    program.host += 3000;
+  });
+  ASSERT_EQ(allocation.size(), 1U);
+  EXPECT_NE(slow_step_text(allocation[0]).find("idle time while memory was allocated or freed (+3.000"),
+            std::string::npos);
+}
+
+TEST(ProgramSlowSteps, HaveNoCauseWithoutEvidence) {
+  SlowStep slow{.step = 3, .pace = 2000, .more = 1000};
+  slow.more_idle.fill(100);
+  EXPECT_EQ(slow_step_text(slow),
+            "Step 4 took 2.000\u00a0µs, 1.000\u00a0µs more than the median. No part of it stands out.");
+}
+
+TEST(ProgramSlowSteps, AreNoneOfAnEvenPace) {
+  EXPECT_TRUE(slow_steps_with([](Program&) {}).empty());
 }
 
 // --- What bounds it
