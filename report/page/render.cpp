@@ -33,7 +33,11 @@ mustache::data to_data(const json& value) {
   }
   if (value.is_array()) {
     mustache::data list{mustache::data::type::list};
-    for (const json& element : value) list.push_back(to_data(element));
+    // Its push_back() copies all that an element holds, and so would each list around it.
+    auto& elements =
+        const_cast<mustache::list&>(list.list_value());  // NOLINT(*-const-cast): not a const list
+    elements.reserve(value.size());
+    for (const json& element : value) elements.push_back(to_data(element));
     return list;
   }
   if (value.is_string() && !value.get_ref<const std::string&>().empty()) return value.get<std::string>();
@@ -71,11 +75,10 @@ void add_partials(const Templates& templates, std::string_view text, std::string
 }
 
 std::string render(const Templates& templates, const std::string& file, std::string_view extension,
-                   const json& view, const Escape& escape) {
+                   mustache::data data, const Escape& escape) {
   const std::string text = templates.load(file);
   mustache::mustache compiled(text);
   compiled.set_custom_escape(escape);
-  mustache::data data = to_data(view);
   add_partials(templates, text, extension, data);
   std::string result = compiled.is_valid() ? compiled.render(data) : std::string();
   if (!compiled.is_valid()) {
@@ -118,18 +121,20 @@ std::string Templates::load(std::string_view name) const {
                           directory_.empty() ? "a directory of yours" : directory_.string()));
 }
 
-std::string render_html(const Templates& templates, std::string_view name, const json& view) {
-  return render(templates, fmt::format("{}.html.mustache", name), "html.mustache", view,
+std::string render_html(const Templates& templates, std::string_view name, json view) {
+  mustache::data data = to_data(view);
+  view = nullptr;
+  return render(templates, fmt::format("{}.html.mustache", name), "html.mustache", std::move(data),
                 mustache::html_escape<std::string>);
 }
 
 std::string render_markdown(const Templates& templates, std::string_view name, const json& view) {
-  return markdown::align_tables(format::plain_text(squeezed(
-      render(templates, fmt::format("{}.md.mustache", name), "md.mustache", view, markdown::escape))));
+  return markdown::align_tables(format::plain_text(squeezed(render(
+      templates, fmt::format("{}.md.mustache", name), "md.mustache", to_data(view), markdown::escape))));
 }
 
 std::string render_text(const Templates& templates, std::string_view name, const json& view) {
-  return squeezed(render(templates, fmt::format("{}.text.mustache", name), "text.mustache", view,
+  return squeezed(render(templates, fmt::format("{}.text.mustache", name), "text.mustache", to_data(view),
                          [](const std::string& text) { return text; }));
 }
 
