@@ -28,6 +28,7 @@ using Window = trace::Interval;
 template <class Row, class Keep>
 IntervalSet moments_of(std::span<const Row> rows, const Keep& keep) {
   std::vector<Window> times;
+  times.reserve(rows.size());
   for (const Row& row : rows) {
     if (keep(row)) times.push_back(row.time);
   }
@@ -126,15 +127,17 @@ class Sharing {
  public:
   explicit Sharing(IntervalSet moments) : rest_(std::move(moments)) {}
 
-  /// Returns what the part got.
-  IntervalSet give(BudgetPart part, const IntervalSet& moments) {
-    IntervalSet given = rest_ & moments;
-    budget_.parts.at(static_cast<std::size_t>(part)) = given.length();
+  void give(BudgetPart part, const IntervalSet& moments) {
+    const std::int64_t before = rest_.length();
     rest_ = rest_ - moments;
-    return given;
+    budget_.parts.at(static_cast<std::size_t>(part)) = before - rest_.length();
   }
-  /// What is left.
-  IntervalSet give_rest(BudgetPart part) { return give(part, IntervalSet(rest_)); }
+  /// Returns what is left.
+  IntervalSet give_rest(BudgetPart part) {
+    budget_.parts.at(static_cast<std::size_t>(part)) = rest_.length();
+    return std::exchange(rest_, IntervalSet());
+  }
+  [[nodiscard]] const IntervalSet& rest() const { return rest_; }
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
 
  private:
@@ -210,11 +213,15 @@ double copied_within(const BudgetRows& rows, const Window& execution) {
 
 using MomentsOfParts = std::array<IntervalSet, budget_parts>;
 
-/// What kept the host while a GPU was idle.
-MomentsOfParts share_idle(Sharing& sharing, const BudgetRows& rows, const SystemCalls& system) {
+/// What kept the host while a GPU was idle. Returns the moments of its own code, and of the parts that are
+/// `wanted`.
+MomentsOfParts share_idle(Sharing& sharing, const BudgetRows& rows, const SystemCalls& system,
+                          std::span<const BudgetPart> wanted) {
   MomentsOfParts shared;
   const auto give = [&](BudgetPart part, const IntervalSet& moments) {
-    shared.at(static_cast<std::size_t>(part)) = sharing.give(part, moments);
+    if (std::ranges::find(wanted, part) != wanted.end())
+      shared.at(static_cast<std::size_t>(part)) = sharing.rest() & moments;
+    sharing.give(part, moments);
   };
   give(BudgetPart::idle_tracing, moments_of(rows.overheads));
   give(BudgetPart::idle_waiting, rows.host_waits());
@@ -245,26 +252,29 @@ std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& 
         (moments_of(rows.kernels, kernel_here) | moments_of(rows.graphs, here)) & window;
     const IntervalSet copies = (moments_of(rows.transfers, here) & window) - kernels;
     Sharing sharing(window - kernels - copies);
-    share_idle(sharing, rows, system);
+    static_cast<void>(share_idle(sharing, rows, system, {}));
     shares.push_back({gpu, kernels.length(), copies.length(), sharing.budget().parts});
   }
   return shares;
 }
 
 TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
-  const IntervalSet kernels = moments_of(rows.kernels) | moments_of(rows.graphs);
   const IntervalSet transfers = moments_of(rows.transfers);
   const IntervalSet in = moments_of(rows.transfers, goes_in);
   const IntervalSet out = moments_of(rows.transfers, goes_out);
   Sharing sharing(window);
-  sharing.give(BudgetPart::kernels_and_copies, kernels & transfers);
-  sharing.give(BudgetPart::kernels, kernels);
+  {
+    const IntervalSet kernels = moments_of(rows.kernels) | moments_of(rows.graphs);
+    sharing.give(BudgetPart::kernels_and_copies, kernels & transfers);
+    sharing.give(BudgetPart::kernels, kernels);
+  }
   sharing.give(BudgetPart::copies_both_ways, in & out);
   sharing.give(BudgetPart::copies_in, in);
   sharing.give(BudgetPart::copies_out, out);
   sharing.give(BudgetPart::other_work, transfers);
   const SystemCalls system(rows);
-  const MomentsOfParts idle = share_idle(sharing, rows, system);
+  constexpr std::array wanted{BudgetPart::idle_system};
+  const MomentsOfParts idle = share_idle(sharing, rows, system, wanted);
   const IntervalSet& in_system = idle.at(static_cast<std::size_t>(BudgetPart::idle_system));
   const IntervalSet& on_host = idle.at(static_cast<std::size_t>(BudgetPart::idle_host));
   TimeBudget budget = sharing.budget();
@@ -390,7 +400,9 @@ std::array<IntervalSet, budget_parts> idle_moments(const trace::Trace& trace, tr
   const BudgetRows rows(trace, index);
   const IntervalSet busy = moments_of(rows.kernels) | moments_of(rows.graphs) | moments_of(rows.transfers);
   Sharing sharing(IntervalSet({part}) - moments_of(rows.pauses) - busy);
-  return share_idle(sharing, rows, SystemCalls(rows));
+  constexpr std::array wanted{BudgetPart::idle_tracing, BudgetPart::idle_waiting, BudgetPart::idle_allocation,
+                              BudgetPart::idle_calls, BudgetPart::idle_system};
+  return share_idle(sharing, rows, SystemCalls(rows), wanted);
 }
 
 CaseBudget budget_of(const CaseResult& result, const Evidence& evidence) {
