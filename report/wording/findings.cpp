@@ -47,8 +47,10 @@ std::string text_of(const WrongOutput& wrong, const Where& where) {
   for (const auto& [op, finding] : wrong.ops)
     why += fmt::format(" {}: {}", format::short_id(op), sentence(finding));
   if (why.empty() && !wrong.reason.empty()) why = " " + sentence(wrong.reason);
-  return fmt::format("The output of {} is wrong {}, so none of its times there counts as a speed-up.{}",
-                     format::short_id(wrong.configuration), at(where), why);
+  const std::string right =
+      wrong.right_at.empty() ? "" : fmt::format("right {} and ", where.family->words.at(wrong.right_at));
+  return fmt::format("The output of {} is {}wrong {}, so none of its times there counts as a speed-up.{}",
+                     format::short_id(wrong.configuration), right, at(where), why);
 }
 
 std::string text_of(const SuspectTimes& suspect, const Where& where) {

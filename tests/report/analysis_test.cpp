@@ -153,6 +153,27 @@ TEST(Analysis, AWrongOutputIsNeverASpeedUp) {
   }
 }
 
+TEST(Analysis, AnOutputThatIsRightAtOneProblemAloneIsSaidOnce) {
+  mprof::Run run = samples::empty_run();
+  run.families = {samples::conv_family()};
+  run.variants = {samples::variant("conv/even")};
+  for (const std::uint64_t batch : {1000U, 999U, 500U, 501U}) {
+    Case& c = run.cases.emplace_back(samples::timed_case(run.variants[0], batch, 1, 2));
+    if (batch % 2 == 0) continue;
+    samples::timing(c).status = Status::wrong;
+    samples::timing(c).verification[1].passed = false;
+    samples::timing(c).verification[1].finding = "the last image is missing";
+  }
+  std::vector<std::string> said;
+  for (const Finding& finding : analyse(run).findings) {
+    if (std::holds_alternative<finding::WrongOutput>(finding.what)) said.push_back(text_of(finding));
+  }
+  EXPECT_EQ(said,
+            std::vector<std::string>{
+                "The output of conv/even is right at batches 1000 and 500 and wrong at batches 999 and 501, "
+                "so none of its times there counts as a speed-up. layer2: the last image is missing."});
+}
+
 TEST(Analysis, TheFastestPointStandsForASweep) {
   const mprof::Run run = samples::troubled();
   const RunAnalysis analysis = analyse(run);

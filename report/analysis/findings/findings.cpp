@@ -65,12 +65,27 @@ std::vector<FailedOp> failed_ops(const CaseResult& result) {
   return failed;
 }
 
+/// Where the outputs of a configuration were verified and are right.
+std::vector<Problem> right_problems(const VariantResult& variant, const std::string& configuration) {
+  std::vector<Problem> problems;
+  for (const CaseResult& result : variant.cases) {
+    const bool is_verified = std::ranges::any_of(
+        result.ops, [](const OpResult& op) { return op.verification && op.verification->passed; });
+    if (result.configuration == configuration && result.ok() && is_verified)
+      problems.push_back(result.key.problem);
+  }
+  return problems;
+}
+
 void add_wrong_outputs(const std::vector<FamilyResult>& families, std::vector<Finding>& findings) {
   Grouped<WrongOutput> wrong;
-  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
-    if (result.status == Status::wrong)
-      wrong.add(family, result.key.problem, {result.configuration, failed_ops(result), result.reason});
-  });
+  const auto add = [&](const FamilyResult& family, const VariantResult& variant, const CaseResult& result) {
+    if (result.status != Status::wrong) return;
+    wrong.add(family, result.key.problem,
+              {result.configuration, failed_ops(result), result.reason,
+               right_problems(variant, result.configuration)});
+  };
+  for_each_case(families, add);
   wrong.move_to(findings, Severity::wrong);
 }
 

@@ -39,7 +39,8 @@ namespace finding {
 struct WrongOutput {
   std::string configuration{};
   std::vector<FailedOp> ops{};
-  std::string reason{};  ///< of the case, where no op is known to be wrong
+  std::string reason{};             ///< of the case, where no op is known to be wrong
+  std::vector<Problem> right_at{};  ///< where the same configuration's outputs were verified
   bool operator==(const WrongOutput&) const = default;
 };
 struct SuspectTimes {
