@@ -7,7 +7,7 @@
 #include "cli/options.hpp"
 #include "report/analysis/judgement/compare.hpp"
 
-/// Options that the verbs share which hold runs against each other.
+/// Options of the verbs that compare runs.
 namespace mprof::cli {
 
 /// --threshold in percent, as a ratio; throws Error(usage) for any other text.

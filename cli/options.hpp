@@ -32,7 +32,7 @@ struct Option {
 /// The options under one heading.
 [[nodiscard]] std::vector<Option> in_group(const std::string& group, std::vector<Option> options);
 
-/// Adds options behind those that are there.
+/// Adds options after the existing ones.
 void append(std::vector<Option>& options, std::vector<Option> more);
 
 /// A command that a user may try, and what it does.

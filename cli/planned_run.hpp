@@ -21,7 +21,7 @@ namespace mprof::cli {
 /// rounds, the seed and times. Throws Error(usage) for values that cannot be.
 [[nodiscard]] RunRequest measuring_request(const Arguments& arguments);
 
-/// What all of plan_options() say. `sources` are those of --source, registered. Throws Error(usage) for
+/// What all of plan_options() say. `sources` come from --source and are registered. Throws Error(usage) for
 /// values that cannot be.
 [[nodiscard]] RunRequest given_request(const Arguments& arguments, const std::vector<PluginSource>& sources);
 
@@ -29,17 +29,17 @@ namespace mprof::cli {
 /// lacks for it. Throws Error for what cannot be a plan.
 [[nodiscard]] Run planned_run(const Arguments& arguments, Sources& sources);
 
-/// The same, ready to run here: the cases of --shard, without those that this machine cannot run. Everything
-/// that can be wrong with the request is found here, before a directory is made: throws Error.
-/// `worker_command` starts what looks at the machine, where --tuned needs to know it.
+/// The same, ready to run here: the cases of --shard, without any that this machine cannot run. Throws Error
+/// for everything that can be wrong with the request, before a directory is made. `worker_command` starts the
+/// process that looks at the machine, where --tuned needs to know it.
 [[nodiscard]] Run new_run(const Arguments& arguments, Sources& sources,
                           const std::vector<std::string>& worker_command);
 
 /// The run of --balance-by, when it is given.
 [[nodiscard]] std::optional<Run> earlier_run(const Arguments& arguments);
 
-/// Where the options contradict the plan of a run that there is. Those that agree are welcome: the command
-/// line that began it, for one.
+/// Where the options contradict the plan of an existing run. Options that agree are allowed: for example the
+/// command line that began the run.
 [[nodiscard]] std::vector<Contradiction> plan_contradictions(const Arguments& arguments, const Run& run);
 
 /// Throws Error(usage) with the first of them, if there is one.

@@ -13,7 +13,7 @@ enum class ProgressStyle {
   quiet,  ///< nothing but what went wrong
 };
 
-/// What fits standard error, unless it is to be quiet.
+/// What fits standard error, unless the user asked for quiet.
 [[nodiscard]] ProgressStyle style_of(bool quiet);
 
 /// Writes to standard error, so that standard output stays for results.

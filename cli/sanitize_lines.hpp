@@ -10,8 +10,8 @@
 
 namespace mprof::cli {
 
-/// A line for each result, and one for each reason why there is none. On a terminal also one for what goes
-/// on, since a tool can take a minute over a variant.
+/// A line for each result, and one for each reason why a result is missing. On a terminal also one for what
+/// goes on, since a tool can take a minute over a variant.
 class SanitizeLines final : public SanitizeProgress {
  public:
   SanitizeLines(std::size_t steps, bool quiet);

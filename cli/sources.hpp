@@ -26,8 +26,8 @@ void require_source(const Arguments& arguments, const std::string& option);
 /// The libraries of this command, as long as it lives.
 class Sources {
  public:
-  /// Tells on standard error what is compiled, unless it is to be quiet. A library that is asked what it
-  /// declares is given the command's --timeout, where it has one.
+  /// Prints on standard error what is compiled, unless `quiet`. A library that is asked what it declares is
+  /// given the command's --timeout, where it has one.
   Sources(const Arguments& arguments, bool quiet);
 
   /// Builds and registers what the options name; none where they name nothing.

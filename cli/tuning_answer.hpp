@@ -18,8 +18,8 @@ class TuningAnswer {
   TuningAnswer(const PointSearch& search, Objective objective, std::string chosen_by, std::string strategy,
                std::string ended);
 
-  /// The points that are to be measured once more: the best, and the default unless it was measured and gave
-  /// nothing.
+  /// The points to measure once more: the best one and the default. The default is left out if it was
+  /// measured and gave nothing.
   [[nodiscard]] std::vector<CaseKey> finals() const;
   /// Whether any point of the search has a value.
   [[nodiscard]] bool has_values() const;

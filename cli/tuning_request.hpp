@@ -21,8 +21,8 @@ namespace mprof::cli {
 /// nullopt: it was not said.
 [[nodiscard]] std::optional<Objective> objective_of(const Arguments& arguments, const Run& run);
 
-/// What a search is told that each case costs. Where no objective was said, the first call sets the usual one
-/// in `objective`, which must outlive the result.
+/// What each case costs, for a search. Without an objective, the first call sets the usual one in
+/// `objective`, which must outlive the result.
 [[nodiscard]] CostsOfCases costs_by(std::optional<Objective>& objective);
 
 }  // namespace mprof::cli

@@ -17,7 +17,7 @@ namespace mprof::cli {
 /// "45 s", "3 min 05 s", "2 h 10 min": for people who wait.
 [[nodiscard]] std::string duration(double seconds);
 
-/// A number of rounds. Throws Error(usage) for what is none.
+/// A number of rounds. Throws Error(usage) for anything else.
 [[nodiscard]] std::uint32_t parse_rounds(const std::string& text);
 
 }  // namespace mprof::cli
