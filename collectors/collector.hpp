@@ -16,7 +16,7 @@
 
 namespace mprof {
 
-/// What a collector is told of the case it watches.
+/// What a collector knows of the case it watches.
 struct CaseContext {
   const Case& subject;  ///< with its ops; its passes are empty
   const Device& device;
@@ -53,10 +53,10 @@ class Collector {
   /// Why the samples so far do not show what the machine can do (a GPU that throttled, say), so that they are
   /// better taken again; nullopt when nothing disturbed them.
   [[nodiscard]] virtual std::optional<std::string> disturbance() const { return std::nullopt; }
-  /// Likewise of what disturbs times of the host's clock, and leaves a GPU's alone.
+  /// The same for what disturbs host times and leaves device times alone.
   [[nodiscard]] virtual std::optional<std::string> host_disturbance() const { return std::nullopt; }
-  /// Why the times cannot be those of the work that they are called after; nullopt when nothing speaks
-  /// against them.
+  /// Why the times cannot belong to the work that they are named after; nullopt when nothing speaks against
+  /// them.
   [[nodiscard]] virtual std::optional<std::string> suspicion() const { return std::nullopt; }
   /// From how many samples on suspicion() is more than chance: where it suspects fewer, so many are taken, as
   /// far as there is time.
@@ -81,7 +81,7 @@ struct CollectorKind {
   /// Of a pass that is no timing pass: whether an execution that nobody watches must come before the one that
   /// is. Asked before make; empty: it must.
   std::function<bool()> needs_warm_up{};
-  /// Of a kind that reads Plan::metrics: those of these names that it does not know. Needs no device.
+  /// Of a kind that reads Plan::metrics: which of these names it does not know. Needs no device.
   std::function<std::vector<std::string>(std::span<const std::string>)> unknown_metrics{};
 };
 
@@ -89,7 +89,7 @@ class CollectorKinds {
  public:
   static CollectorKinds& instance();
   void add(CollectorKind kind);
-  /// Those of a pass on a device, in order.
+  /// The kinds of a pass on a device, in order.
   [[nodiscard]] std::vector<const CollectorKind*> of(Pass pass, std::string_view device) const;
 
  private:

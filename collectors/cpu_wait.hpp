@@ -18,7 +18,7 @@ struct ThreadTime {
   double waited = 0;  ///< able to run, with no CPU to run on
 };
 
-/// Of the process: its threads by their ids, and the CPU time of all, those that have ended too.
+/// Of the process: its threads by their ids, and the CPU time of all of them, ended ones included.
 struct ThreadTimes {
   std::map<int, ThreadTime> threads{};
   double cpu = 0;  ///< s
@@ -28,9 +28,10 @@ struct ThreadTimes {
 /// scheduler/sched-stats); nullopt of anything else.
 [[nodiscard]] std::optional<ThreadTime> parse_schedstat(std::string_view text);
 
-/// The metric cpu_wait of each sample, and of each op what its forward stage waited, with what else lies
-/// between two pauses; absent where threads that ended within the samples did much of the
-/// work: how long these waited is lost with them. `read` gives nullopt where the kernel does not count it.
+/// The metric cpu_wait of each sample, and of each op what its forward stage waited. A stage includes what
+/// else lies between two pauses. The metric is absent where threads that ended within the samples did much of
+/// the work: how long these waited is lost with them. `read` gives nullopt where the kernel does not count
+/// it.
 [[nodiscard]] std::unique_ptr<Collector> make_cpu_wait(std::function<std::optional<ThreadTimes>()> read);
 
 }  // namespace mprof

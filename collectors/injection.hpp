@@ -29,8 +29,10 @@ struct InjectedPass {
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};         ///< sentences: what is missing, and why
   std::vector<Measurement> measurements{};  ///< of a counters pass
-  std::vector<std::string> stopped_by{};    ///< likewise: symbols of kernels that did not end when counted
-  std::vector<std::string> lacking{};  ///< likewise: of kernels that were launched too seldom for all metrics
+  std::vector<std::string> stopped_by{};    ///< of a counters pass: symbols of kernels that did not end when
+                                            ///< counted
+  std::vector<std::string> lacking{};  ///< of a counters pass: kernels that were launched too seldom for all
+                                       ///< metrics
 };
 
 /// A way to watch a program from inside in one pass: a library that its processes load, because of variables
@@ -58,8 +60,8 @@ class InjectionKinds {
   std::vector<InjectionKind> kinds_;
 };
 
-/// Where mprof's library of this name is: beside the program in a build, in lib/mprof of an installation;
-/// nullopt when it is in neither.
+/// Where mprof's library of this name is: in the program's folder in a build, in lib/mprof of an
+/// installation; nullopt when it is in neither.
 [[nodiscard]] std::optional<std::filesystem::path> find_injection(const std::string& library);
 
 }  // namespace mprof

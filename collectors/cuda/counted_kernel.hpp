@@ -18,11 +18,12 @@ namespace mprof {
 struct CountedKernel {
   std::string op{};
   cuda::KernelLaunch launch{};
-  std::vector<double> counts{};  ///< of CounterSelection::counted, in that order; empty when there are none
-  std::string uncounted{};       ///< the reason, when there are none
-  std::map<std::string, std::string> uncounted_metrics{};  ///< the reasons of those that the others lack
+  std::vector<double> counts{};  ///< of CounterSelection::counted, in that order; may be empty
+  std::string uncounted{};       ///< the reason why `counts` is empty
+  std::map<std::string, std::string> uncounted_metrics{};  ///< by metric: why it is missing where others were
+                                                           ///< counted
   std::optional<cuda::KernelAttributes> attributes{};
-  std::string unknown_attributes{};  ///< the reason, when there are none
+  std::string unknown_attributes{};  ///< the reason why the attributes are unknown
 };
 
 /// What is asked for of each kernel, by who knows the values.

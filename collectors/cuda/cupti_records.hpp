@@ -36,8 +36,8 @@ class CuptiRecords {
     return next;
   }
 
-  /// The trace of what happened in `window` as that of one case, which has no id yet and is not attributed;
-  /// and forgets it. Records without a time or with a reversed one are counted and left out.
+  /// The trace of what happened in `window`, as one case that has no id yet and is not attributed. The
+  /// records are forgotten. Records without a time or with a reversed one are counted and left out.
   [[nodiscard]] trace::Recording take(trace::Interval window, const ApiName& api_name);
 
  private:

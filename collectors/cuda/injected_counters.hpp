@@ -15,7 +15,7 @@
 namespace mprof {
 
 /// The metrics of a chip that are counted together, and how: `metrics`, `several`, `passes` and `config` of a
-/// request. `unknown` gets those that the chip does not have. Needs no GPU.
+/// request. `unknown` gets the metrics that the chip does not have. Needs no GPU.
 [[nodiscard]] journal::CounterRequest request_for(const std::string& chip,
                                                   std::span<const std::string> metrics,
                                                   std::vector<std::string>& unknown);

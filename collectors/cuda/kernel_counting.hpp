@@ -38,7 +38,7 @@ class LaunchCounter {
   virtual void wait() = 0;
   /// Whether this was the last pass.
   [[nodiscard]] virtual bool stop() = 0;
-  /// How many launches of a pass were counted, those that nobody was told of among them. After the last one.
+  /// How many launches of a pass were counted, including launches that no observer saw. After the last one.
   [[nodiscard]] virtual std::size_t counted_launches() = 0;
   /// What was counted at one of them, from 0.
   [[nodiscard]] virtual std::vector<double> counts(std::size_t launch) = 0;
@@ -46,13 +46,16 @@ class LaunchCounter {
   virtual void leave_passes() = 0;
 };
 
-/// Which kernels of a case are counted when: each distinct one of each op, at its largest launch in a stage,
-/// of several the first, whichever stage and stream that is. Which launch that is the first run of a stage
-/// tells. Counting takes more passes than one, and so the stage is run again and again, or the whole
-/// execution where the kernel is in no forward stage: the caches are made cold before each counted launch,
-/// and everything else is as the program has it. Kernels of a stage, as many as a pass has room for, are
-/// counted in the same passes where the stage launches the same from one thread each time, and else one at a
-/// time.
+/// Which kernels of a case are counted, and when. Each distinct kernel of each op is counted at its largest
+/// launch in a stage; of equal ones, at the first, in whichever stage and stream. The first run of a stage
+/// shows which launch that is.
+///
+/// Counting takes several passes, so the stage is run again and again. Where the kernel is in no forward
+/// stage, the whole execution is run again. Caches are made cold before each counted launch; everything else
+/// is as the program has it.
+///
+/// A pass counts as many kernels of a stage as it has room for, if the stage launches the same from one
+/// thread each time. Otherwise kernels are counted one at a time.
 class KernelCounting final : public cuda::LaunchObserver {
  public:
   explicit KernelCounting(LaunchCounter& counter) : counter_(counter) {}
@@ -110,7 +113,7 @@ class KernelCounting final : public cuda::LaunchObserver {
   std::vector<CountedKernel> kernels_;       ///< in the order of their first launches
   std::vector<std::size_t> launched_;        ///< of kernels_, in the stage that runs or ran last
   std::optional<CountedTogether> together_;  ///< whose passes are being counted, of kernels_
-  SeenStage* of_stage_ = nullptr;            ///< that launches those of together_, of stages_
+  SeenStage* of_stage_ = nullptr;            ///< that launches the kernels of together_, of stages_
   bool has_failed_ = false;                  ///< passes were begun, and were left in the middle of a launch
   bool is_as_seen_ = false;                  ///< each was launched at its place so far
   bool is_in_pass_ = false;                  ///< from the first one's launch to the last one's

@@ -12,9 +12,9 @@
 
 namespace mprof {
 
-/// Which kernels a variant's own code launches, and how often, in the last sample: of a forward() that is
-/// repeated, in the last one. Counted in the same way in the timing and in the trace pass, so that they can
-/// be held against each other.
+/// Which kernels a variant's own code launches, and how often, in the last sample. If a forward() is
+/// repeated, the last one counts. The timing pass and the trace pass count in the same way, so that the
+/// counts can be compared.
 class OwnLaunches {
  public:
   static void begin_stage() { cuda::start_counting_launches(); }

@@ -9,19 +9,19 @@
 
 namespace mprof {
 
-/// What to count instead of metrics that are quotients of two counts. Asked for such a one, CUPTI takes both
-/// from code that it adds to the kernel at each access of memory, and where the hardware counts one of the
-/// two, that code does less: it made a kernel of many loads 48 times as long, and 29 times (H200). The values
-/// are the same, to the last digit in 70 kernels.
+/// What to count instead of metrics that are quotients of two counts. For such a metric, CUPTI takes both
+/// counts from code that it adds to the kernel at each access of memory. Where the hardware counts one of the
+/// two, the added code does less. It made a kernel of many loads 48 times as long, and then 29 times (H200).
+/// The values are the same, to the last digit in 70 kernels.
 class Quotients {
  public:
   /// `has` says whether the GPU counts all of these.
   Quotients(std::vector<std::string> metrics, const std::function<bool(std::span<const std::string>)>& has);
 
-  /// What is to be counted, each once.
+  /// What must be counted, each once.
   [[nodiscard]] const std::vector<std::string>& parts() const { return parts_; }
-  /// The values of the metrics, in their order, of those of parts(). 0 where there was nothing to divide by,
-  /// as CUPTI has it.
+  /// The values of the metrics, in their order, from the values of parts(). 0 where there was nothing to
+  /// divide by, as CUPTI has it.
   [[nodiscard]] std::vector<double> values(std::span<const double> of_parts) const;
 
  private:
