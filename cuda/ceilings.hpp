@@ -7,10 +7,10 @@
 
 namespace mprof::cuda {
 
-/// What the current GPU reaches at the best, in about `seconds` at the most: device-memory bandwidth, FP32
-/// multiply-adds, products of tensor cores, evaluations of special functions, and copies between host and
-/// device from pinned and from pageable memory, each way. One that cannot be measured is absent with the
-/// reason.
+/// What the current GPU reaches at best, measured in about `seconds` altogether: device-memory bandwidth,
+/// FP32 multiply-adds, products of tensor cores, evaluations of special functions, and copies between host
+/// and device. Copies go each way, from pinned and from pageable memory. A rate that cannot be measured is
+/// absent with the reason.
 [[nodiscard]] std::vector<Ceiling> measure_ceilings(double seconds);
 
 }  // namespace mprof::cuda

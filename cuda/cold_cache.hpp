@@ -11,9 +11,9 @@ namespace mprof::cuda {
 /// on the way. Queued on the default stream.
 void clean_cache();
 
-/// For a kernel that is launched again and again, and each time is to find what it finds in a program: the
-/// instruction caches hold nothing of it either, and the TLBs none of its pages. Called from within a
-/// callback of the driver, where the runtime is in the middle of a call; waits until it is done.
+/// For a kernel that is launched again and again, and each time must find what it finds in a program. The
+/// instruction caches hold nothing of it either, and the TLBs none of its pages. It is called from within a
+/// callback of the driver, where the runtime is in the middle of a call. It waits until it is done.
 /// clean_cache() must have been called before.
 void start_cold_in_callback();
 

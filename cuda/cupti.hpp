@@ -9,9 +9,8 @@
 
 #include "cuda/shared_library.hpp"
 
-/// CUPTI, opened when a pass needs it: a process that only times must never have it loaded, since tracing
-/// slows launches down for the rest of a process's life, and a machine without CUPTI still runs everything
-/// else.
+/// CUPTI, opened when a pass needs it. A process that only times must never load it, because tracing slows
+/// launches down for the rest of a process's life. A machine without CUPTI still runs everything else.
 namespace mprof::cuda {
 
 /// libcupti, opened at the first call. Import functions from it by name.
@@ -24,8 +23,8 @@ namespace mprof::cuda {
 /// The version of the library that is loaded: "13.0.1". Call it where cupti_unavailable() has no objection.
 [[nodiscard]] std::string cupti_version();
 
-/// Subscribes to CUPTI's callbacks: `callback` is given `user` and what it is told of. A process has one
-/// subscriber; throws Error(environment) that names the other tool when there is one already.
+/// Subscribes to CUPTI's callbacks: `callback` gets `user` and CUPTI's data. A process has one subscriber;
+/// throws Error(environment) that names the other tool when there is one already.
 [[nodiscard]] CUpti_SubscriberHandle subscribe(CUpti_CallbackFunc callback, void* user);
 
 /// Throws Error when `result` is not CUPTI_SUCCESS: what CUPTI says of it, and the next step.

@@ -3,9 +3,9 @@
 
 #include <cuda.h>
 
-/// The few functions of the driver that the runtime has no counterpart of, and those that times are taken by,
-/// which no symbol of a variant can replace so. Opened when first needed: mprof also runs where there is no
-/// driver.
+/// The few functions of the driver that the runtime has no counterpart of, and the functions that take times:
+/// here no symbol of a variant can replace them. The driver is opened when first needed, because mprof also
+/// runs where there is no driver.
 namespace mprof::cuda {
 
 struct Driver {

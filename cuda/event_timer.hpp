@@ -8,9 +8,9 @@
 
 namespace mprof::cuda {
 
-/// Seconds between two events of the default stream. The first one is waited for by all streams of the
-/// context, and the second one waits for them all, whichever they are: work on a stream of a variant's own is
-/// measured as any other. What the events take around nothing is left out.
+/// Seconds between two events of the default stream. All streams of the context wait for the first event, and
+/// the second event waits for all streams. So work on a stream of a variant's own is measured as any other.
+/// What the events take around nothing is left out.
 ///
 /// The driver is called by the addresses of its own library, whatever symbols a variant defines.
 class EventTimer final : public DeviceTimer {

@@ -9,7 +9,7 @@ namespace mprof::cuda {
 /// Writes `pattern` to `count` 32-bit words of device memory and waits until it is done.
 void fill(void* device_memory, std::size_t count, std::uint32_t pattern);
 
-/// Likewise, on the default stream, and waits for nothing: for many places, and one wait behind them.
+/// The same on the default stream, without waiting: for many places with one wait after them.
 void begin_fill(void* device_memory, std::size_t count, std::uint32_t pattern);
 
 }  // namespace mprof::cuda

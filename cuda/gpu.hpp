@@ -8,8 +8,8 @@
 
 namespace mprof::cuda {
 
-/// What CUDA tells of the GPU that mprof uses: device 0 of those that CUDA_VISIBLE_DEVICES leaves. Makes no
-/// context. Throws Error when there is none.
+/// What CUDA knows of the GPU that mprof uses: the first device that CUDA_VISIBLE_DEVICES leaves. Makes no
+/// context. Throws Error without a GPU.
 [[nodiscard]] const cudaDeviceProp& gpu();
 
 /// Its UUID as NVIDIA's tools write it: "GPU-00000000-0000-0000-0000-000000000000".

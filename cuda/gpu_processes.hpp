@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-/// Who else uses a GPU, from what NVML tells. Plain functions, so that a test feeds processes that it made
-/// up.
+/// Who else uses a GPU, by what NVML lists. Plain functions, so that a test feeds processes that it made up.
 ///
-/// NVML names processes by the ids of a namespace that need not be ours: in a container its list may hold ids
-/// that mean nothing here, or leave processes out. Ours is known by its id. Where we have a context on the
-/// GPU and the list holds no such id, one of those listed is taken to be us, and which of them is not said;
-/// so a list of one is never another process, and a GPU that only we use is quiet. What is missed that way is
-/// a process that NVML does not show at all.
+/// NVML names processes by the ids of a namespace that need not be ours. In a container its list may hold ids
+/// that mean nothing here, or leave processes out. Our process is known by its id.
+///
+/// Suppose we have a context on the GPU and the list does not hold our id. Then one of the listed processes
+/// is taken to be us, and which one is not said. So a list of one is never another process, and a GPU that
+/// only we use is quiet. What is missed that way is a process that NVML does not show at all.
 namespace mprof::cuda {
 
 /// A process with a context on a GPU.
@@ -56,7 +56,7 @@ struct OwnProcess {
 /// "pid 4242 (2.1 GiB, 97 % of the multiprocessors), pid 7 (memory unknown)"
 [[nodiscard]] std::string described(std::span<const GpuProcess> processes);
 
-/// Those that are not ours for certain: all where we have no context or are not among them.
+/// The processes that are certainly not ours: all of them where we have no context or are not in the list.
 [[nodiscard]] std::vector<GpuProcess> without_own(std::span<const GpuProcess> processes,
                                                   const OwnProcess& own);
 

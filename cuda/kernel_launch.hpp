@@ -18,7 +18,7 @@ struct Extent {
   [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-/// A launch of a kernel, as the driver is told of it.
+/// A launch of a kernel, as the driver receives it.
 struct KernelLaunch {
   std::string symbol{};  ///< mangled
   CUfunc_st* function = nullptr;
@@ -27,7 +27,7 @@ struct KernelLaunch {
   unsigned dynamic_shared_memory = 0;  ///< B
 };
 
-/// Is told of each launch right before and right after the call, on the thread that launches. Neither
+/// Called for each launch right before and right after the call, on the thread that launches. Neither
 /// function may throw.
 class LaunchObserver {
  public:

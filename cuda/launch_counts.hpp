@@ -12,9 +12,9 @@ using LaunchCounts = std::map<std::string, std::uint64_t>;
 
 /// Forgets what was counted before.
 ///
-/// Launches are counted where this program's own code calls CUDA's runtime, which the linker directs here,
-/// and so without a profiler: what a profiler sees can be held against it. Libraries that bring a runtime of
-/// their own (cuBLAS, cuDNN) are not seen, nor are the kernels of a graph.
+/// Launches are counted where this program's own code calls CUDA's runtime: the linker directs these calls
+/// here. So no profiler is needed, and the counts can be compared with what a profiler sees. Libraries that
+/// bring a runtime of their own (cuBLAS, cuDNN) are not seen, nor are the kernels of a graph.
 void start_counting_launches();
 
 /// What was launched since then. Counts no longer. Throws Error where the driver does not name a kernel.

@@ -22,7 +22,7 @@ struct GpuState {
 };
 
 /// The reasons among `bits` that make a GPU slower than it could be (power cap, thermal or hardware
-/// slowdown), in words; empty when there is none. Idling and clocks that a user has set are no throttling.
+/// slowdown), in words; may be empty. Idling and clocks that a user has set are no throttling.
 [[nodiscard]] std::vector<std::string> throttle_reasons(std::uint64_t bits);
 
 /// NVIDIA's management library, opened at run time. It needs no CUDA context.

@@ -25,8 +25,8 @@ struct Occupancy {
 [[nodiscard]] std::optional<Occupancy> occupancy(const cudaDeviceProp& gpu, const KernelAttributes& kernel,
                                                  const KernelLaunch& launch);
 
-/// The value of one of Nsight Compute's metrics that are computed from the launch (is_launch_metric());
-/// nullopt for any other name, and for those of the occupancy when there is none.
+/// The value of one of Nsight Compute's metrics that are computed from the launch (is_launch_metric()). It is
+/// nullopt for any other name, and for metrics of the occupancy when the occupancy is unknown.
 [[nodiscard]] std::optional<double> launch_metric(std::string_view id,
                                                   const std::optional<Occupancy>& occupancy,
                                                   const KernelAttributes& kernel, const KernelLaunch& launch);

@@ -15,8 +15,8 @@ struct CUctx_st;
 /// CUPTI refuses.
 namespace mprof::cuda {
 
-/// Where in the source an instruction comes from, as the compiler's line table has it; of a kernel that was
-/// compiled without one (-lineinfo), and of instructions that belong to no line, the file is empty.
+/// Where in the source an instruction comes from, by the compiler's line table. The file is empty for a
+/// kernel that was compiled without a line table (-lineinfo), and for instructions that belong to no line.
 struct SourcePlace {
   std::string file{};  ///< below mprof's sources where it is one of them: "kernels/family/variant.cu"
   std::uint32_t line = 0;
@@ -31,8 +31,8 @@ struct SampledInstruction {
   std::map<std::string, std::uint64_t> samples{};  ///< by what the warp waited for: "long_scoreboard"
 };
 
-/// One at a time in a process, and no other user of CUPTI beside it or before it. Knows kernels that have run
-/// before it is made, and those of modules that are loaded while it lives.
+/// One at a time in a process, with no other user of CUPTI at the same time or earlier. It knows kernels that
+/// have run before it is made, and the kernels of modules that are loaded while it lives.
 class PcSampler {
  public:
   explicit PcSampler(CUctx_st* context);

@@ -22,8 +22,8 @@ inline constexpr std::string_view default_chip = "GH100";
 /// context.
 [[nodiscard]] std::string chip_name();
 
-/// Those of `metrics` that the chip does not have, or this GPU does not let one read (`availability` as
-/// ProfilerHost takes it). Faster when there are none.
+/// Which of `metrics` the chip does not have, or this GPU does not let one read (`availability` as
+/// ProfilerHost takes it). Faster when all of them are known.
 [[nodiscard]] std::vector<std::string> unknown_metrics(std::string_view chip,
                                                        std::span<const std::string> metrics,
                                                        const std::vector<std::uint8_t>& availability = {});
@@ -46,7 +46,7 @@ class ProfilerHost {
   [[nodiscard]] bool add(std::span<const std::string> metrics);
   /// CUPTI's word for the dimension of a metric's values, "" when they have none.
   [[nodiscard]] std::string dimension(const std::string& metric) const;
-  /// How the hardware is to be set up for the selection, which must not be empty.
+  /// How to set up the hardware for the selection, which must not be empty.
   [[nodiscard]] std::vector<std::uint8_t> config_image() const;
   /// The values of `metrics` in SI base units, in their order, for one range of a counter data image. NaN
   /// where the hardware gave none.

@@ -16,7 +16,7 @@ struct CUpti_RangeProfiler_Object;
 /// refuses.
 namespace mprof::cuda {
 
-/// The CUDA context of the calling thread; makes the primary one when there is none yet.
+/// The CUDA context of the calling thread; makes the primary one if the thread has no context yet.
 [[nodiscard]] CUctx_st* current_context();
 
 /// Why the first GPU in its present mode (a virtual one, confidential computing, ...) cannot be profiled;
@@ -26,16 +26,18 @@ namespace mprof::cuda {
 /// Which counters may be read in the context, as ProfilerHost takes it; empty when CUPTI does not say.
 [[nodiscard]] std::vector<std::uint8_t> counter_availability(CUctx_st* context);
 
-/// Counts some launches in a row, each for itself, which the caller repeats until all passes of the counters
-/// are through ("auto range" and "user replay"). Each launch is run once, as it is: no memory is saved and
-/// restored between two of them, which would leave its traces in the caches, and no kernel is run again that
-/// waits for another. To start and stop a pass takes 13.5 ms, and each launch in it 0.9 ms (H200, the 20
-/// passes of the default metrics).
+/// Counts some launches in a row, each for itself. The caller repeats them until all passes of the counters
+/// are through ("auto range" and "user replay"). Each launch runs once, as it is. No memory is saved and
+/// restored between two launches, which would leave traces in the caches. No kernel that waits for another is
+/// run again.
+///
+/// To start and stop a pass takes 13.5 ms, and each launch in it 0.9 ms (H200, the 20 passes of the default
+/// metrics).
 class RangeProfiler {
  public:
-  /// For kernels of `context`. `config_image` and `metrics` of one ProfilerHost. A pass has at the most
-  /// `most_launches`, and others are not counted; CUPTI keeps 1.8 MB of each (the default metrics, H200), and
-  /// clears them in 0.5 ms.
+  /// For kernels of `context`. `config_image` and `metrics` come from one ProfilerHost. A pass has at most
+  /// `most_launches`, and others are not counted. CUPTI keeps 1.8 MB of each, and clears them in 0.5 ms (the
+  /// default metrics, H200).
   RangeProfiler(CUctx_st* context, std::vector<std::uint8_t> config_image,
                 std::span<const std::string> metrics, std::size_t most_launches);
   ~RangeProfiler();

@@ -8,7 +8,7 @@
 namespace mprof::cuda {
 
 /// Where a library of the CUDA toolkit may be: by its name where the loader finds it, then in the toolkit of
-/// the environment (CUDA_HOME, CUDA_PATH), then in that of this build.
+/// the environment (CUDA_HOME, CUDA_PATH), then in the toolkit of this build.
 [[nodiscard]] std::vector<std::string> toolkit_paths(const std::string& name);
 
 /// A shared library that is opened when it is first needed, so that mprof starts and works where it is
