@@ -29,9 +29,9 @@ struct BestRate {
 /// (three of them), that `threads` threads reached within about `seconds`: "memory_bandwidth".
 [[nodiscard]] Ceiling measure_memory_bandwidth(unsigned threads, std::size_t array_bytes, double seconds);
 
-/// Twice the last-level cache, so that the two arrays of the copy are four times as large as it and nothing
-/// is left there from one round to the next; within an eighth of `usable_memory` for all three arrays and 1
-/// GiB for each.
+/// Twice the last-level cache. So the two arrays of the copy are four times as large as the cache, and
+/// nothing is left there from one round to the next. The three arrays take at most an eighth of
+/// `usable_memory` together, and 1 GiB each.
 [[nodiscard]] std::size_t bandwidth_array_bytes(std::size_t last_level_cache, std::uint64_t usable_memory);
 
 /// One chunk of multiply-adds on this thread, in the widest vectors that the CPU has.

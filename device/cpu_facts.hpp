@@ -41,12 +41,12 @@ struct Cache {
   std::size_t bytes = 0;      ///< of one instance
   std::size_t instances = 0;  ///< in the whole machine
 };
-/// By level, the last-level cache at the end; empty where the kernel tells nothing.
+/// By level, the last-level cache at the end; empty where the kernel does not list them.
 [[nodiscard]] std::vector<Cache> read_caches(const std::filesystem::path& root);
 
-/// How large the caches are that a core sees (each level once) and those of the machine's last level
-/// together. Where the kernel tells nothing, 64 MiB stands for both: no smaller than what one core of today's
-/// servers sees.
+/// How large the caches are that a core sees (each level once), and the caches of the machine's last level
+/// together. Where the kernel does not list them, 64 MiB stands for both: no smaller than what one core of
+/// today's servers sees.
 struct CacheSizes {
   std::size_t seen_by_a_core = std::size_t{64} << 20;
   std::size_t last_level_total = std::size_t{64} << 20;

@@ -36,7 +36,7 @@ struct DeviceUnit {
   std::string id{};              ///< what no other has, on whatever host: a UUID
   std::string name{};            ///< of its model
   std::string environment{};     ///< "NAME=VALUE": what a process is started with to see this one alone
-  std::vector<int> near_cpus{};  ///< those of its NUMA node; empty: not known, or any
+  std::vector<int> near_cpus{};  ///< the CPUs of its NUMA node; empty: not known, or any
   bool operator==(const DeviceUnit&) const = default;
 };
 
@@ -50,12 +50,12 @@ class Device {
   [[nodiscard]] virtual std::optional<std::string> unavailable() const = 0;
   /// A short name for directories and titles: "AMD EPYC", "NVIDIA H200". Creates no context.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Those of its kind that this process sees, as the device numbers them; none where there is no choice.
-  /// Creates no context.
+  /// The units of its kind that this process sees, as the device numbers them; empty where there is no
+  /// choice. Creates no context.
   [[nodiscard]] virtual std::vector<DeviceUnit> units() const { return {}; }
   /// What is known of the device, by group and name.
   [[nodiscard]] virtual Environment fingerprint() const = 0;
-  /// Peak rates, measured in about `seconds` at the most.
+  /// Peak rates, measured in about `seconds` altogether.
   [[nodiscard]] virtual std::vector<Ceiling> measure_ceilings(double seconds) const = 0;
   [[nodiscard]] virtual std::unique_ptr<DeviceTimer> make_timer() const = 0;
   /// How often a sample runs each forward(), each time with a cold cache. More than once where forward() is

@@ -25,7 +25,7 @@ struct CpuTimes {
                                                       double tick);
 
 /// Seconds in which at least one task waited for a CPU: the total in the line "some" of /proc/pressure/cpu
-/// (the kernel's documentation, accounting/psi); nullopt when there is none.
+/// (the kernel's documentation, accounting/psi); nullopt without that line.
 [[nodiscard]] std::optional<double> parse_pressure(std::string_view text);
 
 /// What has been counted up to a moment.
@@ -49,10 +49,10 @@ struct HostLoad {
 
 [[nodiscard]] HostLoad load_between(const HostReading& before, const HostReading& after);
 
-/// What of it disturbs times of the host's clock, as a part of a sentence; empty when the host was quiet:
-/// others kept more than 10 % of the `cpus` CPUs busy that this process may use, or a hypervisor took more
-/// than 2 % of them. That tasks waited for CPUs is no sign of others by itself: a case with more threads than
-/// CPUs makes its own wait.
+/// What of the load disturbs host times, as a part of a sentence; empty when the host was quiet. The load
+/// disturbs where others kept more than 10 % of the `cpus` CPUs busy that this process may use. It also
+/// disturbs where a hypervisor took more than 2 % of them. Tasks that waited for CPUs are no sign of others
+/// by themselves: a case with more threads than CPUs makes its own wait.
 [[nodiscard]] std::string what_disturbs(const HostLoad& load, unsigned cpus);
 
 /// Shorter than this nothing can be said, s: the kernel counts CPU time in steps of 10 ms.
