@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The program around a convolution: the two layers of a LeNet on images that it makes itself, timed by the
-// host's clock, and verified on the CPU. A .cu includes it and defines the three functions below; what it
+// The program around a convolution: the two layers of a LeNet on images that it makes itself. It takes host
+// times and verifies the output on the CPU. A .cu includes it and defines the three functions below. What it
 // prints are the lines of the course's project (University of Illinois, ECE 408).
-//   ./PROGRAM [BATCH]
+//  ./PROGRAM [BATCH]
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,8 @@ struct Buffers {
   float *device_in = nullptr, *device_mask = nullptr, *device_out = nullptr;
 };
 
-// What a program defines. The time of conv_forward_gpu() is the op time; that of all three the layer time.
+// What a program defines. The time of conv_forward_gpu() is the op time; the time of all three is the layer
+// time.
 void conv_forward_gpu_prolog(Buffers& buffers, const Shape& shape);
 void conv_forward_gpu(Buffers& buffers, const Shape& shape);
 void conv_forward_gpu_epilog(Buffers& buffers, const Shape& shape);
