@@ -19,7 +19,7 @@ inline constexpr CUpti_driver_api_trace_cbid launch_calls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
 inline constexpr CUpti_driver_api_trace_cbid graph_calls[] = {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
                                                               CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz};
-/// Those that begin to record a stream for a graph, and that end it.
+/// The calls that begin to record a stream for a graph, and the calls that end it.
 inline constexpr CUpti_driver_api_trace_cbid capture_begins[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,

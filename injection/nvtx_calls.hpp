@@ -15,7 +15,7 @@ struct NvtxRange {
   const std::string* domain = nullptr;  ///< its name; nullptr: the default one
 };
 
-/// Is told of each range, on the thread that begins or ends it.
+/// Called for each range, on the thread that begins or ends it.
 class NvtxObserver {
  public:
   virtual ~NvtxObserver() = default;

@@ -36,11 +36,13 @@ struct ProfilerFunctions {
   decltype(::cuptiRangeProfilerGetCounterDataInfo)* info = nullptr;
 };
 
-/// Counts launches of one context, each in a range of its own ("auto range"): a pass is what is launched
-/// between start() and stop(), and CUPTI puts the first launches of all passes of a session together, the
-/// second ones, and so on. Each is run once, as it is ("user replay"), or where launches are replayed again
-/// for each pass, of which a session then takes one alone ("kernel replay"). What goes wrong is told as a
-/// sentence without its full stop; nullopt: nothing.
+/// Counts launches of one context, each in a range of its own ("auto range"). A pass is what is launched
+/// between start() and stop(). CUPTI puts the first launches of all passes of a session together, then the
+/// second ones, and so on.
+///
+/// Each launch runs once, as it is ("user replay"). Where launches are replayed, each runs again for each
+/// pass, and a session takes one launch alone ("kernel replay"). An obstacle is a sentence without its full
+/// stop; nullopt: nothing went wrong.
 class RangeProfiler {
  public:
   using Obstacle = std::optional<std::string>;
@@ -78,7 +80,7 @@ class RangeProfiler {
   const ProfilerFunctions& functions_;
   const journal::CounterRequest& request_;
   std::size_t most_ranges_;
-  std::vector<std::uint8_t> data_{};  ///< CUPTI looks at that of an earlier session again: one for all
+  std::vector<std::uint8_t> data_{};  ///< CUPTI looks at an earlier session's data again: one for all
   CUcontext context_ = nullptr;
   CUpti_RangeProfiler_Object* object_ = nullptr;
   bool is_started_ = false;

@@ -9,11 +9,12 @@
 namespace mprof::injection {
 
 /// Chooses what is counted at a launch of a kernel, so that no launch is ever run twice. A session counts
-/// successive launches of a context, each in a range of its own, and does so again in each of its passes: the
-/// first pass takes in what is launched, and each later one waits until the program comes to the same place
-/// again, by the launches that came before it, and counts the same kernels. Where the program goes another
-/// way, a pass ends, and what comes behind has the passes until then. What a session could not count, another
-/// one tries; in the end a kernel by itself, wherever it is launched.
+/// successive launches of a context, each in a range of its own, and counts them again in each of its passes.
+///
+/// The first pass takes in what is launched. Each later pass waits until the program comes to the same place
+/// again, by the launches that came before it. Then it counts the same kernels. Where the program goes
+/// another way, the pass ends, and the kernels after that place have only the earlier passes. Another session
+/// tries what one session could not count; in the end a kernel by itself, wherever it is launched.
 class SessionPlan {
  public:
   /// A session has at most `most_launches` in a pass, and begins with a kernel that has been launched
@@ -27,18 +28,19 @@ class SessionPlan {
 
   /// What to do at the launch of a kernel that is about to begin, in this order.
   struct Choice {
-    bool ends_pass = false;       ///< passed() is to be called
-    bool ends_session = false;    ///< finish() is to be called
+    bool ends_pass = false;       ///< the caller must call passed()
+    bool ends_session = false;    ///< the caller must call finish()
     bool begins_session = false;  ///< with the pass that begins
     bool counts = false;          ///< this launch
     bool operator==(const Choice&) const = default;
   };
   [[nodiscard]] Choice at_launch(std::size_t kernel);
 
-  /// The launch that was chosen last was counted. Whether the pass is over with it: passed() is to be called.
+  /// The launch that was chosen last was counted. True when the pass is over with it: then the caller must
+  /// call passed().
   [[nodiscard]] bool counted();
-  /// The pass is over. `was_last`: all passes are through. Whether the session is over: finish() is to be
-  /// called.
+  /// The pass is over. `was_last`: all passes are through. True when the session is over: then the caller
+  /// must call finish().
   [[nodiscard]] bool passed(bool was_last);
 
   /// A kernel that was counted in a session.
@@ -48,8 +50,9 @@ class SessionPlan {
     std::uint64_t passes = 0;  ///< the first ones
     bool operator==(const Counted&) const = default;
   };
-  /// Ends the session, if one goes on, wherever it is: the kernels that it was for, each once. `is_valid`:
-  /// CUPTI has counted what the plan chose; otherwise there are none, and they are tried again.
+  /// Ends the session, if one goes on, wherever it is. Returns the kernels that it was for, each once.
+  /// `is_valid`: CUPTI has counted what the plan chose. Otherwise no kernel is returned, and they are tried
+  /// again.
   std::vector<Counted> finish(bool is_valid);
 
   /// It must not be counted any more, nor be launched in a pass.
@@ -70,7 +73,7 @@ class SessionPlan {
     void* context = nullptr;
     State state = State::wanted;
     std::uint64_t launches = 0;
-    std::uint64_t last_launch = 0;  ///< by the count of those of all kernels
+    std::uint64_t last_launch = 0;  ///< by the count of launches of all kernels
     std::uint64_t gap = 0;          ///< launches of all kernels between its last two
     std::uint32_t attempts = 0;
   };
