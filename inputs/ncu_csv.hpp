@@ -45,8 +45,8 @@ struct NcuReport {
 
 /// Parses a file's bytes: UTF-8, or UTF-16 as PowerShell redirects; separated by commas, or by semicolons or
 /// tabs as spreadsheets save. `name` is what messages call them. The last row may be cut off, which is noted.
-/// Throws Error(usage), with the line, when there is no table in them, or one that is broken: a row that
-/// lacks columns, a value that is no number where there must be one, numbers of two languages.
+/// Throws Error(usage), with the line, when there is no table or a broken one. A table is broken if a row
+/// lacks columns, a number is missing where one must be, or numbers are of two languages.
 [[nodiscard]] NcuReport parse_ncu_csv(std::string_view bytes, const std::string& name);
 
 /// Reads a file. Throws Error(usage) that names it.

@@ -24,8 +24,8 @@ class Safetensors {
   };
 
   /// Parses a file's bytes. `name` is what messages call them. Throws Error(usage) on a header that is cut
-  /// short, no JSON object, or has a key twice; an unknown dtype; offsets out of bounds, in reverse, that
-  /// overlap or leave a hole, or that do not fit shape and dtype.
+  /// short, is no JSON object, or has a key twice. Throws it also on an unknown dtype, and on wrong offsets:
+  /// out of bounds, in reverse, overlapping, leaving a hole, or not fitting shape and dtype.
   Safetensors(std::span<const std::byte> bytes, std::string name);
 
   /// Reads a file. Throws Error(usage) that names it.
@@ -33,7 +33,7 @@ class Safetensors {
 
   [[nodiscard]] const std::map<std::string, Tensor>& tensors() const { return tensors_; }
 
-  /// The elements of a tensor. Throws Error(usage) when there is none, or of another dtype or shape.
+  /// The elements of a tensor. Throws Error(usage) when it is missing, or has another dtype or shape.
   [[nodiscard]] std::vector<float> f32(const std::string& tensor, std::span<const std::size_t> shape) const;
   [[nodiscard]] std::vector<std::uint8_t> u8(const std::string& tensor,
                                              std::span<const std::size_t> shape) const;

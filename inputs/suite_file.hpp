@@ -25,8 +25,8 @@ struct SuiteAxis {
   std::vector<std::uint64_t> quick{};  ///< with --quick
 };
 
-/// A number that the programs print: a time of an op ("op_time", "group_time"), of which each line that fits
-/// is the next op's; or a quality of the suite's, of which the last line that fits holds.
+/// A number that the programs print. A time of an op ("op_time", "group_time"): each line that fits is the
+/// next op's. Or a quality of the suite's: the last line that fits counts.
 struct SuiteNumber {
   std::string metric{};
   NumberPattern pattern;
@@ -51,7 +51,7 @@ struct SuiteProgram {
   std::string baseline{};  ///< another program's name; empty: it is a baseline
   std::vector<Expectation> expectations{};
   std::vector<std::string> command{};  ///< as written: "{batch}" stands for the value on the axis `batch`
-  std::vector<std::string> build{};    ///< run before, once; empty: nothing is to be built
+  std::vector<std::string> build{};    ///< run before, once; empty: nothing to build
   std::map<std::string, std::string> environment{};
   std::string folder{};             ///< that it begins in, below the suite's; may hold axes as `command` does
   std::optional<double> timeout{};  ///< s
@@ -66,8 +66,8 @@ struct Suite {
   Nouns nouns{};
   std::vector<SuiteAxis> axes{};
   std::vector<SuiteNumber> numbers{};
-  std::vector<QualityInfo> qualities{};  ///< those of the numbers that are no times of ops
-  std::vector<std::string> ops{};        ///< names of those that times are printed of, in their order
+  std::vector<QualityInfo> qualities{};  ///< the numbers that are not times of ops
+  std::vector<std::string> ops{};        ///< names of the ops whose times are printed, in their order
   std::vector<SuiteProgram> programs{};
 
   [[nodiscard]] std::filesystem::path folder() const { return file.parent_path(); }

@@ -13,7 +13,8 @@ struct TomlIsUnsure {};
 #undef NDEBUG  // with it toml++ would take for granted what it could have asked
 #define TOML_ASSERT(holds) (static_cast<bool>(holds) ? void() : mprof::toml_is_unsure())
 
-// 3.3.0 calls most characters beyond ASCII unreachable where it asks whether they are blanks: they are none.
+// 3.3.0 asks whether characters beyond ASCII are blanks, and calls most of them unreachable: they are not
+// blanks.
 #include <toml++/impl/preprocessor.h>
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
