@@ -5,17 +5,18 @@
 #include <optional>
 #include <string>
 
-/// What variants choose among ways to compute the same by running them, as one of a library's engines. Each
-/// pass and round of a case runs in another process, where the same search may end otherwise: the passes
-/// would explain other kernels than those that were timed. So what the first one chose is kept in the record,
-/// and given to those that follow.
+/// What variants choose among ways to compute the same by running them, such as one of a library's engines.
+/// Each pass and round of a case runs in another process, where the same search may end otherwise. Then the
+/// passes would explain other kernels than the timed ones. So the record keeps what the first process chose,
+/// and later processes get it.
 namespace mprof::choices {
 
 /// By what was chosen for: a problem in a variant's own words.
 using All = std::map<std::string, std::string>;
 
-/// What was chosen for `problem` of this case, by an earlier process as a rule; nullopt: nothing was. It may
-/// be of another machine, where a run was resumed or pooled: a variant that cannot follow it chooses anew.
+/// What was chosen for `problem` of this case, as a rule by an earlier process; nullopt: nothing was. The
+/// choice may come from another machine, where a run was resumed or pooled. A variant that cannot follow it
+/// chooses again.
 [[nodiscard]] std::optional<std::string> known(const std::string& problem);
 void keep(const std::string& problem, const std::string& choice);
 

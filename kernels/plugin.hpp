@@ -55,10 +55,12 @@ class Plugin {
   [[nodiscard]] const VariantInfo& info() const { return info_; }
   /// Of its own; what precision() gives counts before it.
   [[nodiscard]] std::optional<double> tolerance() const;
-  /// Those that it declares, and `precision`, by which mprof knows what its user declares (precision()).
+  /// The parameters that it declares, and `precision`, by which mprof knows what its user declares
+  /// (precision()).
   [[nodiscard]] std::vector<ParameterInfo> parameters() const;
-  /// In what its outputs may be right that do not meet the tolerance: in what the user or its parameter says,
-  /// or ("") in what is found; nullopt where it asks for a tolerance of its own.
+  /// The precision in which its outputs may be right although they miss the tolerance. It is what the user or
+  /// its parameter says, or "" for the precision that is found; nullopt where it asks for a tolerance of its
+  /// own.
   [[nodiscard]] std::optional<std::string> precision(const Parameters& parameters) const;
   [[nodiscard]] bool is_for_odd_sizes() const { return (declared_->flags & MPROF_AT_ODD_SIZES) != 0; }
   [[nodiscard]] const mprof_variant& functions() const { return *declared_; }
@@ -92,8 +94,8 @@ class PluginOp {
   std::optional<BoundTask> task_;  ///< what prepare() was given, until finish()
 };
 
-/// Who is told of the kernels that plug-ins launch, which happens in runtimes of their own; set once, before
-/// one is loaded.
+/// Sets what is called for each kernel that plug-ins launch, which happens in runtimes of their own. Call it
+/// once, before a plug-in is loaded.
 void tell_of_plugin_launches(mprof_launching launching);
 
 /// Plugin::precision() of the variant `id`; nullopt too where no library holds it.

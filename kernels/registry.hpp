@@ -53,7 +53,7 @@ class Registry {
     environments_.push_back(std::move(variables));
   }
 
-  /// By id; nullptr when there is none.
+  /// By id; nullptr for an unknown id.
   [[nodiscard]] const Family* family(std::string_view id) const;
   [[nodiscard]] const RegisteredVariant* variant(std::string_view id) const;
   /// Sorted by id, each baseline before the variants that build on it.

@@ -9,13 +9,13 @@
 namespace mprof {
 
 /// A file below kernels/ as it was when this program was built: "conv/baseline.cu", "conv/baseline.md";
-/// nullopt when there was none. A run keeps those of its variants, so that a report shows the code that was
-/// measured.
+/// nullopt for an unknown file. A run keeps the files of its variants, so that a report shows the code that
+/// was measured.
 [[nodiscard]] std::optional<std::string_view> source_text(std::string_view path);
 
-/// "sha256:" and 64 hexadecimal digits, of a variant's file below kernels/, of what it includes from there,
-/// and of what stands beside these headers and defines what they declare: of another one, times are another
-/// variant's. Empty when there is no such file.
+/// "sha256:" and 64 hexadecimal digits over a variant's file below kernels/ and what it includes from there.
+/// It also covers the files that define what these headers declare. With another checksum, times belong to
+/// another variant. Empty when there is no such file.
 [[nodiscard]] std::string source_checksum(const std::string& source_file);
 
 /// A file that mprof brings along.

@@ -52,8 +52,8 @@ struct ExecutionResult {
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// The whole, from input to output, each op's output poisoned before. Gives those of the family's qualities
-  /// that this workload has: the same ones each time.
+  /// The whole, from input to output, each op's output poisoned before. Gives the family's qualities that
+  /// this workload has: the same ones each time.
   virtual ExecutionResult run(StageObserver& observer, const Trial& trial) = 0;
   /// In how many orders run() can be given the items of its inputs; 1: they cannot be turned.
   [[nodiscard]] virtual std::size_t turns() const = 0;
@@ -112,8 +112,8 @@ class Family {
 
   /// Lets bind() know a variant that a library declares. Throws Error(usage) where the family takes none.
   virtual void adopt(const std::string& id, const std::shared_ptr<const Plugin>& plugin) const;
-  /// How a source of another program's shape becomes a plug-in of this family; nullopt where it is none of
-  /// the shapes that the family knows.
+  /// How a source of another program's shape becomes a plug-in of this family; nullopt where the family does
+  /// not know the shape.
   [[nodiscard]] virtual std::optional<SourceFrame> frame_of(std::string_view /*source*/) const {
     return std::nullopt;
   }

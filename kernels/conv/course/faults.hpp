@@ -22,8 +22,8 @@ struct Extent {
   std::size_t image_bytes = 0;
 };
 
-/// While it lives, a memory fault is told by the array that it lies behind, as the last words of the process,
-/// which then ends as it would have.
+/// While it lives, a memory fault names the array that it lies behind, as the last words of the process. The
+/// process then ends as it would have.
 class FaultWords {
  public:
   FaultWords(const plugin::Task& task, const char* function) {

@@ -18,14 +18,17 @@
 static __global__ void prefn_marker_kernel() {}
 static __global__ void do_not_remove_this_kernel() {}
 
-/// The course's file for a GPU as a plug-in, whatever the edition: a class GPUInterface, declared in the
-/// student's own header, with
-///   conv_forward_gpu(host_y, host_x, host_k, B, M, C, H, W, K)                              in 2020,
-///   conv_forward_gpu_prolog(host_y, host_x, host_k, &device_y, &device_x, &device_k, B ... K),
-///   conv_forward_gpu(device_y, device_x, device_k, B ... K) and
-///   conv_forward_gpu_epilog(host_y, device_y, device_x, device_k, B ... K)                  since 2021,
-///   each of the three with a last S                                                         in 2022 and
-///   2023.
+/// The course's file for a GPU as a plug-in, whatever the edition. It is a class GPUInterface, declared in
+/// the student's own header. In 2020 it has
+///
+///     conv_forward_gpu(host_y, host_x, host_k, B, M, C, H, W, K)
+///
+/// Since 2021 it has three functions, each with a last S in 2022 and 2023:
+///
+///     conv_forward_gpu_prolog(host_y, host_x, host_k, &device_y, &device_x, &device_k, B ... K)
+///     conv_forward_gpu(device_y, device_x, device_k, B ... K)
+///     conv_forward_gpu_epilog(host_y, device_y, device_x, device_k, B ... K)
+///
 /// They are called as the course's own program calls them, so that whatever it accepts is accepted here.
 namespace mprof::course {
 
@@ -51,7 +54,7 @@ inline void require_success(cudaError_t result, const char* function) {
   }
   const std::string why = cudaGetErrorString(result);
   const bool is_of_call = calls.error == result && !calls.failed.empty();
-  // These are of a kernel that ran before; whatever is called next is told of them.
+  // These errors come from a kernel that ran before: CUDA reports them to the next call, whatever it is.
   const bool is_of_kernel = result == cudaErrorIllegalAddress || result == cudaErrorLaunchFailure ||
                             result == cudaErrorMisalignedAddress || result == cudaErrorAssert ||
                             result == cudaErrorLaunchTimeout || result == cudaErrorIllegalInstruction ||
@@ -135,9 +138,9 @@ class GpuConvolution final : public plugin::Op {
   }
 
  private:
-  /// What streams makes of these files: the prolog copies in, computes and copies out, and conv_forward_gpu()
-  /// does nothing. Then the op is the prolog too, since its time would be that of nothing. Tried once, on
-  /// the first task: conv_forward_gpu() leaves the device's output as it was.
+  /// What streams make of these files: the prolog copies in, computes and copies out, and conv_forward_gpu()
+  /// does nothing. Then the op is the prolog too, since otherwise it would have the time of nothing. Tried
+  /// once, on the first task: conv_forward_gpu() leaves the device's output as it was.
   void decide() {
     is_decided_ = true;
     if constexpr (HasStages<Interface>) {

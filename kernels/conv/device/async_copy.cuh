@@ -3,15 +3,14 @@
 
 #include <cstdint>
 
-/// Copies between global and shared memory that go on while threads compute. Two classes with one interface,
-/// and AsyncCopy, the better one of those that the GPU has. All addresses and pitches are multiples of 16
-/// bytes.
+/// Copies between global and shared memory that go on while threads compute. Two classes have one interface,
+/// and AsyncCopy is the better one that the GPU has. All addresses and pitches are multiples of 16 bytes.
 ///
-///   begin            by all threads of a block: starts copying `floats` floats to shared memory
-///   wait             by all threads of the block: after it they see these floats
-///   store            by a warp or a block: copies `rows` x `floats` floats that its threads have written to
-///                    shared memory
-///   wait_until_read  by the same threads, before they write there again, and before they return
+/// - `begin`, by all threads of a block: starts copying `floats` floats to shared memory
+/// - `wait`, by all threads of the block: after it they see these floats
+/// - `store`, by a warp or a block: copies `rows` x `floats` floats that its threads have written to shared
+///   memory
+/// - `wait_until_read`, by the same threads, before they write there again, and before they return
 ///
 /// `threads` is how many call: 32 are a warp, more are the block.
 namespace mprof::conv {

@@ -19,8 +19,8 @@ inline constexpr unsigned tile_maps = 4;  ///< maps of an instruction's columns
 inline constexpr unsigned tile_windows = 16;
 inline constexpr unsigned open_rows = mask_side;  ///< output rows that an input row adds to
 
-/// A block has a unit: half of an image. A warp has 16 columns of two bands of 20 output rows; its 16 windows
-/// are 4 neighbouring pairs of each band, so that a lane's sums are 4 neighbouring pixels, and a row of them
+/// A block has a unit: half of an image. A warp has 16 columns of two bands of 20 output rows. Its 16 windows
+/// are 4 neighbouring pairs of each band. So a lane's sums are 4 neighbouring pixels, and a row of them is
 /// whole sectors. Staged sums go out when the block has all of them.
 struct Layer1 {
   static constexpr unsigned channels = 1, side = 86, maps = 4, out_side = 80;
@@ -36,10 +36,10 @@ struct Layer1 {
 };
 
 /// A block has an image. A warp has some of the maps of all rows and columns; its 16 windows are the columns
-/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors, and stores as lanes have them take
-/// several times as long as those of whole lines. So a warp collects 14 rows of its maps in shared memory,
-/// adds the columns 32 and 33, for which a tile's windows are rows, and stores them together. 14 is the most
-/// that a tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
+/// 0 to 31 of a row. A row of 34 sums is no whole number of sectors. Stores as lanes have the sums take
+/// several times as long as stores of whole lines. So a warp collects 14 rows of its maps in shared memory.
+/// It adds the columns 32 and 33, for which a tile's windows are rows, and stores all of them together. 14 is
+/// the most that a tile of 16 windows serves and that makes a multiple of 16 bytes and of 7 rows.
 struct Layer2 {
   static constexpr unsigned channels = 4, side = 40, maps = 16, out_side = 34;
   static constexpr unsigned band = out_side;
@@ -68,10 +68,10 @@ struct Steps {
   static constexpr unsigned map_tiles = Layer::maps / tile_maps;
 };
 
-/// Rounded for an instruction that takes TF32, which leaves out the last 13 bits: what is added here is most
-/// of what leaving them out takes away on average, so that the error is 1.3 * 2^-11 at most and has no
-/// direction. One instruction, where cvt.rna.tf32 is a comparison, a sum and a selection; NaN and infinity
-/// stay what they are.
+/// Rounded for an instruction that takes TF32, which leaves out the last 13 bits. What is added here is most
+/// of what leaving them out takes away on average. So the error is at most 1.3 * 2^-11 and has no direction.
+/// It is one instruction, where cvt.rna.tf32 is a comparison, a sum and a selection. NaN and infinity stay
+/// what they are.
 inline __device__ unsigned tf32_word(float value) {
   return __float_as_uint(fmaf(value, 0.7F / 2048, value));
 }

@@ -15,14 +15,16 @@
 #include "kernels/conv/lenet/lenet.hpp"
 
 /// The network's convolutions as products with a banded matrix on tensor cores, for the variants `banded` and
-/// `banded_split`, whose files tell the idea.
+/// `banded_split`, whose files explain the idea.
 ///
 /// The factors of an instruction: 16 rows, each a window of 8 neighbouring inputs of an image's row; 8
-/// columns, each a map at one of the 2 output pixels that a window serves. What a lane holds of them, with
-/// g = lane / 4 and t = lane % 4:
-///   of the windows    the inputs 2t and 2t + 1 of the windows g and g + 8
-///   of the weights    those that meet these inputs in column g
-///   of the sums       both pixels of map t (of 4), in the windows g and g + 8
+/// columns, each a map at one of the 2 output pixels that a window serves. With g = lane / 4 and t = lane %
+/// 4, a lane holds
+///
+/// - of the windows: the inputs 2t and 2t + 1 of the windows g and g + 8
+/// - of the weights: the weights that meet these inputs in column g
+/// - of the sums: both pixels of map t (of 4), in the windows g and g + 8
+///
 /// The inner dimension may have any order as long as both factors have the same.
 namespace mprof::conv::banded {
 
@@ -127,7 +129,7 @@ class Roller {
     }
   }
 
-  /// Adds products to sums that are not those of an open row: two sums each, so that fewer instructions wait
+  /// Adds products to sums that do not belong to an open row: two sums each, so that fewer instructions wait
   /// for one another.
   __device__ void add_tap_row(float (&sums)[2][warp_tiles][4], const Raw& raw, unsigned p) {
 #pragma unroll

@@ -55,8 +55,8 @@ struct Candidate {
 /// whose sides have different types, layouts or extra channels: none then.
 [[nodiscard]] std::vector<Candidate> algorithms(cudnnHandle_t handle, const Task& task, Math math);
 
-/// The engines that cuDNN's heuristics propose for a graph of this one operation, the likeliest first,
-/// without those that round more than `math` permits.
+/// The engines that cuDNN's heuristics propose for a graph of this one operation, the likeliest first.
+/// Engines that round more than `math` permits are left out.
 [[nodiscard]] std::vector<Candidate> graph_engines(cudnnHandle_t handle, const Task& task, Math math);
 
 }  // namespace mprof::conv::cudnn

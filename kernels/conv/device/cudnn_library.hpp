@@ -47,7 +47,7 @@ struct Functions {
 /// "9.19.0", or "not found".
 [[nodiscard]] std::string version();
 
-/// Throws Error(fault) where `status` is none of success.
+/// Throws Error(fault) where `status` is not success.
 void check(cudnnStatus_t status, const std::string& what);
 
 /// A handle or a descriptor, destroyed with its owner.

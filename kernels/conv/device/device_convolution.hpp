@@ -7,9 +7,9 @@
 
 namespace mprof::conv {
 
-/// A convolution on a GPU in the plain way: prepare() allocates device memory and copies the input and the
-/// mask there, forward() launches kernels on the default stream and does not wait for them, finish() copies
-/// the result back and frees. A variant says what it launches.
+/// A convolution on a GPU in the plain way. In prepare() it allocates device memory and copies the input and
+/// the mask there. In forward() it launches kernels on the default stream and does not wait for them. In
+/// finish() it copies the result back and frees. A variant says what it launches.
 class DeviceConvolution : public Convolution {
  public:
   void prepare(const Shape& shape, const float* input, const float* mask, float* output) override {

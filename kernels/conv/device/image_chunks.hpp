@@ -13,9 +13,10 @@ struct Images {
   std::size_t count = 0;
 };
 
-/// How `batch` images are cut for so many lanes, whoever is quick: a lane's first chunk is as small as can
-/// be, so that the copies out begin early; then each is half of a lane's share of what is left, from `least`
-/// to `most` images, so that no lane ends long after the others. Needs lanes >= 1 and 1 <= least <= most.
+/// How `batch` images are cut for so many lanes, whichever lane is quick. A lane's first chunk is as small as
+/// can be, so that the copies out begin early. Then each chunk is half of a lane's share of what is left,
+/// from `least` to `most` images, so that no lane ends long after the others. Needs lanes >= 1 and 1 <= least
+/// <= most.
 inline std::vector<Images> image_chunks(std::size_t batch, std::size_t lanes, std::size_t least,
                                         std::size_t most) {
   std::vector<Images> chunks;

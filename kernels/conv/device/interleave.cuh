@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(block)
   }
 }
 
-/// The way back, likewise.
+/// The way back, in the same steps.
 template <class T, unsigned vector, unsigned block>
 __global__ void __launch_bounds__(block)
     separate(const T* __restrict__ interleaved, float* __restrict__ planes, Interleaving sizes) {
@@ -99,8 +99,9 @@ __global__ void __launch_bounds__(block)
   }
 }
 
-/// Calls `launch` for as many images at once as Divisor can divide, with the number of those before them, and
-/// with a constant: the most elements of T that one access of up to 16 bytes can take of a pixel's channels.
+/// Calls `launch` for as many images at once as Divisor can divide, with the number of images before them and
+/// a constant. The constant is the most elements of T that one access of up to 16 bytes can take of a pixel's
+/// channels.
 template <class T, class Launch>
 void launch_by_pixels(std::size_t images, std::size_t plane, std::size_t channels, std::size_t padded,
                       const Launch& launch) {

@@ -67,7 +67,7 @@ struct Layer2Images {
   static constexpr unsigned threads = 2 * groups * warp_size;  ///< a warp has a half and a group
   static constexpr unsigned slots = window(width, mask);       ///< floats of a half row
   static constexpr unsigned pitch = 2 * slots + 4;             ///< floats of an input row
-  /// + 8 each: lanes that differ in channel, as those of the last rows do, must meet in no bank.
+  /// + 8 each: lanes that differ in channel, as in the last rows, must meet in no bank.
   static constexpr unsigned channel_pitch = side * pitch + 8;
   static constexpr unsigned weights_of_channel = mask * mask * maps;
   static constexpr unsigned weight_pitch = weights_of_channel + 8;

@@ -79,8 +79,8 @@ struct Share {
   unsigned end;
 };
 
-/// By a warp: the unit's rows of a map, of which the lane has one. In global memory those of an image lie one
-/// after another. `map` is where the first image's map begins, `stage` shared memory of the warp.
+/// By a warp: the unit's rows of a map, of which the lane has one. In global memory the rows of an image lie
+/// one after another. `map` is where the first image's map begins, `stage` shared memory of the warp.
 inline __device__ void store_map(const float (&sums)[L::out_side], float* stage, const Unit& unit,
                                  float* map) {
   constexpr unsigned jump = (L::maps - 1) * L::plane;  // from behind an image's map to the next image's

@@ -43,7 +43,7 @@ class Chunk {
   Images images;
   cuda::PinnedBuffer<std::byte> host_input;
   cuda::DeviceBuffer<std::byte> wire_input;   ///< nothing where the wire has floats
-  cuda::DeviceBuffer<std::byte> wire_output;  ///< likewise
+  cuda::DeviceBuffer<std::byte> wire_output;  ///< nothing where the wire has floats
   cuda::DeviceBuffer<float> input;
   cuda::DeviceBuffer<float> output;
 };

@@ -2,9 +2,9 @@
 #pragma once
 
 /// Sums of products with weights that are the same for a whole warp. Where the compiler knows that, it loads
-/// them from constant memory to uniform registers (compute capability 7.5), which a multiply-add can have for
-/// its second factor: no lane loads or holds a weight, and the register file is read once an instruction
-/// less.
+/// the weights from constant memory to uniform registers (compute capability 7.5). A multiply-add can have a
+/// uniform register for its second factor. So no lane loads or holds a weight, and an instruction reads the
+/// register file once less.
 namespace mprof::conv {
 
 /// Loads `Count` floats from shared memory at once, where they are aligned so.
@@ -54,8 +54,8 @@ __device__ void add_input(float (&sums)[Maps][Width], const float (&weights)[Mas
 }
 
 /// Adds a mask row to the sums of a strip of pixels, in the order of the input's columns: few of them are in
-/// registers at a time. `weight(i)` is that of tap i / Maps and map i % Maps, from constant memory; `row` is
-/// aligned for loads of `AtOnce` floats, and read to the end of the last of them.
+/// registers at a time. `weight(i)` is the weight of tap i / Maps and map i % Maps, from constant memory.
+/// `row` is aligned for loads of `AtOnce` floats, and read to the end of the last of them.
 template <unsigned Mask, unsigned AtOnce, unsigned Maps, unsigned Width, class Weight>
 __device__ void add_mask_row(float (&sums)[Maps][Width], const float* row, const Weight& weight) {
   float weights[Mask][Maps];

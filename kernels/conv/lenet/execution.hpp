@@ -34,7 +34,7 @@ class LenetExecution final : public Execution {
   [[nodiscard]] std::span<const float> logits() const { return logits_.span(); }
 
  private:
-  /// A convolution of the whole batch, and what is to be shown of it.
+  /// A convolution of the whole batch, and what it shows.
   void run_convolution(std::size_t layer, const float* input, StageObserver& observer, const Trial& trial,
                        std::vector<Verification>& verification);
   /// The variant's other shapes, on inputs drawn by `seed`.

@@ -31,7 +31,7 @@ class PluginConvolution final : public Convolution {
 void adopt_convolution(const std::string& id, const std::shared_ptr<const Plugin>& plugin);
 
 /// How a source of the course's project becomes a plug-in, from any of its editions (course/gpu.hpp,
-/// course/cpu.hpp); nullopt when it is none.
+/// course/cpu.hpp); nullopt for any other source.
 [[nodiscard]] std::optional<SourceFrame> frame_of_course_file(std::string_view source);
 
 }  // namespace mprof::conv

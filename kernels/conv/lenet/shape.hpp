@@ -36,7 +36,7 @@ struct Shape {
   [[nodiscard]] constexpr double flops() const {
     return 2.0 * static_cast<double>(output_size()) * static_cast<double>(taps());
   }
-  /// Bytes that must move at the least: the input read once, the output written once. The masks are some
+  /// Bytes that must at least move: the input read once, the output written once. The masks are some
   /// kilobytes.
   [[nodiscard]] constexpr double bytes() const {
     return static_cast<double>(sizeof(float)) * static_cast<double>(input_size() + output_size());

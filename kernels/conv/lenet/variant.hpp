@@ -19,7 +19,7 @@ class Convolution : public Op {
   /// [M][C][K][K], `output` [B][M][H_out][W_out]; all stay valid until finish() has returned.
   virtual void prepare(const Shape& shape, const float* input, const float* mask, float* output) = 0;
 
-  /// Shapes beside the network's at which it is to be right as well. None is timed.
+  /// Shapes besides the network's at which it must be right as well. None is timed.
   [[nodiscard]] virtual std::span<const Shape> other_shapes() const { return {}; }
 };
 

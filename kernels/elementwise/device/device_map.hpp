@@ -7,9 +7,9 @@
 
 namespace mprof::elementwise {
 
-/// A map on a GPU in the plain way: prepare() allocates device memory and copies the input there, forward()
-/// launches kernels on the default stream and does not wait for them, finish() copies the result back and
-/// frees. A variant says what it launches.
+/// A map on a GPU in the plain way. In prepare() it allocates device memory and copies the input there. In
+/// forward() it launches kernels on the default stream and does not wait for them. In finish() it copies the
+/// result back and frees. A variant says what it launches.
 class DeviceMap : public Map {
  public:
   void prepare(const Matrix& matrix, const float* input, float* output) override {

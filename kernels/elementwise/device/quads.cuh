@@ -43,7 +43,7 @@ class Quads {
     return {at[0], columns > 1 ? at[1] : 1.0F, columns > 2 ? at[2] : 1.0F, columns > 3 ? at[3] : 1.0F};
   }
 
-  /// Likewise, and what is loaded is not read again.
+  /// The same, but what is loaded is not read again.
   [[nodiscard]] __device__ float4 load_once(const float* matrix, std::size_t index) const {
     if constexpr (Aligned) return __ldcs(reinterpret_cast<const float4*>(matrix) + index);
     return load(matrix, index);

@@ -6,7 +6,7 @@
 
 namespace mprof::elementwise {
 
-/// Columns 0, 1, 2 and 3 take the logarithm, the cosine, the sine and the tangent; then it begins anew.
+/// Columns 0, 1, 2 and 3 take the logarithm, the cosine, the sine and the tangent; then it begins again.
 inline constexpr std::size_t functions = 4;
 
 /// What the map is of: a square matrix in row-major order, and how often it is applied.
@@ -20,7 +20,7 @@ struct Matrix {
   [[nodiscard]] constexpr double flops() const { return 2.0 * applications(); }
   /// Evaluations of functions: f and the square root.
   [[nodiscard]] constexpr double special_operations() const { return 2.0 * applications(); }
-  /// Bytes that must move at the least: each element read once, its result written once.
+  /// Bytes that must at least move: each element read once, its result written once.
   [[nodiscard]] constexpr double bytes() const {
     return 2.0 * static_cast<double>(sizeof(float)) * static_cast<double>(elements());
   }

@@ -18,8 +18,8 @@ inline constexpr std::size_t starts_in_table = 4096;
 
 /// `starts_in_table` values in [least_start, start_limit) for the function of `column`, drawn at random and
 /// kept where error_bound() stays within tolerance(). So every trajectory stays where its function is
-/// defined, and no error of an honest float computation grows beyond the tolerance. Of the tangent's starts
-/// one in six passes at 5 iterations, and one in eighteen at 8.
+/// defined, and no error of a valid float computation grows beyond the tolerance. Of the tangent's starts one
+/// in six passes at 5 iterations, and one in eighteen at 8.
 [[nodiscard]] std::vector<float> start_values(std::size_t column, unsigned iterations);
 
 /// A value of the column's table for each element, [rows][size]: behind the matrix it begins again. Another

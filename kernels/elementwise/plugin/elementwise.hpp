@@ -55,7 +55,7 @@ class DeviceMap : public DeviceOp {
   [[nodiscard]] const Matrix& matrix() const { return matrix_; }
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(matrix_.size); }
   [[nodiscard]] const float* input() const { return DeviceOp::input(0); }  ///< [size][size], device memory
-  using DeviceOp::output;                                                  // likewise
+  using DeviceOp::output;                                                  // [size][size], device memory
 
  private:
   Matrix matrix_;
