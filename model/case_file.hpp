@@ -25,10 +25,10 @@ struct StoredCase {
   std::vector<PassResult> passes{};
 };
 
-/// Where the file of a case stands, relative to the run's directory:
-/// cases/map.tiled[width=16]@1000.json. Each `/` of the id is a dot, and whatever a file name
-/// should not hold is percent-encoded, so that no id leads anywhere else and no two ids share a file; an id
-/// too long for a name keeps its beginning and a hash of the whole.
+/// Where the file of a case stands, relative to the run's directory: cases/map.tiled[width=16]@1000.json.
+/// Each `/` of the id is a dot, and whatever a file name should not hold is percent-encoded. So no id leads
+/// anywhere else, and no two ids share a file. An id too long for a name keeps its beginning and a hash of
+/// the whole.
 [[nodiscard]] std::filesystem::path case_file(std::string_view id);
 
 /// Whether any of its passes was reached: otherwise the case has no file.

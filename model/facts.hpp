@@ -30,8 +30,9 @@ inline constexpr FactName gpu_sm_clock_step{gpu, "SM clock step"};              
 inline constexpr FactName gpu_memory_clock_maximum{gpu, "memory clock maximum"};  ///< Hz
 inline constexpr FactName gpu_ecc{gpu, "ECC"};
 inline constexpr FactName gpu_sm_clock{gpu, "SM clock"};                ///< Hz, as it was at the start
-inline constexpr FactName gpu_memory_clock{gpu, "memory clock"};        ///< Hz, likewise
-inline constexpr FactName gpu_pcie_generation{gpu, "PCIe generation"};  ///< likewise: it saves power
+inline constexpr FactName gpu_memory_clock{gpu, "memory clock"};        ///< Hz, as it was at the start
+inline constexpr FactName gpu_pcie_generation{gpu, "PCIe generation"};  ///< as it was at the start: it saves
+                                                                        ///< power
 inline constexpr FactName build_type{"build", "build type"};
 inline constexpr FactName gpu_empty_op{gpu, "time of an empty op"};  ///< s, as op_time has it
 }  // namespace fact

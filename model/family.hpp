@@ -31,8 +31,8 @@ struct Nouns {
   std::string item{};    ///< one of what a problem counts: "image"; empty: nothing is counted
   std::string items{};   ///< "images"
   std::string whole{};   ///< one execution from input to output: "inference"
-  std::string group{};   ///< an op with its stages, prepare() + forward() + finish(): "layer"; empty: its
-                         ///< readers tell it apart from the whole or from the op in no table
+  std::string group{};   ///< an op with its stages, prepare() + forward() + finish(): "layer"; empty: no
+                         ///< table distinguishes it from the whole or from the op
   std::string groups{};  ///< "layers"
   std::string op_time_title{};     ///< "Op Time"
   std::string group_time_title{};  ///< "Layer Time"
@@ -48,7 +48,7 @@ struct QualityInfo {
   std::string meaning{};  ///< one sentence
   Unit unit = Unit::ratio;
   Better better = Better::higher;
-  /// A loss up to this much is none, in the quality's own unit: the order of a summation alone may move it.
+  /// A smaller loss does not count, in the quality's own unit: the order of a summation alone may cause it.
   double tolerance = 0;
   bool operator==(const QualityInfo&) const = default;
 };
@@ -78,14 +78,14 @@ struct FamilyInfo {
   std::string title{};  ///< one line
   std::vector<AxisInfo> axes{};
   Nouns nouns{};
-  std::vector<QualityInfo> qualities{};  ///< none where there is none
-  std::vector<ProblemInfo> problems{};   ///< those of the run, ascending; empty in what a program declares
+  std::vector<QualityInfo> qualities{};  ///< may be empty
+  std::vector<ProblemInfo> problems{};   ///< of the run, ascending; empty in what a program declares
   bool operator==(const FamilyInfo&) const = default;
 };
 
 /// By name; nullptr when the family has none.
 [[nodiscard]] const AxisInfo* find_axis(const FamilyInfo& family, std::string_view name);
-/// By metric; nullptr when it is none of the family's qualities.
+/// By metric; nullptr when the family has no such quality.
 [[nodiscard]] const QualityInfo* find_quality(const FamilyInfo& family, std::string_view metric);
 /// nullptr when the run has no such problem.
 [[nodiscard]] const ProblemInfo* find_problem(const FamilyInfo& family, const Problem& problem);

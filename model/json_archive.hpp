@@ -313,8 +313,8 @@ void require_shallow(std::string_view text, const std::string& name);
 void require_plain(std::string_view text, const std::string& name);
 
 /// Parses JSON text, whose bytes are granted to the allowance; the tree is held until from_json() has read
-/// it. Throws Error(usage) "NAME: line L, column C: ..." when it is none, or one that require_plain()
-/// refuses.
+/// it. Throws Error(usage) "NAME: line L, column C: ..." when the text is not JSON, or when require_plain()
+/// refuses it.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name, Allowance& allowance);
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
 

@@ -20,8 +20,8 @@ struct KernelName {
 /// The same from a name that is demangled already, as traces have it.
 [[nodiscard]] KernelName kernel_name_of_demangled(std::string_view whole);
 
-/// A name for each of the kernels that one op launches: the brief one, with its template arguments where two
-/// would be called alike, and with a number where even these do not tell them apart.
+/// A name for each of the kernels that one op launches. It is the brief name, with its template arguments
+/// where two kernels would have the same name, and with a number where even these are the same.
 [[nodiscard]] std::vector<std::string> distinct_kernel_names(std::span<const std::string> symbols);
 [[nodiscard]] std::vector<std::string> distinct_names(std::span<const KernelName> all);
 

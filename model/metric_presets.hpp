@@ -42,7 +42,7 @@ struct MetricPreset {
 /// The metrics of a preset, "default" and "all" included, each once; nothing for any other name.
 [[nodiscard]] std::vector<std::string> preset_metrics(std::string_view preset);
 
-/// Those of `names` that hardware_metrics() does not list.
+/// Which of `names` hardware_metrics() does not list.
 [[nodiscard]] std::vector<std::string> not_in_catalogue(std::span<const std::string> names);
 
 }  // namespace mprof

@@ -22,13 +22,13 @@ class PartIndex {
 
   /// The facts of the machine that measured the case; the run's own of a case that no part has.
   [[nodiscard]] const Environment& environment(std::string_view case_id) const;
-  /// What that machine could do, likewise.
+  /// What that machine could do; the run's own ceilings where its part has none.
   [[nodiscard]] std::span<const Ceiling> ceilings(std::string_view case_id) const;
   /// The name of the GPU that measured it; empty when the record does not say.
   [[nodiscard]] std::string gpu_model(std::string_view case_id) const;
-  /// The UUID of that GPU; likewise.
+  /// The UUID of that GPU; empty when the record does not say.
   [[nodiscard]] std::string gpu_uuid(std::string_view case_id) const;
-  /// The UUIDs of all GPUs that measured it, ascending; likewise.
+  /// The UUIDs of all GPUs that measured it, ascending; empty when the record does not say.
   [[nodiscard]] std::set<std::string> gpu_uuids(std::string_view case_id) const;
 
  private:

@@ -20,7 +20,7 @@ inline constexpr FormatTolerance half_or_tf32{"fp16/tf32", 2e-3};
 inline constexpr FormatTolerance half_sums{"fp16/bf16", 5e-3};
 inline constexpr FormatTolerance bfloat{"bf16", 1.6e-2};
 
-/// The format that an output of this tolerance is as exact as; nullopt where it is none of these.
+/// The format that an output of this tolerance is as exact as; nullopt for any other tolerance.
 [[nodiscard]] constexpr std::optional<std::string_view> format_of_tolerance(double tolerance) {
   for (const FormatTolerance& one : {half_or_tf32, half_sums, bfloat}) {
     if (one.tolerance == tolerance) return one.format;

@@ -13,11 +13,11 @@ namespace mprof {
 /// How many rounds of a timing pass are there, whatever became of them.
 [[nodiscard]] std::size_t rounds_of(const PassResult& pass);
 
-/// Those of the case that was timed in the most: of pooled runs more than their plan has.
+/// The rounds of the case that was timed in the most rounds: of pooled runs more than their plan has.
 [[nodiscard]] std::size_t most_rounds_of(const Run& run);
 
-/// Adds what one more round left. The samples go behind those that are there; a round that did not end well
-/// makes the pass end as it did, and says in which round.
+/// Adds what one more round left. Its samples go after the existing ones. A round that did not end well makes
+/// the pass end as it did, and says in which round.
 void add_round(PassResult& pass, PassResult round);
 
 /// The same of a pass of any number of rounds, as one of another run; its reason, where it did not end well,
@@ -37,10 +37,12 @@ void add_steps(Measurement& row, Measurement more);
 /// Each round's median, without rounds that took no sample.
 [[nodiscard]] std::vector<double> round_medians(const Measurement& measurement);
 
-/// What is assumed of how much processes differ in times of a clock until rounds tell, as a standard
-/// deviation over the time: as op times did on H200 (0.2 to 0.4 %), and times of the host's clock of what
-/// uses such a GPU (12 % in the root mean square on three hosts, 8 and 10 % in the median where there were
-/// three rounds), or none (2 to 10 %).
+/// What is assumed of how much processes differ in times of a clock until rounds show it, as a standard
+/// deviation over the time.
+///
+/// Measured on H200: op times differ by 0.2 to 0.4 %. Host times of programs that use such a GPU differ by 12
+/// % in the root mean square on three hosts, and by 8 and 10 % in the median where there were three rounds.
+/// Host times of programs that use no GPU differ by 2 to 10 %.
 [[nodiscard]] double assumed_deviation(ClockSource clock, bool beside_gpu);
 
 /// Whether something that was timed in the run uses a GPU, or may.

@@ -43,15 +43,19 @@ enum class Pass { timing, trace, counters, source };
 enum class Source { measured, modelled, printed };
 enum class Direction { decreases, increases, unchanged };
 
-/// `ok`; `wrong`: the output failed its verification; `suspect`: the output is right, and something speaks
-/// against its times; `skipped`: not run, on purpose or because this machine
-/// cannot; `failed`: the variant said it failed; `crashed`, `timeout`: its worker died or was ended;
-/// `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`.
+/// - `ok`
+/// - `wrong`: the output failed its verification
+/// - `suspect`: the output is right, and something speaks against its times
+/// - `skipped`: not run, on purpose or because this machine cannot
+/// - `failed`: the variant said it failed
+/// - `crashed`, `timeout`: its worker died or was ended
+/// - `pending`: not reached (yet), the only status that --resume runs again together with `interrupted`
 enum class Status { ok, wrong, suspect, skipped, failed, crashed, timeout, interrupted, pending };
 
-/// What a case is of. `variant`: of a family, built to be measured; `program`: a command line that mprof runs
-/// as it is, and watches from outside; `import`: a program that another tool watched, of which mprof has that
-/// tool's files alone.
+/// What a case is of.
+/// - `variant`: of a family, built to be measured
+/// - `program`: a command line that mprof runs as it is, and watches from outside
+/// - `import`: a program that another tool watched, of which mprof has only that tool's files
 enum class Subject { variant, program, import };
 
 enum class Ending { confidence, samples, seconds };  ///< which rule ended the repeats
@@ -91,7 +95,8 @@ struct VariantInfo {
   std::string library{};                ///< whose routines do the work: "cuDNN"; empty: its own code does
   std::optional<double>
       arithmetic{};  ///< share of an op's FLOPs that its algorithm needs, where less than all
-  std::optional<double> special_functions{};  ///< likewise of its special-function operations
+  std::optional<double> special_functions{};  ///< the share of its special-function operations that its
+                                              ///< algorithm needs
   std::string source_file{};                  ///< below kernels/
   std::optional<Subject> subject{};           ///< nullopt: a variant
   std::vector<std::string> command{};         ///< of a program: as it was given, its arguments with it
@@ -103,8 +108,8 @@ struct VariantInfo {
 /// By what clock a time of the timing pass was taken, the steadier one first.
 enum class ClockSource { none, device, host };
 
-/// The clock of a GPU's multiprocessors while its times were taken. It moves in steps, and NVML tells which
-/// was set, not which it was: an H100 ran a step above what was told for a whole run.
+/// The clock of a GPU's multiprocessors while its times were taken. It moves in steps. NVML reports which
+/// clock was set, not which clock ran: an H100 ran a step above the reported clock for a whole run.
 struct SmClock {
   double step = 0;      ///< over the clock; 0: not known
   double measured = 0;  ///< Hz, by its own cycles; 0: not known
@@ -141,7 +146,7 @@ struct Measurement {
   Variance between{};  ///< of a time from one process to the next; derive()'s, and in no file
   Variance common{};   ///< of what all times of its clock share in a round; derive()'s, and in no file
   ClockSource clock = ClockSource::none;  ///< of a time; derive()'s, and in no file
-  SmClock sm_clock{};                     ///< of a time of a GPU's clock; derive()'s, and in no file
+  SmClock sm_clock{};                     ///< of a device time; derive()'s, and in no file
   std::string
       disturbed{};       ///< of a time: what disturbed the samples that were kept; derive()'s, and in no file
   SeriesNotes series{};  ///< of a time; derive()'s, and in no file
@@ -192,7 +197,7 @@ struct Sampling {
       relative_half_width{};       ///< the widest of the case's timed metrics; absent below 6 samples
   std::uint32_t retries = 0;       ///< how often all samples were thrown away and taken again
   std::string disturbance{};       ///< what still disturbed the samples that were kept; empty: nothing did
-  std::string host_disturbance{};  ///< likewise, of what disturbs times of the host's clock alone
+  std::string host_disturbance{};  ///< what still disturbed host times alone; empty: nothing did
   bool operator==(const Sampling&) const = default;
 };
 
@@ -242,7 +247,7 @@ struct PassResult {
   std::vector<Verification> verification{};
   /// Of rounds that chose otherwise "A | B".
   Choices choices{};
-  std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; in records of earlier versions there is none
+  std::optional<Scrutiny> scrutiny{};  ///< of a timing pass; missing in records of earlier versions
   std::vector<Measurement> measurements{};
   std::vector<SourceLine> source_lines{};   ///< of a source pass: of each kernel, the most sampled ones first
   std::optional<ProgramOutcome> outcome{};  ///< of a program; of several rounds the last one's
@@ -268,7 +273,8 @@ struct Case {
 };
 
 /// A file of the user's that holds a variant or a family: a source that mprof compiles, a library that is
-/// loaded as it is, or a suite of programs; then `library` is the program, and the checksum that of both.
+/// loaded as it is, or a suite of programs. Of a suite, `library` is the program, and the checksum covers
+/// both.
 struct PluginSource {
   std::string path{};     ///< absolute
   std::string variant{};  ///< the id of the variant that it holds; empty: it holds a family
@@ -322,7 +328,7 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// What the machine can do at the best, measured at the start of the run: the denominators of throughput.
+/// What the machine can do at best, measured at the start of the run: the denominators of throughput.
 struct Ceiling {
   std::string id{};               ///< "fp32_flop_rate", "memory_bandwidth"
   std::string device{};           ///< "cpu", "cuda"
@@ -367,7 +373,7 @@ struct RunPart {
   Environment environment{};
   std::vector<Ceiling> ceilings{};
   std::vector<PassTime> spent{};
-  std::vector<std::string> cases{};  ///< ids of those that it measured
+  std::vector<std::string> cases{};  ///< ids of the cases that it measured
   bool operator==(const RunPart&) const = default;
 };
 
@@ -377,13 +383,13 @@ struct Run {
   std::vector<std::string> command_line{};
   RunState state = RunState::running;
   std::string started{};   ///< UTC, ISO 8601
-  std::string finished{};  ///< likewise; empty while running
+  std::string finished{};  ///< UTC, ISO 8601; empty while running
   Plan plan{};
   Environment environment{};
   std::vector<Ceiling> ceilings{};
   std::vector<InputFile> inputs{};      ///< what the families read
   std::vector<FamilyInfo> families{};   ///< of the plan's variants, with the problems of their cases
-  std::vector<VariantInfo> variants{};  ///< those of the plan, and the baselines they name
+  std::vector<VariantInfo> variants{};  ///< of the plan, and the baselines they name
   std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
   std::optional<Shard> shard{};         ///< the cases are this share of the plan's; not set: they are all
   std::vector<RunPart> parts{};         ///< of a merged run, by shard

@@ -57,7 +57,7 @@ bool from_string(std::string_view text, SanitizerStatus& value);
 /// All tools, in the order in which they run and are shown.
 [[nodiscard]] const std::vector<SanitizerTool>& sanitizer_tools();
 
-/// The result of a variant under a tool; nullptr when there is none.
+/// The result of a variant under a tool; nullptr when it is missing.
 [[nodiscard]] const SanitizerResult* find_result(const SanitizerRecord& record, std::string_view variant,
                                                  SanitizerTool tool);
 

@@ -24,7 +24,7 @@ inline constexpr double assumed_between_profiles = 0.05;
 /// a kernel whose duration the hardware did not give are taken away. A case whose passes contradict each
 /// other becomes suspect.
 ///
-/// Throws Error(usage) that names the trace when it is there and is none, or is damaged: without it variants
+/// Throws Error(usage) that names the trace when the file is no trace or is damaged. Without it variants
 /// would be compared by other times than with it, and nobody would know.
 void derive(Run& run, const std::filesystem::path& directory);
 
@@ -33,10 +33,13 @@ void derive(Run& run, const std::filesystem::path& directory);
                                                                 const std::filesystem::path& directory,
                                                                 const trace::Parts& parts);
 
-/// The part of derive() that needs no trace: by what clock each time of the timing passes, and each step
-/// time, was taken, and how much it varies from one process to the next (Measurement::between), from the
-/// medians of its rounds and moderated by what all times of that clock say together; of a run of one round
-/// that is assumed. What disturbed it, and what its samples show in the order in which they were taken.
+/// The part of derive() that needs no trace:
+/// - by what clock each time of the timing passes, and each step time, was taken,
+/// - how much it varies from one process to the next (Measurement::between),
+/// - what disturbed it, and what its samples show in the order in which they were taken.
+///
+/// The variation comes from the medians of the time's rounds, moderated by what all times of that clock say
+/// together. For a run of one round it is assumed.
 void derive_variation(Run& run);
 
 /// Whether the work of an op was held back until all of it was queued, as far as a timing pass tells; else

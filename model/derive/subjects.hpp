@@ -13,10 +13,10 @@
 /// The parts of derive(), each in its own file.
 namespace mprof {
 
-/// Achieved rates of a case's ops and their share of the measured peaks, modelled: from the FLOPs, bytes and
-/// special-function operations that an op's definition needs, not from what the hardware counted. What is
-/// held against the special-function peak are those of them that the variant's algorithm needs. Of ops
-/// without a row of op_time nothing.
+/// Achieved rates of a case's ops and their share of the measured peaks, modelled. They come from the FLOPs,
+/// bytes and special-function operations that an op's definition needs, not from what the hardware counted.
+/// The special-function peak is compared with the operations that the variant's algorithm needs. Ops without
+/// a row of op_time get nothing.
 [[nodiscard]] std::vector<Measurement> modelled_speed_of_light(const Case& subject,
                                                                const VariantInfo& variant,
                                                                std::span<const Ceiling> ceilings);
@@ -51,18 +51,20 @@ struct OpKernel {
 /// the time by a GPU's clock, 3 % by the host's.
 [[nodiscard]] SeriesNotes series_notes(const Measurement& time);
 
-/// Why an op time of the case cannot be the time of that op's work, by what its passes say of each other, of
-/// what the op needs by its definition and the variant's declaration, and by what the device can do at the
-/// best; empty: nothing speaks against it. Of records whose timed executions were looked at only
-/// (PassResult::scrutiny): in earlier ones honest variants worked outside forward().
+/// Why an op time of the case cannot be the time of that op's work; empty: nothing speaks against it. The
+/// evidence is what its passes say of each other, what the op needs by its definition and the variant's
+/// declaration, and what the device can do at best. Only for records whose timed executions were inspected
+/// (PassResult::scrutiny): in earlier records valid variants worked outside forward().
 [[nodiscard]] std::string contradiction(const Case& subject, const VariantInfo& variant);
 
-/// Marks the op times that must hold the op's copies (Measurement::holds_copies): before forward() its inputs
-/// lie in the host's memory and behind finish() its outputs do, and what the group time has beside the op
-/// time would not do for the larger of them, were the link twice as fast as measured. Not where that would be
-/// more than all of the op time, nor where it would be less than a twentieth of it, unless the variant copies
-/// so with other parameters. Shown at one problem, it is so of the variant with these parameters at all of
-/// them: copies of little take no time that tells.
+/// Marks the op times that must hold the op's copies (Measurement::holds_copies). The op's inputs lie in the
+/// host's memory before forward(), and its outputs lie there after finish(). An op time is marked where group
+/// time minus op time is too short to copy the larger of the two, even over a link twice as fast as measured.
+///
+/// It is not marked where such a copy would take more than the whole op time. Where the copy would take less
+/// than a twentieth of the op time, it is marked only if the variant copies so with other parameters. What
+/// one problem shows holds for the variant with these parameters at all problems: copies of little take too
+/// short to show.
 void derive_copies(Run& run);
 
 /// The case's group time in its trace, which `traced` has, over that in its timing pass.

@@ -25,7 +25,7 @@ int require_version(const Json& document, const std::string& name, const std::st
 /// run.json of any version in this one's form. Where it was written before cases had files of their own, they
 /// stand in it, with their passes. Throws as require_version() does.
 [[nodiscard]] Json migrate_run(Json document, const std::string& name);
-/// The record of `mprof sanitize`, likewise.
+/// The same for the record of `mprof sanitize`.
 [[nodiscard]] Json migrate_sanitizer_record(Json document, const std::string& name);
 
 /// Version 1 knew one family: its problems were batches of images, its ops the layers of a network.

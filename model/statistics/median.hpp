@@ -23,16 +23,17 @@ struct Interval {
 /// 0.
 [[nodiscard]] std::optional<double> relative_half_width(std::span<const double> samples);
 
-/// The variance of the samples' median on the logarithmic scale, by median_interval(); 0 where there is none,
-/// or its lower end is not positive.
+/// The variance of the samples' median on the logarithmic scale, by median_interval(). It is 0 without such
+/// an interval, or where its lower end is not positive.
 [[nodiscard]] double variance_of_median(std::span<const double> samples);
 
 /// The standard deviation over the median, of a normal distribution with the samples' mean distance to the
 /// median, which an outlier moves little. nullopt below two samples, and where the median is not positive.
 [[nodiscard]] std::optional<double> relative_deviation(std::span<const double> samples);
 
-/// How far the median of so many samples lies from that of many more, typically, over the median: the
-/// standard error of a normal distribution's, with relative_deviation(), and nullopt where that is.
+/// How far the median of so many samples typically lies from the median of many more, over the median. It is
+/// the standard error of a normal distribution's median, with relative_deviation(); nullopt where
+/// relative_deviation() is nullopt.
 [[nodiscard]] std::optional<double> relative_standard_error(std::span<const double> samples);
 
 }  // namespace mprof

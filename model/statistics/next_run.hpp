@@ -22,7 +22,7 @@
 /// procedure, Scandinavian Journal of Statistics 6 (1979), 65-70.
 namespace mprof {
 
-/// An interval that reaches further than this factor to either side says nothing, and is none.
+/// An interval that reaches further than this factor to either side says nothing, and is left out.
 inline constexpr double interval_of_no_use = 1e6;
 
 /// A time as its rounds know it.
@@ -41,8 +41,8 @@ struct Rounds {
 
 /// Where the center of a next run of as many rounds lies, 95 times in 100: center * exp(+-(t * sqrt(2 *
 /// (between / rounds + common)) + step)). More rounds do not average out what is common to them, since a
-/// machine's state outlasts a round; the step adds as it is, since it is there in full or not at all. nullopt
-/// where nothing of use is known of the variance.
+/// machine's state outlasts a round. The step is added undivided, since it is there in full or not at all.
+/// nullopt where nothing of use is known of the variance.
 [[nodiscard]] std::optional<Interval> next_run_interval(const Rounds& rounds);
 
 /// Whether two times were measured in turns, so that the machine was in the same state for both.
@@ -71,15 +71,15 @@ struct RatioTest {
 };
 
 /// A t-test on the logarithms in Welch's form, with the moderated variances in place of each sample's own.
-/// The machine's state may have shifted one side by `step`, a share of the time, and what disturbed a side
-/// may have made it as many times as long as Rounds::lengthened says: what exceeds that is tested. nullopt
-/// where nothing of use is known of a variance.
+/// The machine's state may have shifted one side by `step`, a share of the time. What disturbed a side may
+/// have lengthened it by the factor Rounds::lengthened. The test is of what exceeds both. nullopt where
+/// nothing of use is known of a variance.
 [[nodiscard]] std::optional<RatioTest> test_ratio(const Rounds& before, const Rounds& after,
                                                   Apart apart = Apart::in_two_runs, double step = 0);
 
-/// Rounds on each side, more than there are, with which a difference of `relative` is told four times in
-/// five, as far as the variances known now tell; at most 1000. Of several that are judged together by Holm's
-/// method `together` is what its p is multiplied by.
+/// Rounds on each side, more than there are, that find a difference of `relative` significant four times in
+/// five, as far as the variances known now show; at most 1000. Of several differences that are judged
+/// together by Holm's method, `together` is the factor by which the p of this one is multiplied.
 [[nodiscard]] std::size_t rounds_for(const Rounds& before, const Rounds& after, double relative,
                                      Apart apart = Apart::in_two_runs, double together = 1);
 

@@ -21,10 +21,10 @@ namespace mprof {
                                                    std::span<const double> after, double alpha = 0.05);
 
 /// A test that is looked at again and again finds something sooner or later. Looks are therefore taken only
-/// after some numbers of blocks, and each may be wrong so rarely that all of them together are wrong 5 times
-/// in 100 at the most (Bonferroni over the looks; P. Armitage, C. K. McPherson and B. C. Rowe, Repeated
-/// significance tests on accumulating data, Journal of the Royal Statistical Society A 132 (1969), 235-244,
-/// say what would happen otherwise).
+/// after some numbers of blocks. Each may be wrong so rarely that all of them together are wrong at most 5
+/// times in 100 (Bonferroni over the looks). What would happen otherwise: P. Armitage, C. K. McPherson and B.
+/// C. Rowe, Repeated significance tests on accumulating data, Journal of the Royal Statistical Society A 132
+/// (1969), 235-244.
 [[nodiscard]] bool is_look(std::size_t blocks);
 
 /// The alpha of each look.

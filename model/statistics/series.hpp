@@ -14,7 +14,7 @@ struct LevelStep {
   std::size_t at = 0;  ///< the first sample behind it
   double before = 0;   ///< median of the samples before
   double after = 0;    ///< median of those behind
-  double p = 1;        ///< of a step so clear where there is none
+  double p = 1;        ///< of a step so clear in a series without a step
 };
 
 /// The most likely step of a series, by ranks: A. N. Pettitt, A non-parametric approach to the change-point
@@ -23,16 +23,16 @@ struct LevelStep {
 [[nodiscard]] std::optional<LevelStep> most_likely_step(std::span<const double> series);
 
 /// How many samples a step needs on either side of it, so that its p can be at most `p` in a series of
-/// `count` samples. nullopt where not even the clearest step reaches that: by Pettitt's formula, which is
-/// cautious in short series, below 11 samples for 5 %.
+/// `count` samples. nullopt where not even the clearest step reaches that. By Pettitt's formula, which is
+/// cautious in short series, this is so below 11 samples for 5 %.
 [[nodiscard]] std::optional<std::size_t> fewest_beside_a_step(std::size_t count, double p);
 
 /// Whether a straight line through a series leaves less of it (sum of squares) than a step before `at` does:
 /// a drift looks like a step in its middle to a test of ranks. Both are drawn with two numbers.
 [[nodiscard]] bool is_rather_a_drift(std::span<const double> series, std::size_t at);
 
-/// All steps whose p is at most `p`: the most likely one, then those of what lies before and behind it
-/// (binary segmentation), each looked for anew between its neighbours; ascending.
+/// All steps whose p is at most `p`, ascending. First the most likely step is found, then the steps of what
+/// lies before and after it (binary segmentation). Each is then looked for again between its neighbours.
 [[nodiscard]] std::vector<LevelStep> steps(std::span<const double> series, double p);
 
 /// Correlation of neighbours, -1 to 1; 0 below 3 samples or where nothing varies.
