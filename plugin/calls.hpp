@@ -6,8 +6,9 @@
 #include <cuda_runtime.h>
 #include <mprof/launches.hpp>
 
-/// Remembers the call of CUDA's runtime that failed, of those that students' files make without looking
-/// at what they return. mprof puts it before each source for a GPU, and links with --wrap of these functions.
+/// Remembers the call of CUDA's runtime that failed, among the calls that students' files make without
+/// looking at what they return. mprof puts it before each source for a GPU, and links with --wrap of these
+/// functions.
 namespace mprof::plugin::detail {
 
 inline const char* direction_of(cudaMemcpyKind kind) {

@@ -45,7 +45,7 @@ struct OpDefinition {
   double flops = 0;
   double bytes = 0;  ///< 0: each input and the output once
   double special_operations = 0;
-  std::vector<mprof_size> sizes{};  ///< what variants are told beside the values of the axes
+  std::vector<mprof_size> sizes{};  ///< what variants get besides the values of the axes
 };
 
 /// Which op of a family, by its place in what ops() gives, and which part of it.

@@ -9,10 +9,10 @@
    include <mprof/variant.hpp> or their family's header instead, and C++ families <mprof/family.hpp>, which do
    all of this for them.
 
-   A library has two functions with C linkage: mprof_abi_version(), which gives MPROF_ABI_VERSION as it was
-   when the library was compiled, and mprof_plugin(), which gives the one variant that it holds, or
-   mprof_family_plugin(), which gives the one family. They are called in processes of their own, never in the
-   one that keeps the record. */
+   A library has two functions with C linkage. The first, mprof_abi_version(), gives MPROF_ABI_VERSION as it
+   was when the library was compiled. The second gives what the library holds: mprof_plugin() the one variant,
+   or mprof_family_plugin() the one family. They are called in processes of their own, never in the one that
+   keeps the record. */
 
 /* Raised by each change after which an older library would be misread. mprof loads no other version. */
 #define MPROF_ABI_VERSION 1u
@@ -96,9 +96,9 @@ const mprof_variant* mprof_plugin(void);
    until the next call, or NULL. Such a case is skipped with the reason, and nothing of it is made. */
 const char* mprof_impossible(const mprof_setting* settings, size_t setting_count);
 
-/* A library that is compiled for a GPU has this one too (<mprof/launches.hpp>): from now on it calls
-   `launching` before each launch of a kernel, with the kernel and a function that gives its mangled name, or
-   NULL. */
+/* A library that is compiled for a GPU has this one too (<mprof/launches.hpp>). From now on it calls
+   `launching` before each launch of a kernel. It gives the kernel, and a function that gives the kernel's
+   mangled name, or NULL. */
 typedef const char* (*mprof_kernel_name)(const void* kernel);
 typedef void (*mprof_launching)(const void* kernel, mprof_kernel_name name);
 void mprof_count_launches(mprof_launching launching);
@@ -128,7 +128,7 @@ typedef struct mprof_input {
 
 /* What one op of a family computes at one problem. Its output is `blocks` of `items_in_block` of
    `item_elements` floats. An item is what must be right by itself. A block is what the reference computes at
-   once from the block's own part of the inputs and from what is shared; the blocks of timed executions come
+   once from the block's own part of the inputs and from what is shared. The blocks of timed executions come
    in different orders, so that no output that was kept is right again. */
 typedef struct mprof_op {
   const char* name;
