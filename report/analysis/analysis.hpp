@@ -23,7 +23,7 @@
 /// findings. Every judgement of the report is made here; views only put it into words.
 namespace mprof {
 
-/// The limits that a machine was measured to have, and that the useful work of an op is held against.
+/// The limits that a machine was measured to have, with which the useful work of an op is compared.
 enum class Limit { compute, memory, special };
 
 /// "FP32 peak", "memory bandwidth", "special-function peak".
@@ -61,8 +61,8 @@ struct OpResult {
 /// whose peak they are not, or on data that caches hold. Its share of them says nothing then.
 [[nodiscard]] bool is_beyond_measured_peaks(const OpResult& op);
 
-/// Whether the GPU time of the traced execution is longer than the op time, which should hold it: it is of
-/// another execution than those that were timed.
+/// Whether the GPU time of the traced execution is longer than the op time, which should hold it. Then it
+/// belongs to another execution than the timed ones.
 [[nodiscard]] bool gpu_time_exceeds_op_time(const OpResult& op);
 
 /// The highest of an op's throughputs, and of what.
@@ -92,18 +92,18 @@ struct CaseResult {
   const Case* source = nullptr;  ///< in the analysed run
   std::string gpu_model{};       ///< that measured it; empty unless the run has several
   bool is_baseline = false;      ///< its variant declares no baseline
-  std::string baseline;          ///< id of the case that it is compared with; empty when there is none
+  std::string baseline;          ///< id of the case that it is compared with; may be empty
   std::vector<OpResult> ops;
   Value total_time;
   SpeedUp total_speed_up;
-  std::vector<QualityResult> qualities;  ///< those of the family, in order
+  std::vector<QualityResult> qualities;  ///< the family's, in order
   Value cores_busy;                      ///< CPU time over host time
   Value trace_overhead;                  ///< traced over plain group time
   bool trace_overhead_is_noise = false;  ///< the traced time lies within the intervals of the plain ones
   std::optional<Sampling> sampling;
 
   [[nodiscard]] bool ok() const { return status == Status::ok; }
-  /// Why its times are no result; nothing when they are one, or when there are none.
+  /// Why its times are no result; empty when they are one, or when it has no times.
   [[nodiscard]] Why doubt() const;
   /// Whether it has times at all, be they no result.
   [[nodiscard]] bool ran() const { return ok() || !doubt().empty(); }
@@ -121,7 +121,7 @@ enum class Outcome { met, not_met, not_told, not_measurable };
 inline constexpr std::array outcomes{Outcome::met, Outcome::not_met, Outcome::not_told,
                                      Outcome::not_measurable};
 
-/// "met", "not met", "not told", "not measurable".
+/// `met`, `not met`, `not told`, `not measurable`.
 [[nodiscard]] std::string_view to_string(Outcome outcome);
 
 /// An expectation at one problem.
@@ -133,15 +133,15 @@ struct ExpectationAt {
   Value after;
   Origin before_origin;
   Origin after_origin;
-  Why reason;  ///< why it was not met, or cannot be told or measured
+  Why reason;  ///< why it was not met, or is undecided or not measurable
 };
 
 struct ExpectationResult {
   Expectation expectation;
   std::vector<ExpectationAt> at;  ///< one a problem, ascending
 
-  /// The largest problem at which it could be measured speaks for it; the last one when there is none;
-  /// nullptr where there is none.
+  /// The largest problem at which it could be measured decides. Without such a problem, the last one decides;
+  /// nullptr without any problem.
   [[nodiscard]] const ExpectationAt* deciding() const;
 };
 
@@ -149,7 +149,7 @@ struct VariantResult {
   VariantInfo info;
   std::vector<CaseResult> cases;
   std::vector<ExpectationResult> expectations;
-  std::vector<OpVerification> verifications;       ///< ops in order; without those that were never verified
+  std::vector<OpVerification> verifications;       ///< ops in order; without ops that were never verified
   VerificationSummary verified;                    ///< all of them
   std::map<Problem, std::vector<std::size_t>> at;  ///< places of its cases by their problem
 
@@ -158,7 +158,7 @@ struct VariantResult {
   [[nodiscard]] const CaseResult* representative(const Problem& problem) const;
   /// Whether some problem has more than one point of a parameter sweep.
   [[nodiscard]] bool swept() const;
-  /// The largest problem with a verified total time; nullptr when there is none.
+  /// The largest problem with a verified total time; nullptr without a verified one.
   [[nodiscard]] const CaseResult* largest_timed() const;
 };
 
@@ -194,7 +194,7 @@ struct FamilyResult {
   std::vector<VariantResult> variants;
   std::size_t measured = 0;  ///< variants that the record holds: more than these where some are left out
   std::vector<Best> best;    ///< ops in order and then the whole, problems ascending
-  std::vector<DeviceStep> device_steps;  ///< likewise
+  std::vector<DeviceStep> device_steps;  ///< ops in order and then the whole, problems ascending
   SpeedOfLight speed_of_light;
   std::vector<GpuMemory> gpu_memory{};
   VerificationSummary verified;
@@ -223,7 +223,7 @@ struct RunAnalysis {
 [[nodiscard]] RunAnalysis analyse(const Run& run, const SanitizerRecord* sanitizer = nullptr,
                                   const Run* recorded = nullptr);
 
-/// One case by itself, held against no baseline. `run` must outlive it.
+/// One case by itself, compared with no baseline. `run` must outlive it.
 [[nodiscard]] CaseResult result_of(const Run& run, const Case& c);
 
 /// A family without its cases: words, variants, and the GPU's measured peaks. What the rules of explanations

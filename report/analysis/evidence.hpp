@@ -14,7 +14,7 @@
 #include "report/analysis/analysis.hpp"
 #include "report/trace/profile_tables.hpp"
 
-/// What the trace of a run shows, and why there is none.
+/// What the trace of a run shows, and why it has no trace.
 namespace mprof {
 
 struct KnownBudgets;  // of standing/time_budget.cpp

@@ -70,8 +70,8 @@ class CsvTable {
   CsvFile file_;
 };
 
-/// A table of the documentation: each column after those of every table, and what it has. `rows`: what it has
-/// a row for.
+/// A table of the documentation: each column after the columns of every table, and what it has. `rows`: what
+/// it has a row for.
 template <class Row>
 [[nodiscard]] std::string columns_as_markdown(std::string_view file, std::string_view rows,
                                               const CsvColumns<Row>& columns) {

@@ -22,7 +22,7 @@ inline constexpr int export_schema_version = 2;
 
 struct ExportOptions {
   std::vector<std::string>
-      formats;  ///< "perfetto", "perfetto-json", "csv", "json", "nsys", and those of trackers
+      formats;  ///< "perfetto", "perfetto-json", "csv", "json", "nsys", and the trackers' formats
   std::filesystem::path out;
   std::filesystem::path trace{};         ///< the run's trace.sqlite, which may be missing
   std::vector<std::string> cases{};      ///< ids, or patterns that match some; empty: all
@@ -54,7 +54,7 @@ void require_export_formats(const std::vector<std::string>& formats);
 /// What to export of a run, its cases in run order.
 struct ExportScope {
   const RunAnalysis* analysis = nullptr;
-  std::vector<const CaseResult*> cases;  ///< those that were asked for
+  std::vector<const CaseResult*> cases;  ///< the requested cases
   bool whole = true;                     ///< all of them were
   std::vector<std::string> axes{};       ///< of all families of the run, each once
   [[nodiscard]] const Run& run() const { return *analysis->run; }
@@ -99,7 +99,7 @@ std::vector<std::filesystem::path> write_trace_tables(const ExportScope& scope, 
 [[nodiscard]] std::string_view verification_word(const std::optional<Verification>& verification);
 /// Why a quality of a case has no change; empty when it has one.
 [[nodiscard]] std::string why_no_change(const CaseResult& result, const QualityResult& quality);
-/// The speed-up in GPU time, with a reason in any case where there is none.
+/// The speed-up in GPU time, with a reason in any case where it is missing.
 [[nodiscard]] SpeedUp gpu_speed_up_of(const OpResult& op);
 
 }  // namespace mprof

@@ -28,7 +28,7 @@ struct PerfettoArgument {
 
 /// From a slice of the host to a slice of a GPU.
 struct PerfettoArrow {
-  std::uint64_t id = 0;      ///< from 1 on; 0: there is none
+  std::uint64_t id = 0;      ///< from 1 on; 0: no id
   std::uint64_t thread = 0;  ///< where it begins
   std::int64_t start = 0;    ///< of the slice that it begins at
 };
@@ -41,7 +41,7 @@ struct PerfettoSlice {
   std::uint64_t thread = 0;
   std::span<const PerfettoArgument> arguments{};
   PerfettoArrow arrow{};          ///< that ends here
-  std::uint64_t first_arrow = 0;  ///< of those that begin here, with the next ids
+  std::uint64_t first_arrow = 0;  ///< of the arrows that begin here, with the next ids
   std::uint64_t arrows = 0;
 };
 

@@ -35,7 +35,7 @@ struct TrackedRun {
   std::string version;   ///< mprof's
   std::string revision;  ///< mprof's
   MachineFacts machine{};
-  std::vector<TrackedCase> cases;            ///< those that are ok, in run order
+  std::vector<TrackedCase> cases;            ///< the cases that are ok, in run order
   std::map<Status, std::size_t> left_out{};  ///< how many of the others ended so
 };
 

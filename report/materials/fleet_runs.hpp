@@ -12,7 +12,7 @@
 namespace mprof {
 
 struct FleetRuns {
-  std::vector<FleetMember> members;  ///< of each GPU its newest run among those that are judged
+  std::vector<FleetMember> members;  ///< of each GPU its newest run among the judged ones
   std::map<std::string, std::vector<std::filesystem::path>> by_gpu;  ///< all runs by the UUID of their GPU
 };
 

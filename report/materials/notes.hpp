@@ -16,8 +16,8 @@ struct Note {
   std::string text;            ///< Markdown
 };
 
-/// The notes beside a run, by name. Throws Error(usage) for one that cannot be read, is larger than 1 MiB or
-/// a symbolic link that leads out of the run directory.
+/// The notes in a run's directory, by name. Throws Error(usage) for one that cannot be read, is larger than 1
+/// MiB or a symbolic link that leads out of the run directory.
 [[nodiscard]] std::map<std::string, Note> read_notes(const std::filesystem::path& directory);
 
 }  // namespace mprof

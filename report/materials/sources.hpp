@@ -27,9 +27,9 @@ struct Excerpt {
 struct VariantSource {
   std::string file;   ///< below the run directory: "kernels/family/variant.cu"; empty: none was kept
   std::string code;   ///< all of it
-  std::string story;  ///< Markdown; empty: there is none
+  std::string story;  ///< Markdown; empty: no story
   std::string story_file;
-  Schematic schematic;  ///< of its idea; empty: there is none
+  Schematic schematic;  ///< of its idea; empty: no drawing
 };
 
 /// A file below kernels/ by its path there, as the program itself has it; nullopt where it has none.

@@ -13,7 +13,8 @@ struct duk_hthread;
 
 namespace mprof {
 
-/// The scripts that define the charts, in the order in which they load: charts.js and those that add kinds.
+/// The scripts that define the charts, in the order in which they load: charts.js, then the scripts that add
+/// kinds.
 inline constexpr std::array chart_scripts{"charts.js",        "chart_roofline.js", "chart_timeline.js",
                                           "chart_sweeps.js",  "chart_samples.js",  "chart_comparison.js",
                                           "chart_history.js", "chart_fleet.js"};

@@ -12,7 +12,7 @@
 namespace mprof {
 
 struct HistoryLayout {
-  std::size_t width = 0;            ///< columns of a text table at the most; 0: no limit
+  std::size_t width = 0;            ///< at most so many columns of a text table; 0: no limit
   std::filesystem::path templates;  ///< empty: embedded
   bool all = false;                 ///< also the series that did not change
 };

@@ -16,7 +16,7 @@ class Words {
  public:
   /// Plain words, for a family of which nothing is known.
   Words() : Words(FamilyInfo{}, {}) {}
-  /// `problems`: those of the run. What the family does not say of itself is called by plain words.
+  /// `problems`: the problems of the run. What the family does not say of itself is called by plain words.
   Words(const FamilyInfo& family, const std::vector<Problem>& problems);
 
   // --- Problems. The axes that vary in the run tell its problems apart; without any, all of them do.

@@ -35,7 +35,7 @@ struct Scale {
 /// For programs: digits alone, with a point and a hyphen.
 [[nodiscard]] std::string plain(std::int64_t value);
 [[nodiscard]] std::string plain(double value, int decimals);
-/// As few digits as read back to the same number: 0.1, 1e-09. A number that is none (NaN) has no text.
+/// As few digits as read back to the same number: 0.1, 1e-09. NaN has no text.
 [[nodiscard]] std::string exact(double value);
 /// Nanoseconds as microseconds with every digit: 1.002.
 [[nodiscard]] std::string microseconds(std::int64_t nanoseconds);
@@ -45,7 +45,7 @@ struct Scale {
 [[nodiscard]] double rounded(double value, int decimals);
 /// A number with its unit, for a sentence: "41.30 ms".
 [[nodiscard]] std::string quantity(double value, Unit unit);
-/// The same in three digits at the most, for what nobody measured so exactly: "8 GiB".
+/// The same in at most three digits, for what nobody measured so exactly: "8 GiB".
 [[nodiscard]] std::string about(double value, Unit unit);
 
 /// Two of them, in the unit of the larger and in three digits each, or whole where both are: "85.7 → 30.5
@@ -74,8 +74,8 @@ struct Scale {
 [[nodiscard]] std::string up_to(double factor);
 /// A factor as somebody wrote it: "2×", "1.5×".
 [[nodiscard]] std::string plain_times(double factor);
-/// What a run says beside its times: a ratio with four decimals, or where these are none an exponent; others
-/// with their unit.
+/// What a run says beside its times. A ratio has four decimals, or an exponent below 0.001; others have their
+/// unit.
 [[nodiscard]] std::string quality(double value, Unit unit);
 /// A change of it, signed: "+0.0012", "−1.2 points".
 [[nodiscard]] std::string signed_quality(double change, Unit unit);
@@ -92,13 +92,14 @@ struct Scale {
 /// Text from outside made fit for one line: control characters become spaces, and characters that reorder
 /// text (bidirectional overrides) or break UTF-8 become U+FFFD.
 [[nodiscard]] std::string one_line(std::string_view text);
-/// Likewise text of many lines, which it keeps; a tab is four spaces, and the last line ends too.
+/// The same for text of many lines, which it keeps; a tab is four spaces, and the last line ends too.
 [[nodiscard]] std::string text_block(std::string_view text);
 /// Number of characters (code points) of UTF-8 text; what mprof itself prints is one column each.
 [[nodiscard]] std::size_t width(std::string_view text);
-/// At most `columns` characters, the middle replaced by "…": both ends of an id tell cases apart.
+/// At most `columns` characters, the middle replaced by "…": cases differ at both ends of their ids.
 [[nodiscard]] std::string elide(std::string_view text, std::size_t columns);
-/// Likewise several. Those that would be alike have the part in which they differ in place of their ends.
+/// The same for several texts. Texts that would be alike show the part in which they differ in place of their
+/// ends.
 [[nodiscard]] std::vector<std::string> elide_apart(std::span<const std::string> texts, std::size_t columns);
 /// The text in lines of at most `columns` characters where its words are no longer, all but the first
 /// indented; the caller has written as much before the first one. 0 columns: no limit.

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-/// Markdown that people wrote, a variant's story or notes beside a run, made fit for a report in both of its
-/// forms. Raw HTML in it is shown as the text that it is, and no link or picture leads anywhere but to the
-/// web or to a place that the report knows.
+/// Markdown that people wrote, a variant's story or the notes in a run's directory, made fit for a report in
+/// both of its forms. Raw HTML in it is shown as the text that it is. No link or picture leads anywhere but
+/// to the web or to a place that the report knows.
 namespace mprof {
 
 /// One text in both forms; templates place them as they are.
@@ -43,7 +43,7 @@ struct TextSection {
 /// A text cut at its headings of level 2. A heading of level 1 at the top is its title and left out.
 [[nodiscard]] std::vector<TextSection> sections_of(std::string_view markdown);
 
-/// The text of its first heading; empty when there is none.
+/// The text of its first heading; empty without a heading.
 [[nodiscard]] std::string title_of(std::string_view markdown);
 
 }  // namespace mprof

@@ -20,9 +20,10 @@ struct Schematic {
   [[nodiscard]] bool empty() const { return inline_svg.empty(); }
 };
 
-/// Reads a drawing. Throws Error(usage), which names `file` and the first thing that is wrong, for one that
-/// is not well-formed, is larger than largest_schematic, has no title or no description, or has an element,
-/// an attribute or a value that could do more than draw: scripts, styles, links, anything from elsewhere.
+/// Reads a drawing. Throws Error(usage) with `file` and the first thing that is wrong. A drawing is wrong if
+/// it is not well-formed, is larger than largest_schematic, or lacks a title or a description. It is also
+/// wrong if an element, an attribute or a value could do more than draw: scripts, styles, links, anything
+/// from elsewhere.
 [[nodiscard]] Schematic read_schematic(std::string_view svg, std::string_view file);
 
 }  // namespace mprof

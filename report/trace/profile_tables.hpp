@@ -43,11 +43,11 @@ struct ProfileTable {
 /// All of a trace, or one of its cases.
 struct ProfileScope {
   std::optional<trace::CaseIndex> only{};
-  /// Of more names of ranges than this those that differ in numbers alone are one row, "step #", and the
-  /// shortest of what is left are one row; 0: each name has its row.
+  /// With more names of ranges than this, names that differ only in numbers are one row, "step #". The
+  /// shortest of what is left are one row. 0: each name has its row.
   std::size_t most_range_names = 0;
 
-  /// The rows of a trace's table that it holds: those of a case stand together there.
+  /// The rows of a trace's table that it holds: the rows of a case stand together there.
   template <class Row>
   [[nodiscard]] std::span<const Row> of(const std::vector<Row>& rows) const {
     return only ? trace::of_case(rows, *only) : std::span<const Row>(rows);

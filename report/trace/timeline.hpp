@@ -91,17 +91,18 @@ struct TimelineLimits {
   std::size_t streams = 16;
 };
 
-/// Less than this share of the window cannot be told apart in a chart as wide as a page.
+/// A chart as wide as a page cannot show a smaller share of the window.
 inline constexpr std::int64_t parts_of_window = 1500;
 
 /// The timelines of some cases, in the order of `cases`, which are different ones. A case without any record
-/// has no lanes. The time it takes grows with the number of records as sorting does, not with that of cases.
+/// has no lanes. The time it takes grows with the number of records as sorting does, not with the number of
+/// cases.
 [[nodiscard]] std::vector<Timeline> timelines(const trace::Trace& trace,
                                               std::span<const trace::CaseIndex> cases,
                                               const TimelineLimits& limits = {});
 
 /// Merges neighbours that are shorter than `parts_of_window` of the window, which a chart without a zoom
-/// cannot show, and then as many more as it takes to leave no more than `blocks`, or one for each strip.
+/// cannot show. Then merges as many more as it takes to leave no more than `blocks`, or one for each strip.
 void shorten(Timeline& timeline, std::size_t blocks);
 
 [[nodiscard]] std::size_t blocks_in(const Timeline& timeline);

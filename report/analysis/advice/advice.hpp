@@ -15,9 +15,9 @@
 #include "report/analysis/standing/time_budget.hpp"
 
 /// What to do next with a variant: the limits that its counters and its trace show, of its ops and of the
-/// whole execution, each with the speed-up that removing it alone could give at the most; and what became of
-/// such advice where a later variant did remove a limit. docs/how-it-works/advice.md has all rules with their
-/// formulas.
+/// whole execution. Each limit has the speed-up that removing it alone could give at most. It also tells what
+/// became of such advice where a later variant did remove a limit. docs/how-it-works/advice.md has all rules
+/// with their formulas.
 namespace mprof {
 
 /// What a rule says, whatever it reads.
@@ -58,7 +58,7 @@ using WholeAdviceRule = LimitRule<WholeReadings>;
 
 [[nodiscard]] std::span<const OpAdviceRule> op_advice_rules();
 [[nodiscard]] std::span<const WholeAdviceRule> whole_advice_rules();
-/// All of them, those of ops first.
+/// All rules, with the rules of ops first.
 [[nodiscard]] std::vector<const AdviceRule*> advice_rules();
 
 /// The table of docs/how-it-works/advice.md.
@@ -75,7 +75,7 @@ inline constexpr double of_copy_rates = 0.75;
 
 /// Another variant of the family that has less of what limits this one, and is faster beyond doubt.
 struct AdviceExample {
-  const CaseResult* result = nullptr;  ///< nullptr: there is none
+  const CaseResult* result = nullptr;  ///< nullptr: no result
   double value = 0;                    ///< of the limit
   double predicted = 1;                ///< the speed-up that the formula gives for as much
   SpeedUp achieved{};                  ///< over this one, by the time that the rule is about
@@ -86,7 +86,7 @@ struct Advice {
   const AdviceRule* rule = nullptr;
   double value = 0;         ///< of the limit
   double best = 0;          ///< what it could become
-  double gain = 1;          ///< how many times as fast at the most
+  double gain = 1;          ///< at most how many times as fast
   AdviceExample example{};  ///< the one with the largest prediction: for its device, at most its tolerance,
                             ///< of no library
 };
@@ -94,7 +94,7 @@ struct Advice {
 /// The rules that fire for an op of a case, the highest gain first; those about op time before those about
 /// group time.
 [[nodiscard]] std::vector<Advice> advice_for(const OpReadings& op);
-/// Likewise for the whole.
+/// The same for the whole.
 [[nodiscard]] std::vector<Advice> advice_for(const WholeReadings& whole);
 
 enum class AdviceOutcome {
@@ -106,9 +106,9 @@ enum class AdviceOutcome {
 /// "faster", "slower", "undecided".
 [[nodiscard]] std::string_view to_string(AdviceOutcome outcome);
 
-/// An op of a variant, or its whole execution, whose limit is another one than its baseline's, in the
-/// direction that the advice for the baseline says. Several limits may have moved in one step: each is held
-/// against all of the gain.
+/// An op of a variant, or its whole execution, whose limit differs from its baseline's, in the direction that
+/// the advice for the baseline says. Several limits may have moved in one step: each is compared with all of
+/// the gain.
 struct AdviceTry {
   Advice advice;  ///< for the baseline
   const CaseResult* before = nullptr;
@@ -144,13 +144,14 @@ enum class AdviceEvidence { kernels, dram_bytes, copies_and_host, time_budget };
 /// What could not be judged.
 struct NotJudged {
   AdviceEvidence evidence = AdviceEvidence::kernels;
-  Why why{};  ///< a flaw of the op time: it is not that of the kernels
+  Why why{};  ///< a flaw of the op time: it is not the time of the kernels
 };
 
 /// What to do next with one op, or with the whole.
 struct OpAdvice {
   std::string op;                       ///< empty: the whole
-  std::vector<Advice> advice;           ///< without that of silenced rules, in the order of advice_for()
+  std::vector<Advice> advice;           ///< without the advice of silenced rules, in the order of
+                                        ///< advice_for()
   std::vector<const AdviceRule*> left;  ///< silenced rules that fired
   std::vector<NotJudged> missing;
 };
@@ -173,7 +174,7 @@ struct RunAdvice {
   std::vector<FamilyAdvice> families;  ///< in the order of the analysis
   std::vector<AdviceRecord> records;   ///< of each rule, over all families
 
-  /// nullptr when there is none.
+  /// nullptr for an unknown id.
   [[nodiscard]] const FamilyAdvice* find_family(std::string_view id) const;
   [[nodiscard]] const VariantAdvice* find_variant(const VariantResult& variant) const;
   [[nodiscard]] const AdviceRecord& record_of(const AdviceRule& rule) const;

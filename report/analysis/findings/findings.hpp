@@ -133,7 +133,7 @@ struct ImpreciseMedians {
   double widest = 0;
   std::string widest_case{};
 };
-/// How far the next run's times may lie from these, of those that one clock took.
+/// How far the next run's times may lie from these, for the times of one clock.
 struct ClockNoise {
   /// What a time is called, by its metric.
   struct Time {
@@ -141,9 +141,9 @@ struct ClockNoise {
     const FamilyResult* family = nullptr;  ///< whose word it is
     bool has_host_part = false;            ///< of a GPU's op, though the GPU's clock took none of it
   };
-  std::vector<double> widths{};  ///< relative half widths; none of such times: there are none
+  std::vector<double> widths{};  ///< relative half widths; empty: no such times
   double widest = 0;
-  double step = 0;  ///< of a GPU's clock, which they hold
+  double step = 0;  ///< the step of the GPU clock, which the widths include
   std::string widest_case{};
   std::vector<Time> times{};
 };
@@ -261,7 +261,7 @@ enum class Severity { wrong, broken, incomplete, caution };
 struct Finding {
   Severity severity = Severity::caution;
   Observation what{};
-  Where where{};                   ///< of those that say so
+  Where where{};                   ///< the cases that say so
   bool tabled = false;             ///< the tables of results show it too
   std::vector<Finding> details{};  ///< what it counts, one by one; none where it says all
 };

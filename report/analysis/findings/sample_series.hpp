@@ -11,7 +11,7 @@ namespace mprof {
 
 /// Neighbouring samples of one round about one value.
 struct SampleLevel {
-  std::size_t round = 0;  ///< among those that took samples
+  std::size_t round = 0;  ///< among the rounds that took samples
   std::size_t from = 0;   ///< the first one's place in its round
   std::size_t count = 0;
   double median = 0;

@@ -31,7 +31,7 @@ struct SanitizerSummary {
   std::size_t finished = 0;                   ///< results that a tool came to, clean or with errors
   std::size_t unfinished = 0;                 ///< failed, or ended at the time limit
   Tool own_build{};                           ///< the mprof that made the run
-  std::vector<Tool> other_builds{};           ///< those that were sanitized and did not make the run
+  std::vector<Tool> other_builds{};           ///< sanitized builds that did not make the run
 };
 
 /// `record` may be nullptr: none was recorded. It must outlive the result, which points into it.

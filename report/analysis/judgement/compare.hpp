@@ -82,8 +82,10 @@ struct Regression {
   std::size_t which = 0;  ///< of the case's qualities or times
 };
 
-/// How much a case asks for a reader: `worse` has a wrong or lost result; `faster` is also right where it was
-/// wrong; `inconclusive` has a time of which nothing can be said, and none that changed.
+/// How urgently a case needs a reader.
+/// - `worse` has a wrong or lost result.
+/// - `faster` is also right where it was wrong.
+/// - `inconclusive` has a time of which nothing can be said, and no time that changed.
 enum class Importance { worse, slower, faster, inconclusive, unchanged };
 
 [[nodiscard]] std::string_view to_string(Importance importance);
@@ -98,7 +100,7 @@ struct CaseComparison {
   std::string reason_a;
   std::string reason_b;
   std::vector<TimeComparison> times;         ///< empty unless both sides are ok: a wrong result has no speed
-  std::vector<QualityComparison> qualities;  ///< those that A's family has
+  std::vector<QualityComparison> qualities;  ///< the qualities that A's family has
   std::vector<VerificationComparison> verifications;
   std::vector<OpChange> ops;               ///< of a case with a time that changed
   std::vector<TracedFigure> figures;       ///< of a case that is compared by traces (traced_times.hpp)
@@ -153,7 +155,7 @@ struct Comparison {
   [[nodiscard]] std::vector<Regression> failures_of(const CaseComparison& c) const;
   /// Whether any case does, or one is missing and `fail_on` minds.
   [[nodiscard]] bool failed() const;
-  /// Cases that A has done and B has not: those that only A has, and those that B never came to.
+  /// Cases that A has done and B has not: the cases that only A has, and the cases that B never came to.
   [[nodiscard]] std::size_t missing() const;
   /// Of the times that were compared.
   [[nodiscard]] std::size_t count(Verdict verdict) const;
@@ -167,7 +169,7 @@ struct Comparison {
   [[nodiscard]] std::size_t timed() const;
   /// These, and cases that have a regression without one: all in which B could be worse.
   [[nodiscard]] std::size_t judged() const;
-  /// Over all op times, and over all total times, but for those that were disturbed.
+  /// Over all op times, and over all total times, without disturbed ones.
   [[nodiscard]] MeanRatio mean_of_ops() const;
   [[nodiscard]] MeanRatio mean_of_totals() const;
   /// All cases, the most important first: worse ones, slower ones by how much, faster ones by how much, and
@@ -178,10 +180,10 @@ struct Comparison {
 /// How the family of a case speaks.
 [[nodiscard]] const Words& words_of(const Comparison& comparison, const CaseComparison& c);
 
-/// Pairs the cases of two runs, or of one with itself. Throws Error(incomparable) with the reasons when they
-/// share no case, or none that is done in both, or when the conditions of each of their times differ
-/// (Differences::unlike) and `options` does not allow that; Error(usage) like pair_cases(). Where only some
-/// times depend on what differs, the others are judged.
+/// Pairs the cases of two runs, or of one with itself. Throws Error(usage) like pair_cases(). Throws
+/// Error(incomparable) with the reasons when they share no case, or no case that is done in both. Throws it
+/// also when the conditions of each of their times differ (Differences::unlike) and `options` does not allow
+/// that. Where only some times depend on what differs, the others are judged.
 [[nodiscard]] Comparison compare(const Run& a, const Run& b, const CompareOptions& options);
 
 }  // namespace mprof

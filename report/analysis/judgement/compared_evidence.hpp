@@ -22,7 +22,7 @@ struct ComparedSamples {
   Measurement b{};
 };
 
-/// The times of a case that changed, or of which nothing can be told.
+/// The times of a case that changed, or that are undecided.
 struct CaseSamples {
   std::size_t of_case = 0;  ///< among the comparison's
   std::vector<ComparedSamples> times{};

@@ -29,7 +29,7 @@ struct Estimate {
   double within = 0;      ///< of a time of one round, of the median of its samples: variance_of_median()
   bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variations()
   ClockSource clock = ClockSource::none;
-  SmClock sm_clock{};  ///< of a time of a GPU's clock
+  SmClock sm_clock{};  ///< of a device time
   /// Of a time: a number of the GPU that took it, or of all together that did; 0: none did, or it is not
   /// known.
   std::size_t gpu = 0;
@@ -41,13 +41,14 @@ struct Estimate {
 /// The time as its rounds know it.
 [[nodiscard]] Rounds rounds_of(const Estimate& time);
 
-/// Of the same time in two runs of a machine: one of one round, of which nothing but what is assumed is known
-/// from one process to the next, takes what the rounds of the other say. What the samples of its one process
-/// leave open is added. Both are known with half the degrees of freedom, since the other side of a comparison
-/// uses them too. Nothing changes of other times, nor where that would be less than is assumed.
+/// For the same time in two runs of a machine. What a run of one round knows of its variation from one
+/// process to the next is only assumed. It takes the variation that the rounds of the other run show, plus
+/// what the samples of its one process leave open. Both runs then have half the degrees of freedom, since the
+/// other side of a comparison uses them too. Nothing changes for other times, or where the result would be
+/// less than is assumed.
 void borrow_variations(Estimate& before, Estimate& after);
 
-/// An estimate, or the reason why there is none.
+/// An estimate, or the reason why it is missing.
 struct Value {
   std::optional<Estimate> estimate;
   Why absent;
@@ -71,7 +72,7 @@ struct Value {
 [[nodiscard]] Value value_of(const Measurement& measurement);
 
 /// Whether a program prints this metric of some of its ops and never of this one, which is known by its trace
-/// alone: a sum over the ops is that of the others.
+/// alone. Then a sum over the ops belongs to the others.
 [[nodiscard]] bool is_printed_of_others(const Case& c, std::string_view metric, std::string_view op);
 
 /// Half the width of the interval over the median.
@@ -84,9 +85,9 @@ enum class OpTimeFlaw {
   /// without a trace, its data cannot have been copied outside of it (derive()).
   copies_in_forward,
   prints_copies,  ///< a program prints one that holds copies, by the trace, and prints a grouped time too
-  /// A program prints one that cannot hold its work: by the trace a kernel of the op alone takes at least
-  /// twice as long; or it is no longer than an empty kernel takes and less than a thousandth of the grouped
-  /// time: nothing is read in that which took so long to bring.
+  /// A program prints an op time that cannot hold its work. Either a kernel of the op alone takes at least
+  /// twice as long, by the trace. Or the op time is no longer than an empty kernel takes, and less than a
+  /// thousandth of the grouped time: nobody reads in so short a time what took so long to bring.
   prints_too_little,
   /// Its kernels, by the trace, ran at least twice as long; or, without a trace, its bytes would have moved
   /// at more than ten times the measured bandwidth.

@@ -16,15 +16,15 @@ namespace mprof {
 /// A smaller change is hardly worth a word, however sure it is.
 inline constexpr double noticeable_change = 0.05;
 
-/// A change of a time is called one where there is none once in twenty times.
+/// How often "faster" or "slower" may be called by chance where nothing changed: once in twenty times.
 inline constexpr double significance = 0.05;
 
-/// A smaller change of a time than its clock's is none, however surely it was measured.
+/// A smaller change of a time than its clock's threshold does not count, however surely it was measured.
 struct Thresholds {
   double device = 0.01;
   double host = 0.03;
 
-  /// That of the clocks that took two times: the host's where it took one of them.
+  /// The threshold of the clocks that took two times: the host's where it took one of them.
   [[nodiscard]] double of(const Estimate& before, const Estimate& after) const;
 };
 
@@ -91,9 +91,10 @@ struct TimePair {
   Value after{};
 };
 
-/// The same of many pairs, by default of two runs, so that a call of "faster" or "slower" anywhere among them
-/// is wrong once in twenty times at the most: their p are adjusted by Holm's method. That holds for disturbed
-/// times and for the others by themselves, so that those make these no less sure. In the order given.
+/// The same for many pairs, by default of two runs, in the order given. A call of "faster" or "slower"
+/// anywhere among them is wrong at most once in twenty times: their p are adjusted by Holm's method.
+/// Disturbed times and the others are adjusted separately, so that disturbed ones make the others no less
+/// sure.
 [[nodiscard]] std::vector<SpeedUp> judge_together(std::span<const TimePair> pairs,
                                                   const Thresholds& thresholds = {},
                                                   Apart apart = Apart::in_two_runs);

@@ -15,8 +15,8 @@ namespace mprof {
 /// 1.7.
 inline constexpr double most_by_neighbours = 3;
 
-/// How many times as long as undisturbed a disturbed time of a timing pass became at most, by what its rounds
-/// say and by how long its threads waited for CPUs; the geometric mean over its rounds, as its middle is.
+/// At most how many times as long a disturbed time of a timing pass became. Its rounds show it, and how long
+/// its threads waited for CPUs. It is the geometric mean over its rounds, like the middle of the time.
 /// nullopt where nothing that was recorded bounds it.
 [[nodiscard]] std::optional<double> most_lengthened(const PassResult& pass, const Measurement& row);
 

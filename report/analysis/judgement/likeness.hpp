@@ -11,7 +11,7 @@ namespace mprof {
 
 /// The times that a difference in conditions changes, whatever the code does.
 enum class Touched {
-  host_times,    ///< another CPU: times by the GPU's clock are free of it
+  host_times,    ///< another CPU: device times are free of it
   gpu_variants,  ///< another GPU: a variant that runs on the CPU is free of it
   family_times,  ///< other inputs of a family: its qualities too
   all_times
@@ -45,8 +45,8 @@ struct Differences {
 [[nodiscard]] std::vector<std::string> texts_of(const std::vector<Unlike>& unlike);
 
 /// Throws Error(incomparable), and names each difference, unless the runs come from one machine, one build
-/// and the same inputs: otherwise their rounds are none of one thing. `names` are what the message calls the
-/// runs.
+/// and the same inputs: otherwise their rounds do not belong to one thing. The message calls the runs by
+/// `names`.
 void require_one_origin(const std::vector<Run>& runs, const std::vector<std::string>& names);
 
 }  // namespace mprof

@@ -31,14 +31,14 @@ struct KernelChange {
   KernelFate fate = KernelFate::changed;
   std::string before;  ///< its name; empty when it was added
   std::string after;   ///< empty when it was removed; another name where only template arguments differ
-  std::vector<FigureChange> figures;  ///< of a changed kernel those that changed
+  std::vector<FigureChange> figures;  ///< of a changed kernel only the figures that changed
 };
 
 struct OpChange {
   std::string op;
   std::vector<Explanation> explanations;  ///< of each time of it that changed
   std::vector<FigureChange> figures;      ///< GPU time, Speed of Light of its longest kernel, DRAM bytes
-  std::vector<KernelChange> kernels;      ///< in the order of B, and then those that are gone
+  std::vector<KernelChange> kernels;      ///< in the order of B, then the removed ones
 };
 
 /// A time that changed, as it was judged.
@@ -48,7 +48,7 @@ struct ChangedTime {
   SpeedUp speed_up;
 };
 
-/// The ops of both cases of which anything is known: those of `times`, and those whose kernels changed.
+/// The ops of both cases of which anything is known: the ops of `times`, and ops whose kernels changed.
 [[nodiscard]] std::vector<OpChange> op_changes(const ExplainedCase& before, const ExplainedCase& after,
                                                const std::vector<ChangedTime>& times);
 

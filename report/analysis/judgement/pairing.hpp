@@ -14,8 +14,8 @@ namespace mprof {
 struct Pairing {
   std::map<std::string, std::string> renamed{};  ///< variants of A by id, and what each is called in B
   /// Two variants by id, or two points of their parameters as ids of cases write them
-  /// ("map/tiled[width=16]"): cases of `of` in A with those of `with` in B at the same problem. Both or none;
-  /// a parameter that is not named is at its default.
+  /// ("map/tiled[width=16]"). Cases of `of` in A are paired with cases of `with` in B at the same problem.
+  /// Both are given or neither. A parameter that is not named is at its default.
   std::string of{};
   std::string with{};
 };
@@ -33,10 +33,10 @@ struct PairedCases {
   std::vector<const Case*> only_in_b;
 };
 
-/// Cases of one key belong together; otherwise those of one id, whose parameters that it does not name are at
-/// another default in B, or in one of the runs alone. A renamed variant may have lost or gained parameters:
-/// what only one side has is left out of the key where A lacks it, at B's default. Throws Error(usage), with
-/// the nearest known names, when a variant or a point is in no case of its run.
+/// Cases of one key belong together. Otherwise cases of one id do: parameters that the id does not name are
+/// at another default in B, or in one of the runs alone. A renamed variant may have lost or gained
+/// parameters. What only one side has is left out of the key where A lacks it, at B's default. Throws
+/// Error(usage), with the nearest known names, when a variant or a point is in no case of its run.
 [[nodiscard]] PairedCases pair_cases(const Run& a, const Run& b, const Pairing& pairing);
 
 }  // namespace mprof

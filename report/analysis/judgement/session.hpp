@@ -12,8 +12,8 @@
 /// Two cases measured side by side in one session, with a control: A again, as if it were another one.
 namespace mprof {
 
-/// A smaller change of a time is none. A session measures both sides at the same time, and so it can tell
-/// less from noise than a comparison of two runs.
+/// A smaller change of a time does not count. A session measures both sides at the same time. So it can
+/// distinguish smaller changes from noise than a comparison of two runs can.
 inline constexpr Thresholds session_thresholds{.device = 0.005, .host = 0.01};
 
 /// Rounds of a block for each of the three: it is A B C C B A, where C is the control.
@@ -40,8 +40,8 @@ struct Session {
 };
 
 /// What the rounds so far say, of the same problem on all sides. Only what all three have whole blocks of
-/// counts. Verdicts are those of a look (paired.hpp), and adjusted for all times by Holm's method. A control
-/// that differs from A makes its time inconclusive.
+/// counts. Each verdict is of one look (paired.hpp), adjusted for all times by Holm's method. A control that
+/// differs from A makes its time inconclusive.
 [[nodiscard]] Session judge_session(const Case& a, const Case& b, const Case& control,
                                     const Thresholds& thresholds = session_thresholds);
 

@@ -145,7 +145,7 @@ struct Why {
   bool operator==(const Why&) const = default;
 };
 
-/// The words of the record, or of an error; no reason where there are none.
+/// The words of the record, or of an error; no reason without words.
 [[nodiscard]] inline Why said(std::string text) {
   return text.empty() ? Why() : Why(Because::said, {std::move(text)});
 }

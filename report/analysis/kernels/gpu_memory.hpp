@@ -16,7 +16,7 @@ struct CaseResult;
 struct GpuMemory {
   const VariantResult* variant = nullptr;
   const CaseResult* result = nullptr;
-  double bytes = 0;                ///< B, at the most at any moment of an execution
+  double bytes = 0;                ///< B, the most at any moment of an execution
   std::optional<double> of_gpu{};  ///< share of all memory of the GPU
   /// B that each item more takes, by the two largest problems; nullopt where the family counts no items, or
   /// the larger problem takes no more.
@@ -24,7 +24,7 @@ struct GpuMemory {
   std::optional<double> items_that_fit{};  ///< with which the GPU's memory would be full
 };
 
-/// In the order of the family's variants, those that allocated anything. `family` must outlive the result.
+/// The variants that allocated anything, in the order of the family's. `family` must outlive the result.
 [[nodiscard]] std::vector<GpuMemory> gpu_memory(const Run& run, const FamilyResult& family);
 
 }  // namespace mprof

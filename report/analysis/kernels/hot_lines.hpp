@@ -30,7 +30,7 @@ struct HotLine {
 struct HotLines {
   std::string op;
   double samples = 0;            ///< of all kernels of the op
-  double issuing = 0;            ///< of them those that found a warp issuing
+  double issuing = 0;            ///< samples that found a warp issuing
   std::vector<HotLine> lines{};  ///< the hottest first
 };
 

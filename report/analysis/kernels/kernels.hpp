@@ -19,7 +19,7 @@ struct KernelCounters {
   std::string op;
   std::string kernel;
   std::optional<double> launches;  ///< in the op, by the trace; nullopt: there is no trace to say it
-  std::optional<double> traced;    ///< s, all its launches together, likewise
+  std::optional<double> traced;    ///< s, all its launches together, by the trace; nullopt: no trace
   std::map<std::string, Value, std::less<>> values;
 
   /// By metric; absent when it was not read.
@@ -28,7 +28,7 @@ struct KernelCounters {
   [[nodiscard]] Value shared_memory() const;
   /// s, all its launches together, as the counted one; 0 when its duration was not read.
   [[nodiscard]] double time() const;
-  /// Likewise as traced, where it was: launches differ, and the counted one is the largest.
+  /// The same as traced, where it was: launches differ, and the counted one is the largest.
   [[nodiscard]] double busy() const { return traced.value_or(time()); }
 };
 
@@ -49,7 +49,7 @@ struct Origin {
   enum class How {
     plainly,    ///< there is nothing to explain
     sum,        ///< over `kernels`
-    longest,    ///< that of one kernel, the first of `kernels`
+    longest,    ///< of one kernel, the first of `kernels`
     group_time  ///< the op's time with its copies, for the op time of one of two says little
   };
   How how = How::plainly;
@@ -73,7 +73,7 @@ struct Reading {
 /// Whether there is a measurement of the metric for some kernel of the op; of any op when `op` is empty.
 [[nodiscard]] bool is_known_by_kernel(const Case& c, std::string_view metric, std::string_view op);
 
-/// The op in which the kernel with the metric that took the longest was; empty when there is none.
+/// The op in which the kernel with the metric that took the longest was; empty when no kernel has it.
 [[nodiscard]] std::string op_of_longest_kernel(const Case& c, std::string_view metric);
 
 /// The op (all ops when `op` is empty) by its kernels: their sum for what adds up, all launches counted;

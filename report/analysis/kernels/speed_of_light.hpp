@@ -11,7 +11,7 @@
 #include "report/analysis/kernels/kernels.hpp"
 
 /// Speed of Light: how near each kernel comes to what the GPU can do, what holds it back, and what became of
-/// that against its baseline's kernel. The rules are those of Nsight Compute.
+/// that since its baseline's kernel. The rules are Nsight Compute's.
 namespace mprof {
 
 struct FamilyResult;
@@ -48,13 +48,13 @@ struct Bottleneck {
   bool under_one_wave = false;  ///< the grid does not fill the GPU once
   double compute = 0;           ///< %, SM throughput
   double memory = 0;            ///< %, memory throughput
-  /// The parts that the two throughputs are of: "issue slots", "L1/TEX"; nullopt where none of those that
-  /// were counted is as busy.
+  /// The parts whose throughputs the two are: "issue slots", "L1/TEX"; nullopt where no counted part is as
+  /// busy.
   std::optional<BusyPart> compute_part{};
   std::optional<BusyPart> memory_part{};
   /// Busier than the memory throughput says, which leaves out some of what keeps a cache busy.
   std::optional<BusyPart> busier{};
-  std::optional<double> issue_slots{};  ///< %, instructions issued of those that could be
+  std::optional<double> issue_slots{};  ///< %, instructions issued of all that could be
   std::optional<double> dram{};         ///< %, DRAM throughput
 };
 
@@ -79,9 +79,9 @@ struct Bottleneck {
 /// empty without any.
 [[nodiscard]] std::string_view tensor_ceiling(const KernelCounters& kernel);
 
-/// Whether FP16 is what the kernel computes with. The compiler also moves constants with FP16 instructions,
-/// so that these count only in a kernel that has more of them than of FP32 ones, and enough to do a good part
-/// of the op with.
+/// Whether FP16 is what the kernel computes with. The compiler also moves constants with FP16 instructions.
+/// So FP16 instructions count only in a kernel that has more of them than of FP32 ones, and enough to do a
+/// good part of the op with.
 [[nodiscard]] bool computes_in_half(const KernelCounters& kernel, const OpInfo& op);
 
 /// FLOP that a launch executed, a packed pair of FP16 counted once; nullopt where a count was not read.
@@ -93,7 +93,7 @@ struct Bottleneck {
 [[nodiscard]] Why why_dram_untold(std::span<const KernelCounters> of_op, const OpInfo& op,
                                   std::optional<double> l2_capacity);
 
-/// The kernel that another one is held against.
+/// The kernel that another one is compared with.
 struct KernelBefore {
   std::string variant;
   std::string kernel;
@@ -181,7 +181,7 @@ struct SpeedOfLight {
 /// A ceiling of the GPU by its id; nullopt where it was not measured.
 [[nodiscard]] std::optional<double> measured_peak(std::span<const Ceiling> ceilings,
                                                   std::string_view ceiling);
-/// That of a run; nullopt as well where several GPU models measured it, which have no peak in common.
+/// The peak of a run; nullopt as well where several GPU models measured it, which have no peak in common.
 [[nodiscard]] std::optional<double> measured_peak(const Run& run, std::string_view ceiling);
 
 }  // namespace mprof

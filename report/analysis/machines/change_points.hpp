@@ -11,25 +11,26 @@
 /// Where a time changed over many runs of one machine.
 ///
 /// All that is tested is differences of logarithms, where a percent is a percent of short and long times
-/// alike. Which places are tested:
+/// alike. These places are tested:
 ///
-/// - Steps that Pettitt's test of ranks finds (A. N. Pettitt, A non-parametric approach to the change-point
-///   problem, Applied Statistics 28 (1979), 126-135), repeated before and behind each (binary segmentation).
-///   It takes nothing for granted of how runs vary, and one odd run is no step to it. A step is tested by
-///   the runs between its neighbours, each run as one: only many runs know how runs of different days
-///   differ, and only processes of one run know each other (T. Kalibera and R. Jones, Rigorous benchmarking
-///   in reasonable time, ISMM 2013: repeat at the highest level that varies). So it can be smaller than what
-///   the two runs around it alone would tell.
-/// - Neighbouring runs where ranks cannot tell: in series of fewer than 11 runs, and near the ends of the
+/// - Steps that Pettitt's test of ranks finds, repeated before and after each (binary segmentation). It
+///   assumes nothing of how runs vary, and one odd run is no step to it. A step is tested by the runs between
+///   its neighbours, each run as one. Only many runs show how runs of different days differ; processes of one
+///   run show only how they differ from each other. So a step can be smaller than what the two runs around it
+///   alone would show.
+/// - Neighbouring runs where ranks cannot decide: in series of fewer than 11 runs, and near the ends of
 ///   longer ones, where the newest change always is. They are tested as `mprof compare` tests them, by the
 ///   processes of the two runs.
-/// - The first run against the last: of a time that drifts by little from run to run. A straight line that
-///   fits better than the step makes a drift of a step as well, since ranks find one in the middle of every
-///   slope.
+/// - The first run and the last, of a time that drifts by little from run to run. A straight line that fits
+///   better than the step makes a drift of a step as well, since ranks find one in the middle of every slope.
 ///
-/// The tests of all series are judged together by judge_together(): Holm's method, so that a change called
-/// anywhere in a history is wrong once in twenty times at the most, and the threshold of the clock, which
-/// every change must exceed.
+/// The tests of all series are judged together by judge_together(). By Holm's method, a change called
+/// anywhere in a history is wrong at most once in twenty times. Every change must exceed the threshold of the
+/// clock.
+///
+/// A. N. Pettitt, A non-parametric approach to the change-point problem, Applied Statistics 28 (1979),
+/// 126-135. T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013: repeat at the
+/// highest level that varies.
 namespace mprof {
 
 /// What tells a change.
@@ -41,7 +42,7 @@ enum class ToldBy {
 
 [[nodiscard]] std::string_view to_string(ToldBy told_by);
 
-/// Two places of a series between which its time may have changed, and what is to be judged of it.
+/// Two places of a series between which its time may have changed, and what must be judged of it.
 struct PossibleChange {
   std::size_t before = 0;  ///< the last run of the old time
   std::size_t after = 0;   ///< the first of the new one

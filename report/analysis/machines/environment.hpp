@@ -45,9 +45,9 @@ using MachineFacts = std::array<std::string, identifying_facts.size()>;
 /// The names of a group's facts, what identifies the thing first.
 [[nodiscard]] std::vector<std::string> ordered_facts(const std::map<std::string, Fact>& facts);
 
-/// The record's environment as a reader needs it: clocks that were read before the run are those of an idle
-/// GPU and called so, and what they were between timed executions stands beside them. How many GPUs each of
-/// several parts saw says nothing of the whole.
+/// The record's environment as a reader needs it. Clocks that were read before the run are named the clocks
+/// of an idle GPU, next to the clocks between timed executions. How many GPUs each of several parts saw says
+/// nothing of the whole.
 [[nodiscard]] Environment shown_environment(const Run& run);
 
 /// What a reader calls a fact. Libraries keep the spelling of their names.

@@ -29,14 +29,14 @@ struct FleetMember {
   std::string name{};     ///< of the run
   std::string part{};     ///< of a merged run, which of its machines this is: "GPU-686d1ada"; otherwise empty
   std::string gpu{};      ///< its UUID; empty without a GPU
-  std::string model{};    ///< its name, or that of the CPU
+  std::string model{};    ///< its name, or the name of the CPU
   std::string started{};  ///< UTC, ISO 8601
   std::string build{};    ///< of mprof: "0.1.0 (5b2e758), release"
   /// s, the median of each round of each op time; by case and op: "map/direct@8 map".
   std::map<std::string, std::vector<double>> times{};
   std::map<std::string, std::string> outputs{};  ///< what tells an output's bits from others, by the same
   std::vector<std::string> failures{};    ///< cases with a wrong output, or none: "map/direct@8: wrong"
-  std::map<std::string, double> facts{};  ///< of fleet_facts(), those that are known
+  std::map<std::string, double> facts{};  ///< the known ones of fleet_facts()
 };
 
 [[nodiscard]] FleetMember fleet_member(const Run& run, const std::string& name);
@@ -55,17 +55,17 @@ struct DeclinedTime {
   std::string since{};     ///< when the first run with the new time started; UTC, ISO 8601
 };
 
-/// A GPU held against its own earlier runs.
+/// A GPU compared with its own earlier runs.
 struct FleetHistory {
   std::string name{};  ///< of its newest run
   std::string gpu{};   ///< its UUID
   std::size_t runs = 0;
   std::size_t times = 0;                       ///< that two runs have at least
   std::size_t bounded = 0;                     ///< of them, whose data exclude a noticeable change
-  double performance = 1;                      ///< that of the declined times, in the median
+  double performance = 1;                      ///< of the declined times, in the median
   std::vector<DeclinedTime> declined_times{};  ///< the most first
   bool declined = false;                       ///< in so many of its times that the GPU is slower than it was
-  std::string absent{};                        ///< why nothing can be told
+  std::string absent{};                        ///< why it is undecided
 };
 
 struct FleetVerdict {
@@ -93,11 +93,11 @@ struct FleetOfModel {
 /// Of each model that there are at least five GPUs of; `members` must outlive it.
 struct Fleet {
   std::vector<FleetOfModel> models{};
-  std::vector<std::string> too_few{};        ///< models of fewer, of which no slow one can be told
+  std::vector<std::string> too_few{};        ///< models with fewer GPUs, where no slow one can be found
   std::vector<const FleetMember*> failed{};  ///< of these models, machines with a case that failed
   std::vector<FleetHistory> histories{};     ///< of GPUs with earlier runs: what declined first
   [[nodiscard]] bool is_bad() const;
-  /// Whether anything was held against anything.
+  /// Whether anything was compared.
   [[nodiscard]] bool says_something() const;
 };
 [[nodiscard]] Fleet judge_fleet(const std::vector<FleetMember>& members);
@@ -106,8 +106,8 @@ struct Fleet {
 [[nodiscard]] std::optional<double> performance_in(const FleetOfModel& fleet, const FleetMember& member,
                                                    const std::string& time);
 
-/// A GPU by its runs, two at the least, in any order, the way `mprof history` tells a change; the newest one
-/// is the one that counts.
+/// A GPU by its runs, at least two, in any order. The newest one is the one that counts. `mprof history`
+/// finds a change in the same way.
 [[nodiscard]] FleetHistory judge_history(const FleetMember& newest, std::vector<RecordedRun> runs);
 
 }  // namespace mprof

@@ -10,7 +10,7 @@
 /// How far the samples of a time lie from each other, and what the GPU's clock did meanwhile.
 namespace mprof {
 
-/// All samples of a time, those of several rounds together.
+/// All samples of a time, all rounds together.
 struct Spreading {
   std::size_t samples = 0;
   double deviation = 0;     ///< s, their standard deviation

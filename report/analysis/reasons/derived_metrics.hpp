@@ -35,7 +35,7 @@ struct Quantity {
 /// The unit of a quantity or a metric; nullopt when nobody knows it.
 [[nodiscard]] std::optional<Unit> unit_of(std::string_view id);
 
-/// Whether the value is that of the op's longest kernel alone.
+/// Whether the value comes from the op's longest kernel alone.
 [[nodiscard]] bool is_of_longest_kernel(std::string_view id);
 
 /// One op of one case, with everything that can be read of it. `family` and `result` must outlive it.

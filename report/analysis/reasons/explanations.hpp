@@ -17,9 +17,10 @@ struct CitedReading {
   double before = 0;
   double after = 0;
   bool of_all_kernels = false;  ///< of the op, where others of the reason are of its longest kernel alone
-  bool has_idle_multiprocessors = false;  ///< an occupancy counts those that had a block, and some had none
-  /// Of Show::side_kernels, their names; of Show::limits, what limits the occupancy; of the bottlenecks, that
-  /// of the side.
+  bool has_idle_multiprocessors = false;  ///< an occupancy counts only multiprocessors with a block, and some
+                                          ///< had no block
+  /// Of Show::side_kernels, their names; of Show::limits, what limits the occupancy; of the bottlenecks, the
+  /// bottleneck of the side.
   std::vector<std::string> kernels_before{};
   std::vector<std::string> kernels_after{};
   std::vector<std::string> limits{};
@@ -36,7 +37,7 @@ struct Counterexample {
 /// A rule that fired.
 struct Reason {
   const Rule* rule = nullptr;
-  double strength = 0;  ///< see Weigh; what agrees with the measured change counts as that change at the most
+  double strength = 0;  ///< see Weigh; what agrees with the measured change counts at most as that change
   double claimed = 0;   ///< the same without that limit
   double plain = 0;     ///< what the evidence says by itself, whatever it acts through
   std::vector<CitedReading> cited{};  ///< in the order of the rule's `cites`
@@ -68,7 +69,7 @@ struct Explanation {
   std::string kernel_before;
   std::string kernel_after;
   bool several_kernels = false;  ///< one of the two has more
-  /// The strongest first, and those that another variant contradicts last. Of an open change these are
+  /// The strongest first, and reasons that another variant contradicts last. Of an open change these are
   /// whatever fired: what changed, and explains nothing.
   std::vector<Reason> reasons;
   /// Agrees with the change too, but a point of the variant's sweep has it and gains next to nothing.
@@ -85,7 +86,7 @@ struct Explanations {
   std::vector<Explanation> of_ops;  ///< problems descending, ops in order
 };
 
-/// A case that is held against another one, maybe of another run. Both must outlive it.
+/// A case that is compared with another one, maybe of another run. Both must outlive it.
 struct ExplainedCase {
   const FamilyResult* family = nullptr;  ///< of its own run: an outline will do (outline_of())
   const CaseResult* result = nullptr;
@@ -96,10 +97,10 @@ struct ExplainedCase {
 [[nodiscard]] Explanation explain_change(const ExplainedCase& before, const ExplainedCase& after,
                                          const std::string& op, const std::string& time, SpeedUp speed_up);
 
-/// At the problem of the Speed-of-Light section, or the largest one where the variant has no counters; and at
-/// the smallest problem for the ops that tell another story there. A reason that a point of the variant's
-/// sweep contradicts is none: what sets the variant apart from that point takes its place. One that another
-/// variant of the same baseline contradicts comes after all others (weigh_by_others()).
+/// At the problem of the Speed-of-Light section, or the largest one where the variant has no counters. Also
+/// at the smallest problem, for ops that tell another story there. A reason that a point of the variant's
+/// sweep contradicts is left out: what distinguishes the variant from that point takes its place. One that
+/// another variant of the same baseline contradicts comes after all others (weigh_by_others()).
 [[nodiscard]] Explanations explain(const FamilyResult& family, const VariantResult& variant);
 
 }  // namespace mprof

@@ -30,7 +30,7 @@ enum class Look {
   before,
   after,
   ratio,           ///< after / before
-  told_ratio,      ///< the same of a time; unknown where the two times cannot be told apart
+  told_ratio,      ///< the same of a time; unknown where the two times do not differ significantly
   difference,      ///< after - before; of percentages in points
   share_of_time,   ///< (after - before) over the longer of the two explained times: for what is a time itself
   share_of_change  ///< ln(after / before) over |ln| of the explained times: how much of it a count can
@@ -63,8 +63,8 @@ struct Cited {
   Show show;
 };
 
-/// How much of the time the evidence could account for, by itself: a logarithm of a time ratio, so that parts
-/// of a speed-up can be held against the whole of it.
+/// How much of the time the evidence could account for, by itself. It is a logarithm of a time ratio, so that
+/// parts of a speed-up can be compared with the whole of it.
 enum class Weigh {
   log_ratio,      ///< |ln(after / before)|
   share_of_time,  ///< −ln(1 − |share of the longer time|)

@@ -18,9 +18,13 @@ struct FirstCause {
   Reason reason;
 };
 
-/// How precisely a case computes: by what its parameters call its numbers, or as the common baseline's are
-/// called where it must meet the same tolerance, or by its counters, or by the tolerance of a lower
-/// precision; otherwise by its tolerance alone.
+/// How precisely a case computes. The first of these that is known names its format:
+/// - what its parameters call its numbers,
+/// - what the common baseline calls its numbers, where the case must meet the same tolerance,
+/// - its counters,
+/// - the tolerance of a lower precision.
+///
+/// Otherwise only its tolerance says it.
 struct Precision {
   std::string format{};               ///< "fp16"; empty: nobody says
   std::optional<double> tolerance{};  ///< tolerance_of() all its ops
@@ -48,11 +52,11 @@ struct RivalStep {
   const CaseResult* rival = nullptr;
   std::string library;                   ///< "cuDNN"
   SpeedUp speed_up;                      ///< of the own one over the rival
-  std::vector<const CaseResult*> level;  ///< other libraries' that nothing tells apart from the rival
+  std::vector<const CaseResult*> level;  ///< other libraries' that are tied with the rival
   bool is_like = false;                  ///< the two are of a kind, and others of another kind were measured
   /// Not the fastest of own code and its rival, but the fastest of another kind that libraries have too.
   bool is_of_other_kind = false;
-  /// Where the rival is held to a tighter tolerance than the own one: the best own one that keeps it, or
+  /// Where the rival must meet a tighter tolerance than the own one: the best own one that keeps it, or
   /// nullptr, and how many times as fast as the rival that is.
   const CaseResult* as_tight = nullptr;
   SpeedUp as_tight_speed_up{};
@@ -69,8 +73,8 @@ struct RivalStep {
 /// numbers where both do, otherwise by their tolerances.
 [[nodiscard]] bool is_like(const CaseResult& a, const CaseResult& b, const std::string& op);
 
-/// The loosest relative error that the op's outputs were held to (empty: those of all ops); nullopt where
-/// they were not verified.
+/// The loosest relative error that the op's outputs were allowed (empty: the outputs of all ops); nullopt
+/// where they were not verified.
 [[nodiscard]] std::optional<double> tolerance_of(const CaseResult& result, const std::string& op);
 
 /// The best in an op, or in the whole, at the problem of the brief.
@@ -85,11 +89,14 @@ struct Leader {
 };
 
 struct Brief {
-  const Problem* problem = nullptr;       ///< the largest one with a verified time; nullptr: there is none
+  const Problem* problem = nullptr;       ///< the largest one with a verified time; nullptr: no time is
+                                          ///< verified
   const VariantResult* common = nullptr;  ///< the baseline from which most come; nullptr: none was measured
   std::vector<BriefRow> rows;             ///< fastest ops first, then those without such a time
-  std::vector<Leader> leaders;            ///< ops in order and then the whole, without those that have none
-  std::vector<RivalStep> rivals;          ///< likewise, of an op perhaps several; none without a library
+  std::vector<Leader> leaders;            ///< ops in order and then the whole, without ops that have no
+                                          ///< leader
+  std::vector<RivalStep> rivals;          ///< in the same order, of an op perhaps several; none without a
+                                          ///< library
 };
 
 [[nodiscard]] Brief brief_of(const FamilyResult& family);

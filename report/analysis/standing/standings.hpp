@@ -55,7 +55,7 @@ struct FastestOps {
   const CaseResult* result = nullptr;
   double time = 0;        ///< s, all its ops
   double share = 0;       ///< of its total time
-  std::size_t level = 0;  ///< others whose ops together cannot be told to take longer
+  std::size_t level = 0;  ///< others whose ops together do not take significantly longer
 };
 
 /// nullopt without such a case, or where its ops do not lie within the whole.
@@ -71,7 +71,7 @@ struct Unswept {
 /// Variants in order, those without such a parameter or a verified time left out.
 [[nodiscard]] std::vector<Unswept> unswept(const FamilyResult& family);
 
-/// The largest problem with a verified time; nullptr when there is none.
+/// The largest problem with a verified time; nullptr without a verified time.
 [[nodiscard]] const Problem* largest_measured(const FamilyResult& family);
 
 }  // namespace mprof

@@ -20,7 +20,7 @@ enum class AxisScale { categories, linear, log2 };
 struct SweepAxis {
   ParameterInfo parameter;
   AxisScale scale = AxisScale::categories;
-  std::vector<std::string> values;  ///< those of the run: numbers ascending, words in the declared order
+  std::vector<std::string> values;           ///< the run's: numbers ascending, words in the declared order
   std::optional<std::size_t> default_index;  ///< absent when the default value was not run
 
   /// Where value number `index` lies: the number itself, its logarithm to base 2, or its place in the order.
@@ -47,7 +47,7 @@ struct StandingOfTime {
 struct SweepPoint {
   std::vector<std::size_t> at;         ///< the index of a value on each axis
   const CaseResult* result = nullptr;  ///< nullptr: the run has no such case
-  Value time;  ///< by which it is judged; that of a wrong output is here too, and never judged
+  Value time;  ///< by which it is judged; the time of a wrong output is here too, and never judged
   SpeedUp over_default;
   Standing standing = Standing::none;
   Why reason;                     ///< why its standing is unclear or none
@@ -67,9 +67,9 @@ struct SweepSeries {
   std::optional<std::size_t> best;
 
   [[nodiscard]] const SweepPoint* best_point() const;
-  /// Points that are level with the best one.
+  /// Points that are tied with the best one.
   [[nodiscard]] std::size_t level() const;
-  /// The slowest verified one; nullptr when there is none.
+  /// The slowest verified one; nullptr when no point is verified.
   [[nodiscard]] const SweepPoint* slowest() const;
   [[nodiscard]] const SweepPoint* default_point() const;
   [[nodiscard]] const SweepPoint* find(const std::vector<std::size_t>& at) const;
@@ -77,7 +77,7 @@ struct SweepSeries {
 
 struct OpSweep {
   OpInfo op;                ///< without a name: the whole of a family that has no ops
-  std::string compared_by;  ///< op_time; group_time when that of some point says little; or total_time
+  std::string compared_by;  ///< op_time; group_time when some point's op_time says little; or total_time
   std::vector<SweepSeries> series;  ///< problems ascending
 
   /// The largest problem at which some point gave a verified time; nullptr when none did.
@@ -99,8 +99,8 @@ struct Sweep {
 /// The sweeps of a family's variants, in the order of the variants. They point into `family`.
 [[nodiscard]] std::vector<Sweep> sweeps_of(const FamilyResult& family);
 
-/// The point that is best, or level with the best, in all of these series: of several, the one that loses
-/// least. nullptr when there is none, or no series. It is that of the last series.
+/// The point that is best, or tied with the best, in all of these series; if several are, the one that loses
+/// least. It is the point of the last series. nullptr without such a point, or without series.
 [[nodiscard]] const SweepPoint* best_in_all(const std::vector<const SweepSeries*>& series);
 
 }  // namespace mprof

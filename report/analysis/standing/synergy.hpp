@@ -8,8 +8,9 @@
 
 #include "report/analysis/analysis.hpp"
 
-/// How a variant goes together with others: what it builds on and what builds on it, what its combination of
-/// ideas gives against what they give alone, and how much of an op's whole time there is left to win.
+/// How a variant goes together with others: what it builds on, and what builds on it. It also shows what its
+/// combination of ideas gives compared with what they give alone, and how much of an op's whole time there is
+/// left to win.
 namespace mprof {
 
 /// How many times as fast an op is in one case as in another, by op_time, or by group_time where one of the
@@ -38,7 +39,7 @@ struct Combination {
   std::vector<CombinedIdea> ideas;
   std::vector<std::optional<double>> product;  ///< an op each: of the ideas' speed-ups
   std::vector<SpeedUp> together;               ///< an op each: of the combination, over the common baseline
-  Why absent;                                  ///< why it cannot be told; then the rest is empty
+  Why absent;                                  ///< why it is unknown; then the rest is empty
 };
 
 /// nullopt when the variant declares no combination.
@@ -75,7 +76,8 @@ struct RemainingGain {
   /// How many times as fast the group would be without that share; absent where it is all but a hundredth.
   std::optional<double> limit{};
   std::optional<double> copies{};  ///< share in which the GPU only copied; of a trace alone
-  std::optional<double> idle{};    ///< likewise in which it had nothing to do: it waited for the host
+  std::optional<double> idle{};    ///< share in which it had nothing to do and waited for the host; of a
+                                   ///< trace alone
   Why absent{};                    ///< why there is no share
 };
 

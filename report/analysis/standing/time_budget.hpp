@@ -69,7 +69,8 @@ struct TimeBudget {
   std::uint64_t lacking = 0;          ///< records that the trace lacks: what they stood for looks idle
   std::int64_t host_outside_ops = 0;  ///< of idle_host, what lies in no stage of an op; 0 without ops
   double copied = 0;                  ///< B, between host and device, both ways
-  std::int64_t copying = 0;           ///< in which they were copied: that of each way, one after the other
+  std::int64_t copying = 0;           ///< in which they were copied: the time of each way, one after the
+                                      ///< other
   /// Of idle_system, the longest first. Threads wait at once, so their sum may exceed the part.
   std::vector<SystemTime> system{};
 

@@ -27,14 +27,14 @@ struct Objective {
 /// The pass that an objective's values come from.
 [[nodiscard]] Pass pass_of(const Objective& objective);
 
-/// Throws Error(usage) where no point of the run, of which nothing needs to be measured yet, can have a value
-/// of the objective: the variant's device, the passes of the plan, or the work of its ops leave none. `text`
+/// Throws Error(usage) where no point of the run can have a value of the objective: the variant's device, the
+/// passes of the plan, or the work of its ops leave none. Nothing of the run needs to be measured yet. `text`
 /// is what was asked for.
 void require_values(const std::string& text, const Objective& objective, const Run& run);
 
-/// What is searched for where nothing was said: the times of all ops together, without their copies where
-/// these say something at each point of the run, otherwise with them; of a family without ops that of the
-/// whole. `run` was derived.
+/// What is searched for where nothing was said: the times of all ops together, or of a family without ops the
+/// time of the whole. Copies are left out where the times without them say something at each point of the
+/// run. `run` was derived.
 [[nodiscard]] Objective usual_objective(const Run& run);
 
 /// A case by the objective.
@@ -46,16 +46,16 @@ struct Candidate {
   Why reason{};  ///< why its standing is unclear or none
 };
 
-/// All cases of a run, the best first, and last those without a value. Times are judged as in a sweep; of
-/// anything else, which has no test, those that are equal to the best are level with it and the others
-/// slower. `run` was derived, and must outlive the result.
+/// All cases of a run, the best first, and last the cases without a value. Times are judged as in a sweep.
+/// Anything else has no test: values that are equal to the best are tied with it, and the others are slower.
+/// `run` was derived, and must outlive the result.
 [[nodiscard]] std::vector<Candidate> ranked(const Run& run, const Objective& objective);
 
-/// What a strategy is told that a value costs.
+/// What a value costs, for a strategy.
 [[nodiscard]] double cost_of(const Value& value, const Objective& objective);
 
-/// The best of these and those that nothing tells from it, and so many of the next ones that there are
-/// `fewest`, but not more than `most` in all. Places in `ranked`.
+/// The best of these and all that are tied with it. Then so many of the next ones that there are `fewest`,
+/// but not more than `most` in all. Places in `ranked`.
 [[nodiscard]] std::vector<std::size_t> finalists(const std::vector<Candidate>& ranked, std::size_t fewest,
                                                  std::size_t most);
 
