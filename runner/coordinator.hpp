@@ -72,8 +72,8 @@ struct CoordinatorContext {
   double deadline = std::numeric_limits<double>::infinity();
   /// nullptr: nobody shares it.
   SharedHost* host = nullptr;
-  /// What host times are marked as disturbed by, when they are taken beside other measurements. Only
-  /// the survey has a shared host for itself then.
+  /// What disturbs host times that are taken while other measurements run. Only the survey has a shared host
+  /// for itself then.
   std::string host_disturbance{};
 };
 
@@ -88,18 +88,20 @@ void ask_for_huge_pages();
 /// before it the case runs once more, alone. Leaves run.state complete or interrupted.
 void coordinate(Run& run, const CoordinatorContext& context);
 
-/// Cases in one pass, or in one round of the timing pass, that run in the same process: those of one variant;
-/// in a source pass those of all of mprof's own variants of a device but the CPU.
+/// Cases in one pass, or in one round of the timing pass, that run in the same process: all cases of one
+/// variant. In a source pass all of mprof's own variants of a device other than the CPU share one.
 struct Task {
   Pass pass = Pass::timing;
   std::uint32_t round = 0;
   std::vector<std::size_t> cases{};  ///< indices into Run::cases, in the order in which they run
 };
 
-/// The tasks in the order in which coordinate() takes them: pass by pass, the timing pass round by round,
-/// variants and their cases shuffled by the seed anew each time; in the other passes the cases with the least
-/// work come first, since what is done once in a process costs the least there. Only what is pending, was
-/// interrupted, or has fewer rounds than the plan, or than `rounds` says of each case (CoordinatorContext).
+/// The tasks in the order in which coordinate() takes them: pass by pass, the timing pass round by round. In
+/// the timing pass the seed shuffles variants and their cases again for each round. In the other passes the
+/// cases with the least work come first, since what is done once in a process costs the least there.
+///
+/// A case is in it if it is pending, was interrupted, or has too few rounds. These are fewer rounds than the
+/// plan has, or than `rounds` says of the case (CoordinatorContext).
 [[nodiscard]] std::vector<Task> schedule(const Run& run, std::span<const std::uint32_t> rounds = {});
 
 /// What follows when that is done: the rounds beyond the plan's that each case of the run should have

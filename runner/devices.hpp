@@ -18,18 +18,17 @@ namespace mprof {
 /// Where the shares of a run's devices lie: devices/<id>.
 inline constexpr const char* devices_folder = "devices";
 
-/// Those of `present` that a user named: "all", or numbers in their order and ids, of which the beginning is
-/// enough, with commas between. Throws Error(usage) for what names none or several, for one named twice, and
-/// for devices of several models, whose times do not belong in one run.
+/// Which of `present` a user named: "all", or numbers in their order and ids, with commas between. The
+/// beginning of an id is enough. Throws Error(usage) for a name of no device or of several, and for a device
+/// that is named twice. Throws it also for devices of several models, whose times do not belong in one run.
 [[nodiscard]] std::vector<DeviceUnit> chosen_units(const std::string& list,
                                                    const std::vector<DeviceUnit>& present);
 
-/// The devices of this machine of a kind that may have several. Throws Error(environment) where there are
-/// none.
+/// The devices of this machine of a kind that may have several. Throws Error(environment) without a device.
 [[nodiscard]] std::vector<DeviceUnit> present_units(const Devices& devices);
 
-/// The devices of a run that is resumed: each share goes on on the device that it began on. `named` are those
-/// that the user names, or none. Throws Error(usage) for other ones.
+/// The devices of a run that is resumed: each share goes on on the device that it began on. `named` are the
+/// devices that the user names, or empty. Throws Error(usage) for other ones.
 [[nodiscard]] std::vector<DeviceUnit> units_to_go_on_with(const Run& run,
                                                           const std::filesystem::path& directory,
                                                           std::vector<DeviceUnit> named);
@@ -38,9 +37,10 @@ inline constexpr const char* devices_folder = "devices";
 [[nodiscard]] std::vector<std::string> worker_on(const DeviceUnit& unit,
                                                  const std::vector<std::string>& command);
 
-/// The CPUs of each unit where several are measured side by side, of `cores`, each with its hardware threads:
-/// an equal part of the cores near it to each, no core to two; of all cores where it is not known of each
-/// unit which are near, or these overlap. Empty where there are too few.
+/// The CPUs of each unit where several are measured at the same time. `cores` are the cores to share, each
+/// with its hardware threads. Each unit gets an equal part of the cores near it, and no core goes to two
+/// units. All cores are shared instead where it is not known of each unit which are near, or where these
+/// overlap. Empty where there are too few.
 [[nodiscard]] std::vector<std::vector<int>> cpus_of_each(std::span<const DeviceUnit> units,
                                                          const std::vector<std::vector<int>>& cores);
 
@@ -48,12 +48,14 @@ inline constexpr const char* devices_folder = "devices";
 /// begun.
 [[nodiscard]] std::vector<std::string> devices_of(const Run& run, const std::filesystem::path& directory);
 
-/// As coordinate(), with a coordinator for each device, in threads. Each has a shard of the run (all cases of
-/// a problem, so that they compare) in a result directory of its own, devices/<id>, which stays, is gone on
-/// with when it is there, and is merged into the run's. `earlier`: see expected_costs(). With `shares_host`
-/// host times are taken side by side too, each coordinator and its workers on CPUs of their own
-/// (cpus_of_each()), and the record says that they are disturbed; otherwise one at a time. Throws what a
-/// coordinator throws, when all have ended.
+/// As coordinate(), with a coordinator for each device, in threads. Each has a shard of the run; all cases of
+/// a problem are in one shard, so that they compare. The shard has a result directory of its own,
+/// devices/<id>. It stays, is resumed when it exists, and is merged into the run's. `earlier`: see
+/// expected_costs().
+///
+/// With `shares_host` host times are taken at the same time too, each coordinator and its workers on CPUs of
+/// their own (cpus_of_each()). The record then says that they are disturbed. Otherwise they are taken one at
+/// a time. Throws what a coordinator throws, when all have ended.
 void coordinate_devices(Run& run, const std::vector<DeviceUnit>& units, bool shares_host, const Run* earlier,
                         const CoordinatorContext& context);
 

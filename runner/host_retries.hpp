@@ -5,9 +5,9 @@
 
 namespace mprof {
 
-/// Whether samples that something on the host disturbed are worth taking again. They are, once, where that
-/// may be over: what a neighbour on the host or its hypervisor does for minutes disturbs the second ones as
-/// well, and each case would take twice as long for nothing.
+/// Whether samples that something on the host disturbed are worth taking again. They are, once, where the
+/// disturbance may be over. What a neighbour on the host or its hypervisor does for minutes disturbs the
+/// second samples as well. Each case would then take twice as long for nothing.
 class HostRetries {
  public:
   /// What the next case in the order of the run went through.
@@ -18,7 +18,7 @@ class HostRetries {
       was_in_vain_ = true;
   }
 
-  /// Until a case is undisturbed, where the last one was tried again in vain.
+  /// False until a case is undisturbed, where the last one was tried again without success.
   [[nodiscard]] bool are_worth_it() const { return !was_in_vain_; }
 
  private:

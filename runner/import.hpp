@@ -34,13 +34,13 @@ struct Imported {
   std::vector<std::vector<trace::Tally>> tallies{};
 };
 
-/// Makes a result directory of files of other tools: each program is a variant of the family `program`, which
-/// has no axes and whose ops are the programs' NVTX ranges (model/trace/program.hpp); the first is the
+/// Makes a result directory of files of other tools. Each program is a variant of the family `program`, which
+/// has no axes. Its ops are the programs' NVTX ranges (model/trace/program.hpp), and the first program is the
 /// others' baseline. Nothing was timed without a profiler, and nothing was verified, so there is no timing
 /// pass.
 ///
-/// All files are read before anything is written. Throws Error(usage) for one that is broken, empty or no
-/// such file, for two traces of one program, and for counters that could be of several.
+/// All files are read before anything is written. Throws Error(usage) for a file that is missing, broken or
+/// empty, for two traces of one program, and for counters that could be of several.
 [[nodiscard]] Imported import_profiles(const ImportOptions& options);
 
 }  // namespace mprof

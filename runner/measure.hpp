@@ -28,13 +28,13 @@ struct MeasureContext {
 
 /// The timing pass of one case: a verified execution, warm-up, then samples until the stopping rule ends
 /// them, and one execution on inputs that were never given before. A case whose output is wrong is not timed,
-/// and one that was right must stay right: each sample's inputs come in another order, and each item of its
-/// outputs is held against the reference. One whose times cannot be those of its work is suspect.
+/// and one that was right must stay right. Each sample's inputs come in another order, and each item of its
+/// outputs is compared with the reference. A case is suspect if its times cannot belong to its work.
 [[nodiscard]] PassResult measure_timing(const MeasureContext& context, Execution& execution);
 
-/// A trace, counters or source pass of one case: warm-up where it takes one, then one watched execution,
-/// suspect when its output is wrong although that of the timing pass may be right; skipped with the
-/// collectors' reasons when none of them can run here.
+/// A trace, counters or source pass of one case: warm-up where it takes one, then one watched execution. The
+/// case is suspect when this output is wrong, although the output of the timing pass may be right. It is
+/// skipped with the collectors' reasons when no collector can run here.
 [[nodiscard]] PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& execution);
 
 /// The reason why no collector of the pass can run on the device, or nullopt.

@@ -23,12 +23,14 @@ struct MergeOptions {
 };
 
 /// The union of the sources' cases, in plan order whatever order the sources are in. What they had of their
-/// own is in Run::parts; facts that differ between them are absent, and of each ceiling the highest is kept.
-/// The state is complete when every case of the plan was reached in every pass; its times are from the first
-/// start to the last end. `sources` must not be empty; they are left without their runs, in the order in
-/// which they were merged. Throws Error with the directory at fault: usage when one is given twice,
-/// incomparable when builds, plans or counts of shards differ, when several have a case that is not to be
-/// pooled, and when something is missing that may not be.
+/// own is in Run::parts. Facts that differ between them are absent, and of each ceiling the highest is kept.
+/// The state is complete when every case of the plan was reached in every pass. Its times are from the first
+/// start to the last end. `sources` must not be empty. They are left without their runs, in the order in
+/// which they were merged.
+///
+/// Throws Error with the directory at fault. It is `usage` when one is given twice. It is `incomparable` when
+/// builds, plans or counts of shards differ, when several have a case that must not be pooled, or when
+/// something is missing that may not be.
 [[nodiscard]] Run merged(std::vector<MergeSource>& sources, const MergeOptions& options);
 
 /// Writes the merged run: its record, the sources of its variants and the traces of its cases, and reads it

@@ -15,7 +15,7 @@
 
 namespace mprof {
 
-/// Where the shards of a run lie that is to be merged into its directory: shards/1, shards/2.
+/// Where the shards of a run lie until they are merged into its directory: shards/1, shards/2.
 inline constexpr const char* shards_folder = "shards";
 
 /// The directory of one run, held by one coordinator at a time.
@@ -46,9 +46,8 @@ class ResultDirectory {
   /// program or, of a source from outside, beside that.
   void save_sources(const Run& run) const;
   /// Everything but the cases' results. Durable: after it returns, kill -9 or a power cut leaves this record
-  /// or a later one. The first call also removes what a run that this one replaces left (its cases, its
-  /// trace, what the sanitizer found), after the new record is there; and it keeps what cases have to tell
-  /// already.
+  /// or a later one. When the new record is there, the first call also removes what a replaced run left: its
+  /// cases, its trace, and what the sanitizer found. It keeps what cases have to tell already.
   void save(const Run& run);
   /// The results of one case of the run that was saved, as durable.
   void save(const Case& c);
@@ -71,7 +70,7 @@ class ResultDirectory {
 [[nodiscard]] std::filesystem::path default_result_path(const std::string& utc_time,
                                                         const std::string& device_name);
 
-/// The run below results/ that was written last. Throws Error(usage) where there is none.
+/// The run below results/ that was written last. Throws Error(usage) without a run.
 [[nodiscard]] std::filesystem::path newest_result();
 
 /// Now, UTC, ISO 8601, to the second: 2026-11-21T02:51:07Z.

@@ -10,8 +10,8 @@
 
 namespace mprof {
 
-/// What fewer threads may do at once than there are. Of those that wait, who has most left to do is next: all
-/// are through the soonest then.
+/// What fewer threads may do at once than there are. Of the threads that wait, the one with the most left to
+/// do is next: then all are done the soonest.
 class Seats {
  public:
   explicit Seats(std::size_t count) : free_(count) {}

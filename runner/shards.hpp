@@ -7,8 +7,8 @@
 
 #include "model/run.hpp"
 
-/// Shards: the cases of a plan spread over processes or machines that need not know of each other, since each
-/// reckons the same shares from the same plan.
+/// Shards: the cases of a plan spread over processes or machines. They need not know of each other, since
+/// each calculates the same shares from the same plan.
 namespace mprof {
 
 /// How long each case is expected to take, in s: as long as it took in `earlier`, when that is given and was
@@ -16,8 +16,8 @@ namespace mprof {
 [[nodiscard]] std::vector<double> expected_costs(const std::vector<Case>& cases, const Run* earlier);
 
 /// The shard, from 1, of each case: the dearest first, each to the shard that has the least so far. The
-/// dearest shard is then at most a third dearer than that of the best spread (R. L. Graham, Bounds on
-/// multiprocessing timing anomalies, SIAM J. Appl. Math. 17, 1969). The same costs give the same shards
+/// dearest shard is then at most a third dearer than the dearest one of the best spread (R. L. Graham, Bounds
+/// on multiprocessing timing anomalies, SIAM J. Appl. Math. 17, 1969). The same costs give the same shards
 /// everywhere.
 [[nodiscard]] std::vector<std::uint32_t> assign_shards(std::span<const double> costs, std::uint32_t count);
 
@@ -26,7 +26,7 @@ namespace mprof {
 [[nodiscard]] std::vector<std::uint32_t> assign_problems(const Run& run, std::uint32_t count,
                                                          const Run* earlier);
 
-/// Those of a plan's cases that are a shard's, in plan order; none where there are more shards than cases.
+/// The cases of a plan that are a shard's, in plan order; none where there are more shards than cases.
 [[nodiscard]] std::vector<Case> cases_of_shard(std::vector<Case> cases, const Shard& shard,
                                                const Run* earlier);
 

@@ -11,7 +11,7 @@
 
 namespace mprof {
 
-/// What samples of one round are weighed against: those of another round.
+/// What samples of one round are weighed against: the samples of another round.
 struct OtherRounds {
   std::uint32_t rounds = 1;   ///< of the case, this one included
   double seconds_before = 0;  ///< what this round took until it could sample, and another one would take too

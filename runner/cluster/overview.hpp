@@ -29,10 +29,10 @@ struct RunOverview {
 /// The cases of all shards.
 [[nodiscard]] ShardProgress sum_of(const RunOverview& overview);
 
-/// What is to be done next, as a sentence with the command; empty: nothing but to wait.
+/// What to do next, as a sentence with the command; empty: only wait.
 [[nodiscard]] std::string next_step(const RunOverview& overview, const std::string& directory);
 
-/// What is to be done with shards that have not begun; empty where all have.
+/// What to do with shards that have not begun; empty where all have.
 [[nodiscard]] std::string how_to_begin(const RunOverview& overview, const std::string& directory);
 
 }  // namespace mprof

@@ -35,7 +35,7 @@ struct ShardProgress {
   std::vector<std::string> failures{};  ///< "f/a@8 timing: crashed: signal 11"
   double seconds = 0;                   ///< s, that what is done took
   double work_done = 0;                 ///< s, that it was expected to take (expected_costs())
-  double work_left = 0;                 ///< s, likewise of the rest
+  double work_left = 0;                 ///< s, that the rest is expected to take
   [[nodiscard]] std::size_t left() const { return cases - done - failed; }
 };
 
@@ -53,9 +53,9 @@ struct AbsentShards {
 /// of an earlier run), or one shard alone is absent.
 [[nodiscard]] AbsentShards absent_shards(std::span<const Run> shards);
 
-/// How long it should be, in s, until all shards are complete that are running or waiting: what is left of
-/// each by how long the work so far took, a waiting one behind whichever running one is through first.
-/// nullopt where nothing runs, or nothing is done yet to reckon with.
+/// The expected time, in s, until all shards are complete that are running or waiting. What is left takes as
+/// long, for its expected work, as what is done took. A waiting shard begins when the first running one is
+/// complete. nullopt where nothing runs, or where nothing is done yet to estimate from.
 [[nodiscard]] std::optional<double> seconds_left(std::span<const ShardProgress> shards);
 
 }  // namespace mprof

@@ -24,8 +24,8 @@ struct Work {
 };
 
 /// The script of an array's element: goes on with its shard. It passes SIGTERM on to mprof, which then ends
-/// with what is finished on disk; when the time limit is near (SIGUSR1) it does the same, and puts itself
-/// back into the queue if a case was finished since it began.
+/// with what is finished on disk. When the time limit is near (SIGUSR1), it does the same. Then it puts
+/// itself back into the queue if a case was finished since it began.
 [[nodiscard]] std::string shard_script(const Work& work);
 /// The script of the job behind the array: merges all shards, or says what keeps it from that.
 [[nodiscard]] std::string merge_script(const Work& work);
@@ -37,7 +37,7 @@ struct OwnOption {
   std::string_view use{};  ///< what mprof sets it for, or what says the same
 };
 
-/// The one that a word of sbatch's command line would set anew; nullptr: none.
+/// The one that a word of sbatch's command line would set again; nullptr: none.
 [[nodiscard]] const OwnOption* own_option(std::string_view word);
 
 /// The command lines that submit them. `shards` are those still to run; `after`: the array's job.

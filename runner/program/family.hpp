@@ -17,8 +17,8 @@ inline constexpr const char* program_family_id = "program";
 /// The ops of a problem before any was found: the program as a whole.
 [[nodiscard]] std::vector<OpInfo> planned_program_ops();
 
-/// Adds those of these ops (model/trace/program.hpp) that are not among them: found as ranges, or in what the
-/// program prints.
+/// Adds the ops that are not in `all` yet (model/trace/program.hpp): found as ranges, or in what the program
+/// prints.
 void add_program_ops(std::vector<OpInfo>& all, const std::vector<std::string>& ops, bool is_printed = false);
 
 /// A text as a program's name, with whatever an id cannot hold replaced.
@@ -27,7 +27,7 @@ void add_program_ops(std::vector<OpInfo>& all, const std::vector<std::string>& o
 /// Throws Error(usage) for what an id cannot hold.
 void require_program_name(const std::string& name);
 
-/// The name of a command line: its program's, or that of the script that an interpreter is given.
+/// The name of a command line: its program's, or the name of the script that an interpreter runs.
 [[nodiscard]] std::string name_of_command(const std::vector<std::string>& command);
 
 }  // namespace mprof

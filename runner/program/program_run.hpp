@@ -24,7 +24,7 @@ namespace mprof {
 /// s, the longest run of a counters pass that is followed by one with replayed kernels.
 inline constexpr double usual_replay_limit = 30;
 
-/// A program that is to be run as it is.
+/// A program to run as it is.
 struct ProgramRequest {
   std::vector<std::string> command{};  ///< as it was given
   std::string path{};                  ///< of the program itself: program_path()
@@ -34,7 +34,8 @@ struct ProgramRequest {
   double timeout = 600;                      ///< s, for each time that it is run
   std::string ops{};                         ///< a glob of the NVTX ranges that are ops; empty: the outermost
   std::vector<std::string> metrics{};        ///< that are counted of each kernel; empty: the default ones
-  std::string kernels{};                     ///< a regular expression of those that are counted; empty: all
+  std::string kernels{};                     ///< a regular expression of the kernels that are counted; empty:
+                                             ///< all
   std::uint64_t launch_skip = 0;             ///< launches of these that go by before counting begins
   std::uint64_t max_kernels = 0;             ///< so many distinct ones are counted; 0: all
   double replay_limit = usual_replay_limit;  ///< 0: kernels are never replayed
@@ -84,17 +85,17 @@ struct ProgramContext {
   Progress& progress;
   int interrupt_fd = -1;  ///< becomes readable when the run is to stop; -1: never
   const InjectionKinds& injections = InjectionKinds::instance();
-  /// Shared by those that measure the same programs one after another.
+  /// Shared by all that measure the same programs one after another.
   std::shared_ptr<ProgramFiles> files = std::make_shared<ProgramFiles>();
   /// Of the programs of a suite; without it the variant's command is run as it is.
   std::function<CaseProgram(const Case& c)> program_of{};
 };
 
 /// Runs the programs of the run's cases in the passes of its plan, in schedule()'s order, and saves a case
-/// when a pass or a round of it is done: in the timing pass in rounds, plainly, with nothing in its process
-/// but what writes the times of NVTX ranges, where it has any; in the others with a library of mprof's in it,
-/// or not at all, with the reason. A program that fails is not run again in that pass. Leaves run.state
-/// complete or interrupted.
+/// when a pass or a round of it is done. In the timing pass it runs them plainly, in rounds. Then their
+/// processes hold only what writes the times of NVTX ranges, where a program has any. In the other passes
+/// they hold a library of mprof's, or are not run, with the reason. A program that fails is not run again in
+/// that pass. Leaves run.state complete or interrupted.
 void measure_programs(Run& run, const ProgramContext& context);
 
 }  // namespace mprof

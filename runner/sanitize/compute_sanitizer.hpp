@@ -19,8 +19,8 @@ struct Sanitizer {
   std::string absent{};   ///< the reason, and what to do; empty when it can be used
 };
 
-/// The folders in which it is looked for, in order: those of PATH, then the CUDA toolkit of the environment
-/// (CUDA_HOME, CUDA_PATH), that of this build, and the one that is installed for all.
+/// The folders in which it is looked for, in order: the folders of PATH, the CUDA toolkit of the environment
+/// (CUDA_HOME, CUDA_PATH), the toolkit of this build, and the one that all users have.
 [[nodiscard]] std::vector<std::filesystem::path> sanitizer_folders();
 
 /// The first of the folders' programs, asked for its version.

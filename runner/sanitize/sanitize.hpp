@@ -20,7 +20,8 @@ namespace mprof {
 struct SanitizeRequest {
   std::vector<std::string> patterns;  ///< shell globs over variant ids; empty: all variants of the run
   std::vector<SanitizerTool> tools;   ///< in the order in which they run
-  AxisValues values;  ///< one an axis; without it that of the smallest problem that the run has of a family
+  AxisValues values;  ///< one an axis; without it the value of the smallest problem that the run has of a
+                      ///< family
 };
 
 /// One variant under one tool, to be done.

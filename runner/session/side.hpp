@@ -17,12 +17,12 @@ struct SessionSide {
   std::map<std::string, std::vector<std::string>> settings{};
   std::string program{};                ///< whose workers run it
   std::vector<std::string> command{};   ///< of a program that is run as it is, in place of a variant
-  std::vector<PluginSource> sources{};  ///< what it is built from, where it is none of mprof's own
+  std::vector<PluginSource> sources{};  ///< what it is built from, where it is not one of mprof's own
 };
 
-/// What a name stands for: a variant with parameters, as in family/variant[width=16]; one of these sources,
-/// which are registered; or another build of mprof, that is its program, which runs `variant_of_builds`.
-/// Throws Error(usage) for a name that is none of these.
+/// What a name stands for. It is a variant with parameters, as in family/variant[width=16]; or one of these
+/// sources, which are registered; or another build of mprof, by its program, which runs `variant_of_builds`.
+/// Throws Error(usage) for any other name.
 [[nodiscard]] SessionSide session_side(const std::string& name, const std::string& variant_of_builds,
                                        const std::vector<PluginSource>& sources, const Registry& registry);
 

@@ -13,12 +13,12 @@
 namespace mprof {
 
 /// The run of a suite that is asked for, nothing of it measured. `registry` holds the suite
-/// (register_suite()). Throws Error(usage) for a selection that is none.
+/// (register_suite()). Throws Error(usage) for an invalid selection.
 [[nodiscard]] Run planned_suite_run(const RunRequest& request, const std::string& ranges,
                                     const Registry& registry, std::vector<std::string> command_line);
 
 /// Runs what the suite says that builds these programs, the same command once, in the suite's folder.
-/// `begins` is told of each. Throws Error(usage) with the last lines of one that fails.
+/// `begins` is called for each. Throws Error(usage) with the last lines of one that fails.
 void build_suite(const Suite& suite, const std::vector<std::string>& variants, const Clock& clock,
                  int interrupt_fd, const std::function<void(const std::string& command)>& begins);
 

@@ -26,8 +26,8 @@ inline constexpr const char* finals_folder = "finals";
 /// More points are a record that nobody reads, and a search that does not end.
 inline constexpr std::size_t most_points = 100'000;
 
-/// The variant of this id, or of this file among the sources, which are registered. Throws Error(usage) where
-/// there is none, or where it has no parameters.
+/// The variant of this id, or of this file among the sources, which are registered. Throws Error(usage) for
+/// an unknown one, or where it has no parameters.
 [[nodiscard]] const VariantInfo& tunable_variant(const std::string& name,
                                                  const std::vector<PluginSource>& sources,
                                                  const Registry& registry);
@@ -65,10 +65,10 @@ class PointSearch {
 
   [[nodiscard]] bool was_interrupted() const { return run_.state == RunState::interrupted; }
   [[nodiscard]] bool was_out_of_time() const { return is_out_of_time_; }
-  /// How many there are, with those that cannot be.
+  /// How many points there are, impossible ones included.
   [[nodiscard]] std::size_t points() const { return points_; }
   [[nodiscard]] const Run& record() const { return run_; }
-  /// The default of all parameters but those that are fixed, where it can be, whether it is searched or not.
+  /// The default of all parameters but the fixed ones, where it can be, whether it is searched or not.
   /// Nothing of it is measured.
   [[nodiscard]] const std::optional<Case>& default_point() const { return default_point_; }
   /// Whether it is one of the points, drawn or not. Otherwise it can be no answer.
@@ -100,7 +100,7 @@ class PointSearch {
 /// says of its winner is too good on average, since it was chosen for being good.
 class Finals {
  public:
-  /// `points`: those of the search, its default_point() among them or not.
+  /// `points`: of the search, its default_point() among them or not.
   Finals(const PointSearch& search, const std::vector<CaseKey>& points, std::uint32_t rounds,
          const TuningBench& bench);
 

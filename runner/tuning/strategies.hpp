@@ -9,7 +9,7 @@
 #include <vector>
 
 /// Which points of a variant's parameters a search measures, and for how long. What a point is, and how it is
-/// measured, is no matter here: points are numbers, and what they cost is to be low.
+/// measured, is no matter here: points are numbers, and the search looks for low costs.
 namespace mprof {
 
 enum class Strategy {
@@ -22,7 +22,7 @@ enum class Strategy {
 /// The inverse; false, and `value` untouched, when `text` names none.
 bool from_string(std::string_view text, Strategy& value);
 
-/// What is to be measured next.
+/// What to measure next.
 struct Rung {
   std::vector<std::size_t> points{};
   std::uint32_t rounds = 1;  ///< fresh processes that each of the points shall have been measured in by then
@@ -55,7 +55,7 @@ inline constexpr std::size_t left_by_halving = 4;
 /// halving: K. Jamieson and A. Talwalkar, Non-stochastic best arm identification and hyperparameter
 /// optimization, AISTATS 2016; Z. Karnin, T. Koren and O. Somekh, Almost optimal exploration in multi-armed
 /// bandits, ICML 2013. Each rung spends about as much as the one before it: half of the points, twice the
-/// sampling, until a round is a full one; and each is a round of its own, since processes differ.
+/// sampling, until a round is a full one. Each rung is a round of its own, since processes differ.
 void search(std::size_t points, const SearchSettings& settings, const MeasureRung& measure);
 
 }  // namespace mprof

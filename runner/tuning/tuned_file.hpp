@@ -29,16 +29,16 @@ struct TunedEntry {
   Problem problem{};
   std::string metric{};  ///< the objective
   std::string op{};      ///< of it; empty: all of them, or the whole
-  Parameters fixed{};    ///< parameters that the search was told the only value of
-  /// Values of parameters that the search was told several of; empty: it had all that the variant declares,
-  /// or an earlier mprof did not say.
+  Parameters fixed{};    ///< parameters with only one value in the search
+  /// Values of parameters with several in the search; empty: it had all that the variant declares, or an
+  /// earlier mprof did not say.
   std::map<std::string, std::vector<std::string>> searched{};
   TunedFor holds_for{};
   Parameters parameters{};          ///< the best: a value of each parameter
   double value = 0;                 ///< of the objective, SI base unit
   std::vector<double> interval{};   ///< its 95 % interval, low and high; empty: none is known
   std::string disturbed{};          ///< what disturbed the measurement; empty: nothing
-  std::vector<Parameters> level{};  ///< those that it is not better than beyond doubt
+  std::vector<Parameters> level{};  ///< points that it is not significantly better than
   std::string strategy{};
   std::uint64_t measured = 0;  ///< points that the search has measured
   std::uint64_t points = 0;    ///< that there were
@@ -64,17 +64,18 @@ struct TunedFile {
 /// wrong type, a newer schema version.
 [[nodiscard]] TunedFile read_tuned(const std::filesystem::path& path);
 
-/// Adds the entry to what is in the file, in the place of one of the same search (variant, problem,
-/// objective, fixed values, and what it holds for), which it returns, and writes it durably: at any moment
-/// the file is the old one or the new one. One that is not there is made. Throws as read_tuned(), and
-/// Error(environment).
+/// Adds the entry to what is in the file, and writes it durably: at any moment the file is the old one or the
+/// new one. It replaces and returns an entry of the same search (variant, problem, objective, fixed values,
+/// and what it holds for). A missing file is made. Throws as read_tuned(), and Error(environment).
 std::optional<TunedEntry> add_tuned(const std::filesystem::path& path, const TunedEntry& entry);
 
-/// What a run with tuned values takes of the file: for each of the plan's variants and problems the entry
-/// that holds on the machine of this record and whose fixed values are those of the plan, of several that of
-/// op times, or else the one that was finished last. `name` is what messages call the file. Throws
-/// Error(incomparable) where entries of a variant and problem are all stale, with what differs; Error(usage)
-/// where there is nothing for any of the variants, or where a setting of the plan says otherwise.
+/// What a run with tuned values takes of the file. For each of the plan's variants and problems it is an
+/// entry that holds on the machine of this record, with the fixed values of the plan. Of several such entries
+/// it is the one of op times, or else the one that was finished last. `name` is what messages call the file.
+///
+/// Throws Error(incomparable) where entries of a variant and problem are all stale, with what differs. Throws
+/// Error(usage) where there is nothing for any of the variants, or where a setting of the plan says
+/// otherwise.
 [[nodiscard]] Tuning tuning_of(const TunedFile& file, const std::string& name, const Run& run);
 
 }  // namespace mprof
