@@ -59,13 +59,13 @@ void write_file_below(const std::filesystem::path& root, const std::filesystem::
 /// Makes a directory and those above it. Nobody else may write there, whatever the umask is.
 [[nodiscard]] std::error_code make_folders(const std::filesystem::path& path);
 
-/// The same of a file that the user named, which may be anything: a symbolic link stays, and what it leads to
-/// is written, also where nothing is there yet; a device, a named pipe and a descriptor (/dev/stdout,
-/// /dev/fd/3) stay and are written into. In a directory that may have come from anywhere, links are not to be
-/// followed: that is for write_file(), which replaces them.
+/// The same for a file that the user named, which may be anything. A symbolic link stays, and what it leads
+/// to is written, also where nothing is there yet. A device, a named pipe and a descriptor (/dev/stdout,
+/// /dev/fd/3) stay and are written into. In a directory that may have come from anywhere, links must not be
+/// followed: use write_file() there, which replaces them.
 void write_output(const std::filesystem::path& path, std::string_view contents);
 
-/// Throws what write_output() would, where it can be known beforehand: long work shall not be lost for it.
+/// Throws what write_output() would, where it can be known beforehand: long work must not be lost for it.
 void require_writable(const std::filesystem::path& path);
 
 /// Why nothing can be made in this directory, be it there or still to be made; no error where it can. Leaves

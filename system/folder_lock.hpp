@@ -7,8 +7,8 @@
 
 namespace mprof {
 
-/// Holds a folder against every other process that asks for it so, on any machine whose file system passes
-/// such locks on (flock), until it ends, however its process ends.
+/// Locks a folder until it ends, however its process ends. Every other process that asks for the lock is kept
+/// out, on any machine whose file system passes such locks on (flock).
 class FolderLock {
  public:
   /// The folder must be there. What only looks (is_held()) is waited for. Another holder is waited for half a

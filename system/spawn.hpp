@@ -13,10 +13,10 @@ namespace mprof {
 /// NAME=VALUE of each variable.
 using EnvironmentVariables = std::vector<std::string>;
 
-/// Those of this process now, with `changed` in place of those of their names.
+/// The variables of this process now, with `changed` in place of the variables of their names.
 [[nodiscard]] EnvironmentVariables own_variables(const std::map<std::string, std::string>& changed);
-/// Those that this process was started with, whatever it has set since, with `changed` in place of those of
-/// their names.
+/// The variables that this process was started with, whatever it has set since, with `changed` in place of
+/// the variables of their names.
 [[nodiscard]] EnvironmentVariables initial_variables(const std::map<std::string, std::string>& changed);
 
 /// Starts a program in a process group of its own, with no signal blocked and default handling of all; in

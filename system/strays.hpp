@@ -15,7 +15,7 @@ void adopt_strays();
 /// Does nothing without adopt_strays().
 std::size_t end_strays();
 
-/// Waits for those of them that have ended already: their ids are few.
+/// Waits for strays that have ended already: their ids are few.
 void reap_strays();
 
 /// Calls end_strays() at the end of its scope.

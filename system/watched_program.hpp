@@ -14,19 +14,19 @@
 
 namespace mprof {
 
-/// A program of the user's that is run as it is, and what is to be seen of it from outside.
+/// A program of the user's that runs as it is, and what is watched of it from outside.
 struct ProgramLaunch {
   std::vector<std::string> command{};                 ///< the program's path, and its arguments
   std::map<std::string, std::string> variables{};     ///< set in the environment that mprof was given
   std::filesystem::path folder{};                     ///< that it begins in; empty: this process's
   double time_limit = 0;                              ///< s
-  int interrupt_fd = -1;                              ///< becomes readable when it is to be ended; -1: never
+  int interrupt_fd = -1;                              ///< becomes readable when it must end; -1: never
   std::function<void(std::string_view)> on_output{};  ///< is given all that it writes, as it comes; or none
-  int give_up_fd = -1;  ///< likewise, when what watches it from inside has stopped it
+  int give_up_fd = -1;  ///< becomes readable when what watches it from inside has stopped it; -1: never
 };
 
-/// How a program ended, and what it took until then. CPU times are those of the program and of all of its
-/// descendants that were waited for.
+/// How a program ended, and what it took until then. CPU times include the program and all of its descendants
+/// that were waited for.
 struct ProgramEnd {
   enum class How { exited, signalled, time_limit, interrupted, given_up };
   How how = How::exited;
