@@ -12,7 +12,7 @@
 /// could be.
 namespace mprof::elementwise::cheats {
 
-/// Computes what is right, on one thread. What the cheats spoil.
+/// Computes what is right, on one thread. The invalid variants spoil it.
 class Honest : public HostMap {
  public:
   void forward() override { compute(); }
@@ -93,7 +93,7 @@ class ComputesInPrepare final : public Honest {
   std::vector<float> result_;
 };
 
-/// Computes in prepare() until as many executions have been timed as are wanted at the least.
+/// Computes in prepare() until as many executions have been timed as are wanted at least.
 class TurnsHonest final : public Honest {
  public:
   void prepare(const Matrix& matrix, const float* input, float* output) override {

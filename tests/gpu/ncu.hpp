@@ -16,8 +16,8 @@ namespace mprof::test {
 /// A launch that it counted.
 struct NcuLaunch {
   std::string kernel;                     ///< as it writes it: with template arguments and parameters
-  std::string grid;                       ///< likewise: "(500, 1, 1)"
-  std::string block;                      ///< likewise
+  std::string grid;                       ///< as written: "(500, 1, 1)"
+  std::string block;                      ///< as written
   std::map<std::string, double> metrics;  ///< in their base units: B, ns, percent
 };
 

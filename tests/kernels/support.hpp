@@ -13,7 +13,7 @@
 /// What tests of kernels share, whatever the family.
 namespace mprof::test {
 
-/// Whether a variant is one of those that tests register.
+/// Whether a variant is one that tests register.
 inline bool is_of_a_test(const VariantInfo& variant) {
   return variant.id.find("/test_") != std::string::npos;
 }

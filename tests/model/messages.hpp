@@ -10,7 +10,7 @@
 
 namespace mprof::test {
 
-/// What an action is refused with; a test that expects a refusal fails when there is none.
+/// The message that refuses an action; a test that expects a refusal fails without one.
 inline std::string message_of(const std::function<void()>& action, ExitCode code = ExitCode::usage) {
   try {
     action();

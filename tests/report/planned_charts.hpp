@@ -5,7 +5,7 @@
 
 namespace mprof::samples {
 
-/// The chart of a plan by its anchor; an empty object when there is none.
+/// The chart of a plan by its anchor; an empty object for an unknown anchor.
 inline nlohmann::json planned(const PagePlan& plan, const nlohmann::json& id) {
   for (const PlannedChart& one : plan.charts()) {
     if (one.chart["id"] == id) return one.chart;

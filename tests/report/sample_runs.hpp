@@ -59,7 +59,7 @@ void set_samples(Case& c, std::string_view metric, std::string_view op, std::vec
 /// A run with nothing in it but a machine and a plan.
 [[nodiscard]] Run empty_run();
 
-/// A complete run like that of a small server: four CPU variants, three batches.
+/// A complete run, as of a small server: four CPU variants, three batches.
 [[nodiscard]] Run healthy();
 /// The same machine later: one variant slower, one faster, one wrong, one less accurate, one case gone.
 [[nodiscard]] Run later();

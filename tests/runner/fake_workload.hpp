@@ -15,7 +15,7 @@ namespace mprof::test {
 /// What a fake variant does, stage by stage. Anything left empty does nothing and is right.
 struct Script {
   std::function<void(Stage)> on_stage{};
-  std::function<ExecutionResult()> on_verify{};            ///< where something is to be shown of the output
+  std::function<ExecutionResult()> on_verify{};            ///< where a test changes the output
   std::function<std::vector<QualityValue>()> qualities{};  ///< of each execution but the verified one
   std::function<Verification()> on_sample{};               ///< of each timed execution
   std::function<Verification()> on_unseen{};               ///< of one on inputs drawn at random

@@ -20,12 +20,12 @@ struct ExportSchema {
   bool overhead_by_profiler = true;
 };
 
-/// Those that were seen, from 2019 on, the oldest first.
+/// The schemas that were seen, from 2019 on, the oldest first.
 [[nodiscard]] std::vector<ExportSchema> export_schemas();
 
-/// Writes an export by code: two processes whose correlation ids are the same, each with a thread that opens
-/// the NVTX ranges "load" and "step" one after the other and, in a library's domain, "inner" around the
-/// second kernel; a kernel without a range behind them. 3 kernels, a copy in and a memset a process.
+/// Writes an export by code. It has two processes whose correlation ids are the same. Each has a thread that
+/// opens the NVTX ranges "load" and "step" one after the other and, in a library's domain, "inner" around the
+/// second kernel. After them comes a kernel without a range. A process has 3 kernels, a copy in and a memset.
 void write_export(const std::filesystem::path& file, const ExportSchema& schema);
 
 /// The rows of all tables in another order.

@@ -12,7 +12,7 @@ class FakeClock final : public Clock {
   void advance(double seconds) { now_ += seconds; }
 
  private:
-  double now_ = 1024;  // not 0: what forgets to take a start time off shall be noticed
+  double now_ = 1024;  // not 0: what forgets to subtract a start time must be noticed
 };
 
 }  // namespace mprof::test

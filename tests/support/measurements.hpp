@@ -11,7 +11,7 @@
 
 namespace mprof::test {
 
-/// The one row of (metric, op); an empty row and a failed test when there is none or more than one.
+/// The one row of (metric, op); an empty row and a failed test when it is missing or there are several.
 inline Measurement row_of(const std::vector<Measurement>& measurements, std::string_view metric,
                           std::string_view op = {}) {
   const auto is_it = [&](const Measurement& row) { return row.metric == metric && row.op == op; };

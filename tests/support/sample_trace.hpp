@@ -118,9 +118,13 @@ class TraceBuilder {
   trace::Recording recording;
 };
 
-/// A case of two ops, not attributed yet: kernels on three streams that outlive the stage that launched them,
-/// one of them launched by another thread; a cache flush between two stages; a graph of two kernels; a kernel
-/// whose call is lost; a call that led to nothing and whose external id and time disagree.
+/// A case of two ops, not attributed yet. It has
+/// - kernels on three streams that outlive the stage that launched them, one of them launched by another
+///   thread,
+/// - a cache flush between two stages,
+/// - a graph of two kernels,
+/// - a kernel whose call is lost,
+/// - a call that led to nothing and whose external id and time disagree.
 inline trace::Recording sample_recording() {
   using trace::MemoryKind;
   using trace::TransferKind;
@@ -184,7 +188,7 @@ inline trace::Trace sample_trace() {
   return sample_recording().trace;
 }
 
-/// The same trace as that of another case, so much later.
+/// The same trace for another case, so much later.
 inline trace::Trace moved(trace::Trace trace, const std::string& case_id, std::int64_t later) {
   const auto shift = [&](trace::Interval& time) {
     time.start += later;

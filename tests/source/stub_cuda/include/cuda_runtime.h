@@ -50,7 +50,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t stream);
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                                cudaMemcpyKind kind);
-/// Ends the kernel that calls it: whatever synchronizes next is told.
+/// Ends the kernel that calls it: whatever synchronizes next gets an error.
 void __trap();
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
