@@ -72,8 +72,7 @@ struct FamilyDeclaration {
   std::vector<std::vector<std::uint64_t>> quick_problems{};  ///< what takes seconds; none: the first problem
   std::function<std::vector<OpDefinition>(const Sizes& problem)> ops{};
   /// Fills an input; with integers, where its type says so, by their bits. Left out: floats, drawn evenly
-  /// from
-  /// [-1, 1).
+  /// from [-1, 1).
   std::function<void(const Sizes& problem, const Drawn& drawn, std::span<float> values)> fill{};
   /// Writes what a block of the output should hold, computed in double precision by the definition. Called
   /// from several threads at once.

@@ -11,8 +11,8 @@ namespace mprof {
 
 /// What to count instead of metrics that are quotients of two counts. For such a metric, CUPTI takes both
 /// counts from code that it adds to the kernel at each access of memory. Where the hardware counts one of the
-/// two, the added code does less. It made a kernel of many loads 48 times as long, and then 29 times (H200).
-/// The values are the same, to the last digit in 70 kernels.
+/// two, less code is added. A kernel of many loads took 48 times as long with the whole code, and 29 times
+/// with the lesser code (H200). The values are the same, to the last digit in 70 kernels.
 class Quotients {
  public:
   /// `has` says whether the GPU counts all of these.

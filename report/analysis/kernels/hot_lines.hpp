@@ -8,9 +8,8 @@
 
 /// The lines of source at which the warps of an op's kernels stood most often when their program counters
 /// were sampled, and what they waited for there. Samples of warps that could have issued while another one
-/// did
-/// ("not selected") are left out: where warps are many, they pile up at the beginning of a kernel, whose
-/// lines cost next to nothing.
+/// did ("not selected") are left out. Where warps are many, such samples pile up at the beginning of a
+/// kernel, whose lines cost next to nothing.
 namespace mprof {
 
 /// What warps were found doing at a line: waiting for something, or issuing.
