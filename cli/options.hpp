@@ -64,8 +64,8 @@ struct Verb {
   /// Its two arguments are lists, "--" between them; without it, one word each. B may be missing: what it
   /// means then is the verb's.
   bool sides = false;
-  /// Its words may name sources of the user's, whose families have axes that only those know: an option that
-  /// is not in the table, with whole numbers, is one of them.
+  /// Its words may name sources of the user's, whose families have axes that only they know. An option with
+  /// whole numbers that is not in the table is then such an axis.
   bool takes_sources = false;
   /// What a user may have meant by a word too many, as a sentence with the command; or nothing.
   std::function<std::string(const std::string& word)> meant{};

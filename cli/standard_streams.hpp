@@ -2,7 +2,7 @@
 #pragma once
 
 /// What commands print to stdout and stderr. Where one cannot be written, the rest for it is dropped and
-/// nothing throws, so that a command does all that it was to do and ends with the exit code that is its own.
+/// nothing throws. So a command still does all its work, and ends with its own exit code.
 namespace mprof::cli {
 
 /// Before anything is printed. From then on stderr, and stdout where it is a terminal, have no control

@@ -10,7 +10,7 @@
 
 namespace mprof {
 
-/// Watches what others do on the host's CPUs while a case is sampled: `read` gives what has been counted up
+/// Watches what others do on the host's CPUs while a case is sampled. `read` gives what has been counted up
 /// to now, for the `cpus` CPUs that the case may use. Samples that are too short to say anything of are
 /// judged by all the time since `earlier`, where that is given.
 [[nodiscard]] std::unique_ptr<Collector> make_host_state(std::function<HostReading()> read, unsigned cpus,

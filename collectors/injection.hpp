@@ -35,8 +35,8 @@ struct InjectedPass {
                                        ///< metrics
 };
 
-/// A way to watch a program from inside in one pass: a library that its processes load, because of variables
-/// in its environment, and which writes a journal in each of them. Registered by its own file.
+/// A way to watch a program from inside in one pass. Variables in the environment make the program's
+/// processes load a library, which writes a journal in each of them. Registered by its own file.
 struct InjectionKind {
   Pass pass = Pass::trace;
   std::string library{};  ///< its file's name

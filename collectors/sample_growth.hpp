@@ -8,9 +8,10 @@
 
 namespace mprof {
 
-/// By how much something that only grows (host time, CPU time, page faults) grew in one sample of a case:
-/// without the pauses, and as if each forward stage had run once. The runner may repeat a forward stage;
-/// everything from its start until it starts again is left out, so that the last one counts, as a whole.
+/// By how much something that only grows (host time, CPU time, page faults) grew in one sample of a case.
+/// Pauses are left out, and each forward stage counts as if it had run once. The runner may repeat a forward
+/// stage. Everything from its start until it starts again is left out, so that the last one counts, as a
+/// whole.
 ///
 /// `Reading` has + and -, and a default value that is nothing.
 template <typename Reading>

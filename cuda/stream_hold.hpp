@@ -7,9 +7,9 @@
 
 namespace mprof::cuda {
 
-/// Holds the default stream back, and with it all that waits for that stream, until it is released: what is
-/// queued meanwhile begins at once then, without gaps that launching would leave. It gives up after its time
-/// limit, for work that waits for the GPU itself would wait for ever. Streams that do not wait for the
+/// Holds the default stream back until it is released, and with it all that waits for that stream. What is
+/// queued meanwhile then begins at once, without the gaps that launching would leave. It gives up after its
+/// time limit: work that itself waits for the GPU would wait for ever. Streams that do not wait for the
 /// default one are not held.
 class StreamHold {
  public:

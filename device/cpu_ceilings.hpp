@@ -16,8 +16,8 @@ struct BestRate {
   unsigned rounds = 0;
 };
 
-/// Repeats `round`, which returns seconds and does `work` units, until another one as long as the last would
-/// not end within `seconds`; at least twice, since the first one also wakes the cores up.
+/// Repeats `round`, which returns seconds and does `work` units, until another round as long as the last
+/// would not end within `seconds`. It runs at least twice, since the first round also wakes the cores up.
 [[nodiscard]] BestRate best_rate(double work, double seconds, const Clock& clock,
                                  const std::function<double()>& round);
 

@@ -7,8 +7,8 @@
 
 namespace mprof::injection {
 
-/// CUPTI's functions, by their names in its headers, of the library that the process has loaded already, or
-/// else of the one that mprof has found: one process shall not have two.
+/// CUPTI's functions, by their names in its headers. They are of the library that the process has loaded
+/// already, or else of the one that mprof has found: a process must not have two.
 struct CuptiFunctions {
   CuptiFunctions();
 

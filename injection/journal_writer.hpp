@@ -14,8 +14,8 @@
 /// fork.
 namespace mprof::injection {
 
-/// Entries that are written together: a call of write(2) a chunk, so that what several threads write does not
-/// mix and no kill leaves half of one behind what is whole.
+/// Entries that are written together, each chunk by one call of write(2). So what several threads write does
+/// not mix, and no kill leaves half an entry after whole ones.
 class Chunk {
  public:
   void add(journal::Kind kind, std::string_view bytes, std::string_view more = {});

@@ -57,8 +57,8 @@ struct NcuReport {
 [[nodiscard]] std::string_view ncu_metric(std::string_view section, std::string_view label,
                                           std::string_view unit);
 
-/// What one of a unit as ncu prints it ("usecond", "Mbyte/second", "Ghz") is in SI base units; 1 of a unit
-/// that has no prefix, or is no unit at all.
+/// What one of a unit as ncu prints it ("usecond", "Mbyte/second", "Ghz") is in SI base units. It is 1 for a
+/// unit without a prefix, and for a text that is no unit.
 [[nodiscard]] double ncu_unit(std::string_view unit);
 
 }  // namespace mprof

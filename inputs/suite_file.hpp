@@ -74,8 +74,8 @@ struct Suite {
   [[nodiscard]] const SuiteProgram* program(std::string_view program) const;
 };
 
-/// Throws Error(usage) that names the file, the line and the key for what is no TOML, a key that there is
-/// not, one that is missing, and a value that cannot be. `file` is where paths in it are relative to.
+/// Throws Error(usage) that names the file, the line and the key: for a text that is not TOML, an unknown
+/// key, a missing key, and an impossible value. Paths in the text are relative to `file`.
 [[nodiscard]] Suite parse_suite(std::string_view text, const std::filesystem::path& file);
 
 /// The same of a file.

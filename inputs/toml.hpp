@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// toml++, whose assertions on its own state some broken texts fail (3.3.0: `[ }`): here they throw, in every
-/// build, so that a text ends neither the program nor what it knows of itself.
+/// toml++, whose assertions on its own state some broken texts fail (3.3.0: `[ }`). Here they throw, in every
+/// build. So a text neither ends the program nor leaves it with a wrong state of toml++.
 namespace mprof {
 struct TomlIsUnsure {};
 [[noreturn]] inline void toml_is_unsure() {

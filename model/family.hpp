@@ -9,8 +9,8 @@
 #include "model/metric.hpp"
 #include "model/problem.hpp"
 
-/// What a family says of itself, so that whoever plans, runs and reports needs to know none: its axes, the
-/// words of its readers, what its runs say beside their times. A run's record keeps it.
+/// What a family says of itself: its axes, the words of its readers, what its runs say beside their times. So
+/// code that plans, runs and reports needs to know no family. A run's record keeps it.
 namespace mprof {
 
 /// One of the whole numbers that make a problem.

@@ -27,8 +27,8 @@ struct MetricPreset {
 /// block size): it needs no counter, and CUPTI does not know the name.
 [[nodiscard]] bool is_launch_metric(std::string_view id);
 
-/// The unit of a metric: of the catalogue, or of a hardware metric that it lacks, by what its name is made of
-/// (`.pct`, `bytes`, `.per_second`). nullopt: its name does not say.
+/// The unit of a metric of the catalogue. Of a hardware metric that the catalogue lacks, the unit that the
+/// parts of its name say (`.pct`, `bytes`, `.per_second`). nullopt: its name does not say.
 [[nodiscard]] std::optional<Unit> unit_of_metric(std::string_view id);
 
 /// The presets that are sections of a report: sol, occupancy, memory, stalls, roofline, tensor, scheduler,

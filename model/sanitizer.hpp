@@ -19,8 +19,11 @@ inline constexpr int sanitizer_schema_version = 2;
 /// The tools of compute-sanitizer.
 enum class SanitizerTool { memcheck, racecheck, initcheck, synccheck };
 
-/// `clean`: no error; `errors`: the tool reported some; `failed`: the run under it came to nothing;
-/// `timeout`: it was ended at its time limit; `skipped`: it cannot be made here, or not of this variant.
+/// - `clean`: no error
+/// - `errors`: the tool reported some
+/// - `failed`: the run under it came to nothing
+/// - `timeout`: it was ended at its time limit
+/// - `skipped`: it cannot be made here, or not of this variant
 enum class SanitizerStatus { clean, errors, failed, timeout, skipped };
 
 /// One variant under one tool.

@@ -38,8 +38,8 @@ class Progress {
 };
 
 /// A host that several coordinators share, each with a device of its own. What takes host times, or loads the
-/// host with ops, comes first and holds it alone; all else begins when every coordinator is through with
-/// that, and holds it with others.
+/// host with ops, comes first and holds it alone. All else begins when every coordinator has finished that,
+/// and holds it with others.
 struct SharedHost {
   explicit SharedHost(std::ptrdiff_t coordinators) : all_timed(coordinators) {}
   std::shared_mutex turn{};
@@ -83,9 +83,9 @@ struct CoordinatorContext {
 void ask_for_huge_pages();
 
 /// Runs all pending passes of the run's cases in worker processes, one task after another, in an order
-/// shuffled by the plan's seed, and saves each case when a pass of it is done. Holds no device context
-/// itself. What a worker does wrong costs the case it was at, and where other variants ran in that worker
-/// before it the case runs once more, alone. Leaves run.state complete or interrupted.
+/// shuffled by the plan's seed. Saves each case when a pass of it is done. Holds no device context itself.
+/// What a worker does wrong costs the case it was at. Where other variants ran in that worker before it, the
+/// case runs once more, alone. Leaves run.state complete or interrupted.
 void coordinate(Run& run, const CoordinatorContext& context);
 
 /// Cases in one pass, or in one round of the timing pass, that run in the same process: all cases of one

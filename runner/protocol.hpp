@@ -17,9 +17,10 @@ namespace mprof {
 /// that load and a driver that wakes up.
 inline constexpr double worker_start_limit = 120;
 
-/// `survey`: fingerprint devices and measure their ceilings. `measure`: run one variant's cases for one pass.
-/// `describe`: load the plan's one source, and say what it declares; of a family, with the ops of its default
-/// problems, or of the problems of the cases where there are some.
+/// - `survey`: fingerprint devices and measure their ceilings.
+/// - `measure`: run one variant's cases for one pass.
+/// - `describe`: load the plan's one source, and say what it declares. A family declares the ops of the
+///   problems of the cases, or of its default problems without cases.
 enum class JobKind { survey, measure, describe };
 
 struct Job {

@@ -11,8 +11,8 @@
 /// each calculates the same shares from the same plan.
 namespace mprof {
 
-/// How long each case is expected to take, in s: as long as it took in `earlier`, when that is given and was
-/// through with it; otherwise by the work of its ops (work_of()).
+/// How long each case is expected to take, in s. It is as long as the case took in `earlier`, when that is
+/// given and finished the case. Otherwise it follows from the work of its ops (work_of()).
 [[nodiscard]] std::vector<double> expected_costs(const std::vector<Case>& cases, const Run* earlier);
 
 /// The shard, from 1, of each case: the dearest first, each to the shard that has the least so far. The
@@ -21,8 +21,8 @@ namespace mprof {
 /// everywhere.
 [[nodiscard]] std::vector<std::uint32_t> assign_shards(std::span<const double> costs, std::uint32_t count);
 
-/// The shard, from 1, of each of the run's cases, with all cases of a family's problem in one: they are what
-/// a report compares, and two devices of one model differ.
+/// The shard, from 1, of each of the run's cases. All cases of a family's problem are in one: a report
+/// compares them, and two devices of one model differ.
 [[nodiscard]] std::vector<std::uint32_t> assign_problems(const Run& run, std::uint32_t count,
                                                          const Run* earlier);
 

@@ -8,8 +8,8 @@
 
 namespace mprof {
 
-/// The number that the whole of a text is, in C's notation without leading blanks or a plus sign; nullopt for
-/// anything else, and for one that the type cannot hold.
+/// The number that the whole of a text is, in C's notation without leading blanks or a plus sign. nullopt for
+/// any other text, and for a number that the type cannot hold.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_as(std::string_view text) {
   Number number{};

@@ -15,8 +15,8 @@
 
 namespace mprof {
 
-/// The buffers that CUPTI writes records to: some made in advance, so that an application thread rarely waits
-/// for one to be allocated, and an end to how many there may be.
+/// The buffers that CUPTI writes records to. Some are made in advance, so that an application thread rarely
+/// waits for one. Their number is limited.
 class BufferPool {
  public:
   static constexpr std::size_t buffer_size = std::size_t{4} << 20;  // CUPTI advises 1 to 10 MB

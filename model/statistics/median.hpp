@@ -16,7 +16,8 @@ struct Interval {
 [[nodiscard]] double median(std::span<const double> samples);
 
 /// The distribution-free interval of the median from order statistics (binomial, p = 1/2): no assumption on
-/// the shape. nullopt below 6 samples: even [min, max] holds the median with less than 95 % confidence then.
+/// the shape. It is nullopt below 6 samples: even [min, max] holds the median with less than 95 % confidence
+/// then.
 [[nodiscard]] std::optional<Interval> median_interval(std::span<const double> samples);
 
 /// Half the width of median_interval() over the median; nullopt where there is no interval or the median is
@@ -28,7 +29,8 @@ struct Interval {
 [[nodiscard]] double variance_of_median(std::span<const double> samples);
 
 /// The standard deviation over the median, of a normal distribution with the samples' mean distance to the
-/// median, which an outlier moves little. nullopt below two samples, and where the median is not positive.
+/// median, which an outlier moves little. It is nullopt below two samples, and where the median is not
+/// positive.
 [[nodiscard]] std::optional<double> relative_deviation(std::span<const double> samples);
 
 /// How far the median of so many samples typically lies from the median of many more, over the median. It is

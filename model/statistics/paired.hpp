@@ -7,12 +7,12 @@
 
 #include "model/statistics/next_run.hpp"
 
-/// Two things measured side by side, in blocks: within a block their order is mirrored (A B B A), so that a
-/// drift of the machine hits both alike, and each block says one difference.
+/// Two things measured at the same time, in blocks. Within a block their order is mirrored (A B B A), so that
+/// a drift of the machine hits both alike. Each block gives one difference.
 ///
-/// W. S. Gosset ('Student'), The probable error of a mean, Biometrika 6 (1908), 1-25 (paired differences);
-/// G. E. P. Box, J. S. Hunter and W. G. Hunter, Statistics for Experimenters, 2nd edition, Wiley 2005,
-/// chapter 3 (blocking).
+/// W. S. Gosset ('Student'), The probable error of a mean, Biometrika 6 (1908), 1-25 (paired differences); G.
+/// E. P. Box, J. S. Hunter and W. G. Hunter, Statistics for Experimenters, 2nd edition, Wiley 2005, chapter 3
+/// (blocking).
 namespace mprof {
 
 /// Student's t-test on the differences of the logarithms, block by block. `before` and `after`: what each

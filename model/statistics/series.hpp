@@ -27,8 +27,8 @@ struct LevelStep {
 /// cautious in short series, this is so below 11 samples for 5 %.
 [[nodiscard]] std::optional<std::size_t> fewest_beside_a_step(std::size_t count, double p);
 
-/// Whether a straight line through a series leaves less of it (sum of squares) than a step before `at` does:
-/// a drift looks like a step in its middle to a test of ranks. Both are drawn with two numbers.
+/// Whether a straight line through a series leaves a smaller sum of squares than a step before `at` does. To
+/// a test of ranks, a drift looks like a step in its middle. Line and step are each drawn with two numbers.
 [[nodiscard]] bool is_rather_a_drift(std::span<const double> series, std::size_t at);
 
 /// All steps whose p is at most `p`, ascending. First the most likely step is found, then the steps of what

@@ -3,7 +3,7 @@
 
 #include <span>
 
-/// How much a time varies from one process to the next, learnt from few rounds: the variances of all cases
+/// How much a time varies from one process to the next, learnt from few rounds. The variances of all cases
 /// together say what one of them alone cannot (an empirical Bayes estimate).
 ///
 /// G. K. Smyth, Linear models and empirical Bayes methods for assessing differential expression in microarray

@@ -19,8 +19,9 @@ inline constexpr std::array chart_scripts{"charts.js",        "chart_roofline.js
                                           "chart_sweeps.js",  "chart_samples.js",  "chart_comparison.js",
                                           "chart_history.js", "chart_fleet.js"};
 
-/// What makes a page one file that needs nothing else: the style, ECharts and the charts' definitions,
-/// `charts` to draw, and the scripts by name ("tables" is tables.js, and {{{tables_js}}} in the template).
+/// What makes a page one file that needs nothing else. These are the style, ECharts and the charts'
+/// definitions, `charts` to draw, and the scripts by name. "tables" is tables.js, and {{{tables_js}}} in the
+/// template.
 void add_page_parts(nlohmann::json& view, const Templates& templates, const nlohmann::json& charts,
                     std::initializer_list<std::string_view> scripts);
 

@@ -21,7 +21,7 @@ struct ComparisonLayout {
                                             const ComparisonLayout& layout = {});
 
 /// What a CI's page of a run has room for (GitHub's $GITHUB_STEP_SUMMARY), as Markdown of at most
-/// `most_bytes`: the headline, what fails, and the times that changed, as many of them as fit.
+/// `most_bytes`. It has the headline, what fails, and the times that changed, as many of them as fit.
 [[nodiscard]] std::string render_step_summary(const Comparison& comparison,
                                               std::size_t most_bytes = std::size_t{64} << 10);
 

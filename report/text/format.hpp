@@ -106,8 +106,8 @@ struct Scale {
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent = 0);
 /// An id where there is little room, on one line.
 [[nodiscard]] std::string short_id(std::string_view id);
-/// What to put after each text so that the decimal points of right-aligned texts stand under each other:
-/// figure and punctuation spaces, which are as wide as a digit and a point. Words need none.
+/// What to put after each text so that the decimal points of right-aligned texts stand under each other. It
+/// is figure and punctuation spaces, which are as wide as a digit and a point. Words need none.
 [[nodiscard]] std::vector<std::string> decimal_padding(std::span<const std::string> texts);
 
 /// One line that a shell reads back as these arguments.

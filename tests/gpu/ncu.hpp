@@ -38,8 +38,8 @@ inline constexpr std::array durations{"gpu__time_duration.sum"};
 /// Of a pass of their own: what restores memory between two passes leaves its traces.
 inline constexpr std::array traffic{"dram__bytes_read.sum", "dram__bytes_write.sum"};
 
-/// What ncu itself writes to DRAM while a kernel runs that drives everything out of the L2: of such a kernel
-/// that only reads, and writes nothing, the median of several launches. `out`: where a run of mprof may
+/// What ncu itself writes to DRAM while a kernel runs that drives everything out of the L2. It is the median
+/// of several launches of such a kernel that only reads, and writes nothing. `out`: where a run of mprof may
 /// write.
 [[nodiscard]] double bytes_written_by_ncu(const std::string& run_options, const std::filesystem::path& out);
 

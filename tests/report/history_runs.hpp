@@ -14,8 +14,8 @@ namespace mprof::samples {
 /// Seconds of an op in the n-th of the runs, from 0.
 using TimeInRun = std::function<double(std::size_t)>;
 
-/// A run on a day of 2025: one case of one variant with two ops, whose op times a GPU's clock took, in five
-/// rounds that differ by `between` (a standard deviation of logarithms).
+/// A run on a day of 2025: one case of one variant with two ops, in five rounds. The op times are device
+/// times, and differ between rounds by `between` (a standard deviation of logarithms).
 [[nodiscard]] Run on_day(std::size_t day, double first, double second, double between = 0.003);
 
 /// `count` of them as a history keeps them.

@@ -17,9 +17,9 @@
 /// The network's convolutions as products with a banded matrix on tensor cores, for the variants `banded` and
 /// `banded_split`, whose files explain the idea.
 ///
-/// The factors of an instruction: 16 rows, each a window of 8 neighbouring inputs of an image's row; 8
-/// columns, each a map at one of the 2 output pixels that a window serves. With g = lane / 4 and t = lane %
-/// 4, a lane holds
+/// An instruction multiplies 16 rows by 8 columns. A row is a window of 8 neighbouring inputs of an image's
+/// row. A column is a map at one of the 2 output pixels that a window serves. With g = lane / 4 and t = lane
+/// % 4, a lane holds
 ///
 /// - of the windows: the inputs 2t and 2t + 1 of the windows g and g + 8
 /// - of the weights: the weights that meet these inputs in column g

@@ -30,7 +30,7 @@ struct StagedBytes {
 /// What is tried, the likeliest first, with the whole batch in one call.
 [[nodiscard]] std::vector<Arrangement> arrangements(const Shape& s, Math math);
 
-/// The same with fewer images a call, so that what is staged fills half of the L2 cache, or a quarter; none
+/// The same with fewer images a call, so that what is staged fills half of the L2 cache, or a quarter. Empty
 /// where nothing is staged, or where the batch cannot be divided so.
 [[nodiscard]] std::vector<Arrangement> in_sections(const Shape& s, const Arrangement& whole);
 

@@ -14,9 +14,9 @@ struct RingState {
   unsigned left[slots];  ///< warps that need the image no more
 };
 
-/// A range of images that come to shared memory one after another, each to the slot of the one `slots` before
-/// it, as soon as all warps that need that one have left it. No warp waits for another there: whichever is
-/// the last to leave an image has the next one brought (compute capability 9.0).
+/// A range of images that come to shared memory one after another. Each image takes the slot of the one
+/// `slots` before it, as soon as all warps that need that one have left it. No warp waits for another there:
+/// whichever is the last to leave an image has the next one brought (compute capability 9.0).
 template <unsigned image_size, unsigned slots>
 class ImageRing {
  public:

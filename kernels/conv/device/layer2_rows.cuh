@@ -7,9 +7,10 @@
 #include "kernels/conv/device/image_ring.cuh"
 #include "kernels/conv/device/uniform_weights.cuh"
 
-/// Layer 2 with lanes for the rows of the whole batch (compute capability 9.0). The rows of all images, 34 of
-/// each, are counted through and dealt to warps in units of 32, whatever image they are of: no lane idles at
-/// the end of one. A lane has a whole row of 4 maps: 136 sums, 952 multiply-adds for 10 loads of its own.
+/// Layer 2 with lanes for the rows of the whole batch (compute capability 9.0). Each image has 34 rows. The
+/// rows of all images are numbered in one sequence and go to warps in units of 32, whatever image they are
+/// of. So no lane idles at the end of an image. A lane has a whole row of 4 maps: 136 sums, 952 multiply-adds
+/// for 10 loads of its own.
 ///
 /// A block stays on its multiprocessor and has a range of the units, whose images come through a ring. A set
 /// of warps, one for each 4 of the maps, takes every `sets`-th unit.

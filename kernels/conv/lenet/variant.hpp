@@ -11,8 +11,8 @@
 namespace mprof::conv {
 
 /// One way to compute a convolution. Pointers are to host memory, whatever the variant runs on. An object
-/// serves one layer of one execution: its constructor makes what lives as long as the process (library
-/// handles, streams), and then the three stages run in turn, any number of times.
+/// serves one layer of one execution. Its constructor makes what lives as long as the process (library
+/// handles, streams). Then the three stages run in turn, any number of times.
 class Convolution : public Op {
  public:
   /// Allocates, and brings the inputs to where forward() reads them. `input` is [B][C][H][W], `mask`

@@ -46,8 +46,9 @@ class HostConvolution : public Op {
 };
 
 #ifdef __CUDACC__
-/// A convolution on a GPU in the plain way: prepare() copies the input and the mask to the device, forward()
-/// launches kernels and does not wait for them, finish() copies the result back. A variant has launch().
+/// A convolution on a GPU in the plain way. In prepare() it copies the input and the mask to the device. In
+/// forward() it launches kernels and does not wait for them. In finish() it copies the result back. A variant
+/// has launch().
 class DeviceConvolution : public Op {
  public:
   void prepare(const Task& task) override {

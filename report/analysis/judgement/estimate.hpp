@@ -16,8 +16,8 @@
 /// What a report says of one number, and of two numbers against each other.
 namespace mprof {
 
-/// The middle of the samples of a measurement, with a 95 % interval: of a time where the next run's will be,
-/// of anything else where the median lies, if it has enough samples.
+/// The middle of the samples of a measurement, with a 95 % interval. For a time it is the prediction interval
+/// for the next run. For anything else it is the interval of the median, if it has enough samples.
 struct Estimate {
   double median = 0;  ///< of several rounds, the geometric mean of their medians
   std::optional<Interval> interval{};
@@ -81,7 +81,7 @@ struct Value {
 /// Why an op's op_time is no measure of its kernels.
 enum class OpTimeFlaw {
   none,
-  /// Copies from and to the host, which other op times do not hold, are more than a twentieth of it; or,
+  /// Copies from and to the host, which other op times do not hold, are more than a twentieth of it. Or,
   /// without a trace, its data cannot have been copied outside of it (derive()).
   copies_in_forward,
   prints_copies,  ///< a program prints one that holds copies, by the trace, and prints a grouped time too

@@ -102,8 +102,8 @@ struct TimePair {
 /// What disturbed a pair, as a reason; nothing when nothing did.
 [[nodiscard]] Why why_disturbed(const TimePair& pair);
 
-/// Whether nothing tells a time from the best one, which is no longer: both have an interval, nothing
-/// disturbed them, and the verdict is not that the best one is faster.
+/// Whether a time is tied with the best one, which is no longer. Both have an interval, nothing disturbed
+/// them, and the verdict is not that the best one is faster.
 [[nodiscard]] bool is_level(const Value& time, const Value& best);
 
 /// Whether a quality became worse by more than its family tolerates.

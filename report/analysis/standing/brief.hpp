@@ -57,7 +57,7 @@ struct RivalStep {
   /// Not the fastest of own code and its rival, but the fastest of another kind that libraries have too.
   bool is_of_other_kind = false;
   /// Where the rival must meet a tighter tolerance than the own one: the best own one that keeps it, or
-  /// nullptr, and how many times as fast as the rival that is.
+  /// nullptr. `as_tight_speed_up` is how many times as fast as the rival that is.
   const CaseResult* as_tight = nullptr;
   SpeedUp as_tight_speed_up{};
   /// Of the own one over the fastest of the libraries, of whatever kind, and whose that is.

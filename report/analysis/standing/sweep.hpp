@@ -9,8 +9,8 @@
 
 #include "report/analysis/analysis.hpp"
 
-/// What a run says of a variant that ran with several values of its parameters: which point of the sweep is
-/// best for each op and problem, and how the others stand against it.
+/// What a run says of a variant that ran with several values of its parameters. It says which point of the
+/// sweep is best for each op and problem, and how the others compare with it.
 namespace mprof {
 
 /// How the values of a parameter lie on an axis.
