@@ -40,8 +40,8 @@ inline void tell(const void* kernel) {
   if (launching != nullptr) launching(kernel, name_of);
 }
 
-/// What the runtime was last asked to do, and what it was asked when it said that something failed. What
-/// fails after another call fails alike is of that one: an error of a kernel is told again and again.
+/// What the runtime was last asked to do, and what it was asked when it said that something failed. Later
+/// calls that fail with the same error do not count: CUDA reports an error of a kernel again and again.
 struct Calls {
   cudaError_t error = cudaSuccess;  ///< of the call that failed; cudaSuccess: none did
   std::string failed{};             ///< that call: "cudaMemcpy (host to device, 4096 bytes)"

@@ -22,7 +22,7 @@ struct KnownBudgets;  // of standing/time_budget.cpp
 struct Evidence {
   std::optional<trace::Trace> profile;
   std::string absent;  ///< the reason, without a profile
-  /// Those that budget_of() was asked for: each takes a look at all rows of its case.
+  /// Budgets that budget_of() was asked for: each takes a look at all rows of its case.
   mutable std::shared_ptr<KnownBudgets> budgets{};
 };
 
