@@ -26,7 +26,7 @@ struct Declaration {
   std::vector<ParameterInfo> parameters{};
   std::vector<Expectation> expectations{};
   std::vector<std::string> references{};
-  /// Ids of the variants whose ideas it combines, where a report shall hold what it gives against the product
+  /// Ids of the variants whose ideas it combines, where a report must compare what it gives with the product
   /// of what they give alone.
   std::vector<std::string> combines{};
   /// Why it cannot run on this machine, or nullopt; creates no device context. Empty: it runs anywhere.
@@ -39,17 +39,17 @@ struct Declaration {
   std::optional<double> tolerance{};
   /// In its place, where it depends on a parameter, as it does on a precision.
   std::function<double(const Parameters& parameters)> tolerance_of{};
-  /// What is to be known of the libraries that the variant calls, for the run's environment. The first one
-  /// is the library whose routines do the work.
+  /// What the run's environment says of the libraries that the variant calls. The first one is the library
+  /// whose routines do the work.
   std::vector<LibraryFact> libraries{};
   /// They evaluate parts alone: the work is the variant's own.
   bool is_own_work = false;
-  /// The share of an op's FLOPs that its algorithm executes at the least, where that is less than the op's
-  /// definition needs: Winograd's F(2x2, 3x3) has 1 / 2.25 of a convolution's multiplications. What executes
-  /// much less than it says is suspect.
+  /// The share of an op's FLOPs that its algorithm executes at least, where that is less than the op's
+  /// definition needs. Winograd's F(2x2, 3x3) has 1 / 2.25 of a convolution's multiplications. A variant that
+  /// executes much less than it says is suspect.
   std::optional<double> arithmetic{};
-  /// Likewise of an op's special-function operations: what it is held against is the time that these take the
-  /// hardware's units. The root of a half-angle formula is none.
+  /// The same for an op's special-function operations. Its time is compared with the time that these take the
+  /// hardware's units. The root of a half-angle formula does not count.
   std::optional<double> special_functions{};
   /// Variables that a library reads when it is loaded. Processes that run variants find them set, to these
   /// values where the user has not set them.
@@ -59,7 +59,7 @@ struct Declaration {
 };
 
 /// The value of each declared parameter: the given one, or the default. Throws Error(usage) for a parameter
-/// or a value that is not declared, naming those that are; `id` is the variant that the message names.
+/// or a value that is not declared, naming the declared ones; `id` is the variant that the message names.
 [[nodiscard]] Parameters resolve_parameters(const std::vector<ParameterInfo>& declared, const std::string& id,
                                             const Parameters& given);
 

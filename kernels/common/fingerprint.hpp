@@ -10,7 +10,7 @@
 
 namespace mprof {
 
-/// What the value at `index` adds to a fingerprint: 32 bits of the index, then those of the value, mixed.
+/// What the value at `index` adds to a fingerprint: 32 bits of the index, then 32 bits of the value, mixed.
 [[nodiscard]] constexpr std::uint64_t fingerprint_term(std::size_t index, float value) {
   constexpr unsigned bits_of_a_value = 32;
   return random_bits(std::uint64_t{index} << bits_of_a_value ^ std::bit_cast<std::uint32_t>(value));

@@ -19,7 +19,7 @@ namespace mprof {
 void parallel_for(std::size_t count, std::size_t threads,
                   const std::function<void(std::size_t begin, std::size_t end)>& body);
 
-/// Likewise, on all of `threads`, which are there already.
+/// The same on all of `threads`, which are there already.
 void parallel_for(std::size_t count, StandingThreads& threads,
                   const std::function<void(std::size_t begin, std::size_t end)>& body);
 

@@ -5,9 +5,9 @@
 
 namespace mprof {
 
-/// A random number that depends on nothing but `counter`, so that threads can draw in any order: the function
-/// that ends each step of SplitMix64 (G. Steele, D. Lea, C. Flood: Fast Splittable Pseudorandom Number
-/// Generators, OOPSLA 2014).
+/// A random number that depends on nothing but `counter`, so that threads can draw in any order. It is the
+/// function that ends each step of SplitMix64 (G. Steele, D. Lea, C. Flood: Fast Splittable Pseudorandom
+/// Number Generators, OOPSLA 2014).
 [[nodiscard]] constexpr std::uint64_t random_bits(std::uint64_t counter) {
   std::uint64_t bits = (counter + 1) * 0x9E37'79B9'7F4A'7C15;
   bits = (bits ^ (bits >> 30)) * 0xBF58'476D'1CE4'E5B9;

@@ -26,7 +26,7 @@ class Turning {
   [[nodiscard]] std::size_t item(std::size_t first, std::size_t place) const {
     return (first + place) % items_;
   }
-  /// Items that the inputs hold, with those that are there twice.
+  /// Items that the inputs hold, including the ones that are there twice.
   [[nodiscard]] std::size_t held() const { return items_ + first(turns_ - 1); }
 
  private:

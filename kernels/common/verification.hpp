@@ -40,24 +40,24 @@ struct OutputToVerify {
   std::size_t terms = 0;
 };
 
-/// Passes when every element was written and is finite and no item's relative L2 error exceeds the tolerance;
-/// or where one of the lower arithmetics explains the error of each element: its tolerance is the one met
-/// then.
+/// Passes when every element was written and is finite, and no item's relative L2 error exceeds the
+/// tolerance. Passes as well where one of the lower arithmetics explains the error of each element. Then its
+/// tolerance is the one met.
 [[nodiscard]] Verification verify(const OutputToVerify& output);
 
-/// The output as it is to be verified where its precision was declared, or is found ("") in what the error of
-/// each element shows. nullopt: by its tolerance alone.
+/// The output to verify where its precision was declared, or is found ("") in what the error of each element
+/// shows. nullopt: by its tolerance alone.
 [[nodiscard]] OutputToVerify in_precision(OutputToVerify output, const std::optional<std::string>& precision);
 
 /// Shows what is asked of one op's outputs, in all executions of a process. Blocks are what is turned.
 class OutputProof {
  public:
-  /// `turning` is that of the op's blocks.
+  /// `turning` is how the op's blocks turn.
   explicit OutputProof(const Turning& turning) : turning_(turning) {}
 
-  /// As trial.proof asks. An output that was right is kept; one that is compared as before may be as far from
-  /// it as the tolerance allows: its op may have read an input that is within its own tolerance. Where a
-  /// lower precision is right, a block that is further from it is compared with the reference.
+  /// As trial.proof asks. An output that was right is kept. One that is compared as before may be as far from
+  /// the kept one as the tolerance allows: its op may have read an input that is within its own tolerance.
+  /// Where a lower precision is right, a block that is further from it is compared with the reference.
   [[nodiscard]] Verification operator()(const OutputToVerify& asked, const Trial& trial);
 
  private:
