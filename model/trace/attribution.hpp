@@ -21,14 +21,14 @@ struct Recording {
   std::vector<ExternalCorrelation> external_correlations{};
 };
 
-/// Finds the place of every API call, and with it of all GPU work and synchronization that it led to, and
-/// fills the rows' places and the counts of what could not be attributed, in a trace of one case.
+/// Finds the place of every API call in a trace of one case, and with it of all GPU work and synchronization
+/// that it led to. Fills the rows' places and the counts of what could not be attributed.
 ///
-/// The external correlation id of a call names the range that was open on its thread. A call of a thread on
-/// which mprof opened no range (one that the variant started) belongs to the innermost range that was open
-/// on any thread when it was made: stages follow one another, so there is only one. Where a call has an
-/// external id, its thread and time are asked as well, and a different answer is counted. When the GPU was
-/// at work says nothing: work is launched in one range and runs in a later one.
+/// The external correlation id of a call names the range that was open on its thread. A thread on which mprof
+/// opened no range is one that the variant started. Its call belongs to the innermost range that was open on
+/// any thread when it was made. Stages follow one another, so there is only one. Where a call has an external
+/// id, its thread and time are asked as well, and a different answer is counted. When the GPU was at work
+/// says nothing: work is launched in one range and runs in a later one.
 void attribute(Recording& recording);
 
 }  // namespace mprof::trace

@@ -18,7 +18,7 @@ inline constexpr const char* stopped_pipe = "stopped";
 struct CounterRequest {
   std::string chip{};                   ///< that the configuration is for, in CUPTI's words
   std::vector<std::string> metrics{};   ///< that are counted of each kernel
-  std::vector<std::string> several{};   ///< of these, those that a single pass does not count
+  std::vector<std::string> several{};   ///< of these, the metrics that a single pass does not count
   std::uint32_t passes = 1;             ///< of all metrics together
   std::string config{};                 ///< how CUPTI sets the hardware up for them: its configuration
   std::vector<std::string> ops{};       ///< that earlier passes have found; empty: none looked
@@ -27,18 +27,18 @@ struct CounterRequest {
   std::uint64_t launch_skip = 0;        ///< launches of these kernels that go by before counting begins
   std::uint64_t max_kernels = 0;        ///< so many distinct ones are counted; 0: all
   std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
-  std::vector<std::string> wanted{};    ///< symbols of those that are counted; empty: all
+  std::vector<std::string> wanted{};    ///< symbols of the kernels that are counted; empty: all
   bool replays = false;                 ///< CUPTI runs a launch that is counted again for each further pass
   bool operator==(const CounterRequest&) const = default;
 };
 
-/// Whether a kernel is one of NCCL's or NVSHMEM's, which wait for those of other processes: its launches take
-/// different times, so that passes at several of them do not fit together.
+/// Whether a kernel is one of NCCL's or NVSHMEM's, which wait for kernels of other processes: its launches
+/// take different times, so that passes at several of them do not fit together.
 [[nodiscard]] bool is_of_communication(std::string_view symbol);
 
 [[nodiscard]] std::string bytes_of(const CounterRequest& request);
 
-/// nullopt for what is none, or was cut.
+/// nullopt for bytes that are no request, or were cut.
 [[nodiscard]] std::optional<CounterRequest> read_counter_request(std::string_view bytes);
 
 }  // namespace mprof::journal

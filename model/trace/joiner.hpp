@@ -6,8 +6,8 @@
 
 namespace mprof::trace {
 
-/// Adds to the trace of one run the cases that other ones' files have and it has not, each file in one
-/// transaction, row by row as they are: ids of cases, calls and texts are renumbered, and times count from
+/// Adds to the trace of one run the cases that the files of other runs have and it lacks, each file in one
+/// transaction. Rows stay as they are, but ids of cases, calls and texts are renumbered, and times count from
 /// the start of `to`'s first case. Work on GPUs of one number in several, on different machines, keeps that
 /// number. Throws Error(usage) when one of `from` is no trace, Error(environment) when `to` cannot be
 /// written.

@@ -11,8 +11,8 @@ namespace mprof::journal {
 inline constexpr char magic[8] = {'m', 'p', 'r', 'o', 'f', 'j', 'n', '1'};
 inline constexpr const char* extension = ".journal";
 
-/// What the library is told by its environment.
-inline constexpr const char* folder_variable = "MPROF_JOURNALS";  ///< where its files are to be
+/// What the environment tells the library.
+inline constexpr const char* folder_variable = "MPROF_JOURNALS";  ///< where its files must be
 inline constexpr const char* cupti_variable = "MPROF_CUPTI";      ///< libcupti, where none is loaded
 
 struct Head {
@@ -55,18 +55,18 @@ struct Call {
 /// An NVTX range, of a process in which no CUPTI records it.
 struct Range {
   std::int64_t start = 0;  ///< ns since 1970
-  std::int64_t end = 0;    ///< likewise
+  std::int64_t end = 0;    ///< ns since 1970
   std::uint32_t thread = 0;
   std::uint32_t is_of_thread = 0;  ///< pushed and popped there; otherwise started and ended anywhere
   std::uint64_t text = 0;          ///< a text's number
-  std::uint64_t domain = 0;        ///< likewise; 0: the default one
+  std::uint64_t domain = 0;        ///< a text's number; 0: the default one
 };
 
-/// A kernel as it is launched in an op. Numbers of kernels are those of this journal.
+/// A kernel as it is launched in an op. Numbers of kernels are this journal's.
 struct Kernel {
   std::uint64_t number = 0;
   std::uint64_t symbol = 0;  ///< a text's number
-  std::uint64_t op = 0;      ///< likewise; 0: outside of all NVTX ranges
+  std::uint64_t op = 0;      ///< a text's number; 0: outside of all NVTX ranges
   std::uint32_t grid[3] = {};
   std::uint32_t block[3] = {};
   std::uint32_t dynamic_shared_memory = 0;      ///< B
@@ -82,12 +82,12 @@ struct Counted {
   std::uint64_t kernel = 0;
   std::uint64_t counts = 0;  ///< the number of the counter data, which stand before
   std::uint64_t range = 0;   ///< of these
-  std::uint64_t passes = 0;  ///< of those of a CounterRequest, that it was launched in
+  std::uint64_t passes = 0;  ///< how many of a CounterRequest's passes it was launched in
 };
 
 struct Launches {
   std::uint64_t kernel = 0;
-  std::uint64_t launches = 0;   ///< those that go by before counting begins are not among them
+  std::uint64_t launches = 0;   ///< without launches that go by before counting begins
   std::uint64_t in_graphs = 0;  ///< times that it was recorded for a CUDA graph, whose launches are not seen
 };
 

@@ -36,7 +36,7 @@ struct Journal {
 /// Throws Error(usage) for a file that is no journal of this version.
 [[nodiscard]] Journal read_journal(const std::filesystem::path& file);
 
-/// Those of a folder, in the order of their names.
+/// The journals of a folder, in the order of their names.
 [[nodiscard]] std::vector<Journal> read_journals(const std::filesystem::path& folder);
 
 }  // namespace mprof::journal

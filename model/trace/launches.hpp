@@ -24,8 +24,8 @@ struct Launches {
 /// Of all ops together.
 [[nodiscard]] Launches launches_of(const Trace& trace, CaseIndex index);
 
-/// How many launches of a case without any kernel or graph are told, as where a profiler cannot see the GPU;
-/// 0 of any other case.
+/// How many launches a case without any kernel or graph has, as where a profiler cannot see the GPU; 0 for
+/// any other case.
 [[nodiscard]] std::uint64_t unseen_launches(const Trace& trace, CaseIndex index);
 
 }  // namespace mprof::trace

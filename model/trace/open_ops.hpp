@@ -29,7 +29,7 @@ class OpenOps {
   [[nodiscard]] const OpTime* at(std::int64_t time) const;
 
  private:
-  /// Those of a thread do not overlap.
+  /// The times of a thread do not overlap.
   [[nodiscard]] const OpTime* on(std::int64_t thread, std::int64_t time) const;
 
   const OpTime* whole_ = nullptr;  ///< of a program without ranges: all of its processes belong to it

@@ -21,18 +21,18 @@ struct ProgramOptions {
 /// Whether a glob fits the name of any range.
 [[nodiscard]] bool fits_any_range(const Trace& trace, const std::string& glob);
 
-/// Makes one case of a trace that knows none, such as an export of Nsight Systems: all rows belong to it,
-/// correlation ids are unique over its processes, each API call and what it led to have a place, records
-/// without a time, with a reversed one or with one that its stream does not allow are counted and left out,
-/// and rows stand in an order that does not
-/// depend on the file's.
+/// Makes one case of a trace without cases, such as an export of Nsight Systems. All rows belong to it.
+/// Correlation ids are unique over its processes. Each API call and what it led to have a place. Records
+/// without a time, with a reversed one, or with one that its stream does not allow, are counted and left out.
+/// Rows stand in an order that does not depend on the file's.
 ///
-/// Ops are the outermost NVTX ranges: those of the default domain, or where it has none those of all domains,
-/// since libraries have domains of their own. Ranges of one name are one op. Where there are more than
-/// `most_program_ops` names, names that differ in numbers alone are one op ("step #"), and of the rest the
-/// longest in time are kept. A call belongs to the op whose range its thread has open, or, on a thread that
-/// never opens one, to the range that was opened last in its process; what a call led to belongs where the
-/// call does.
+/// Ops are the outermost NVTX ranges of the default domain. Where that has no range, they are the outermost
+/// ranges of all domains, since libraries have domains of their own. Ranges of one name are one op. Where
+/// there are more than `most_program_ops` names, names that differ in numbers alone are one op ("step #"),
+/// and of the rest the longest in time are kept.
+///
+/// A call belongs to the op whose range its thread has open. On a thread that never opens one, it belongs to
+/// the range that was opened last in its process. What a call led to belongs where the call does.
 ///
 /// Returns the ops in the order of their first starts; `whole_program` alone when no range qualifies. An
 /// empty trace gives none.

@@ -30,7 +30,7 @@ struct Parts {
   /// Whether all of these are among them.
   [[nodiscard]] bool include(const Parts& others) const { return (Parts(*this) |= others) == *this; }
 };
-/// Those that tables, timelines and exports show.
+/// The parts that tables, timelines and exports show.
 inline constexpr Parts shown_parts{
     .kernels = true, .kernel_details = true, .transfers = true, .calls = true, .ranges = true};
 

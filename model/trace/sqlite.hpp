@@ -103,10 +103,10 @@ struct StoredColumn {
 
 class Database {
  public:
-  /// `read` opens a file that may have come from anywhere. Nothing is written, also not beside it, and what
-  /// lies beside it is not applied: a file with a change that its writer did not finish is refused. So is one
-  /// with virtual tables; its views and triggers are never run. What it costs to read is limited by its size.
-  /// `write` creates the file when there is none, and undoes what a killed mprof left half done.
+  /// `read` opens a file that may have come from anywhere. Nothing is written, also not next to it, and what
+  /// lies next to it is not applied: a file with a change that its writer did not finish is refused. So is
+  /// one with virtual tables; its views and triggers are never run. What it costs to read is limited by its
+  /// size. `write` creates a missing file, and undoes what a killed mprof left half done.
   Database(const std::filesystem::path& path, Mode mode);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -124,12 +124,12 @@ class Database {
     if (!row.bind(values...).step() || row.null(0)) return std::nullopt;
     return row.only_integer();
   }
-  /// Of a real table of a schema, `main` or an attached one; none when there is none of this name.
+  /// The columns of a real table of a schema, `main` or an attached one; empty for an unknown table.
   [[nodiscard]] std::vector<StoredColumn> columns_of(std::string_view table,
                                                      std::string_view schema = "main") const;
   /// A number of rows of one table, or as many as the file has room for.
   [[nodiscard]] std::size_t most_rows(std::int64_t claimed) const;
-  /// Opens another file as the schema `name`, as Mode::read does. The limits that hang on a file's size do
+  /// Opens another file as the schema `name`, as Mode::read does. The limits that depend on a file's size do
   /// not hold for it.
   void attach(const std::filesystem::path& path, std::string_view name);
   /// Throws Error(usage) when its pages do not make up whole tables. Reads all of it.

@@ -22,10 +22,10 @@ struct CallFile {
   std::uint64_t dropped = 0;
 };
 
-/// Throws Error(usage) for a file that is none of this version. Records that are not whole are left out.
+/// Throws Error(usage) for a file that is not of this version. Records that are not whole are left out.
 [[nodiscard]] CallFile read_file(const std::filesystem::path& file);
 
-/// Those of a folder, in the order of their names: a process that becomes another program has several.
+/// The files of a folder, in the order of their names: a process that becomes another program has several.
 [[nodiscard]] std::vector<CallFile> read_folder(const std::filesystem::path& folder);
 
 /// Adds the calls that lie in `window` to a trace whose epoch is 1970, with the names of the process's

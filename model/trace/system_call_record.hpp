@@ -4,20 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The file in which mprof's library in a process notes its calls of libc and POSIX threads: a Head, names,
-/// and from head_size on records, which the process writes through a shared mapping, so that whatever ends it
-/// leaves them. Of this machine and this build alone.
+/// The file in which mprof's library in a process notes its calls of libc and POSIX threads. It has a Head,
+/// names, and from head_size on records. The process writes them through a shared mapping, so that whatever
+/// ends it leaves them. Only this machine and this build can read it.
 namespace mprof::system_calls {
 
 inline constexpr char magic[8] = {'m', 'p', 'r', 'o', 'f', 's', 'c', '1'};
 inline constexpr const char* extension = ".calls";
 
-/// ns. Shorter calls are left out, as Nsight Systems does unless it is told otherwise.
+/// ns. Shorter calls are left out, as Nsight Systems does by default.
 inline constexpr std::int64_t threshold = 1000;
 
 inline constexpr std::size_t head_size = 8192;  ///< B
 
-/// Names follow it: the process's, and those of the functions, each with a zero behind it.
+/// Names follow it: the process's and the functions', each with a zero after it.
 struct Head {
   char magic[8] = {};
   std::uint32_t process = 0;     ///< the operating system's id
@@ -27,7 +27,7 @@ struct Head {
 
 struct Record {
   std::int64_t start = 0;  ///< ns since 1970
-  std::int64_t end = 0;    ///< likewise; 0: not written yet
+  std::int64_t end = 0;    ///< ns since 1970; 0: not written yet
   std::uint32_t thread = 0;
   std::uint32_t name = 0;  ///< which of the functions' names, from 0; or thread_name
 };

@@ -214,7 +214,7 @@ extern const Table<TallyRow> tallies;
 /// What their columns mean, for docs/formats/run-record.md.
 [[nodiscard]] std::string own_tables_as_markdown();
 
-/// All of them, but those of labels().
+/// All tables but labels().
 [[nodiscard]] std::vector<TableHead> all();
 
 }  // namespace mprof::trace::tables

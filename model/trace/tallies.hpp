@@ -17,9 +17,9 @@ namespace mprof::trace {
 [[nodiscard]] std::string_view word_of(TallyKind kind);
 bool kind_of(std::string_view word, TallyKind& kind);
 
-/// Adds them to an export's trace. Each row belongs to the op that make_program_case() found: an event to the
-/// one that its thread or its process had open, a sample of a machine to the one that was opened last.
-/// Tables of events that mprof does not know, and unknown columns of those that it does, are named
+/// Adds them to an export's trace. Each row belongs to an op that make_program_case() found. An event belongs
+/// to the op that its thread or its process had open, a sample of a machine to the op that was opened last.
+/// Tables of events that mprof does not know, and unknown columns of known tables, are named
 /// (TallyKind::unread).
 void read_tallies(const std::filesystem::path& file, Trace& trace);
 void read_tallies(const sqlite::Database& database, Trace& trace);

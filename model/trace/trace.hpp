@@ -15,10 +15,10 @@
 #include <unordered_map>
 #include <vector>
 
-/// The one model of a trace: what the recorder fills, trace.sqlite keeps, and everything that reads a trace
-/// is made from, be it of one case or of many, by mprof or from an export of Nsight Systems of whatever
-/// version. Plain rows, without CUDA's headers. Times are in nanoseconds from Trace::epoch, sizes in bytes.
-/// What a file does not say is nullopt.
+/// The one model of a trace. The recorder fills it, trace.sqlite keeps it, and everything that reads a trace
+/// is made from it. A trace has one case or many, and comes from mprof or from an export of Nsight Systems of
+/// whatever version. It is plain rows, without CUDA's headers. Times are in nanoseconds from Trace::epoch,
+/// sizes in bytes. What a file does not say is nullopt.
 namespace mprof::trace {
 
 /// In a result directory.
@@ -45,7 +45,7 @@ inline constexpr PlaceIndex nowhere = 0;
 /// Texts, each once: millions of rows share a few of them. The first is the empty one.
 class Names {
  public:
-  /// That of a text, which is added when it is new.
+  /// The index of a text, which is added when it is new.
   NameIndex index(std::string_view text);
   [[nodiscard]] const std::string& operator[](NameIndex index) const { return texts_[index]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
@@ -245,7 +245,7 @@ struct GraphExecution {
   bool operator==(const GraphExecution&) const = default;
 };
 
-/// The numbers of copies are those of CUPTI and of ENUM_CUDA_MEMCPY_OPER; a newer file may have others.
+/// The numbers of copies are as in CUPTI and in ENUM_CUDA_MEMCPY_OPER; a newer file may have others.
 enum class TransferKind : std::uint8_t {
   unknown = 0,
   host_to_device = 1,
@@ -277,7 +277,7 @@ enum class TransferKind : std::uint8_t {
   return kind == unified_host_to_device || kind == unified_device_to_host || kind == unified_device_to_device;
 }
 
-/// The numbers are those of ENUM_CUDA_MEM_KIND; a newer file may have others.
+/// The numbers are as in ENUM_CUDA_MEM_KIND; a newer file may have others.
 enum class MemoryKind : std::uint8_t {
   pageable = 0,
   pinned = 1,
@@ -324,7 +324,7 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-/// The numbers are those of CUPTI and of ENUM_CUPTI_SYNC_TYPE.
+/// The numbers are as in CUPTI and in ENUM_CUPTI_SYNC_TYPE.
 enum class SynchronizationKind : std::uint8_t { unknown, event, stream_wait_event, stream, context };
 
 struct Synchronization {
@@ -527,7 +527,7 @@ struct Trace {
   std::vector<std::string> unread_tables{};  ///< of the file: newer forms of tables that are known
   std::uint64_t open_ranges = 0;             ///< of the file: without an end, and not among the ranges
   std::string product{};         ///< what wrote the file, with its version; empty: it does not say
-  std::string schema_version{};  ///< of the file; likewise
+  std::string schema_version{};  ///< of the file; empty: it does not say
   /// ns; shorter calls of the operating system were left out.
   std::optional<std::int64_t> system_call_threshold{};
   std::map<std::string, std::string> system{};  ///< of the machine, as TARGET_INFO_SYSTEM_ENV names it
