@@ -22,7 +22,7 @@ struct ProgramStep {
   std::uint64_t launches = 0;  ///< of kernels, graphs, copies and memsets
 };
 
-/// How the steps were told apart.
+/// How the steps were found.
 enum class StepMark : std::uint8_t {
   ranges,    ///< by NVTX ranges that repeat
   launches,  ///< by kernels that repeat

@@ -9,12 +9,12 @@
 /// The first lines of the brief: what somebody who leads the work asks.
 namespace mprof {
 
-/// "FP32"; the tolerance where nobody says what the numbers are called; empty where there is none either.
+/// "FP32"; the tolerance where nobody says what the numbers are called; empty without a tolerance.
 [[nodiscard]] std::string precision_label(const Precision& precision);
 
 // Lines are [{ lead, text }].
 
-/// The best in each op, in the ops together and in the whole.
+/// The best in each op, in the sum of the ops and in the whole.
 [[nodiscard]] nlohmann::json brief_best(const FamilyResult& family, const Brief& brief);
 
 /// What bounds the whole now, and what could be gained next.

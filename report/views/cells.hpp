@@ -55,8 +55,7 @@ void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
 /// How many samples of its times were taken.
 [[nodiscard]] Cell samples_cell(const CaseResult& result);
 
-/// Points of a sweep are told apart by their parameters, which the id leaves out where they are at their
-/// default.
+/// Points of a sweep differ by their parameters, which the id leaves out where they are at their default.
 [[nodiscard]] std::string parameters_text(const CaseResult& result);
 
 }  // namespace mprof

@@ -11,8 +11,8 @@
 
 namespace mprof {
 
-/// A heat map of the GPUs of one model, the bad and the slowest ones on top, by the times in which one of
-/// these is the slowest; at most so many of both that a reader can tell them apart.
+/// A heat map of the GPUs of one model, the bad and the slowest ones on top. Its columns are the times in
+/// which one of these is the slowest. It has at most so many of both that a reader can distinguish them.
 [[nodiscard]] nlohmann::json fleet_chart(const FleetOfModel& fleet, Anchors& anchors);
 
 /// What a reader calls a machine: its run's directory without the folders that all have in common, and its

@@ -12,7 +12,7 @@
 #include "report/analysis/advice/advice.hpp"
 #include "report/materials/materials.hpp"
 
-/// What a page turns out to hold while its views are built: its anchors, and the charts that are to be drawn.
+/// What a page turns out to hold while its views are built: its anchors, and the charts to draw.
 namespace mprof {
 
 /// Names for places on a page, or files, that differ from each other whatever they are made from.

@@ -86,11 +86,12 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t columns() const { return columns_.size(); }
 
-  /// { id, caption, has_rows, columns: [{head, unit, numeric, spare}], rows: [{cells: [{text, pad, detail,
-  /// mark, class, link, value,
-  ///   absent, modelled, best, repeat}]}], has_notes, notes: [{mark, text}], remarks: [text] }.
-  /// `value` is the number of a cell in SI base units, for a program that sorts; empty where there is none.
-  /// A column that is absent throughout for one reason becomes a remark.
+  ///     { id, caption, has_rows, columns: [{head, unit, numeric, spare}],
+  ///       rows: [{cells: [{text, pad, detail, mark, class, link, value, absent, modelled, best, repeat}]}],
+  ///       has_notes, notes: [{mark, text}], remarks: [text] }
+  ///
+  /// `value` is the number of a cell in SI base units, for a program that sorts; empty where it has no
+  /// number. A column that is absent throughout for one reason becomes a remark.
   [[nodiscard]] nlohmann::json view() const;
 
  private:
@@ -115,9 +116,9 @@ class Table {
   bool only_with_numbers_ = false;
 };
 
-/// A table view as monospaced text, at most `width` columns wide (0: as wide as it is): first spare columns
-/// go, then the small print, which the last line says, then the first column gives way. Rows that share their
-/// first cell stand below it, indented.
+/// A table view as monospaced text, at most `width` columns wide (0: as wide as it is). To become narrower,
+/// it first loses spare columns. Then it loses the small print, and the last line says so. Then the first
+/// column gives way: rows that share their first cell stand below it, indented.
 [[nodiscard]] std::string text_table(const nlohmann::json& table, std::size_t width);
 
 }  // namespace mprof

@@ -15,7 +15,7 @@
 namespace mprof {
 
 /// Where the time of the family's first baseline and of its best variant goes: { anchor, absent, in_short,
-/// sentences: [text], charts: [chart], table }; `absent` is the reason where there is none.
+/// sentences: [text], charts: [chart], table }; `absent` is the reason where it is missing.
 [[nodiscard]] nlohmann::json time_budget_view(const FamilyResult& family, const Evidence& evidence,
                                               PagePlan& plan);
 

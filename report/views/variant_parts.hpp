@@ -34,8 +34,8 @@ namespace mprof {
 [[nodiscard]] Table page_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors);
 
 /// How the rate of each op goes from the smallest to the largest problem, by the time by which it is
-/// compared: "Scaling, from size 100 to size 10000: map 2.68 → 3.02 TFLOP/s (1.13×)."; empty where nothing
-/// tells.
+/// compared; empty where nothing shows it. "Scaling, from size 100 to size 10000: map 2.68 → 3.02 TFLOP/s
+/// (1.13×)."
 [[nodiscard]] std::string scaling_text(const FamilyResult& family, const VariantResult& variant);
 
 /// How far the samples of each time lie apart, and the GPU's clock while they were taken; a row a case.
@@ -47,8 +47,8 @@ namespace mprof {
                                             const PageContext& page);
 
 /// The kernels in which the GPU time of a program, or of an import, went at the largest problem that was
-/// traced or counted, with what hardware counted of them: a table, or false for variants, whose kernels have
-/// sections.
+/// traced or counted, with what hardware counted of them. It is a table, or false for variants, whose kernels
+/// have sections.
 [[nodiscard]] nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult& variant,
                                               Anchors& anchors);
 

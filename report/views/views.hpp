@@ -27,7 +27,7 @@ struct ReportText {
   std::string author{};  ///< empty: none is named
 };
 
-/// A page, and what is to be drawn on it.
+/// A page, and what to draw on it.
 struct Page {
   nlohmann::json view;
   std::vector<PlannedChart> charts;
@@ -117,7 +117,7 @@ struct Page {
 struct ComparisonScope {
   Importance least = Importance::inconclusive;                       ///< of the cases in tables
   std::size_t most_cases = std::numeric_limits<std::size_t>::max();  ///< in tables and lists
-  std::size_t most_told = 10;                                        ///< cases of which it is told why
+  std::size_t most_told = 10;                                        ///< cases whose reasons are shown
 };
 
 /// The view of compare.*.mustache and compare_summary.md.mustache.

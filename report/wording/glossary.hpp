@@ -14,7 +14,7 @@ struct Term {
   std::string meaning;
 };
 
-/// How to read the page: the words that mprof adds, without those that the run has no use for.
+/// How to read the page: the words that mprof adds, without words that the run has no use for.
 [[nodiscard]] std::vector<Term> glossary_of(const RunAnalysis& analysis);
 
 /// The metrics of the catalogue that the run holds, and the qualities of its families.

@@ -68,15 +68,15 @@ struct ProgramPicture {
   trace::Interval whole{};                ///< of the program, from its start to its end
   std::int64_t first_call = 0;            ///< when it first called CUDA
   std::vector<KindTime> kinds{};          ///< in `told`, the longest first
-  std::vector<FunctionTime> functions{};  ///< likewise
-  std::vector<RangeTime> ranges{};        ///< likewise; empty of a program with one op
+  std::vector<FunctionTime> functions{};  ///< in `told`, the longest first
+  std::vector<RangeTime> ranges{};        ///< the same; empty of a program with one op
   std::int64_t kernel_time = 0;           ///< ns, of all kernels in `told`, one after the other
   std::uint64_t launches = 0;             ///< of kernels, in `told`
   std::vector<WaitTime> waits{};          ///< the longest first
   ProgramBound bound = ProgramBound::kernels;
   std::int64_t bounding = 0;          ///< ns of `told` that it takes
   const GpuMemory* memory = nullptr;  ///< nullptr: no allocation was seen
-  /// How many times as fast it would be at the most without what bounds it; of kernels nothing is said.
+  /// How many times as fast it would be at most without what bounds it; of kernels nothing is said.
   std::optional<double> gain{};
 
   [[nodiscard]] double share_of_kernels(std::int64_t time) const;

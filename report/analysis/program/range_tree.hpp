@@ -26,11 +26,11 @@ struct RangeNode {
   std::int64_t host_self = 0;  ///< less its children on the same thread
   bool elsewhere = false;      ///< on another thread than the steps
   std::size_t folded = 0;      ///< how many nodes stand for one without a name
-  std::vector<RangeNode> children{};  ///< those that take the most first
+  std::vector<RangeNode> children{};  ///< the one that takes the most first
 };
 
 struct RangeTree {
-  std::vector<RangeNode> roots{};  ///< those that take the most first
+  std::vector<RangeNode> roots{};  ///< the one that takes the most first
   std::int64_t gpu = 0;            ///< ns, of all work that was launched in the steady steps
   std::int64_t outside = 0;        ///< ns, of what was launched in no range
   std::uint64_t launches_outside = 0;
@@ -42,16 +42,16 @@ struct RangeTree {
   [[nodiscard]] double weight(const RangeNode& node) const;
 };
 
-/// Work belongs to the innermost range in which its call lies, on the thread of the call. What another thread
-/// launches in no range of its own belongs to the innermost range of the steps' thread, if that thread waits
-/// for it: it launches nothing between the first and the last of these launches, in nine of ten such ranges.
-/// nullopt without ranges.
+/// Work belongs to the innermost range in which its call lies, on the thread of the call. Another thread may
+/// launch in no range of its own. Its work belongs to the innermost range of the steps' thread, if that
+/// thread waits for it. A thread waits if it launches nothing between the first and the last of these
+/// launches, in nine of ten such ranges. nullopt without ranges.
 [[nodiscard]] std::optional<RangeTree> range_tree_of(const trace::Trace& trace, trace::CaseIndex index,
                                                      const Steps& steps);
 
-/// Of each node's children those that make up 95 % of what its children take; the others become one node
-/// without a name. What is below a two-hundredth of the whole has no children any more. No more than `most`
-/// nodes are left.
+/// Keeps of each node's children the largest ones that make up 95 % of what its children take; the others
+/// become one node without a name. What is below a two-hundredth of the whole loses its children. No more
+/// than `most` nodes are left.
 [[nodiscard]] RangeTree folded(const RangeTree& tree, std::size_t most);
 
 }  // namespace mprof
