@@ -23,7 +23,7 @@ struct Compiler {
 [[nodiscard]] bool is_library_name(const std::filesystem::path& file);
 
 /// nvcc for .cu, from CUDA_HOME, CUDA_PATH or PATH; otherwise CXX, or the C++ compiler on PATH. Throws
-/// Error(environment) that says where it was looked for when there is none.
+/// Error(environment) that says where it was looked for when it is not found.
 [[nodiscard]] Compiler find_compiler(const std::filesystem::path& source, const Clock& clock);
 
 /// The options that mprof compiles with, up to the user's.

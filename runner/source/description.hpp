@@ -24,9 +24,9 @@ struct Asking {
 /// wrong with it.
 [[nodiscard]] VariantInfo described_variant(const PluginSource& source, const Asking& asking);
 
-/// A family as its library declares it, for who plans and keeps the record: it computes nothing, and asks for
-/// the ops of a problem that is not the family's own when it is to know them. `source` says what its id is
-/// expected to be, for messages. Throws likewise.
+/// A family as its library declares it, for code that plans and keeps the record. It computes nothing. It
+/// asks for the ops of a problem that is not the family's own when it must know them. `source` says what its
+/// id is expected to be, for messages. Throws as described_variant() does.
 [[nodiscard]] std::unique_ptr<Family> described_family(const PluginSource& source, const Asking& asking);
 
 /// The same of one that a record describes: `recorded` with its problems.

@@ -15,7 +15,7 @@ struct FamilyFolder {
   std::vector<std::filesystem::path> variants{};  ///< in the order of their names
 };
 
-/// The file in `folder` that declares a family; nullopt: there is none. Throws Error(usage) for several.
+/// The file in `folder` that declares a family; nullopt: no such file. Throws Error(usage) for several.
 [[nodiscard]] std::optional<std::filesystem::path> family_file(const std::filesystem::path& folder);
 
 /// Throws Error(usage) that names the folder, and says what it lacks or has twice.
@@ -23,7 +23,7 @@ struct FamilyFolder {
 
 /// A text as part of a variant's id, which is a part of names of files too.
 [[nodiscard]] std::string as_name(std::string text);
-/// That of a file's name without its ending.
+/// The variant's name: a file's name without its ending.
 [[nodiscard]] std::string variant_name(const std::filesystem::path& file);
 
 }  // namespace mprof

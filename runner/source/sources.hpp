@@ -18,7 +18,8 @@ namespace mprof {
 struct SourceRequest {
   std::vector<std::string> patterns{};  ///< files, folders of families, or globs of them
   std::vector<std::string> flags{};     ///< for the compiler, behind mprof's own
-  std::string baseline{};               ///< id or name of what they are held against; empty: as they declare
+  std::string baseline{};               ///< id or name of the variant that they are compared with; empty: as
+                                        ///< they declare
   std::string precision{};              ///< in which they are right; empty: it is found
 };
 
@@ -31,7 +32,7 @@ struct SourceContext {
   const Clock& clock;
   int interrupt_fd = -1;
   double answer_limit = usual_answer_limit;  ///< s, for a library to be loaded and to say what it declares
-  /// Is told of each source that is compiled, before it is.
+  /// Called for each source that is compiled, before it is.
   std::function<void(const std::filesystem::path&)> on_compile = [](const std::filesystem::path&) {};
 };
 
@@ -46,8 +47,8 @@ struct FoundSources {
 /// without a file, for a file that is no source and for a folder that is no family.
 [[nodiscard]] FoundSources find_sources(const std::vector<std::string>& patterns);
 
-/// What the variants of these files are called within their families: the file's name without its ending,
-/// or that of the nearest folder where names differ. Throws Error(usage) where two would have one name.
+/// What the variants of these files are called within their families: the file's name without its ending, or
+/// the name of its folder where several files share one. Throws Error(usage) where two would have one name.
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<std::filesystem::path>& files);
 
 /// Builds and registers the sources, and what they need that lies beside them: of a variant of a family of

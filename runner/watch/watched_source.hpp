@@ -19,7 +19,8 @@ class WatchedSource final : public Watched {
   /// Where the inputs of the families are.
   using Inputs = std::function<InputPaths()>;
 
-  /// `name`: the source's file, as the user gave it. Throws Error(usage) for what is none, or several.
+  /// `name`: the source's file, as the user gave it. Throws Error(usage) for a file that is no source, or for
+  /// several.
   WatchedSource(std::string name, WatchRequest request, Registry& registry, Build build, Inputs inputs);
 
   [[nodiscard]] const std::filesystem::path& file() const override { return parts_.front(); }

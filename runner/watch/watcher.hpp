@@ -69,7 +69,7 @@ struct Version {
   double seconds = 0;  ///< since it was seen
 };
 
-/// Is told what becomes of each version.
+/// Hears what becomes of each version.
 class WatchListener {
  public:
   virtual ~WatchListener() = default;
