@@ -123,7 +123,10 @@ function pieces_of_markdown(text) {
   return pieces;
 }
 
-/** The same of the comments of a header: neighbouring lines of // and ///, each trailing comment, and blocks. */
+/**
+ * The same of the comments of a header: neighbouring lines of // and ///, each trailing comment with the lines that go on with it
+ * in its column, and blocks. "// namespace a::b" is no sentence.
+ */
 function pieces_of_comments(text) {
   const pieces = [];
   let lines = [];
@@ -134,23 +137,31 @@ function pieces_of_comments(text) {
     for (const piece of pieces_of_markdown(shown)) pieces.push(piece.map(([line, part]) => [line + first - 1, part]));
     lines = [];
   };
-  let in_block = false;
+  let in_block = false, column = -1; // of the trailing comment that may go on
   text.split("\n").forEach((line, index) => {
     const whole = line.match(/^\s*\/\/[/!]?<?(.*)/)?.[1];
-    const trailing = line.match(/[;,{}]\s*\/\/[/!]?<?(.*)/)?.[1];
+    const [, mark, trailing] = line.match(/(?:[;,{}]|[\w)] ) *(\/\/[/!]?<?)(.*)/) ?? [];
     const block = in_block ? line : line.match(/^\s*\/\*+(.*)/)?.[1];
     if (block !== undefined) {
+      if (!in_block) end();
       in_block = !/\*\//.test(block);
       lines.push([index + 1, block.replace(/\*\/.*/, "").replace(/^\s*\*/, "")]);
     } else if (whole !== undefined && !/^[\s-]*(?:NOLINT|clang-format|SPDX|---)/.test(whole)) {
+      if (column >= 0 && line.search(/\S/) !== column) {
+        end();
+        column = -1;
+      }
       lines.push([index + 1, whole]);
+      return;
     } else {
       end();
-      if (trailing !== undefined && !/NOLINT/.test(trailing)) {
+      if (trailing !== undefined && !/NOLINT|^ namespace /.test(trailing)) {
         lines.push([index + 1, trailing]);
-        end();
+        column = line.length - trailing.length - mark.length;
+        return;
       }
     }
+    column = -1;
   });
   end();
   return pieces;
@@ -201,6 +212,8 @@ function sentences_of(piece) {
   return found;
 }
 
+const is_header = (file) => [".hpp", ".cuh", ".h"].includes(extname(file));
+
 /** What stands in a text: { sentences: [{ line, words, text }], faults: [{ line, found, better }] }. */
 export function read_english(text, { comments = false, texts = false } = {}) {
   const sentences = [], faults = [];
@@ -229,10 +242,18 @@ export function sources(root = source) {
   return rooms.flatMap(below).filter((name) => name.endsWith(".cpp")).sort();
 }
 
+/** The headers, whose comments engineers read, relative to the root of the repository. */
+export function headers(root = source) {
+  const not_ours = new Set(["build", "dist", "node_modules", "results"]);
+  const rooms = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && !not_ours.has(entry.name));
+  const below = ({ name: room }) => readdirSync(join(root, room), { recursive: true }).map((name) => `${room}/${name}`);
+  return rooms.flatMap(below).filter((name) => is_header(name)).sort();
+}
+
 /** Of a file of this repository, or of any other by its whole path. */
 export function read_file(file, root = source) {
-  const kind = extname(file);
-  return read_english(readFileSync(resolve(root, file), "utf8"), { comments: [".hpp", ".cuh", ".h"].includes(kind), texts: kind === ".cpp" });
+  return read_english(readFileSync(resolve(root, file), "utf8"), { comments: is_header(file), texts: extname(file) === ".cpp" });
 }
 
 function main() {

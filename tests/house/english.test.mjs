@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { habit, limit, pages, read_english, read_file, sources } from "../../scripts/maintenance/english.mjs";
+import { habit, headers, limit, pages, read_english, read_file, sources } from "../../scripts/maintenance/english.mjs";
 
 const over = ({ sentences }) => sentences.filter(({ words }) => words > limit);
 const faults_of = (page) => {
@@ -13,7 +13,7 @@ const faults_of = (page) => {
 };
 
 test(`no sentence has more than ${limit} words, and none a private word`, () => {
-  const faults = [...pages(), ...sources()].flatMap(faults_of);
+  const faults = [...pages(), ...sources(), ...headers()].flatMap(faults_of);
   assert.equal(faults.length, 0, `\n${faults.join("\n")}`);
 });
 
@@ -67,9 +67,22 @@ test("comments of a header are sentences of their own, and code is none", () => 
     '  int b = 0;  ///< five six; "x"',
     "  /* seven",
     "   * eight */",
+    "  int c = 0;  ///< nine ten,",
+    "              ///< eleven",
+    "  /// twelve",
     "};",
+    "enum class E {",
+    "  d  // thirteen fourteen",
+    "};",
+    "}  // namespace not::counted",
   ].join("\n");
-  assert.deepEqual(words(header, { comments: true }), [[3, 3], [4, 1], [6, 3], [7, 2]]);
+  assert.deepEqual(words(header, { comments: true }), [[3, 3], [4, 1], [6, 3], [7, 2], [9, 3], [11, 1], [14, 2]]);
+});
+
+test("headers of all rooms are read, and what a GPU's and a C compiler include", () => {
+  const rooms = new Set(headers().map((file) => file.split("/")[0]));
+  assert.ok(["cli", "cuda", "kernels", "model", "plugin", "report", "runner", "tests"].every((room) => rooms.has(room)));
+  assert.ok([".hpp", ".cuh", ".h"].every((end) => headers().some((file) => file.endsWith(end))));
 });
 
 test("what a source prints is read, neighbouring literals as one, and nothing else of it", () => {
