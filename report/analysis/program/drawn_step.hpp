@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "model/trace/steps.hpp"
 #include "model/trace/trace.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
-#include "report/analysis/program/steps.hpp"
 #include "report/analysis/standing/time_budget.hpp"
 
 /// One step as lanes of blocks on an axis of time: what threads did, what ran on the GPU, and why it was
@@ -49,7 +49,7 @@ inline constexpr std::size_t all_paints = kernel_paints + other_paints + budget_
 /// start.
 struct DrawnBlock {
   trace::Interval time{};
-  Paint paint = 0;         ///< of several: of those that take the most of it
+  Paint paint = 0;         ///< of several: the paint that takes the most of it
   std::uint32_t name = 0;  ///< index into DrawnStep::names; 0: none, or several
   std::uint64_t count = 1;
   std::int64_t busy = 0;     ///< less than its length where there are gaps between several
@@ -74,7 +74,7 @@ struct DrawnStep {
   trace::Interval view{};    ///< what is shown first, from the window's start, as the next
   trace::Interval own{};     ///< the step: from the end of the one before to its own
   std::vector<std::string> names{std::string()};
-  std::vector<DrawnLane> lanes{};  ///< those of a thread follow each other, its ranges before its calls
+  std::vector<DrawnLane> lanes{};  ///< lanes of a thread follow each other, its ranges before its calls
   std::int64_t merged = 0;  ///< ns; what is shorter may stand in a block with its neighbours. 0: nothing is
   std::size_t blocks = 0;
   std::uint64_t work = 0;             ///< kernels, graphs, copies and memsets that run in the view

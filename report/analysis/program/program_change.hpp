@@ -49,7 +49,7 @@ struct FunctionChange : ShareChange {
 struct KindChange : ShareChange {
   KernelKind kind = KernelKind::other;
   std::vector<std::size_t> added{};    ///< places of the functions that B alone launches, the longest first
-  std::vector<std::size_t> removed{};  ///< likewise of those that A alone launches
+  std::vector<std::size_t> removed{};  ///< places of the functions that A alone launches, the longest first
 };
 
 /// The kernels that were launched within a range, or in none.
@@ -83,7 +83,7 @@ struct ProgramChange {
   // Each by the size of the change, the largest first.
   std::vector<KindChange> kinds{};
   std::vector<FunctionChange> functions{};
-  std::vector<RangeChange> ranges{};  ///< empty where there are none
+  std::vector<RangeChange> ranges{};  ///< empty without ranges
   std::vector<BudgetChange> budget{};
 
   [[nodiscard]] bool is_by_step() const { return before.steps > 0; }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/trace/steps.hpp"
 #include "model/trace/trace.hpp"
-#include "report/analysis/program/steps.hpp"
 #include "report/analysis/standing/time_budget.hpp"
 
 /// What slow steps have more of than the others.
