@@ -19,7 +19,7 @@ enum class Because {
   no_verified_time,
   no_such_op,
   no_such_op_in_run,
-  other_steps,  ///< of a program, than those of another run
+  other_steps,  ///< of a program, other than the steps of another run
   not_in_run,
   total_time_of_zero,
   time_of_zero,

@@ -26,7 +26,7 @@ std::vector<std::int64_t> lengths_in_steps(const trace::IntervalSet& moments, co
   return lengths;
 }
 
-std::int64_t usual(const std::vector<std::int64_t>& values) {
+std::int64_t middle_step_value(const std::vector<std::int64_t>& values) {
   std::vector<double> numbers(values.begin(), values.end());
   return std::llround(median(numbers));
 }
@@ -35,7 +35,7 @@ std::int64_t usual(const std::vector<std::int64_t>& values) {
 template <class Give>
 void for_each_excess(const std::vector<std::int64_t>& values, const Steps& steps, std::vector<SlowStep>& slow,
                      const Give& give) {
-  const std::int64_t middle = usual(values);
+  const std::int64_t middle = middle_step_value(values);
   for (SlowStep& one : slow) give(one) = values[one.step - steps.steady] - middle;
 }
 
