@@ -45,7 +45,7 @@ std::string range_tree_caption(const RangeTree& tree) {
 
 std::vector<std::string> range_tree_remarks(const RangeTree& tree) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest_name = 60;
+  constexpr std::size_t longest_range = 60;
   std::vector<std::string> remarks;
   std::vector<Helped> helped;
   add_helped(tree.roots, helped);
@@ -53,7 +53,7 @@ std::vector<std::string> range_tree_remarks(const RangeTree& tree) {
   for (std::size_t i = 0; i < std::min(most, helped.size()); ++i) {
     remarks.push_back(fmt::format(
         "{}: another thread launched {} of its GPU time, while the thread of the range launched nothing.",
-        format::elide(helped[i].name, longest_name), step_time(tree, helped[i].gpu)));
+        format::elide(helped[i].name, longest_range), step_time(tree, helped[i].gpu)));
   }
   if (tree.outside > 0)
     remarks.push_back(
