@@ -31,9 +31,10 @@ std::vector<Measurement> step_times(const trace::Trace& trace, trace::CaseIndex 
   row.step = steps->names;
   if (steps->mark == StepMark::launches) row.step = {kernel_name_of_demangled(steps->names.front()).brief};
   const std::size_t steady = steps->steady_steps(), kept = std::min(steady, most);
-  for (std::size_t i = 0; i < kept; ++i)
-    row.samples.push_back(seconds_in_ns *
-                          static_cast<double>(steps->all[steps->steady + i * steady / kept].pace));
+  for (std::size_t i = 0; i < kept; ++i) {
+    const std::size_t place = steps->steady + i * steady / kept;
+    row.samples.push_back(seconds_in_ns * static_cast<double>(steps->all[place].pace));
+  }
   const double share = share_with_kernels(trace, index, steps->steady_time());
   return {std::move(row), {.metric = "step_gpu_share", .source = Source::measured, .samples = {share}}};
 }

@@ -318,7 +318,7 @@ class Builder {
            {piece.time.start - timeline_.window.start, length, length, 1, piece.bytes, piece.name},
            shortest_);
   }
-  void add_lane(std::string title, Strips strips) {
+  void add_lane(std::string title, Strips&& strips) {
     if (strips.empty()) return;
     TimelineLane& lane = timeline_.lanes.emplace_back(TimelineLane{std::move(title), {}});
     for (auto& [kind, blocks] : strips) lane.strips.push_back({kind, std::move(blocks)});

@@ -199,7 +199,7 @@ class StepSvg {
 
   [[nodiscard]] std::string axis() const {
     std::string text;
-    const double zero = static_cast<double>(drawn_.own.start);
+    const auto zero = static_cast<double>(drawn_.own.start);
     const double step = tick_step(static_cast<double>(drawn_.view.length()));
     const auto first =
         static_cast<std::int64_t>(std::ceil((static_cast<double>(drawn_.view.start) - zero) / step));

@@ -27,7 +27,7 @@ json pace_chart(const Steps& steps, const std::vector<std::size_t>& slow, const 
   json rows = json::array(), ticks = json::array(), points = json::array();
   for (const std::size_t place : places) {
     const std::size_t step = steps.steady + place;
-    const double pace = static_cast<double>(steps.all[step].pace);
+    const auto pace = static_cast<double>(steps.all[step].pace);
     const double value = std::max(pace / steps.median_pace(), 1e-6);
     points.push_back({{"row", points.size()},
                       {"value", value},

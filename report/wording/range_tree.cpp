@@ -59,7 +59,7 @@ std::vector<std::string> range_tree_remarks(const RangeTree& tree) {
     remarks.push_back(
         fmt::format("Launched in no range: {} of GPU time a step.", step_time(tree, tree.outside)));
   if (tree.at_limit)
-    remarks.push_back(
+    remarks.emplace_back(
         "There are too many ranges to keep all apart: some are part of the one that they lie in.");
   return remarks;
 }

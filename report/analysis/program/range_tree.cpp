@@ -86,7 +86,7 @@ class TreeBuilder {
         continue;
       const auto [entry, is_new] =
           texts.try_emplace(name_of(range), static_cast<std::uint32_t>(texts_.size()));
-      if (is_new) texts_.push_back({entry->first, 0});
+      if (is_new) texts_.emplace_back(entry->first, 0);
       ++texts_[entry->second].second;
       threads_[range.thread].instances.push_back({range.time, entry->second});
     }
