@@ -10,8 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/trace/id_map.hpp"
-#include "model/trace/nsys_schema.hpp"
+#include "model/trace/launched_work.hpp"
 #include "model/trace/op_name.hpp"
 
 namespace mprof {
@@ -36,49 +35,6 @@ bool is_of_library(const trace::Trace& trace, const trace::Range& range) {
                              [&](std::string_view one) { return text.starts_with(one); }) ||
          trace::without_operation_ids(text).size() < text.size();
 }
-
-/// When the host gave the orders for work of the GPU.
-class Orders {
- public:
-  Orders(const trace::Trace& trace, trace::CaseIndex index)
-      : trace_(trace), index_(index), calls_(trace::of_case(trace.calls, index)) {
-    for (std::uint32_t i = 0; i < calls_.size(); ++i) {
-      const trace::Call& call = calls_[i];
-      if (call.correlation == 0) continue;  // of no call in particular
-      std::uint32_t& first = first_calls_(trace::nsys::process_of(call.thread), call.correlation);
-      if (first == 0 || call.time.start < calls_[first - 1].time.start) first = i + 1;
-    }
-  }
-
-  /// Calls visit(given, time, kernel) for each piece of work; kernel 0: it is none. Where the call is not
-  /// known, the work's own start stands for it.
-  template <class Visit>
-  void each(const Visit& visit) {
-    each_kernel(visit);
-    for (const trace::GraphExecution& graph : trace::of_case(trace_.graphs, index_))
-      visit(given(graph.process, graph.correlation, graph.time), graph.time, 0);
-    for (const trace::Transfer& transfer : trace::of_case(trace_.transfers, index_))
-      visit(given(transfer.process, transfer.correlation, transfer.time), transfer.time, 0);
-  }
-  template <class Visit>
-  void each_kernel(const Visit& visit) {
-    for (const trace::KernelRow& row : trace::of_case(trace_.kernels.rows(), index_)) {
-      const trace::Kernel& shared = trace_.kernels.shared(row);
-      visit(given(shared.process, trace_.kernels.correlation(row), row.time), row.time, shared.name);
-    }
-  }
-
- private:
-  std::int64_t given(std::int64_t process, std::int64_t correlation, const trace::Interval& time) {
-    const std::uint32_t call = first_calls_.find(process, correlation);
-    return call == 0 ? time.start : calls_[call - 1].time.start;
-  }
-
-  const trace::Trace& trace_;
-  trace::CaseIndex index_;
-  std::span<const trace::Call> calls_;
-  trace::IdMap first_calls_;  ///< places among the calls, from 1
-};
 
 // --- By ranges
 
@@ -179,7 +135,7 @@ bool is_regular(std::span<const std::size_t> places) {
 
 /// Steps begin with the kernel that comes back regularly, and most often of those that do. It must span most
 /// of the GPU's work.
-std::optional<Cycle> launch_cycle(const trace::Trace& trace, Orders& orders) {
+std::optional<Cycle> launch_cycle(const trace::Trace& trace, trace::LaunchedWorks& works) {
   constexpr double most = 0.5;
   struct Launch {
     std::int64_t given = 0;
@@ -187,8 +143,9 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, Orders& orders) {
     trace::NameIndex kernel = 0;
   };
   std::vector<Launch> launches;
-  orders.each_kernel([&](std::int64_t given, const trace::Interval& time, trace::NameIndex kernel) {
-    if (kernel != 0) launches.push_back({given, time.length(), kernel});
+  works.each_kernel([&](const trace::LaunchedWork& work) {
+    const trace::NameIndex kernel = trace.kernels.shared(trace.kernels.rows()[work.row]).name;
+    if (kernel != 0) launches.push_back({work.call.start, work.time.length(), kernel});
   });
   if (!std::ranges::is_sorted(launches, {}, &Launch::given))
     std::ranges::stable_sort(launches, {}, &Launch::given);
@@ -216,17 +173,18 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, Orders& orders) {
 
 // ---
 
-std::vector<ProgramStep> steps_in(const Cycle& cycle, Orders& orders) {
+std::vector<ProgramStep> steps_in(const Cycle& cycle, trace::LaunchedWorks& works) {
   std::vector<ProgramStep> steps(cycle.begins.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].host = {cycle.begins[i], i + 1 < steps.size() ? cycle.begins[i + 1] : cycle.end};
   }
-  orders.each([&](std::int64_t given, const trace::Interval& time, trace::NameIndex /*kernel*/) {
+  works.each([&](const trace::LaunchedWork& work) {
+    const std::int64_t given = work.call.start;
     if (given < cycle.begins.front() || given >= cycle.end) return;
     const auto next = std::ranges::upper_bound(cycle.begins, given);
     ProgramStep& step = steps[static_cast<std::size_t>(next - cycle.begins.begin()) - 1];
     ++step.launches;
-    step.done = std::max(step.done, time.end);
+    step.done = std::max(step.done, work.time.end);
   });
   std::int64_t before = cycle.begins.front();
   for (ProgramStep& step : steps) {
@@ -296,16 +254,16 @@ std::vector<std::size_t> Steps::slow() const {
 }
 
 std::optional<Steps> steps_of(const trace::Trace& trace, trace::CaseIndex index) {
-  Orders orders(trace, index);
+  trace::LaunchedWorks works(trace, index);
   Steps steps;
   std::optional<Cycle> cycle = longest_cycle(trace, index);
   if (!cycle) {
     steps.mark = StepMark::launches;
-    cycle = launch_cycle(trace, orders);
+    cycle = launch_cycle(trace, works);
   }
   if (!cycle) return std::nullopt;
   steps.names = cycle->names;
-  steps.all = steps_in(*cycle, orders);
+  steps.all = steps_in(*cycle, works);
   steps.steady = end_of_warming_up(steps.all);
   return steps;
 }

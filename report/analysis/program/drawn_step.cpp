@@ -80,14 +80,11 @@ class StepDrawing {
  public:
   StepDrawing(const trace::Trace& trace, trace::CaseIndex index, const Steps& steps,
               const DrawnLimits& limits)
-      : trace_(trace),
-        index_(index),
-        steps_(steps),
-        limits_(limits),
-        work_(trace::launched_work(trace, index)) {}
+      : trace_(trace), index_(index), steps_(steps), limits_(limits) {}
 
   std::optional<DrawnStep> drawn() {
     find_step();
+    collect_work();
     collect();
     if (!limits_.view_alone && drawn_.blocks > limits_.blocks && drawn_.view.start > 0) {
       set_window(drawn_.window.start + drawn_.view.start);
@@ -146,6 +143,14 @@ class StepDrawing {
     const auto [entry, is_new] = names_.try_emplace(text, static_cast<std::uint32_t>(drawn_.names.size()));
     if (is_new) drawn_.names.push_back(text);
     return text.empty() ? 0 : entry->second;
+  }
+
+  /// What runs in the window.
+  void collect_work() {
+    trace::LaunchedWorks(trace_, index_).each([&](const trace::LaunchedWork& work) {
+      if (is_in_window(work.time)) work_.push_back(work);
+    });
+    std::ranges::stable_sort(work_, {}, [](const trace::LaunchedWork& work) { return work.call.start; });
   }
 
   void collect() {
@@ -372,7 +377,7 @@ class StepDrawing {
   trace::CaseIndex index_;
   const Steps& steps_;
   const DrawnLimits& limits_;
-  const std::vector<trace::LaunchedWork> work_;
+  std::vector<trace::LaunchedWork> work_;
   trace::Interval own_{}, view_{};  ///< as the trace has them
   DrawnStep drawn_;
   std::unordered_map<std::string, std::uint32_t> names_;

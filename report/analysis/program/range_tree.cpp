@@ -44,6 +44,13 @@ struct ThreadRanges {
   }
 };
 
+/// Work of the GPU: by whom it was launched, and when.
+struct Launch {
+  std::int64_t thread = 0;
+  std::int64_t called = 0;
+  std::int64_t gpu = 0;  ///< ns that it took there
+};
+
 /// What a thread launched within a range of another thread.
 struct Span {
   std::int64_t first = 0;
@@ -70,7 +77,7 @@ class TreeBuilder {
     for (auto& [thread, ranges] : threads_) {
       if (thread != main_) make_nodes(thread, false);
     }
-    for (const trace::LaunchedWork& work : work_) add_work(work);
+    for (const Launch& work : work_) add_work(work);
     for (const std::int32_t root : children_[-1]) tree_.roots.push_back(finished(root));
     sort(tree_.roots);
     return std::move(tree_);
@@ -129,11 +136,11 @@ class TreeBuilder {
   }
 
   void collect_work() {
-    for (const trace::LaunchedWork& work : trace::launched_work(trace_, index_)) {
-      if (work.call.start < window_.start || work.call.start >= window_.end) continue;
-      work_.push_back(work);
+    trace::LaunchedWorks(trace_, index_).each([&](const trace::LaunchedWork& work) {
+      if (work.call.start < window_.start || work.call.start >= window_.end) return;
+      work_.push_back({work.thread, work.call.start, work.time.length()});
       tree_.gpu += work.time.length();
-    }
+    });
   }
 
   /// The thread whose ranges make the steps; without such ranges, the one that launched the most.
@@ -148,7 +155,7 @@ class TreeBuilder {
       }
     }
     std::map<std::int64_t, std::size_t> launches;
-    for (const trace::LaunchedWork& work : work_) ++launches[work.thread];
+    for (const Launch& work : work_) ++launches[work.thread];
     const auto most = std::ranges::max_element(launches, {}, [](const auto& one) { return one.second; });
     main_ = most == launches.end() ? threads_.begin()->first : most->first;
   }
@@ -158,14 +165,14 @@ class TreeBuilder {
     const ThreadRanges& main = threads_[main_];
     std::vector<std::int64_t> own;
     std::map<std::pair<std::int64_t, std::int32_t>, Span> spans;
-    for (const trace::LaunchedWork& work : work_) {
-      if (work.thread == main_) own.push_back(work.call.start);
+    for (const Launch& work : work_) {
+      if (work.thread == main_) own.push_back(work.called);
       if (work.thread == main_ || !is_of_main_process(work.thread)) continue;
-      const std::int32_t around = main.around(work.call.start);
+      const std::int32_t around = main.around(work.called);
       if (around < 0) continue;
       Span& span = spans[{work.thread, around}];
-      span.first = span.count == 0 ? work.call.start : std::min(span.first, work.call.start);
-      span.last = std::max(span.last, work.call.start);
+      span.first = span.count == 0 ? work.called : std::min(span.first, work.called);
+      span.last = std::max(span.last, work.called);
       ++span.count;
     }
     std::ranges::sort(own);
@@ -237,23 +244,23 @@ class TreeBuilder {
     return made;
   }
 
-  void add_work(const trace::LaunchedWork& work) {
+  void add_work(const Launch& work) {
     const auto of_thread = threads_.find(work.thread);
-    const std::int32_t own = of_thread == threads_.end() ? -1 : of_thread->second.around(work.call.start);
+    const std::int32_t own = of_thread == threads_.end() ? -1 : of_thread->second.around(work.called);
     std::int32_t at = own < 0 ? -1 : of_thread->second[own].node;
     if (own < 0) {
-      const std::int32_t waiting = waiting_around(work.thread, work.call.start);
+      const std::int32_t waiting = waiting_around(work.thread, work.called);
       if (waiting >= 0) at = threads_[main_][waiting].node;
     }
     if (at < 0) {
-      tree_.outside += work.time.length();
+      tree_.outside += work.gpu;
       ++tree_.launches_outside;
       return;
     }
     RangeNode& node = nodes_[static_cast<std::size_t>(at)];
-    node.gpu_self += work.time.length();
+    node.gpu_self += work.gpu;
     ++node.launches;
-    if (own < 0) node.gpu_others += work.time.length();
+    if (own < 0) node.gpu_others += work.gpu;
   }
 
   [[nodiscard]] RangeNode finished(std::int32_t at) {
@@ -281,7 +288,7 @@ class TreeBuilder {
   trace::Interval window_{};
   std::vector<std::pair<std::string, std::size_t>> texts_;  ///< names, with how often they stand
   std::map<std::int64_t, ThreadRanges> threads_;
-  std::vector<trace::LaunchedWork> work_;
+  std::vector<Launch> work_;
   std::int64_t main_ = 0;
   std::set<std::pair<std::int64_t, std::uint32_t>> waits_;  ///< for a thread, in main ranges of a name
   std::vector<RangeNode> nodes_;
