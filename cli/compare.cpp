@@ -17,6 +17,7 @@
 #include "model/derive/derive.hpp"
 #include "model/pool.hpp"
 #include "model/run_file.hpp"
+#include "report/analysis/evidence.hpp"
 #include "report/analysis/judgement/likeness.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/text/format.hpp"
@@ -39,12 +40,15 @@ struct ComparedSide {
 };
 
 ComparedSide read_side(const std::vector<std::string>& directories) {
-  std::vector<Run> runs;
-  for (const std::string& directory : directories) runs.push_back(read_run(directory));
-  require_one_origin(runs, directories);
   ComparedSide side{.run = {}, .name = format::list(directories), .directories = directories.size()};
+  std::vector<Run> runs;
+  for (const std::string& directory : directories) {
+    TracedRun read = read_traced_run(directory, evidence_parts);
+    side.programs.merge(program_pictures(read.run, read.trace));  // of a case in several, the first one's
+    runs.push_back(std::move(read.run));
+  }
+  require_one_origin(runs, directories);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    side.programs.merge(program_pictures(runs[i], directories[i]));  // of a case in several, the first one's
     side.runs.emplace(run_stamp(runs[i]), directories[i]);
     for (const RunPart& part : runs[i].parts)
       side.runs.emplace(run_stamp(part), fmt::format("A part of {}", directories[i]));
@@ -113,9 +117,11 @@ int compare_runs(const Arguments& arguments) {
 }  // namespace
 
 int compare_with_baseline(const Run& baseline, const std::string& name, const std::string& candidate) {
-  const Run after = read_run(candidate);
-  Comparison comparison = compare(baseline, after, {.name_a = name, .name_b = candidate});
-  add_program_changes(comparison, program_pictures(baseline, name), program_pictures(after, candidate));
+  const TracedRun after = read_traced_run(candidate, evidence_parts);
+  const Evidence before = read_evidence(baseline, std::filesystem::path(name) / trace::file_name);
+  Comparison comparison = compare(baseline, after.run, {.name_a = name, .name_b = candidate});
+  add_program_changes(comparison, program_pictures(baseline, before.profile),
+                      program_pictures(after.run, after.trace));
   print_readable(render_comparison(comparison, "text", {.width = terminal_width()}));
   return static_cast<int>(comparison.failed() ? ExitCode::regression : ExitCode::success);
 }

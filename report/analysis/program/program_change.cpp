@@ -116,21 +116,19 @@ bool ProgramChange::is_noticeable(double difference) const {
   return std::abs(difference) >= noticeable * std::max(before.mean, after.mean);
 }
 
-ProgramPictures program_pictures(const Run& run, const std::filesystem::path& directory) {
+ProgramPictures program_pictures(const Run& run, const std::optional<trace::Trace>& trace) {
   ProgramPictures pictures;
+  if (!trace) return pictures;
   const auto is_program = [&](const Case& c) {
     const VariantInfo* const variant = find_variant(run, c.key.variant);
     return variant != nullptr && (variant->is_program() || variant->is_imported()) &&
            find_pass(c, Pass::trace) != nullptr && case_status(c) == Status::ok;
   };
-  if (std::ranges::none_of(run.cases, is_program)) return pictures;
-  const Evidence evidence = read_evidence(run, directory / trace::file_name);
-  if (!evidence.profile) return pictures;
+  const auto indices = trace::case_indices(*trace);
   for (const Case& c : run.cases) {
-    const auto found = std::ranges::find(evidence.profile->cases, c.id, &trace::CaseInfo::id);
-    if (!is_program(c) || found == evidence.profile->cases.end()) continue;
-    const auto index = static_cast<trace::CaseIndex>(found - evidence.profile->cases.begin());
-    if (auto picture = traced_picture(*evidence.profile, index)) pictures.emplace(c.id, *std::move(picture));
+    const auto found = indices.find(c.id);
+    if (!is_program(c) || found == indices.end()) continue;
+    if (auto picture = traced_picture(*trace, found->second)) pictures.emplace(c.id, *std::move(picture));
   }
   return pictures;
 }

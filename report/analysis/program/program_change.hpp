@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,8 +20,8 @@ struct Comparison;
 /// Of programs and imports, by the ids of their cases. Their pointers into the run are null.
 using ProgramPictures = std::map<std::string, ProgramPicture>;
 
-/// Of all cases of a run that are one program each and that were traced. `directory` is where it lies.
-[[nodiscard]] ProgramPictures program_pictures(const Run& run, const std::filesystem::path& directory);
+/// Of all cases of a run that are one program each and that the trace has. It needs evidence_parts.
+[[nodiscard]] ProgramPictures program_pictures(const Run& run, const std::optional<trace::Trace>& trace);
 
 /// What a part of a step takes, on average.
 struct StepShare {
