@@ -146,7 +146,7 @@ struct Measurement {
   Variance between{};  ///< of a time from one process to the next; derive()'s, and in no file
   Variance common{};   ///< of what all times of its clock share in a round; derive()'s, and in no file
   ClockSource clock = ClockSource::none;  ///< of a time; derive()'s, and in no file
-  SmClock sm_clock{};                     ///< of a device time; derive()'s, and in no file
+  SmClock sm_clock{};                     ///< of a device time, or of a program's step; derive()'s
   std::string
       disturbed{};       ///< of a time: what disturbed the samples that were kept; derive()'s, and in no file
   SeriesNotes series{};  ///< of a time; derive()'s, and in no file

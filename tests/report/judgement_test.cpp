@@ -376,6 +376,13 @@ TEST(Judge, OfTwoRunsAChangeCountsByWhatExceedsThatOfTheirGpus) {
   EXPECT_EQ(of_two_runs(on(1, 1, 0.001, ClockSource::host), on(1.05, 2, 0.001, ClockSource::host)),
             Verdict::slower)
       << "the host's time";
+  const auto step_on = [&](double time, std::size_t gpu) {
+    Value step = on(time, gpu, 0.001, ClockSource::host);
+    step.estimate->sm_clock.step = 0.001;
+    return step;
+  };
+  EXPECT_EQ(of_two_runs(step_on(1, 1), step_on(1.05, 2)), Verdict::inconclusive) << "a step of a program";
+  EXPECT_EQ(of_two_runs(step_on(1, 1), step_on(1.05, 1)), Verdict::slower);
 }
 
 TEST(Judge, OfTwoGpusMoreRoundsAreAskedForWhereTheyWouldTell) {

@@ -29,7 +29,7 @@ struct Estimate {
   double within = 0;      ///< of a time of one round, of the median of its samples: variance_of_median()
   bool borrowed = false;  ///< both of them, by a time of one round from another run: borrow_variations()
   ClockSource clock = ClockSource::none;
-  SmClock sm_clock{};  ///< of a device time
+  SmClock sm_clock{};  ///< of a device time, and of a program's step
   /// Of a time: a number of the GPU that took it, or of all together that did; 0: none did, or it is not
   /// known.
   std::size_t gpu = 0;

@@ -82,9 +82,14 @@ bool are_of_other_gpus(const Estimate& before, const Estimate& after) {
   return before.gpu > 0 && after.gpu > 0 && before.gpu != after.gpu;
 }
 
-/// Those of two runs by the GPU's clock: in times of the host its GPU has a small part.
+/// Whether the GPU has a small part in a time: one of the host, but for the steps of a program.
+bool is_of_host_alone(const Estimate& time) {
+  return time.clock == ClockSource::host && !(time.sm_clock.step > 0);
+}
+
+/// Of two runs, where the GPU matters to both times.
 double between_gpus_of_runs(const Estimate& before, const Estimate& after, Apart apart) {
-  const bool by_host = before.clock == ClockSource::host || after.clock == ClockSource::host;
+  const bool by_host = is_of_host_alone(before) || is_of_host_alone(after);
   return apart == Apart::in_two_runs && !by_host && are_of_other_gpus(before, after) ? between_gpus : 0;
 }
 
