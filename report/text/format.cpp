@@ -401,6 +401,29 @@ std::size_t width(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
 }
 
+std::string nanoseconds(double ns) {
+  constexpr double s_per_ns = 1e-9;
+  return quantity(ns * s_per_ns, Unit::second);
+}
+
+std::string nanoseconds(std::int64_t ns) {
+  return nanoseconds(static_cast<double>(ns));
+}
+
+std::string xml_text(std::string_view text) {
+  constexpr std::array<std::pair<char, std::string_view>, 5> escapes{
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&apos;"}}};
+  std::string out;
+  for (const char c : text) {
+    const auto escape = std::ranges::find(escapes, c, [](const auto& one) { return one.first; });
+    if (escape == escapes.end())
+      out += c;
+    else
+      out += escape->second;
+  }
+  return out;
+}
+
 std::string elide(std::string_view text, std::size_t columns) {
   const std::size_t length = width(text);
   if (length <= columns) return std::string(text);

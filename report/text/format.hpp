@@ -96,6 +96,11 @@ struct Scale {
 [[nodiscard]] std::string text_block(std::string_view text);
 /// Number of characters (code points) of UTF-8 text; what mprof itself prints is one column each.
 [[nodiscard]] std::size_t width(std::string_view text);
+/// "1.23 ms", of nanoseconds, as traces have them.
+[[nodiscard]] std::string nanoseconds(double ns);
+[[nodiscard]] std::string nanoseconds(std::int64_t ns);
+/// Text between tags of XML and in its attributes: & < > " and ' are escaped.
+[[nodiscard]] std::string xml_text(std::string_view text);
 /// At most `columns` characters, the middle replaced by "…": cases differ at both ends of their ids.
 [[nodiscard]] std::string elide(std::string_view text, std::size_t columns);
 /// The same for several texts. Texts that would be alike show the part in which they differ in place of their

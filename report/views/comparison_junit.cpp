@@ -28,27 +28,9 @@ std::string escaped(std::string_view text) {
       i += 2;
       continue;
     }
-    switch (plain[i]) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&apos;";
-        break;
-      default:
-        out += plain[i];
-    }
+    out += plain[i];
   }
-  return out;
+  return format::xml_text(out);
 }
 
 /// One case, as a test.

@@ -72,23 +72,6 @@ constexpr std::array<PaintColour, all_paints> colours{{
 constexpr std::size_t longest_block_name = 64;
 constexpr double drawing_width = 1000, label_width = 132, row_height = 20, head_height = 22, axis_height = 24;
 
-std::string svg_text(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&')
-      safe += "&amp;";
-    else if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '"')
-      safe += "&quot;";
-    else
-      safe += c;
-  }
-  return safe;
-}
-
 std::string block_name(const std::string& name) {
   return format::elide(format::one_line(name), longest_block_name);
 }
@@ -162,8 +145,8 @@ class StepSvg {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"step\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
         "aria-label=\"{}\">{}{}{}</svg>",
-        drawing_width, height_, svg_text(alt), alone ? "<style>svg{color-scheme:light dark}</style>" : "",
-        style_of(styled), body);
+        drawing_width, height_, format::xml_text(alt),
+        alone ? "<style>svg{color-scheme:light dark}</style>" : "", style_of(styled), body);
   }
 
  private:
@@ -187,7 +170,7 @@ class StepSvg {
     heads_ += fmt::format(
         "<rect class=\"f\" x=\"0\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/><text x=\"4\" "
         "y=\"{:.0f}\" font-weight=\"600\">{}</text>",
-        height_ + 2, drawing_width, head_height - 4, height_ + 15, svg_text(text));
+        height_ + 2, drawing_width, head_height - 4, height_ + 15, format::xml_text(text));
     height_ += head_height;
   }
 
@@ -226,8 +209,8 @@ class StepSvg {
       const DrawnLane& lane = drawn_.lanes[i];
       const std::string name = lane_name(lane, drawn_.several_gpus);
       if (!name.empty())
-        text +=
-            fmt::format("<text class=\"m\" x=\"4\" y=\"{:.0f}\">{}</text>", tops_[i] + 14, svg_text(name));
+        text += fmt::format("<text class=\"m\" x=\"4\" y=\"{:.0f}\">{}</text>", tops_[i] + 14,
+                            format::xml_text(name));
       for (const DrawnBlock& block : lane.blocks) text += block_svg(block, tops_[i]);
     }
     return text;
@@ -245,7 +228,7 @@ class StepSvg {
     const auto wide = static_cast<double>(format::width(name)) * letter + 6;
     if (!name.empty() && height > 10 && to - from > wide)
       text += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
-                          words_class(block.paint), (from + to) / 2, top + 14, svg_text(name));
+                          words_class(block.paint), (from + to) / 2, top + 14, format::xml_text(name));
     return text;
   }
 
@@ -291,7 +274,7 @@ class StepSvg {
       text += fmt::format(
           "<rect class=\"p{}\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"11\" height=\"11\"/><text x=\"{:.0f}\" "
           "y=\"{:.0f}\">{}</text>",
-          paint, x, height_ + 4, x + 16, height_ + 13, svg_text(paint_name(paint)));
+          paint, x, height_ + 4, x + 16, height_ + 13, format::xml_text(paint_name(paint)));
       x += column;
     }
     height_ += line + 4;

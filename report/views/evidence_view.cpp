@@ -23,13 +23,6 @@ constexpr std::size_t most_range_names = 60;  // in a table of ranges: a reader 
 constexpr std::size_t most_other_rows = 200;
 constexpr std::string_view others_report = "others_sum";
 
-std::string time_text(double ns) {
-  return format::quantity(ns * seconds_per_ns, Unit::second);
-}
-std::string time_text(std::int64_t ns) {
-  return time_text(static_cast<double>(ns));
-}
-
 /// "More than 90 %"
 std::string more_than_most() {
   return "more than " + format::about(100 * leading_share, Unit::percent);
@@ -131,13 +124,13 @@ std::string most_of(std::string_view report, std::string_view what, const Profil
 
 std::string kernels_text(const KernelsAndCalls& n) {
   return fmt::format("{} ran for {} on the GPU, {} each (median).", counted(n.kernels->count, "kernel"),
-                     time_text(n.kernels->total), time_text(n.kernels->median));
+                     format::nanoseconds(n.kernels->total), format::nanoseconds(n.kernels->median));
 }
 
 std::string launches_text(const KernelsAndCalls& n) {
   return fmt::format("The {} that launched them ({}) took {} on the CPU, {} each (median)",
                      counted(n.launching->count, "call"), format::list(n.launchers),
-                     time_text(n.launching->total), time_text(n.launching->median));
+                     format::nanoseconds(n.launching->total), format::nanoseconds(n.launching->median));
 }
 
 /// What the two medians say of each other.
@@ -158,7 +151,7 @@ bool waits(const std::string& call) {
 std::string calls_text(const KernelsAndCalls& n) {
   const std::string head =
       fmt::format("All {} together took {}, {} of it in {}", counted(n.calls->count, "API call"),
-                  time_text(n.calls->total), format::percent(n.longest_share), n.longest);
+                  format::nanoseconds(n.calls->total), format::percent(n.longest_share), n.longest);
   return waits(n.longest) ? head + ", which lasts as long as the CPU waits in it." : head + ".";
 }
 
@@ -205,9 +198,9 @@ json variant_sentences(const Profile& profile, const ProfileScope& scope) {
 std::string headline(const Profile& profile, const ProfileScope& scope) {
   const KernelsAndCalls n = kernels_and_calls(profile, scope);
   std::vector<std::string> parts;
-  if (n.kernels) parts.push_back("kernels " + time_text(n.kernels->total));
-  if (n.transferring) parts.push_back("copies and memsets " + time_text(*n.transferring));
-  if (n.calls) parts.push_back("API calls " + time_text(n.calls->total));
+  if (n.kernels) parts.push_back("kernels " + format::nanoseconds(n.kernels->total));
+  if (n.transferring) parts.push_back("copies and memsets " + format::nanoseconds(*n.transferring));
+  if (n.calls) parts.push_back("API calls " + format::nanoseconds(n.calls->total));
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 

@@ -30,14 +30,6 @@ constexpr std::size_t most_cases = 4;
 constexpr std::size_t most_kernels = 3;
 constexpr std::size_t most_advice = 2;
 
-std::string traced_length(double ns) {
-  constexpr double a_nanosecond = 1e-9;
-  return format::quantity(ns * a_nanosecond, Unit::second);
-}
-std::string traced_length(std::int64_t ns) {
-  return traced_length(static_cast<double>(ns));
-}
-
 std::string share_of(std::int64_t part, std::int64_t whole) {
   return format::percent(static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -69,7 +61,7 @@ std::string kernels_answer(const trace::Trace& profile, const ProfileScope& scop
       sum_of(table, "Instances") == 1
           ? "1 launch"
           : fmt::format("{} launches", format::count(static_cast<std::uint64_t>(sum_of(table, "Instances")))),
-      traced_length(all), format::list(longest), table.rows > most_kernels ? ", then the others" : "");
+      format::nanoseconds(all), format::list(longest), table.rows > most_kernels ? ", then the others" : "");
 }
 
 /// "[CUDA memcpy Host-to-Device] 4 times, 4.1 MB in 1.0 ms"
@@ -91,7 +83,7 @@ std::string copies_answer(const trace::Trace& profile, const ProfileScope& scope
   for (const auto& [way, one] : moved)
     texts.emplace_back(-one.time,
                        fmt::format("{} {} ({}) in {}", format::count(one.count), way,
-                                   format::quantity(one.bytes, Unit::byte), traced_length(one.time)));
+                                   format::quantity(one.bytes, Unit::byte), format::nanoseconds(one.time)));
   std::ranges::sort(texts);
   std::vector<std::string> parts;
   for (auto& [time, text] : texts) parts.push_back(std::move(text));
@@ -100,7 +92,7 @@ std::string copies_answer(const trace::Trace& profile, const ProfileScope& scope
 
 /// By cause, and for each GPU by itself.
 std::string idle_answer(const TimeBudget& budget) {
-  const std::string window = traced_length(budget.window);
+  const std::string window = format::nanoseconds(budget.window);
   const auto idle = [&](std::int64_t time, const std::array<std::int64_t, budget_parts>& parts) {
     const std::string causes = idle_causes(parts, budget.window);
     return fmt::format("{} of {}{}", share_of(time, budget.window), window,
@@ -158,7 +150,7 @@ std::string other_kinds_text(const std::vector<trace::Tally>& tallies) {
     texts.push_back(fmt::format("{} {} of {}{}", profile::kind_label(kind),
                                 format::plural(static_cast<std::size_t>(sums.count), "row"),
                                 format::plural(sums.names.size(), "name"),
-                                sums.time > 0 ? fmt::format(" ({})", traced_length(sums.time)) : ""));
+                                sums.time > 0 ? fmt::format(" ({})", format::nanoseconds(sums.time)) : ""));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }

@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr double least_pace_span = 1.2;
 
 json pace_chart(const Steps& steps, const std::vector<std::size_t>& slow, const std::string& id) {
-  constexpr double pace_s_of_ns = 1e-9;
+  const double usual = steps.median_pace();
   std::vector<std::size_t> needed;
   for (const std::size_t step : slow) needed.push_back(step - steps.steady);
   const std::vector<std::size_t> places = places_to_draw(steps.steady_steps(), most_chart_points, needed);
@@ -28,7 +28,7 @@ json pace_chart(const Steps& steps, const std::vector<std::size_t>& slow, const 
   for (const std::size_t place : places) {
     const std::size_t step = steps.steady + place;
     const auto pace = static_cast<double>(steps.all[step].pace);
-    const double value = std::max(pace / steps.median_pace(), 1e-6);
+    const double value = std::max(pace / usual, 1e-6);
     points.push_back({{"row", points.size()},
                       {"value", value},
                       {"low", value},
@@ -36,18 +36,17 @@ json pace_chart(const Steps& steps, const std::vector<std::size_t>& slow, const 
                       {"best", std::ranges::find(slow, step) != slow.end()},
                       {"title", fmt::format("Step {}", step + 1)},
                       {"text", fmt::format("{}", step + 1)},
-                      {"hover", format::quantity(pace * pace_s_of_ns, Unit::second)}});
+                      {"hover", format::nanoseconds(pace)}});
     rows.push_back(fmt::format("{}", step + 1));
     ticks.push_back(step);
   }
-  json chart =
-      chart_view("history", id,
-                 {"The pace of the steps",
-                  fmt::format("Each steady step's time over their median, {}.{} Larger, with its number: a "
-                              "slow step.",
-                              format::quantity(steps.median_pace() * pace_s_of_ns, Unit::second),
-                              thinned_text(places.size(), steps.steady_steps(), "steps")),
-                  "Step"});
+  json chart = chart_view(
+      "history", id,
+      {"The pace of the steps",
+       fmt::format("Each steady step's time over their median, {}.{} Larger, with its number: a "
+                   "slow step.",
+                   format::nanoseconds(usual), thinned_text(places.size(), steps.steady_steps(), "steps")),
+       "Step"});
   chart["rows"] = rows;
   chart["series"] = json::array({{{"name", "Step"}, {"points", points}, {"gaps", json::array()}}});
   chart["axis"].update({{"ticks", ticks},

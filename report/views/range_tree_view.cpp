@@ -16,20 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-/// The names of siblings, cut to `columns` where that leaves them distinct.
-std::vector<std::string> sibling_names(const std::vector<RangeNode>& nodes, std::size_t columns) {
-  std::vector<std::string> names;
-  for (const RangeNode& node : nodes) names.push_back(format::elide(range_name(node), columns));
-  const std::vector<std::string> cut = names;
-  std::map<std::string, std::size_t> seen;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (std::ranges::count(cut, cut[i]) == 1) continue;
-    // They differ in what was cut away, as long as no one can read it: a number tells them apart.
-    names[i] += fmt::format(" ({})", ++seen[cut[i]]);
-  }
-  return names;
-}
-
 /// A line of the tree.
 struct Line {
   const RangeNode* node = nullptr;
@@ -40,7 +26,9 @@ struct Line {
 
 void add_lines(const std::vector<RangeNode>& nodes, std::size_t depth, std::vector<Line>& lines) {
   constexpr std::size_t longest_name = 72;
-  const std::vector<std::string> names = sibling_names(nodes, longest_name);
+  std::vector<std::string> names;
+  for (const RangeNode& node : nodes) names.push_back(range_name(node));
+  names = format::elide_apart(names, longest_name);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     lines.push_back({&nodes[i], names[i], depth});
     add_lines(nodes[i].children, depth + 1, lines);

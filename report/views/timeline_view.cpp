@@ -33,10 +33,6 @@ double seconds(std::int64_t ns) {
   return static_cast<double>(ns) * seconds_per_ns;
 }
 
-std::string time_text(std::int64_t ns) {
-  return format::quantity(seconds(ns), Unit::second);
-}
-
 double ratio(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -221,7 +217,7 @@ std::string figures_text(const OverlapFigures& figures) {
         fmt::format(" · 2 or more streams busy {}", format::percent(ratio(figures.several, figures.window)));
   }
   return text + fmt::format(" · GPU busy {} of {}", format::percent(ratio(figures.busy(), figures.window)),
-                            time_text(figures.window));
+                            format::nanoseconds(figures.window));
 }
 
 std::string copies_text(const OverlapFigures& figures) {
@@ -258,18 +254,20 @@ std::string lead_text(const Entry& shown, const Entry* against) {
 std::string own_text(const OverlapFigures& figures) {
   if (figures.unseen_launches > 0) return fmt::format("{}.", work_text(figures));
   std::string text = fmt::format("{}: kernels ran for {} and copies for {}", work_text(figures),
-                                 time_text(figures.kernels), time_text(figures.copies));
-  if (figures.both > 0) text += fmt::format(", both at once for {}", time_text(figures.both));
+                                 format::nanoseconds(figures.kernels), format::nanoseconds(figures.copies));
+  if (figures.both > 0) text += fmt::format(", both at once for {}", format::nanoseconds(figures.both));
   text += ".";
   if (figures.several > 0) {
-    text += fmt::format(" Two or more streams were busy at once for {}.", time_text(figures.several));
+    text +=
+        fmt::format(" Two or more streams were busy at once for {}.", format::nanoseconds(figures.several));
   }
-  return text + fmt::format(" The GPU was busy for {}.", time_text(figures.busy()));
+  return text + fmt::format(" The GPU was busy for {}.", format::nanoseconds(figures.busy()));
 }
 
 std::string less_text(std::int64_t before, std::int64_t after) {
   if (before == after) return "as long as before";
-  return fmt::format("{} {}", time_text(std::abs(before - after)), after < before ? "less" : "more");
+  return fmt::format("{} {}", format::nanoseconds(std::abs(before - after)),
+                     after < before ? "less" : "more");
 }
 
 /// Nothing of a case whose output is wrong: that is no improvement.

@@ -5,14 +5,10 @@
 
 #include "report/text/format.hpp"
 #include "report/wording/program.hpp"
+#include "report/wording/time_budget.hpp"
 
 namespace mprof {
 namespace {
-
-std::string drawn_time(std::int64_t ns) {
-  constexpr double drawn_s_of_ns = 1e-9;
-  return format::quantity(static_cast<double>(ns) * drawn_s_of_ns, Unit::second);
-}
 
 std::string_view other_paint_name(OtherPaint paint) {
   switch (paint) {
@@ -42,32 +38,13 @@ std::string_view other_paint_name(OtherPaint paint) {
   return "";
 }
 
-std::string_view idle_name(BudgetPart cause) {
-  switch (cause) {
-    case BudgetPart::idle_tracing:
-      return "idle: tracing";
-    case BudgetPart::idle_waiting:
-      return "idle: the host waits";
-    case BudgetPart::idle_allocation:
-      return "idle: allocation";
-    case BudgetPart::idle_calls:
-      return "idle: CUDA calls";
-    case BudgetPart::idle_system:
-      return "idle: OS calls";
-    case BudgetPart::idle_host:
-      return "idle: host code";
-    default:
-      return "busy";
-  }
-}
-
 }  // namespace
 
 std::string_view paint_name(Paint paint) {
   if (paint < kernel_paints) return kind_name(static_cast<KernelKind>(paint));
   if (paint < kernel_paints + other_paints)
     return other_paint_name(static_cast<OtherPaint>(paint - kernel_paints));
-  return idle_name(static_cast<BudgetPart>(paint - kernel_paints - other_paints));
+  return part_name(static_cast<BudgetPart>(paint - kernel_paints - other_paints));
 }
 
 std::string thread_name(const DrawnLane& lane) {
@@ -93,7 +70,7 @@ std::string lane_name(const DrawnLane& lane, bool several_gpus) {
 
 std::string drawn_step_title(const DrawnStep& drawn, const Steps& steps) {
   return fmt::format("Step {} of {}, which took {}", drawn.step + 1, steps.all.size(),
-                     drawn_time(drawn.own.length()));
+                     format::nanoseconds(drawn.own.length()));
 }
 
 std::vector<std::string> drawn_step_remarks(const DrawnStep& drawn) {
@@ -102,12 +79,12 @@ std::vector<std::string> drawn_step_remarks(const DrawnStep& drawn) {
     remarks.push_back(fmt::format(
         "The host is ahead of the GPU: {} of the {} pieces of work that run here were launched before the "
         "picture begins, up to {} before.",
-        format::count(drawn.launched_before), format::count(drawn.work), drawn_time(drawn.lead)));
+        format::count(drawn.launched_before), format::count(drawn.work), format::nanoseconds(drawn.lead)));
   if (drawn.merged > 0)
     remarks.push_back(
         fmt::format("Neighbours that are shorter than {} stand in one block of at most this length, in "
                     "the colour of what takes the most of it.",
-                    drawn_time(drawn.merged)));
+                    format::nanoseconds(drawn.merged)));
   if (drawn.more_threads > 0)
     remarks.push_back(fmt::format("Not drawn: {} with fewer calls and ranges.",
                                   format::plural(drawn.more_threads, "thread")));

@@ -14,13 +14,6 @@ namespace {
 
 constexpr double seconds_in_ns = 1e-9;
 
-std::string time_text(double ns) {
-  return format::quantity(ns * seconds_in_ns, Unit::second);
-}
-std::string time_text(std::int64_t ns) {
-  return time_text(static_cast<double>(ns));
-}
-
 std::string steps_text(std::size_t count) {
   return format::plural(count, "step");
 }
@@ -44,10 +37,10 @@ std::string what_a_step_is(const Steps& steps) {
 
 LedText step_line(const Steps& steps) {
   const double pace = steps.median_pace();
-  std::string text = time_text(pace);
+  std::string text = format::nanoseconds(pace);
   if (const auto interval = steps.pace_interval())
     text += fmt::format(" (median of {}, 95\u00a0%: {} to {})", steps_text(steps.steady_steps()),
-                        time_text(interval->low), time_text(interval->high));
+                        format::nanoseconds(interval->low), format::nanoseconds(interval->high));
   else
     text += fmt::format(" (median of {})", steps_text(steps.steady_steps()));
   text += fmt::format(", {} steps a second, while traced. {}",
@@ -97,7 +90,7 @@ std::string host_is_ahead(const ProgramPicture& picture) {
   const auto host = static_cast<double>(picture.steps->fastest_host());
   if (host > well_ahead * picture.steps->median_pace()) return {};
   return fmt::format(" The host does its part of a step in {} at best, so it is not what holds the GPU up.",
-                     time_text(host));
+                     format::nanoseconds(host));
 }
 
 /// " It waits 2.0 times a step in cudaStreamSynchronize."
@@ -180,7 +173,7 @@ LedText pace_line(const Steps& steps) {
   std::vector<std::string> named;
   for (const std::size_t step : slow) {
     if (named.size() < most)
-      named.push_back(fmt::format("step {} {}", step + 1, time_text(steps.all[step].pace)));
+      named.push_back(fmt::format("step {} {}", step + 1, format::nanoseconds(steps.all[step].pace)));
   }
   return {"Its pace", fmt::format("{} of {} took more than 1.25 times the median. The slowest: {}.",
                                   slow.size(), steps_text(steps.steady_steps()), format::list(named))};
@@ -200,16 +193,17 @@ LedText beginning_line(const ProgramPicture& picture) {
   const Value& untraced = picture.result->total_time;
   std::string text =
       untraced ? fmt::format("{} untraced. ", format::quantity(untraced->median, Unit::second)) : "";
-  text += fmt::format("{} traced: {} until its first CUDA call", time_text(whole.length()),
-                      time_text(picture.first_call - whole.start));
+  text += fmt::format("{} traced: {} until its first CUDA call", format::nanoseconds(whole.length()),
+                      format::nanoseconds(picture.first_call - whole.start));
   if (!picture.steps) return {"The whole program", text + "."};
   const Steps& steps = *picture.steps;
-  text += fmt::format(", {} until the first step.", time_text(steps.all.front().host.start - whole.start));
+  text += fmt::format(", {} until the first step.",
+                      format::nanoseconds(steps.all.front().host.start - whole.start));
   if (steps.steady > 0)
     text += fmt::format(" Warming up: {}, {}.", steps_text(steps.steady),
-                        time_text(picture.told.start - steps.all.front().host.start));
-  text += fmt::format(" The steady steps: {}. After them: {}.", time_text(picture.told.length()),
-                      time_text(std::max<std::int64_t>(0, whole.end - picture.told.end)));
+                        format::nanoseconds(picture.told.start - steps.all.front().host.start));
+  text += fmt::format(" The steady steps: {}. After them: {}.", format::nanoseconds(picture.told.length()),
+                      format::nanoseconds(std::max<std::int64_t>(0, whole.end - picture.told.end)));
   return {"The whole program", text};
 }
 

@@ -25,9 +25,7 @@ void add_helped(const std::vector<RangeNode>& nodes, std::vector<Helped>& helped
 
 /// "38.5 ms" of a step.
 std::string step_time(const RangeTree& tree, std::int64_t ns) {
-  constexpr double second_of_ns = 1e-9;
-  return format::quantity(static_cast<double>(ns) * second_of_ns / static_cast<double>(tree.steps),
-                          Unit::second);
+  return format::nanoseconds(static_cast<double>(ns) / static_cast<double>(tree.steps));
 }
 
 }  // namespace

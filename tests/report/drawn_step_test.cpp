@@ -75,7 +75,7 @@ TEST(DrawnStep, HasLanesOfThreadsAndStreamsAndIdleTime) {
             "cudaDeviceSynchronize 41-156");
   EXPECT_EQ(blocks_of(step, *lanes_of(step, LaneOf::stream)[0]), "gemm 36-136, relu 136-156");
   EXPECT_EQ(blocks_of(step, *lanes_of(step, LaneOf::idle)[0]),
-            "idle: the host waits 0-1, idle: host code 1-31, idle: CUDA calls 31-36");
+            "idle: waits 0-1, idle: host code 1-31, idle: CUDA calls 31-36");
   EXPECT_EQ(step.merged, 0);
   EXPECT_TRUE(drawn_step_remarks(step).empty());
 }

@@ -90,6 +90,15 @@ TEST(Format, ElideKeepsBothEndsAndWholeCharacters) {
   EXPECT_EQ(format::width(format::elide(std::string(2000, 'x'), 48)), 48U);
 }
 
+TEST(Format, NanosecondsAreTimes) {
+  EXPECT_EQ(format::nanoseconds(std::int64_t{1'234'000}), "1.234\u00a0ms");
+  EXPECT_EQ(format::nanoseconds(0.5), format::quantity(0.5e-9, Unit::second));
+}
+
+TEST(Format, XmlTextIsEscapedOnce) {
+  EXPECT_EQ(format::xml_text("a<b> & \"c\" 'd' ä"), "a&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos; ä");
+}
+
 TEST(Format, ElideApartKeepsWhatTellsTextsApart) {
   const std::vector<std::string> kernels{
       "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32_kernel__5x_cublas",
