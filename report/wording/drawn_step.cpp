@@ -75,11 +75,16 @@ std::string drawn_step_title(const DrawnStep& drawn, const Steps& steps) {
 
 std::vector<std::string> drawn_step_remarks(const DrawnStep& drawn) {
   std::vector<std::string> remarks;
-  if (drawn.launched_before > 0)
-    remarks.push_back(fmt::format(
-        "The host is ahead of the GPU: {} of the {} pieces of work that run here were launched before the "
-        "picture begins, up to {} before.",
-        format::count(drawn.launched_before), format::count(drawn.work), format::nanoseconds(drawn.lead)));
+  if (drawn.launched_before > 0) {
+    const std::string work =
+        drawn.launched_before == drawn.work
+            ? "all work that runs here was"
+            : fmt::format("{} of the {} pieces of work that run here were",
+                          format::count(drawn.launched_before), format::count(drawn.work));
+    remarks.push_back(
+        fmt::format("The host is ahead of the GPU: {} launched before the picture begins, up to {} before.",
+                    work, format::nanoseconds(drawn.lead)));
+  }
   if (drawn.merged > 0)
     remarks.push_back(
         fmt::format("Neighbours that are shorter than {} stand in one block of at most this length, in "
