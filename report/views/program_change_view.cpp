@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -97,13 +98,16 @@ Table functions_table(const ProgramChange& change, const std::string& id, const 
   Table table(id + "-kernels", shown.caption("Kernels"));
   table.text("Kernel").text("Kind");
   add_share_columns(table);
+  std::vector<const FunctionChange*> functions;
+  std::vector<std::string> names;
   for (const FunctionChange& function : change.functions) {
-    if (shown(function))
-      add_share_row(table,
-                    {Cell::words(format::elide(format::one_line(function.name), longest_compared_kernel)),
-                     Cell::words(kind_name(function.kind))},
-                    function);
+    if (!shown(function)) continue;
+    functions.push_back(&function);
+    names.push_back(format::one_line(function.name));
   }
+  names = format::elide_apart(names, longest_compared_kernel);
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    add_share_row(table, {Cell::words(names[i]), Cell::words(kind_name(functions[i]->kind))}, *functions[i]);
   return table;
 }
 
