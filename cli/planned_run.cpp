@@ -406,6 +406,12 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, So
             "-- PROGRAM ARGUMENT...",
             directory.path().string(), directory.path().string()));
   }
+  if (run.in_turns)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("--resume: {} was measured in turns with another build, which cannot go on: record "
+                    "a new run with --baseline-build.",
+                    directory.path().string()));
   refuse_other_build(run, directory);
   sources.reload(run);
   std::vector<Contradiction> found = plan_contradictions(arguments, run);

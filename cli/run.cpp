@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/baseline_build.hpp"
 #include "cli/compare.hpp"
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
@@ -69,8 +70,22 @@ std::vector<DeviceUnit> units_of(const Arguments& arguments) {
   return chosen_units(arguments.text("devices"), present_units(Devices::instance()));
 }
 
+/// What a run is compared with when it is done.
+struct Baseline {
+  std::optional<Run> recorded{};         ///< --baseline
+  std::optional<BaselineBuild> build{};  ///< --baseline-build
+
+  /// The exit code of the comparison; nothing without a baseline.
+  [[nodiscard]] std::optional<int> compare(const Arguments& arguments, const std::string& candidate) {
+    if (recorded) return compare_with_baseline(*recorded, arguments.text("baseline"), candidate);
+    if (!build) return std::nullopt;
+    derive(build->run, build->directory->path());
+    return compare_with_baseline(build->run, build->directory->path().string(), candidate);
+  }
+};
+
 int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
-            const std::vector<DeviceUnit>& units, const std::optional<Run>& baseline) {
+            const std::vector<DeviceUnit>& units, Baseline baseline) {
   const double start = steady_clock().now();
   if (const std::string text = outlook(arguments, run); !arguments.flag("quiet") && !text.empty())
     fmt::print(stderr, "{}\n", text);
@@ -78,7 +93,9 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
   const auto progress = make_progress(style_of(arguments.flag("quiet")), steady_clock());
   CoordinatorContext context{own_worker(), directory,       steady_clock(),
                              *progress,    interrupts.fd(), !run.plan.fixed_rounds};
-  if (units.size() > 1) {
+  if (baseline.build) {
+    measure_in_turns(*baseline.build, run, context);
+  } else if (units.size() > 1) {
     const std::optional<Run> earlier = earlier_run(arguments);
     coordinate_devices(run, units, arguments.flag("share-host"), earlier ? &*earlier : nullptr, context);
   } else {
@@ -101,8 +118,8 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
   } else {
     fmt::print("Result: {}. Next: mprof report {}\n", path, path);
   }
-  if (!baseline || code == ExitCode::interrupted) return static_cast<int>(code);
-  const int compared = compare_with_baseline(*baseline, arguments.text("baseline"), path);
+  if (code == ExitCode::interrupted) return static_cast<int>(code);
+  const int compared = baseline.compare(arguments, path).value_or(0);
   return compared == 0 ? static_cast<int>(code) : compared;
 }
 
@@ -112,14 +129,15 @@ int run(const Arguments& arguments) {
   if (arguments.given("suite")) return run_suite(arguments);
   refuse_program_options(arguments);
   const ResultDirectory::Mode mode = mode_of(arguments);
-  const std::optional<Run> baseline = baseline_of(arguments);
+  Baseline baseline{.recorded = baseline_of(arguments)};
+  const std::optional<std::string> other_build = baseline_program(arguments);
   Sources sources(arguments, arguments.flag("quiet"));
   if (mode == ResultDirectory::Mode::resume) {
     ResultDirectory directory(arguments.text("out"), mode);
     Run record = resumed_run(arguments, directory, sources);
     const std::vector<DeviceUnit> units = units_to_go_on_with(record, directory.path(), units_of(arguments));
     directory.save_sources(record);  // of the same revision; the first attempt may not have come so far
-    return execute(record, directory, arguments, units, baseline);
+    return execute(record, directory, arguments, units, std::move(baseline));
   }
   // Everything that can be wrong with the request is found before a directory is made.
   const std::vector<DeviceUnit> units = units_of(arguments);
@@ -134,9 +152,11 @@ int run(const Arguments& arguments) {
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
   ResultDirectory directory(out, mode, {.resume = true, .overwrite = true});
+  if (other_build) record.in_turns = true;
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record);
-  return execute(record, directory, arguments, units, baseline);
+  if (other_build) baseline.build = begin_baseline(*other_build, record, out);
+  return execute(record, directory, arguments, units, std::move(baseline));
 }
 
 }  // namespace
@@ -154,6 +174,10 @@ Verb run_verb() {
                 {"baseline", "DIR", "",
                  "After the run, compare the run in DIR with it, as `mprof compare` does by default. The "
                  "comparison decides the exit code."},
+                {"baseline-build", "PROGRAM", "",
+                 "Measure the same cases with this other build of mprof too, in turns: after each sample the "
+                 "other build has its turn. Then compare the two. What slows the machine down affects both "
+                 "sides, so that smaller changes are found. Its record is in the folder baseline of --out."},
                 {"quiet", "", "", "Print only what goes wrong, and where the result is."},
                 {"tuned", "FILE", "",
                  "Take the values of parameters from this file of `mprof tune`, for the variants and "

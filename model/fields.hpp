@@ -330,6 +330,7 @@ void fields(Archive& a, S& s) {
   a.field("families", s.families);
   a.field("variants", s.variants);
   a.optional_field("parts", s.parts);
+  a.optional_field("in_turns", s.in_turns);
   a.optional_field("spent", s.spent);
 }
 

@@ -393,7 +393,10 @@ struct Run {
   std::vector<Case> cases{};            ///< in plan order, whatever order they ran in
   std::optional<Shard> shard{};         ///< the cases are this share of the plan's; not set: they are all
   std::vector<RunPart> parts{};         ///< of a merged run, by shard
-  std::vector<PassTime> spent{};        ///< by the order in which passes began; of a merged run, in its parts
+  /// Another run of the same stamp has the same cases, measured in turns: next to each sample of a round lies
+  /// one of the other run.
+  bool in_turns = false;
+  std::vector<PassTime> spent{};  ///< by the order in which passes began; of a merged run, in its parts
   bool operator==(const Run&) const = default;
 };
 

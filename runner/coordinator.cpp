@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -23,6 +25,7 @@
 #include "runner/further_rounds.hpp"
 #include "runner/host_retries.hpp"
 #include "runner/shards.hpp"
+#include "runner/shared_progress.hpp"
 #include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
@@ -77,6 +80,21 @@ bool shares_process(const Run& run, Pass pass, const std::string& id) {
   });
 }
 
+/// What progress is told of tasks before they begin.
+struct Extent {
+  std::size_t steps = 0;
+  double work = 0;
+};
+
+Extent extent_of(const std::vector<Task>& tasks, const Run& run) {
+  Extent extent;
+  for (const Task& task : tasks) {
+    extent.steps += task.cases.size();
+    for (const std::size_t index : task.cases) extent.work += work_of(run.cases[index]);
+  }
+  return extent;
+}
+
 enum class Outcome { done, interrupted, out_of_time };
 
 /// The host, held for as long as it lives: alone, or with others that do not need it alone either.
@@ -106,7 +124,10 @@ class Coordinator {
  public:
   Coordinator(Run& run, const CoordinatorContext& context) : run_(run), context_(context) {}
 
-  ~Coordinator() { say_timed(); }
+  ~Coordinator() {
+    say_timed();
+    if (context_.alternation != nullptr) context_.alternation->leave(context_.side);
+  }
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
@@ -123,7 +144,7 @@ class Coordinator {
       std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) { return needs_host(task); });
     const Outcome outcome = measure(tasks);
     if (outcome == Outcome::interrupted) return finish(RunState::interrupted);
-    if (context_.adds_rounds && outcome == Outcome::done) {
+    if (context_.adds_rounds && context_.alternation == nullptr && outcome == Outcome::done) {
       const std::vector<Task> further = further_tasks(run_, rounds_wanted(run_));
       announce_more(further);
       if (measure(further) == Outcome::interrupted) return finish(RunState::interrupted);
@@ -143,12 +164,7 @@ class Coordinator {
   }
 
   void announce(const std::vector<Task>& tasks) {
-    std::size_t steps = 0;
-    double work = 0;
-    for (const Task& task : tasks) {
-      steps += task.cases.size();
-      for (const std::size_t index : task.cases) work += work_of(run_.cases[index]);
-    }
+    const auto [steps, work] = extent_of(tasks, run_);
     context_.progress.begin(steps, work);
   }
 
@@ -161,7 +177,8 @@ class Coordinator {
   Outcome survey() {
     context_.progress.surveying();
     const double asked = context_.clock.now();
-    const HostTurn turn(context_.host, true);
+    const HostTurn host_turn(context_.host, true);
+    const std::optional<Alternation::Turn> turn = own_turn();
     if (!run_.plan.passes.empty()) note_waiting(run_.plan.passes.front(), asked);
     Run surveyed{.variants = run_.variants};
     if (context_.host != nullptr) {
@@ -179,6 +196,7 @@ class Coordinator {
 
   Outcome measure(const std::vector<Task>& tasks) {
     for (const Task& task : tasks) {
+      begin_task(task);
       if (context_.host != nullptr && !needs_host(task)) {
         say_timed();
         const double asked = context_.clock.now();
@@ -231,7 +249,8 @@ class Coordinator {
             .plan = run_.plan,
             .seed = run_.plan.seed + assignment.round,
             .token = assignment.token,
-            .takes_busy_host = !context_.host_disturbance.empty() || !host_retries_.are_worth_it()};
+            .takes_busy_host = !context_.host_disturbance.empty() || !host_retries_.are_worth_it(),
+            .takes_turns = context_.alternation != nullptr};
     for (const std::size_t index : assignment.cases) {
       job.cases.push_back(run_.cases[index].key);
       job.choices.push_back(choices_of(run_.cases[index]));
@@ -279,11 +298,53 @@ class Coordinator {
     return known != run_.spent.end() ? *known : run_.spent.emplace_back(PassTime{.pass = pass});
   }
 
+  /// Nothing where nobody takes turns with it.
+  [[nodiscard]] std::optional<Alternation::Turn> own_turn() const {
+    if (context_.alternation == nullptr) return std::nullopt;
+    return std::optional<Alternation::Turn>(std::in_place, *context_.alternation, context_.side);
+  }
+
+  void begin_task(const Task& task) {
+    ++task_;
+    places_.clear();
+    for (const std::size_t index : task.cases) places_.emplace(index, places_.size());
+  }
+
+  /// Of the case that the worker is at. The same for both sides, whose schedules are the same.
+  [[nodiscard]] Alternation::Step step_of(const Assignment& assignment) const {
+    constexpr unsigned bits_of_place = 32;
+    return (task_ << bits_of_place) + places_.at(assignment.cases[assignment.done]);
+  }
+
+  /// Answers a worker that waits because it takes turns. Returns how long the other side had its turn, s. A
+  /// worker that has none is stopped with all of its threads and children, so that nothing of it works.
+  double change_turns(Process& worker, Alternation::Turn& turn, const Message& message,
+                      const Assignment& assignment) {
+    const double since = context_.clock.now();
+    worker.pause();
+    if (message.kind == MessageKind::begin) {
+      turn.give();
+      context_.alternation->meet(context_.side, step_of(assignment));
+      turn.take();
+    } else {
+      context_.alternation->note(context_.side, message.ending);
+      turn.change();
+    }
+    worker.resume();
+    const bool goes_on =
+        message.kind == MessageKind::begin || context_.alternation->wants_another(context_.side);
+    worker.tell(fmt::format("{}\n", goes_on ? go_on : no_more_samples));
+    return context_.clock.now() - since;
+  }
+
   Outcome run_worker(Assignment& assignment) {
+    if (context_.alternation != nullptr) context_.alternation->arrive(context_.side, step_of(assignment));
+    std::optional<Alternation::Turn> turn = own_turn();
     const bool is_traced = assignment.pass == Pass::trace;
     const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
     const StraysEnd with_worker;
-    Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()));
+    Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()),
+                   turn ? Input::more_follows : Input::once);
     double deadline = context_.clock.now() + worker_start_limit;
     while (assignment.done < assignment.cases.size()) {
       const auto event =
@@ -314,6 +375,12 @@ class Coordinator {
       }
       if (message.kind != MessageKind::sample) deadline = context_.clock.now() + limit_after(message);
       take(message, assignment);
+      if (turn && (message.kind == MessageKind::begin || message.kind == MessageKind::sample)) {
+        const double waited = change_turns(worker, *turn, message, assignment);
+        spent_on(assignment.pass).waiting += waited;
+        deadline += waited;
+        begun_ += waited;
+      }
     }
     return Outcome::done;
   }
@@ -455,6 +522,7 @@ class Coordinator {
 
   /// Stores the result of the case that the worker is at, durably; or lets the case run once more, alone.
   void record(Assignment& assignment, PassResult result) {
+    if (context_.alternation != nullptr) context_.alternation->part(context_.side);
     if (may_be_anothers_doing(assignment, result.status)) {
       to_run_alone_.push_back(assignment.cases[assignment.done]);
       ++assignment.done;
@@ -518,10 +586,12 @@ class Coordinator {
   std::vector<double> costs_{};  ///< expected of each case
   double left_ = 0;              ///< of them, for the tasks that are not through
   bool said_timed_ = false;
-  std::vector<std::size_t> to_run_alone_{};  ///< cases of the task that is measured
-  double started_ = 0;                       ///< the worker that runs, by the clock
-  double begun_ = 0;                         ///< the case that it is at
-  std::string beside_{};                     ///< what that case is measured beside
+  Alternation::Step task_ = 0;                                   ///< counted from 1
+  std::unordered_map<std::size_t, Alternation::Step> places_{};  ///< of the cases in the task
+  std::vector<std::size_t> to_run_alone_{};                      ///< cases of the task that is measured
+  double started_ = 0;                                           ///< the worker that runs, by the clock
+  double begun_ = 0;                                             ///< the case that it is at
+  std::string beside_{};                                         ///< what that case is measured beside
 };
 
 /// Whether this round of a pass is still to be made.
@@ -614,6 +684,27 @@ double work_of(const Case& c) {
 
 void coordinate(Run& run, const CoordinatorContext& context) {
   Coordinator(run, context).run();
+}
+
+void coordinate_in_turns(Run& baseline, const CoordinatorContext& of_baseline, Run& candidate,
+                         const CoordinatorContext& of_candidate) {
+  ask_for_huge_pages();
+  Alternation alternation;
+  const Extent of_one = extent_of(schedule(candidate), candidate);
+  of_candidate.progress.begin(2 * of_one.steps, 2 * of_one.work);
+  SharedProgress progress(of_candidate.progress);
+  const auto measure = [&](Run& run, const CoordinatorContext& context, Alternation::Side side) {
+    CoordinatorContext own{context.worker_command, context.directory, context.clock, progress,
+                           context.interrupt_fd};
+    own.alternation = &alternation;
+    own.side = side;
+    coordinate(run, own);
+  };
+  auto other = std::async(std::launch::async, measure, std::ref(baseline), std::cref(of_baseline),
+                          Alternation::Side::baseline);
+  measure(candidate, of_candidate, Alternation::Side::candidate);
+  other.get();
+  of_candidate.progress.end();
 }
 
 }  // namespace mprof

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/run.hpp"
+#include "runner/alternation.hpp"
 #include "runner/protocol.hpp"
 #include "runner/result_directory.hpp"
 #include "runner/seats.hpp"
@@ -75,6 +76,9 @@ struct CoordinatorContext {
   /// What disturbs host times that are taken while other measurements run. Only the survey has a shared host
   /// for itself then.
   std::string host_disturbance{};
+  /// nullptr: nobody measures the same cases in turns with it. Cases get no further rounds then.
+  Alternation* alternation = nullptr;
+  Alternation::Side side = Alternation::Side::candidate;
 };
 
 /// Whether large arrays of the host come to lie in huge pages is a matter of luck otherwise, and one of the
@@ -87,6 +91,11 @@ void ask_for_huge_pages();
 /// What a worker does wrong costs the case it was at. Where other variants ran in that worker before it, the
 /// case runs once more, alone. Leaves run.state complete or interrupted.
 void coordinate(Run& run, const CoordinatorContext& context);
+
+/// The same of two runs of the same cases, which take turns (Alternation). The contexts' progress is told of
+/// both.
+void coordinate_in_turns(Run& baseline, const CoordinatorContext& of_baseline, Run& candidate,
+                         const CoordinatorContext& of_candidate);
 
 /// Cases in one pass, or in one round of the timing pass, that run in the same process: all cases of one
 /// variant. In a source pass all of mprof's own variants of a device other than the CPU share one.

@@ -229,6 +229,7 @@ struct Samples {
   std::vector<Measurement> measurements;
   std::string wrong;  ///< "timed execution 3, op1: ...", which then ended them; empty: no output was wrong
   std::string suspicious;  ///< why the times cannot be those of the work; empty: nothing speaks against it
+  double waited = 0;       ///< s, while another worker had its turn
 };
 
 /// What all collectors have to say of one kind, such as disturbances; empty when they have nothing to say.
@@ -300,8 +301,19 @@ Verified verify(const MeasureContext& context, Execution& execution, const Trial
   return {std::move(verified.qualities), is_enough ? std::optional(std::move(seen)) : std::nullopt};
 }
 
-/// Samples until the stopping rule says so, and those that it takes to be sure of a suspicion; or until an
-/// output is wrong. All of them count: others, behind them, might do the work that these do not.
+/// Whether another sample follows `taken`.
+bool takes_another(const MeasureContext& context, Samples& taken, std::optional<Ending> ending) {
+  if (!context.on_sample) return !ending;
+  const double told = context.clock.now();
+  const bool is_wanted = context.on_sample(static_cast<std::uint32_t>(taken.qualities.size()), ending);
+  if (!context.takes_turns) return !ending;
+  taken.waited += context.clock.now() - told;
+  return is_wanted;
+}
+
+/// Samples until the stopping rule says so, or the other side where turns are taken, and those that it takes
+/// to be sure of a suspicion; or until an output is wrong. All of them count: others, behind them, might do
+/// the work that these do not.
 Samples take_samples(const MeasureContext& context, Execution& execution, Trials& trials,
                      const StoppingRule& rule) {
   const Collectors collectors = make_collectors(context, Pass::timing, context.device.forwards_per_sample());
@@ -314,14 +326,14 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
     taken.wrong = findings(result.verification);
     if (!taken.wrong.empty())
       taken.wrong = fmt::format("timed execution {}, {}", samples.size(), taken.wrong);
-    if (context.on_sample) context.on_sample(static_cast<std::uint32_t>(samples.size()));
   };
   std::optional<Ending> ending;
   const double start = context.clock.now();
   do {
     take_one();
-    ending = rule.ending(deciding(context, collectors), samples.size(), context.clock.now() - start);
-  } while (!ending && taken.wrong.empty());
+    ending = rule.ending(deciding(context, collectors), samples.size(),
+                         context.clock.now() - start - taken.waited);
+  } while (taken.wrong.empty() && takes_another(context, taken, ending));
 
   const std::size_t fewest = fewest_to_be_sure(collectors);
   const double until = context.clock.now() + doubtful_seconds;
@@ -335,7 +347,7 @@ Samples take_samples(const MeasureContext& context, Execution& execution, Trials
 /// A quick run takes what a busy host gives: it is there to be over soon, and a host that is busy now is so
 /// in a second as well.
 bool is_worth_another_try(const MeasureContext& context, const Samples& taken) {
-  if (!taken.wrong.empty()) return false;
+  if (!taken.wrong.empty() || context.takes_turns) return false;
   const Sampling& sampling = taken.sampling;
   const bool retries_for_host = !context.takes_busy_host && !context.plan.quick;
   return !sampling.disturbance.empty() || (!sampling.host_disturbance.empty() && retries_for_host);
@@ -549,11 +561,12 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   const double verified_seconds = context.clock.now() - start;
 
   std::vector<std::vector<QualityValue>> qualities;
+  double waited = 0;
   if (result.status == Status::ok) {
     Samples taken;
     if (verified.sample) {
       taken = std::move(*verified.sample);
-      if (context.on_sample) context.on_sample(1);
+      if (context.on_sample) context.on_sample(1, taken.sampling.ended_by);
     } else {
       const std::uint32_t warmups =
           1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
@@ -566,6 +579,7 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
     result.scrutiny = {.executions = taken.sampling.samples, .orders = trials.orders()};
     std::ranges::move(taken.measurements, std::back_inserter(result.measurements));
     qualities = std::move(taken.qualities);
+    waited = taken.waited;
     judge_outputs(taken, result);
     if (result.status == Status::ok) judge_qualities(context, verified.qualities, qualities, result);
     if (result.status == Status::ok && context.plan.hot)
@@ -575,7 +589,7 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   }
   judge_inputs(execution, result);
   add_qualities(context, verified.qualities, qualities, result);
-  result.seconds = context.clock.now() - start;
+  result.seconds = context.clock.now() - start - waited;
   return result;
 }
 

@@ -19,11 +19,14 @@ struct MeasureContext {
   const Clock& clock;
   const CollectorKinds& collectors;
   const Plan& plan;
-  std::filesystem::path trace_file{};                      ///< as CaseContext::trace_file
-  std::uint64_t seed = 0;                                  ///< of what is drawn at random
-  std::span<const Verification> verified{};                ///< as Trial::verified
-  bool takes_busy_host = false;                            ///< as Job::takes_busy_host
-  std::function<void(std::uint32_t samples)> on_sample{};  ///< told after each sample; may be empty
+  std::filesystem::path trace_file{};        ///< as CaseContext::trace_file
+  std::uint64_t seed = 0;                    ///< of what is drawn at random
+  std::span<const Verification> verified{};  ///< as Trial::verified
+  bool takes_busy_host = false;              ///< as Job::takes_busy_host
+  bool takes_turns = false;                  ///< as Job::takes_turns
+  /// Told after each sample, and by which rule there are enough. Says whether to take another one, which only
+  /// counts where turns are taken. May be empty.
+  std::function<bool(std::uint32_t samples, std::optional<Ending> ending)> on_sample{};
 };
 
 /// The timing pass of one case: a verified execution, warm-up, then samples until the stopping rule ends

@@ -49,6 +49,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("token", s.token);
   a.optional_field("through_tool", s.through_tool);
   a.optional_field("takes_busy_host", s.takes_busy_host);
+  a.optional_field("takes_turns", s.takes_turns);
 }
 
 template <class Archive, Fields<Message> S>
@@ -57,6 +58,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("token", s.token);
   a.optional_field("case", s.case_id);
   a.field("samples", s.samples);
+  a.optional_field("ending", s.ending);
   a.optional_field("result", s.result);
   a.optional_field("environment", s.environment);
   a.optional_field("ceilings", s.ceilings);

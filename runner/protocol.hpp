@@ -10,7 +10,8 @@
 #include "model/run.hpp"
 
 /// What coordinator and worker say to each other: one Job on the worker's standard input, then Messages, one
-/// JSON object a line, on its standard output.
+/// JSON object a line, on its standard output. A worker that takes turns waits for a line after each `begin`
+/// and each `sample`.
 namespace mprof {
 
 /// s, from the start of a worker to its first message: for what no case is to blame for, such as libraries
@@ -42,7 +43,13 @@ struct Job {
   /// Samples that the host alone disturbed are not taken again (HostRetries), and where a device's own clock
   /// times the ops the host's times do not ask for more of them.
   bool takes_busy_host = false;
+  /// Another worker measures the same cases, and only one of the two works at a time. Samples that something
+  /// disturbed are not taken again, since it disturbed both.
+  bool takes_turns = false;
 };
+
+/// What a worker that takes turns is told: to go on, and after a sample to take another one or none.
+inline constexpr std::string_view go_on = "go on", no_more_samples = "no more";
 
 /// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`
 /// and `end`: around each case. `sample`: a case goes on.
@@ -53,6 +60,7 @@ struct Message {
   std::string token{};  ///< of the job that it answers; the channel writes it
   std::string case_id{};
   std::uint32_t samples = 0;
+  std::optional<Ending> ending{};  ///< of a sample: the rule by which there are enough
   std::optional<PassResult> result{};
   Environment environment{};
   std::vector<Ceiling> ceilings{};

@@ -2,9 +2,10 @@
 #include "runner/worker.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <future>
-#include <iostream>
 #include <iterator>
 #include <new>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -35,11 +37,35 @@ namespace {
 /// The way back to the coordinator.
 class Channel {
  public:
-  /// Takes over standard output, and lets whatever prints from now on print to standard error.
-  Channel() : fd_(::dup(STDOUT_FILENO)) { ::dup2(STDERR_FILENO, STDOUT_FILENO); }
+  /// Takes over standard input and output. Whatever prints from now on prints to standard error.
+  Channel() : fd_(::dup(STDOUT_FILENO)), input_fd_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(nothing, STDIN_FILENO);
+    ::close(nothing);
+  }
 
-  /// From now on each message names this token.
-  void use(std::string token) { token_ = std::move(token); }
+  /// Reads the job, which is the first line of standard input. From then on others read nothing there.
+  Job job() {
+    Job job = parse_job(next_line());
+    token_ = std::exchange(job.token, {});
+    return job;
+  }
+
+  /// Waits for what the coordinator says next.
+  std::string next_line() {
+    std::size_t end = 0;
+    while ((end = received_.find('\n')) == std::string::npos) {
+      std::array<char, 65536> chunk;
+      const ssize_t count = ::read(input_fd_, chunk.data(), chunk.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return std::exchange(received_, {});
+      received_.append(chunk.data(), static_cast<std::size_t>(count));
+    }
+    std::string line = received_.substr(0, end);
+    received_.erase(0, end + 1);
+    return line;
+  }
 
   void send(Message message) const {
     if (::getpid() != owner_) ::_exit(EXIT_FAILURE);  // a copy of the worker says nothing
@@ -65,8 +91,10 @@ class Channel {
 
  private:
   int fd_;
+  int input_fd_;
   pid_t owner_ = ::getpid();
   std::string token_;
+  std::string received_;  ///< and not yet read
 };
 
 Message survey(const Job& job, const WorkerContext& context) {
@@ -138,7 +166,7 @@ void load_plugins(const Job& job, Registry& registry) {
 /// longer than running them.
 class Bench {
  public:
-  Bench(const Job& job, const WorkerContext& context, const Channel& channel)
+  Bench(const Job& job, const WorkerContext& context, Channel& channel)
       : job_(job), context_(context), channel_(channel) {}
 
   /// `verified` and `chosen`: of the case, in an earlier round or pass. False when what is left of the job
@@ -149,6 +177,7 @@ class Bench {
     if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
     const Case c{.id = case_id(key, variant->info), .key = key};
     channel_.send({.kind = MessageKind::begin, .case_id = c.id});
+    if (job_.takes_turns) channel_.next_line();
     choices::begin(std::move(chosen));
     const ProcessState before = ProcessState::now();
     PassResult result = result_of(c, *variant);
@@ -226,8 +255,10 @@ class Bench {
         .seed = job_.seed ^ std::hash<std::string>{}(c.id),
         .verified = verified_,
         .takes_busy_host = job_.takes_busy_host,
-        .on_sample = [&](std::uint32_t samples) {
-          channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples});
+        .takes_turns = job_.takes_turns,
+        .on_sample = [&](std::uint32_t samples, std::optional<Ending> ending) {
+          channel_.send({.kind = MessageKind::sample, .case_id = c.id, .samples = samples, .ending = ending});
+          return job_.takes_turns && channel_.next_line() == go_on;
         }};
     const std::unique_ptr<Execution> execution =
         workload(*family, c.key.problem).bind(c.key.variant, c.key.parameters);
@@ -264,7 +295,7 @@ class Bench {
 
   const Job& job_;
   const WorkerContext& context_;
-  const Channel& channel_;
+  Channel& channel_;
   std::unique_ptr<Workload> workload_;
   std::pair<const Family*, Problem> loaded_;
   std::span<const Verification> verified_;  ///< of the case that runs
@@ -276,9 +307,7 @@ class Bench {
 
 int run_worker(const WorkerContext& context) {
   Channel channel;
-  Job job =
-      parse_job(std::string{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
-  channel.use(std::move(job.token));
+  Job job = channel.job();
   adopt_strays();
   watch_for_copies();
   // A coordinator that dies must not leave a worker behind that goes on for minutes. Where it is not the

@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +58,15 @@ Pipe make_pipe() {
   return {ends[0], ends[1]};
 }
 
+/// A stream that both ends read and write, in place of a pipe: a write to a child that has ended is no
+/// signal.
+Pipe make_stream() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("socketpair");
+  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  return {ends[0], ends[1]};
+}
+
 /// Milliseconds for poll(): -1 waits for ever.
 int milliseconds_until(const Clock& clock, std::optional<double> deadline) {
   if (!deadline) return -1;
@@ -82,8 +93,11 @@ bool drain(int fd, std::string& into) {
 }  // namespace
 
 Process::Process(const std::vector<std::string>& command, const std::string& input,
-                 const std::map<std::string, std::string>& variables) {
-  const int input_fd = file_in_memory(input);
+                 const std::map<std::string, std::string>& variables, Input kind) {
+  const bool more_follows = kind == Input::more_follows;
+  const Pipe stream = more_follows ? make_stream() : Pipe{file_in_memory(input), -1};
+  const int input_fd = stream.read;
+  input_fd_ = stream.write;
   const Pipe output = make_pipe();
   const Pipe error = make_pipe();
   pid_ = spawn(command, own_variables(variables), input_fd, output.write, error.write);
@@ -93,18 +107,45 @@ Process::Process(const std::vector<std::string>& command, const std::string& inp
   error_fd_ = error.read;
   if (pid_ > 0) ended_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   if (pid_ < 0) {
-    ::close(output_fd_);
-    ::close(error_fd_);
+    for (const int fd : {input_fd_, output_fd_, error_fd_}) ::close(fd);
     errno = failure;
     fail(command.front());
   }
+  if (more_follows) tell(input);
 }
 
 Process::~Process() {
   kill();
+  if (input_fd_ >= 0) ::close(input_fd_);
   ::close(output_fd_);
   ::close(error_fd_);
   if (ended_fd_ >= 0) ::close(ended_fd_);
+}
+
+void Process::tell(std::string_view text) {
+  to_send_ += text;
+  send();
+}
+
+void Process::send() noexcept {
+  while (input_fd_ >= 0 && !to_send_.empty()) {
+    const ssize_t sent = ::send(input_fd_, to_send_.data(), to_send_.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      to_send_.erase(0, static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno != EINTR) {
+      ::close(std::exchange(input_fd_, -1));
+    }
+  }
+}
+
+void Process::pause() noexcept {
+  if (!status_) ::kill(-pid_, SIGSTOP);
+}
+
+void Process::resume() noexcept {
+  if (!status_) ::kill(-pid_, SIGCONT);
 }
 
 void Process::kill() noexcept {
@@ -140,12 +181,14 @@ Process::Event Process::next(const Clock& clock, std::optional<double> deadline,
     if (buffer_.size() > longest_line) return {Event::Kind::flooded, {}};
     if (!open) return {Event::Kind::ended, {}};
 
-    std::array<pollfd, 4> watched{pollfd{output_fd_, POLLIN, 0},
+    std::array<pollfd, 5> watched{pollfd{output_fd_, POLLIN, 0},
                                   pollfd{errors_open_ ? error_fd_ : -1, POLLIN, 0},
-                                  pollfd{interrupt_fd, POLLIN, 0}, pollfd{ended_fd_, POLLIN, 0}};
+                                  pollfd{interrupt_fd, POLLIN, 0}, pollfd{ended_fd_, POLLIN, 0},
+                                  pollfd{to_send_.empty() ? -1 : input_fd_, POLLOUT, 0}};
     const int ready = ::poll(watched.data(), watched.size(), milliseconds_until(clock, deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (watched[2].revents != 0) return {Event::Kind::interrupted, {}};
+    if (watched[4].revents != 0) send();
     if (watched[1].revents != 0) read_errors();
     if (watched[0].revents != 0) open = drain(output_fd_, buffer_);
     if (watched[3].revents != 0) {  // a process that it started may hold the pipe still

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -12,14 +13,17 @@
 
 namespace mprof {
 
-/// A child process that is given one text on standard input and answers in lines. Ends with its object.
+/// Whether a child gets more on standard input than the text that it starts with.
+enum class Input { once, more_follows };
+
+/// A child process that is given a text on standard input and answers in lines. Ends with its object.
 class Process {
  public:
   /// Starts `command` in a process group of its own (a Ctrl-C on the terminal is the coordinator's to
-  /// handle), in this process's environment with `variables` set. Throws Error(environment) when it cannot be
-  /// started.
+  /// handle), in this process's environment with `variables` set. Its standard input ends behind `input`
+  /// unless more follows. Throws Error(environment) when it cannot be started.
   Process(const std::vector<std::string>& command, const std::string& input,
-          const std::map<std::string, std::string>& variables = {});
+          const std::map<std::string, std::string>& variables = {}, Input kind = Input::once);
   /// Kills the group if it still runs, and reaps the child.
   ~Process();
   Process(const Process&) = delete;
@@ -34,6 +38,13 @@ class Process {
   /// readable. `flooded`: a line grew past all reason (64 MiB).
   [[nodiscard]] Event next(const Clock& clock, std::optional<double> deadline, int interrupt_fd);
 
+  /// More of its standard input, where more follows. It is sent now, or while next() waits. What a child that
+  /// has ended would have read is lost.
+  void tell(std::string_view text);
+  /// Stops its whole process group until resume(). kill() ends it meanwhile as well.
+  void pause() noexcept;
+  void resume() noexcept;
+
   void kill() noexcept;
   /// After `ended` or kill(): how it ended, as a message says it: "exit code 3", "signal 11 (Segmentation
   /// fault)".
@@ -47,15 +58,18 @@ class Process {
 
  private:
   void read_errors();
+  void send() noexcept;
   void reap();
   void note_end(int status) noexcept;
 
   pid_t pid_ = -1;
+  int input_fd_ = -1;  ///< -1: nothing more can be told
   int output_fd_ = -1;
   int error_fd_ = -1;
   int ended_fd_ = -1;  ///< readable when it has ended; -1 where the kernel has none
   std::string buffer_;
   std::size_t searched_ = 0;  ///< buffer_ holds no newline before this
+  std::string to_send_;
   std::string errors_;
   bool errors_open_ = true;
   std::optional<int> status_;

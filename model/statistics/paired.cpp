@@ -8,6 +8,8 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "model/statistics/median.hpp"
+
 namespace mprof {
 namespace {
 
@@ -40,6 +42,23 @@ std::optional<RatioTest> test_paired(std::span<const double> before, std::span<c
   else
     test.p = mean == 0 ? 1 : 0;
   return test;
+}
+
+Rounds Difference::after() const {
+  return {std::exp(mean), rounds, between};
+}
+
+Difference difference_in_turns(std::span<const std::span<const double>> before,
+                               std::span<const std::span<const double>> after) {
+  std::vector<double> ratios;  // of rounds
+  for (std::size_t round = 0; round < std::min(before.size(), after.size()); ++round) {
+    std::vector<double> of_samples;
+    for (std::size_t i = 0; i < std::min(before[round].size(), after[round].size()); ++i)
+      of_samples.push_back(after[round][i] / before[round][i]);
+    if (!of_samples.empty()) ratios.push_back(median(of_samples));
+  }
+  if (ratios.empty()) return {};
+  return {std::log(geometric_mean(ratios)), static_cast<double>(ratios.size()), variance_of_logs(ratios)};
 }
 
 bool is_look(std::size_t blocks) {

@@ -20,6 +20,25 @@ namespace mprof {
 [[nodiscard]] std::optional<RatioTest> test_paired(std::span<const double> before,
                                                    std::span<const double> after, double alpha = 0.05);
 
+/// How two things differ whose samples were taken in turns: on the logarithmic scale, by rounds of fresh
+/// processes on both sides.
+struct Difference {
+  double mean = 0;     ///< over the rounds, of after over before
+  double rounds = 0;   ///< that have samples of both
+  Variance between{};  ///< of the rounds' differences; 0 degrees of freedom below two rounds
+
+  /// Two times of this difference, for test_ratio() and rounds_for() of what was measured in one run.
+  [[nodiscard]] Rounds before() const { return {1, rounds, {0, between.dof}}; }
+  [[nodiscard]] Rounds after() const;
+};
+
+/// A round's difference is the median over its samples, each with the one of the other side that was taken
+/// next to it. What slows the machine down for longer than a sample is in both, and cancels out. The state of
+/// the machine that lasts a round or a run does so too. Samples that the other side has no partner for do not
+/// count. `before` and `after`: positive samples, by round.
+[[nodiscard]] Difference difference_in_turns(std::span<const std::span<const double>> before,
+                                             std::span<const std::span<const double>> after);
+
 /// A test that is looked at again and again finds something sooner or later. Looks are therefore taken only
 /// after some numbers of blocks. Each may be wrong so rarely that all of them together are wrong at most 5
 /// times in 100 (Bonferroni over the looks). What would happen otherwise: P. Armitage, C. K. McPherson and B.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -77,6 +78,56 @@ int calls_of(int sessions, std::uint64_t seed, double change, bool disturbed) {
     called += calls(machine, change) ? 1 : 0;
   }
   return called;
+}
+
+/// Rounds of processes that differ by `between`, on a machine whose speed wanders by a tenth over many
+/// samples, measured in turns.
+Difference measured_in_turns(std::mt19937_64& random, double change, std::size_t rounds, double between) {
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<double>> a(rounds), b(rounds);
+  double state = 0;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const double of_a = between * normal(random), of_b = std::log(change) + between * normal(random);
+    for (int i = 0; i < 12; ++i) {
+      for (const bool is_a : {true, false}) {
+        state = 0.98 * state + 0.02 * normal(random);
+        const double time = std::exp((is_a ? of_a : of_b) + state + 0.01 * normal(random));
+        (is_a ? a : b)[round].push_back(time);
+      }
+    }
+  }
+  const std::vector<std::span<const double>> before(a.begin(), a.end()), after(b.begin(), b.end());
+  return difference_in_turns(before, after);
+}
+
+/// How many of 1000 runs call a change at 5 %.
+int calls_in_turns(double change, std::size_t rounds, double between) {
+  std::mt19937_64 random(7);
+  int called = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Difference difference = measured_in_turns(random, change, rounds, between);
+    called += test_ratio(difference.before(), difference.after(), Apart::in_one_run)->p <= 0.05 ? 1 : 0;
+  }
+  return called;
+}
+
+TEST(InTurns, OfTheSameIsWrongOnceInTwentyTimes) {
+  for (const std::size_t rounds : {2U, 3U, 5U}) {
+    EXPECT_NEAR(calls_in_turns(1, rounds, 0.01), 50, 21) << "three standard deviations of the simulation";
+  }
+}
+
+TEST(InTurns, FindsFivePercentOnAMachineThatWandersByTen) {
+  EXPECT_GE(calls_in_turns(1.05, 5, 0.01), 950);
+}
+
+TEST(InTurns, CountsSamplesThatHaveAPartnerAlone) {
+  const std::vector<double> a{1, 1, 1}, b{2, 2, 2, 100, 100, 100, 100}, none;
+  const std::vector<std::span<const double>> before{a, a, none}, after{b, b, b};
+  const Difference difference = difference_in_turns(before, after);
+  EXPECT_EQ(difference.rounds, 2);
+  EXPECT_DOUBLE_EQ(difference.mean, std::log(2));
+  EXPECT_EQ(difference_in_turns(std::span(before).last(1), after).rounds, 0);
 }
 
 TEST(Session, OfTheSameIsWrongOnceInTwentyTimesAtMost) {

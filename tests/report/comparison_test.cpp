@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "model/derive/derive.hpp"
 #include "model/statistics/median.hpp"
 #include "report/analysis/judgement/likeness.hpp"
 #include "report/page/charts.hpp"
@@ -55,6 +57,46 @@ TEST(Compare, ARunWithItselfIsTheSame) {
   EXPECT_TRUE(comparison.only_in_a.empty());
   EXPECT_TRUE(comparison.only_in_b.empty());
   EXPECT_TRUE(comparison.notes.empty());
+}
+
+/// A run whose times wander by some 40 % from sample to sample, as `state` says of each sample.
+Run wandering(Run run, double of_copied, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  for (Case& c : run.cases) {
+    std::mt19937_64 machine(std::hash<std::string>{}(c.id));  // the same for both sides
+    for (Measurement& row : c.passes.at(0).measurements) {
+      if (row.metric != "op_time" && row.metric != "group_time" && row.metric != "total_time") continue;
+      const double time = row.samples.at(0);
+      row.rounds = {6, 6, 6, 6, 6};
+      row.samples.assign(30, time);
+      for (double& sample : row.samples) {
+        const double factor = c.key.variant == "conv/cpu_threads" ? of_copied : 1;
+        sample *= factor * std::exp(0.15 * normal(machine)) * std::exp(0.005 * normal(random));
+      }
+    }
+    c.passes.at(0).rounds.assign(5, c.passes.at(0).sampling.value());
+  }
+  derive_variation(run);
+  return run;
+}
+
+TEST(Compare, SamplesThatWereTakenInTurnsShowWhatTheMachineHidesOtherwise) {
+  mprof::Run before = wandering(samples::healthy(), 1, 1), after = wandering(samples::healthy(), 1.05, 2);
+  const Comparison apart = compare(before, after, {});
+  EXPECT_GT(apart.count(Verdict::inconclusive), 0U);
+  before.in_turns = after.in_turns = true;
+  const Comparison in_turns = compare(before, after, {});
+  for (const CaseComparison& c : in_turns.cases) {
+    for (const TimeComparison& time : c.times) {
+      const bool is_slower = c.key.variant == "conv/cpu_threads";
+      EXPECT_EQ(time.speed_up.verdict, is_slower ? Verdict::slower : Verdict::same)
+          << c.id << " " << time.metric << ": " << say(time.speed_up.reason);
+      EXPECT_NEAR(time.ratio.value(), is_slower ? 1.05 : 1, 0.01);
+    }
+  }
+  ASSERT_EQ(in_turns.notes.size(), 1U);
+  EXPECT_TRUE(in_turns.notes[0].starts_with("Both sides were measured in turns"));
 }
 
 TEST(Compare, FindsWhatBecameWorse) {

@@ -186,6 +186,61 @@ TEST_F(CoordinatorTest, TimesEachCaseInAProcessForEachRound) {
   EXPECT_GE(spent.seconds, spent.starting + spent.loading + spent.measuring);
 }
 
+TEST_F(CoordinatorTest, TwoRunsInTurnsHaveASampleOfTheOtherBesideEachOfTheirs) {
+  mprof::Run candidate = run_of({"fake/right", "fake/slow", "fake/crash"}), baseline = candidate;
+  candidate.plan.rounds = baseline.plan.rounds = 3;
+  candidate.plan.stopping = baseline.plan.stopping = {2, 5, 10, 1e-9};
+  candidate.in_turns = baseline.in_turns = true;
+  ResultDirectory other(temporary.path() / "baseline", ResultDirectory::Mode::create);
+  Progress silent;
+  coordinate_in_turns(baseline, {test_worker, other, steady_clock(), silent}, candidate,
+                      {test_worker, directory, steady_clock(), silent});
+  EXPECT_EQ(directory.load(), candidate);
+  EXPECT_EQ(other.load(), baseline);
+  for (std::size_t i = 0; i < candidate.cases.size(); ++i) {
+    const Case &a = baseline.cases[i], &b = candidate.cases[i];
+    EXPECT_EQ(a.passes[0].status, b.passes[0].status) << b.id;
+    if (b.passes[0].status != Status::ok) continue;
+    ASSERT_EQ(b.passes[0].rounds.size(), 3U);
+    for (std::size_t round = 0; round < 3; ++round) {
+      EXPECT_NEAR(a.passes[0].rounds[round].samples, b.passes[0].rounds[round].samples, 1) << b.id;
+      EXPECT_GE(b.passes[0].rounds[round].samples, 2U) << b.id;
+    }
+  }
+  EXPECT_EQ(result(candidate, "fake/crash", 2).status, Status::crashed);
+  EXPECT_EQ(result(candidate, "fake/crash", 3).status, Status::ok);
+  EXPECT_GT(candidate.spent[0].waiting, 0.05) << "the other side's slow variant had its turns meanwhile";
+}
+
+/// A command whose cases are over at once for one side alone.
+TEST_F(CoordinatorTest, ASideWhoseWorkersEndDoesNotHoldUpTheOther) {
+  mprof::Run candidate = run_of({"fake/right"}), baseline = candidate;
+  ResultDirectory other(temporary.path() / "baseline", ResultDirectory::Mode::create);
+  Progress silent;
+  coordinate_in_turns(baseline, {{"/bin/false"}, other, steady_clock(), silent}, candidate,
+                      {test_worker, directory, steady_clock(), silent});
+  for (const Case& c : candidate.cases) EXPECT_EQ(c.passes[0].status, Status::ok) << c.passes[0].reason;
+  for (const Case& c : baseline.cases) EXPECT_EQ(c.passes[0].status, Status::crashed);
+}
+
+TEST(WorkerProcess, IsToldMoreAndStopsWhileItHasNoTurn) {
+  Process process({"/bin/sh", "-c", "while read line; do echo got $line; done; echo end"}, "first\n", {},
+                  Input::more_follows);
+  const Clock& clock = steady_clock();
+  EXPECT_EQ(process.next(clock, std::nullopt, -1).line, "got first");
+  process.pause();
+  process.tell("second\n");
+  EXPECT_EQ(process.next(clock, clock.now() + 0.2, -1).kind, Process::Event::Kind::deadline);
+  process.resume();
+  EXPECT_EQ(process.next(clock, std::nullopt, -1).line, "got second");
+  const std::string large(1 << 22, 'x');  // more than any buffer of the kernel
+  process.tell(large + "\n");
+  EXPECT_EQ(process.next(clock, std::nullopt, -1).line.size(), large.size() + 4);
+  process.pause();
+  process.kill();
+  process.tell("to nobody\n");
+}
+
 TEST(Jobs, KeepWhatAnEarlierRoundVerified) {
   Verification verified;
   verified.op = "op1";

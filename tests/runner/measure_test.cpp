@@ -71,7 +71,12 @@ class Measure : public ::testing::Test {
             .clock = clock,
             .collectors = collectors,
             .plan = plan,
-            .on_sample = [this](std::uint32_t n) { told.push_back(n); }};
+            .takes_turns = most_in_turn > 0,
+            .on_sample = [this](std::uint32_t n, std::optional<Ending>) {
+              told.push_back(n);
+              clock.advance(others_turn);
+              return n < most_in_turn;
+            }};
   }
 
   test::FakeClock clock;
@@ -80,6 +85,8 @@ class Measure : public ::testing::Test {
   FamilyInfo family = test::fake_family();
   Plan plan;
   std::vector<std::uint32_t> told;
+  std::uint32_t most_in_turn = 0;  ///< samples, where turns are taken
+  double others_turn = 0;          ///< s, after each sample
   int executions = 0;
 };
 
@@ -365,6 +372,26 @@ TEST_F(Measure, AllDisturbancesAreSaid) {
   ScriptedExecution execution(steady());
   EXPECT_EQ(measure_timing(with(kinds), execution).sampling->disturbance,
             "the GPU throttled; the GPU throttled");
+}
+
+TEST_F(Measure, InTurnsTheOtherSideSaysWhenThereAreEnoughSamplesAndItsTimeIsNobodysElse) {
+  const double seconds = timing(steady()).seconds;
+  most_in_turn = 15;
+  others_turn = 100;
+  told.clear();
+  const PassResult result = timing(steady());
+  EXPECT_EQ(result.sampling->samples, 15U) << "although seven are enough for itself";
+  EXPECT_EQ(told.size(), 15U);
+  EXPECT_LT(result.seconds, 5 * seconds) << "the turns of the other took 1500 s";
+}
+
+TEST_F(Measure, InTurnsDisturbedSamplesAreNotTakenAgain) {
+  CollectorKinds kinds;
+  int disturbed = 9;
+  kinds.add(disturbed_kind("a", [&](const CaseContext&) { return std::make_unique<Disturbed>(disturbed); }));
+  most_in_turn = 3;
+  ScriptedExecution execution(steady());
+  EXPECT_EQ(measure_timing(with(kinds), execution).sampling->retries, 0U);
 }
 
 TEST_F(Measure, SteadySamplesEndByConfidence) {

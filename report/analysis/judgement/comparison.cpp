@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -226,26 +227,59 @@ bool is_of_one_execution(const TimeComparison& time) {
   return is_traced(time) || (is_step && time.a->rounds == 1 && time.b->rounds == 1);
 }
 
-/// All times of all cases, together, but for those that are incomparable.
-void judge_times(std::vector<CaseComparison>& cases, const Thresholds& thresholds, Apart apart) {
+/// How a time differs whose samples were taken in turns; nothing where fewer than two rounds have pairs of
+/// samples.
+std::optional<Difference> difference_of(const TimeComparison& time, const CasePair& pair) {
+  const Measurement* const before = find_measurement(*pair.a, time.metric, time.op);
+  const Measurement* const after = find_measurement(*pair.b, time.metric, time.op);
+  const bool is_timed = time.metric != "step_time" && !is_traced(time);
+  if (!is_timed || before == nullptr || after == nullptr || !time.a || !time.b) return std::nullopt;
+  if (!(std::ranges::min(before->samples) > 0) || !(std::ranges::min(after->samples) > 0))
+    return std::nullopt;
+  Difference difference = difference_in_turns(samples_by_round(*before), samples_by_round(*after));
+  if (difference.between.dof < 1) return std::nullopt;
+  return difference;
+}
+
+/// How much rounds vary is learnt from all differences of times of one clock.
+void moderate(std::vector<TimePair>& pairs) {
+  std::map<bool, std::vector<TimePair*>> by_clock;
+  for (TimePair& pair : pairs) {
+    if (pair.in_turns) by_clock[pair.before->clock == ClockSource::device].push_back(&pair);
+  }
+  for (const auto& [clock, of_clock] : by_clock) {
+    std::vector<Variance> own;
+    for (const TimePair* const pair : of_clock) own.push_back(pair->in_turns->between);
+    const VariancePrior prior = variance_prior(own, {0, 0, std::numeric_limits<double>::infinity()});
+    for (TimePair* const pair : of_clock) pair->in_turns->between = moderated(pair->in_turns->between, prior);
+  }
+}
+
+/// All times of all cases, together, but for those that are incomparable. `pairs`: of the cases.
+void judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>& of_cases,
+                 const Thresholds& thresholds, Apart apart, bool in_turns) {
   std::vector<TimePair> pairs;
-  for (const CaseComparison& c : cases) {
-    for (const TimeComparison& time : c.times) {
-      if (!time.is_incomparable) pairs.push_back({time.a, time.b});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const TimeComparison& time : cases[i].times) {
+      if (time.is_incomparable) continue;
+      pairs.push_back({time.a, time.b, in_turns ? difference_of(time, of_cases[i]) : std::nullopt});
     }
   }
+  moderate(pairs);
   std::vector<SpeedUp> judged = judge_together(pairs, thresholds, apart);
   std::size_t next = 0;
   for (CaseComparison& c : cases) {
     for (TimeComparison& time : c.times) {
       if (time.is_incomparable) continue;
+      const bool was_in_turns = pairs[next].in_turns.has_value();
       time.speed_up = std::move(judged[next++]);
       if (!time.a || !time.b)
         time.speed_up.reason = {time.a ? Because::no_time_in_second : Because::no_time_in_first,
                                 {},
                                 {},
                                 {time.a ? time.b.absent : time.a.absent}};
-      if (time.speed_up) time.ratio = time.b->median / time.a->median;
+      if (time.speed_up)
+        time.ratio = was_in_turns ? 1 / *time.speed_up.factor : time.b->median / time.a->median;
       if (is_of_one_execution(time) && time.speed_up && time.speed_up.verdict == Verdict::inconclusive) {
         time.speed_up.more_rounds.reset();  // a trace has none
         time.speed_up.reason = Because::one_execution_each;
@@ -387,6 +421,11 @@ Pairing with_only_import(const Run& a, const Run& b, Pairing pairing) {
     pairing.renamed.emplace(before.id, after.id);
   return pairing;
 }
+
+constexpr const char* note_on_turns =
+    "Both sides were measured in turns, one sample each. A change is the median over such pairs of samples, "
+    "so "
+    "it need not be the ratio of the two times";
 
 std::string note_on_traces() {
   return fmt::format(
@@ -606,7 +645,9 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
   const Apart apart = run_stamp(a) == run_stamp(b) ? Apart::in_one_run : Apart::in_two_runs;
   std::ranges::move(apply_conditions(comparison, paired.pairs, a, b, apart),
                     std::back_inserter(comparison.notes));
-  judge_times(comparison.cases, options.thresholds, apart);
+  const bool in_turns = apart == Apart::in_one_run && a.in_turns && b.in_turns;
+  if (in_turns) comparison.notes.emplace_back(note_on_turns);
+  judge_times(comparison.cases, paired.pairs, options.thresholds, apart, in_turns);
   for (CaseComparison& c : comparison.cases) {
     c.regressions = regressions_of(c);
     c.importance = importance_of(c);

@@ -93,11 +93,18 @@ double between_gpus_of_runs(const Estimate& before, const Estimate& after, Apart
   return apart == Apart::in_two_runs && !by_host && are_of_other_gpus(before, after) ? between_gpus : 0;
 }
 
+/// The two times as they are tested.
+std::pair<Rounds, Rounds> rounds_of(const TimePair& pair) {
+  if (pair.in_turns) return {pair.in_turns->before(), pair.in_turns->after()};
+  return {rounds_of(*pair.before), rounds_of(*pair.after)};
+}
+
 /// What is missing for a verdict: the interval of the change must become so narrow that it no longer holds
 /// both a change worth telling and none. `together`: of Holm's method, which a change must pass and
 /// sameness need not.
-void say_what_is_missing(SpeedUp& result, const Estimate& before, const Estimate& after,
-                         const RatioTest& test, double threshold, Apart apart, double together) {
+void say_what_is_missing(SpeedUp& result, const TimePair& pair, const RatioTest& test, double threshold,
+                         Apart apart, double together) {
+  const Estimate &before = *pair.before, &after = *pair.after;
   const double change = std::abs(test.ratio - 1), step = std::expm1(test.step);
   const bool is_seen = change > threshold;
   const double narrow = (is_seen ? change : threshold - change / 2) - step;
@@ -106,9 +113,9 @@ void say_what_is_missing(SpeedUp& result, const Estimate& before, const Estimate
     return;
   }
   const auto more = [&](Apart of) {
-    const auto wanted = static_cast<double>(
-        rounds_for(rounds_of(before), rounds_of(after), narrow, of, is_seen ? together : 1));
-    return rounded_up(wanted - static_cast<double>(std::min(before.rounds, after.rounds)));
+    const auto [first, second] = rounds_of(pair);
+    const auto wanted = static_cast<double>(rounds_for(first, second, narrow, of, is_seen ? together : 1));
+    return rounded_up(wanted - std::min(first.count, second.count));
   };
   const double rounds = more(apart);
   if (rounds < rounds_that_nobody_makes) {
@@ -129,8 +136,8 @@ struct Tested {
 };
 
 /// Sets the verdict and its reason on a ratio that was tested; `p` as adjusted, by Holm's `together`.
-void decide(SpeedUp& result, const Estimate& before, const Estimate& after, const Tested& tested, double p,
-            double together, double threshold, Apart apart) {
+void decide(SpeedUp& result, const TimePair& pair, const Tested& tested, double p, double together,
+            double threshold, Apart apart) {
   const RatioTest& test = *tested.test;
   const double change = change_beyond_excuse(*tested.change);
   result.p = p;
@@ -143,9 +150,9 @@ void decide(SpeedUp& result, const Estimate& before, const Estimate& after, cons
   } else if (tested.change->step > test.step && std::abs(test.ratio - 1) > threshold) {
     result.reason = {Because::other_gpus_run_on_one, {}, {between_gpus}};
   } else if (!result.disturbed.empty()) {
-    result.reason = why_open({{before, {}}, {after, {}}}, test);
+    result.reason = why_open(pair, test);
   } else {
-    say_what_is_missing(result, before, after, test, threshold, apart, together);
+    say_what_is_missing(result, pair, test, threshold, apart, together);
   }
 }
 
@@ -175,28 +182,29 @@ bool is_unbounded(const TimePair& pair) {
 }
 
 Tested tested(const TimePair& pair, Apart apart) {
-  const auto& [before, after] = pair;
+  const Value &before = pair.before, &after = pair.after;
   if (!before) return {no_speed_up(before.absent)};
   if (!after) return {no_speed_up(after.absent)};
   if (!(after->median > 0) || !(before->median > 0)) return {no_speed_up(Because::time_of_zero)};
   Tested one;
   one.result.factor = before->median / after->median;
+  const auto [first, second] = rounds_of(pair);
   const double step = step_between(*before, *after, apart);
-  one.test = test_ratio(rounds_of(*before), rounds_of(*after), apart, step);
-  one.change = test_ratio(rounds_of(*before), rounds_of(*after), apart,
-                          std::max(step, between_gpus_of_runs(*before, *after, apart)));
+  if (pair.in_turns) one.result.factor = first.center / second.center;
+  one.test = test_ratio(first, second, apart, step);
+  one.change = test_ratio(first, second, apart, std::max(step, between_gpus_of_runs(*before, *after, apart)));
   if (one.test && !one.change) (one.change = one.test)->p = 1;  // so little is known that any may be theirs
   if (one.test)
     set_interval(one.result, *one.test);
   else
-    one.result.reason = before->between.dof > 0 && after->between.dof > 0 ? Because::varies_without_bound
-                                                                          : Because::variation_unknown;
+    one.result.reason = first.between.dof > 0 && second.between.dof > 0 ? Because::varies_without_bound
+                                                                        : Because::variation_unknown;
   if (apart == Apart::in_one_run && are_of_other_gpus(*before, *after) &&
       std::abs(std::log(after->median / before->median)) <= std::log1p(between_gpus)) {
     one.test.reset();
     one.result.reason = {Because::other_gpus, {}, {between_gpus}};
   }
-  one.result.disturbed = causes_of(pair);
+  if (!pair.in_turns) one.result.disturbed = causes_of(pair);
   if (!one.result.disturbed.empty() && (one.test ? may_be_all(*one.test) : is_unbounded(pair))) {
     one.test.reset();
     one.result.reason = {Because::disturbance_unbounded, {}, {}, {why_disturbed(pair)}};
@@ -226,10 +234,9 @@ std::vector<SpeedUp> judge_all(std::span<const TimePair> pairs, const Thresholds
     const bool disturbed = is_disturbed(all[i]);
     SpeedUp& result = results.emplace_back(std::move(all[i].result));
     if (!all[i].test) continue;
-    const Estimate &before = *pairs[i].before, &after = *pairs[i].after;
     const std::size_t at = next[disturbed]++;
-    decide(result, before, after, all[i], adjusted[disturbed][at], together[disturbed][at],
-           thresholds.of(before, after), apart);
+    decide(result, pairs[i], all[i], adjusted[disturbed][at], together[disturbed][at],
+           thresholds.of(*pairs[i].before, *pairs[i].after), apart);
   }
   return results;
 }
@@ -295,7 +302,7 @@ SpeedUp no_speed_up(Why reason) {
 }
 
 SpeedUp judge(const Value& before, const Value& after, const Thresholds& thresholds) {
-  const TimePair pair{before, after};
+  const TimePair pair{before, after, {}};
   return judge_all(std::span(&pair, 1), thresholds, Apart::in_one_run).front();
 }
 

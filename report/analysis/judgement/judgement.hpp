@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/statistics/paired.hpp"
 #include "report/analysis/judgement/estimate.hpp"
 
 /// The one place that decides whether a time became shorter: reports, comparisons, sweeps, combinations and
@@ -89,6 +90,9 @@ struct SpeedUp {
 struct TimePair {
   Value before{};
   Value after{};
+  /// Of times whose samples were taken in turns: how they differ. It alone is judged then, and what disturbed
+  /// the times is no reason against it, since it disturbed both.
+  std::optional<Difference> in_turns{};
 };
 
 /// The same for many pairs, by default of two runs, in the order given. A call of "faster" or "slower"
