@@ -24,6 +24,9 @@ struct CaseContext {
   const Plan& plan;
   std::filesystem::path trace_file{};  ///< where the trace pass adds its records; empty: nowhere
   int forwards = 1;                    ///< how often a sample is to run each forward()
+  /// Between two samples another worker of mprof has its turn, with a context of its own on the device: what
+  /// it does there disturbs nothing.
+  bool takes_turns = false;
 };
 
 /// The samples so far of a time whose median must be known well enough before sampling may end.

@@ -2,7 +2,9 @@
 #include "cuda/gpu_processes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,6 +22,11 @@ bool lists(std::span<const GpuProcess> processes, unsigned id) {
 /// Whether one of them must be us, and nobody knows which.
 bool hides_us(std::span<const GpuProcess> processes, const OwnProcess& own) {
   return own.has_context && !lists(processes, own.id);
+}
+
+/// How many of those that are not ours by their id are ours nevertheless.
+std::size_t ours_among_others(std::span<const GpuProcess> processes, const OwnProcess& own) {
+  return (hides_us(processes, own) ? 1U : 0U) + (own.has_partner ? 1U : 0U);
 }
 
 std::string text_of(const GpuProcess& process) {
@@ -55,17 +62,19 @@ std::vector<GpuProcess> without_own(std::span<const GpuProcess> processes, const
 
 std::size_t count_others(std::span<const GpuProcess> processes, const OwnProcess& own) {
   const std::size_t others = without_own(processes, own).size();
-  return hides_us(processes, own) && others > 0 ? others - 1 : others;
+  return others - std::min(others, ours_among_others(processes, own));
 }
 
 std::optional<double> share_of_others(std::span<const GpuProcess> processes, const OwnProcess& own) {
-  double sum = 0, most = 0;
+  std::vector<double> shares;
   for (const GpuProcess& process : without_own(processes, own)) {
     if (!process.share) return std::nullopt;
-    sum += *process.share;
-    most = std::max(most, *process.share);
+    shares.push_back(*process.share);
   }
-  return std::clamp(hides_us(processes, own) ? sum - most : sum, 0.0, 1.0);
+  std::ranges::sort(shares, std::greater());
+  const std::size_t ours = std::min(shares.size(), ours_among_others(processes, own));
+  const double sum = std::accumulate(shares.begin() + static_cast<std::ptrdiff_t>(ours), shares.end(), 0.0);
+  return std::clamp(sum, 0.0, 1.0);
 }
 
 std::string described(std::span<const GpuProcess> processes) {
@@ -78,12 +87,11 @@ std::string who_used_the_gpu(std::span<const GpuProcess> processes, const OwnPro
   std::vector<GpuProcess> users = without_own(processes, own);
   std::erase_if(users,
                 [](const GpuProcess& process) { return !process.share || *process.share <= little_use; });
-  if (hides_us(processes, own)) {
-    if (users.size() < 2) return {};
-    return fmt::format("another process used the GPU: {} did, and only one of these is our own",
-                       described(users));
-  }
-  if (users.empty()) return {};
+  const std::size_t ours = ours_among_others(processes, own);
+  if (users.size() <= ours) return {};
+  if (ours > 0)
+    return fmt::format("another process used the GPU: {} did, and only {} of these {} our own",
+                       described(users), ours == 1 ? "one" : "two", ours == 1 ? "is" : "are");
   return fmt::format("{} used the GPU: {}", users.size() == 1 ? "another process" : "other processes",
                      described(users));
 }

@@ -38,7 +38,8 @@ void add_shares(std::vector<GpuProcess>& processes, std::span<const GpuUse> uses
 /// This process, as the others' list may name it.
 struct OwnProcess {
   unsigned id = 0;
-  bool has_context = true;  ///< on that GPU
+  bool has_context = true;   ///< on that GPU
+  bool has_partner = false;  ///< one of the others is mprof as well, and works only while we do not
 };
 
 /// How many of them are not ours.

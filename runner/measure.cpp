@@ -47,8 +47,8 @@ using Collectors = std::vector<std::unique_ptr<Collector>>;
 
 /// The available collectors of a pass, in order, and what the others' absence leaves to say.
 Collectors make_collectors(const MeasureContext& context, Pass pass, int forwards = 1) {
-  const CaseContext subject{context.subject, context.device,     context.clock,
-                            context.plan,    context.trace_file, forwards};
+  const CaseContext subject{context.subject,    context.device, context.clock,      context.plan,
+                            context.trace_file, forwards,       context.takes_turns};
   Collectors out;
   for (const CollectorKind* kind : context.collectors.of(pass, context.device.id())) {
     if (!kind->unavailable || !kind->unavailable()) out.push_back(kind->make(subject));
@@ -570,8 +570,9 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
     } else {
       const std::uint32_t warmups =
           1 + warm_up(context, execution, trials.next(Proof::none), verified_seconds);
-      const StoppingRule rule(context.plan.stopping,
-                              {.rounds = context.plan.rounds, .seconds_before = context.clock.now() - start});
+      // In turns what processes differ by is in both sides: more samples are worth more than more rounds.
+      const StoppingRule rule(context.plan.stopping, {.rounds = context.takes_turns ? 1 : context.plan.rounds,
+                                                      .seconds_before = context.clock.now() - start});
       taken = take_undisturbed_samples(context, execution, trials, rule);
       taken.sampling.warmups = warmups;
     }

@@ -23,8 +23,8 @@
 namespace mprof {
 namespace {
 
-cuda::OwnProcess ourselves(bool has_context) {
-  return {static_cast<unsigned>(getpid()), has_context};
+cuda::OwnProcess ourselves(bool has_context, bool has_partner = false) {
+  return {static_cast<unsigned>(getpid()), has_context, has_partner};
 }
 
 /// The driver's sampling periods last up to a second, and samples of a case may be over before one has ended:
@@ -40,7 +40,7 @@ std::uint64_t shortly_before_now() {
 /// other one's times hold its work.
 class GpuState final : public Collector {
  public:
-  explicit GpuState(std::string uuid) : uuid_(std::move(uuid)) {}
+  GpuState(std::string uuid, bool takes_turns) : uuid_(std::move(uuid)), takes_turns_(takes_turns) {}
 
   void begin_sample() override {
     if (samples_ == 0) since_ = shortly_before_now();
@@ -62,7 +62,7 @@ class GpuState final : public Collector {
                          fmt::join(cuda::throttle_reasons(reasons_), ", "));
     }
     if (const auto processes = cuda::Nvml::instance().processes(uuid_, since_)) {
-      const std::string others = cuda::who_used_the_gpu(*processes, ourselves(true));
+      const std::string others = cuda::who_used_the_gpu(*processes, ourselves(true, takes_turns_));
       if (!others.empty()) text += (text.empty() ? "" : "; ") + others;
     }
     return text.empty() ? std::nullopt : std::optional(std::move(text));
@@ -100,8 +100,9 @@ class GpuState final : public Collector {
   void add_others(std::vector<Measurement>& measurements) const {
     std::vector<double> count, share;
     if (const auto processes = cuda::Nvml::instance().processes(uuid_, since_)) {
-      count.push_back(static_cast<double>(cuda::count_others(*processes, ourselves(true))));
-      if (const auto used = cuda::share_of_others(*processes, ourselves(true))) share.push_back(100 * *used);
+      count.push_back(static_cast<double>(cuda::count_others(*processes, ourselves(true, takes_turns_))));
+      if (const auto used = cuda::share_of_others(*processes, ourselves(true, takes_turns_)))
+        share.push_back(100 * *used);
     }
     add(measurements, "other_gpu_processes", std::move(count));
     add(measurements, "other_gpu_share", std::move(share));
@@ -115,6 +116,7 @@ class GpuState final : public Collector {
   }
 
   std::string uuid_;
+  bool takes_turns_;
   std::uint64_t since_ = 0;  ///< microseconds of the system's clock: from when on others are looked for
   std::vector<double> sm_clock_;
   std::vector<double> measured_sm_clock_;
@@ -158,7 +160,9 @@ const bool registered = (CollectorKinds::instance().add({
                              "cuda",
                              0,
                              [] { return cuda::Nvml::instance().unavailable(); },
-                             [](const CaseContext&) { return std::make_unique<GpuState>(cuda::gpu_uuid()); },
+                             [](const CaseContext& context) {
+                               return std::make_unique<GpuState>(cuda::gpu_uuid(), context.takes_turns);
+                             },
                          }),
                          add_probe(probe_gpu_users), true);
 

@@ -40,6 +40,22 @@ class HostState : public test::CollectorTest {
   std::unique_ptr<Collector> collector;
 };
 
+TEST_F(HostState, InTurnsWhatPassesBetweenSamplesIsNobodysDisturbance) {
+  for (const bool in_turns : {false, true}) {
+    collector = make_host_state([this] { return now; }, 4, std::nullopt,
+                                in_turns ? BetweenSamples::is_a_turn : BetweenSamples::counts);
+    for (int i = 0; i < 4; ++i) {
+      sample(0.1, 0);
+      now.at += 1;  // the other side's turn: it keeps two CPUs busy
+      now.cpus->busy += 2;
+      now.cpus->idle += 2;
+    }
+    EXPECT_EQ(collector->host_disturbance().has_value(), !in_turns);
+  }
+  for (int i = 0; i < 8; ++i) sample(0.1, 2);
+  EXPECT_TRUE(collector->host_disturbance()) << "others, in our own turns";
+}
+
 TEST_F(HostState, IsOfEachSampleThatIsLongEnough) {
   sample(1, 0.25);
   sample(1, 0.5, 0.04);

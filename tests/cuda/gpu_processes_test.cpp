@@ -61,6 +61,21 @@ TEST(GpuProcesses, OfAnotherNamespaceOneIsTakenToBeUs) {
   EXPECT_EQ(count_others(Processes{}, self), 0U);
 }
 
+TEST(GpuProcesses, ThePartnerThatTakesTurnsWithUsIsNoOther) {
+  const OwnProcess in_turns{100, true, true};
+  const std::vector<GpuProcess> both{{100, {}, 0.5}, {200, {}, 0.4}},
+      three{{100, {}, 0.5}, {200, {}, 0.4}, {300, {}, 0.3}};
+  EXPECT_EQ(who_used_the_gpu(both, in_turns), "");
+  EXPECT_EQ(count_others(both, in_turns), 0U);
+  EXPECT_EQ(share_of_others(both, in_turns), 0);
+  EXPECT_NE(who_used_the_gpu(three, in_turns), "");
+  EXPECT_EQ(count_others(three, in_turns), 1U);
+  EXPECT_EQ(share_of_others(three, in_turns), 0.3);
+  const OwnProcess hidden{1, true, true};  // of another namespace
+  EXPECT_EQ(who_used_the_gpu(both, hidden), "");
+  EXPECT_EQ(count_others(three, hidden), 1U);
+}
+
 TEST(GpuProcesses, WithoutAContextOfOursAllAreOthers) {
   const OwnProcess doctor{100, false};
   EXPECT_EQ(who_used_the_gpu(Processes{busy}, doctor),
