@@ -110,7 +110,10 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
   }
   const ExitCode code = exit_code_of(run);
   const std::string path = directory.path().string();
-  if (code == ExitCode::interrupted) {
+  if (code == ExitCode::interrupted && run.in_turns) {
+    fmt::print("Interrupted; the rounds that were finished are in {}. See them with: mprof compare {} {}\n",
+               path, baseline.build->directory->path().string(), path);
+  } else if (code == ExitCode::interrupted) {
     fmt::print("Interrupted; what was finished is in {}. Go on with: mprof run --resume --out {}\n", path,
                path);
   } else if (code == ExitCode::environment) {
