@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -14,19 +13,13 @@
 #include "cli/sources.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
-#include "model/derive/derive.hpp"
 #include "report/views/session_view.hpp"
 #include "runner/session/turns.hpp"
+#include "serve/judge/session.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cli {
 namespace {
-
-Session judged(const SessionArms& arms) {
-  std::array<Run, 3> runs{arms[0].run, arms[1].run, arms[2].run};
-  for (Run& run : runs) derive_variation(run);
-  return judge_session(runs[0].cases.at(0), runs[1].cases.at(0), runs[2].cases.at(0));
-}
 
 void say(const Session& session, double seconds) {
   const auto decided = std::ranges::count_if(
@@ -50,7 +43,7 @@ int ab(const Arguments& arguments) {
   Turns turns(std::move(arms), seed, clock, interrupts.fd());
   Session session;
   while (session.blocks < most_blocks() && (session.blocks < 3 || seconds() < budget) && turns.run_block()) {
-    session = judged(turns.arms());
+    session = judged_session(turns.arms());
     if (!arguments.flag("quiet")) say(session, seconds());
     if (is_look(session.blocks) && session.told()) break;
   }

@@ -123,6 +123,7 @@ class Arguments {
 [[nodiscard]] Verb report_verb();
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb ab_verb();
+[[nodiscard]] Verb judge_verb();
 [[nodiscard]] Verb tune_verb();
 [[nodiscard]] Verb history_verb();
 [[nodiscard]] Verb fleet_verb();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,7 +42,14 @@ struct Trial {
   /// Of all_items: what they showed of the same ops in another process. An output of the same bits is as
   /// right, and is not compared as a whole once more.
   std::span<const Verification> verified{};
+  /// Of the items that are drawn to be compared, where whoever made the output knows `seed`.
+  std::optional<std::uint64_t> items_seed{};
+  /// Is given each op's output when it is there; empty: nobody wants it.
+  std::function<void(std::string_view op, std::span<const float> output)> on_output{};
 };
+
+/// The output of each op that another process computed, by the op's name: values, or nothing of that name.
+using Outputs = std::function<std::span<const float>(std::string_view op)>;
 
 struct ExecutionResult {
   std::vector<QualityValue> qualities{};     ///< none of unseen inputs
@@ -69,6 +77,10 @@ class Workload {
   /// execution.
   [[nodiscard]] virtual std::unique_ptr<Execution> bind(const std::string& variant,
                                                         const Parameters& parameters) = 0;
+  /// An execution that computes nothing: its outputs are these, so that this process can verify what another
+  /// one computed from the same inputs. What is missing or has another size stays poisoned. nullptr: the
+  /// family cannot. `outputs` is asked whenever it runs.
+  [[nodiscard]] virtual std::unique_ptr<Execution> replay(Outputs /*outputs*/) { return nullptr; }
 };
 
 /// A file or a folder that a family reads.

@@ -344,7 +344,7 @@ class Coordinator {
     const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
     const StraysEnd with_worker;
     Process worker(context_.worker_command, to_line(job_of(assignment)), variables_of_worker(calls.get()),
-                   turn ? Input::more_follows : Input::once);
+                   turn ? Process::Input::open : Process::Input::whole);
     double deadline = context_.clock.now() + worker_start_limit;
     while (assignment.done < assignment.cases.size()) {
       const auto event =
@@ -466,6 +466,9 @@ class Coordinator {
         break;
       case MessageKind::surveyed:
       case MessageKind::described:
+      case MessageKind::ready:
+      case MessageKind::output:
+      case MessageKind::answered:
         break;
     }
   }

@@ -551,6 +551,13 @@ std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pa
   return reasons;
 }
 
+void run_unmeasured(const Device& device, Execution& execution, const Trial& trial) {
+  const Collectors nobody;
+  CollectedStages stages(device, nobody);
+  execution.run(stages, trial);
+  device.synchronize();
+}
+
 PassResult measure_timing(const MeasureContext& context, Execution& execution) {
   PassResult result{.pass = Pass::timing};
   const double start = context.clock.now();

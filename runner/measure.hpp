@@ -40,6 +40,10 @@ struct MeasureContext {
 /// skipped with the collectors' reasons when no collector can run here.
 [[nodiscard]] PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& execution);
 
+/// One execution as in a sample of the timing pass, each forward() with a cold cache, and nothing of it
+/// measured.
+void run_unmeasured(const Device& device, Execution& execution, const Trial& trial);
+
 /// The reason why no collector of the pass can run on the device, or nullopt.
 [[nodiscard]] std::optional<std::string> pass_unavailable(const CollectorKinds& collectors, Pass pass,
                                                           const Device& device);

@@ -11,13 +11,18 @@
 namespace mprof {
 namespace {
 
-constexpr EnumNames<JobKind, 3> job_kinds{
-    {{JobKind::survey, "survey"}, {JobKind::measure, "measure"}, {JobKind::describe, "describe"}}};
-constexpr EnumNames<MessageKind, 5> message_kinds{{{MessageKind::surveyed, "surveyed"},
+constexpr EnumNames<JobKind, 4> job_kinds{{{JobKind::survey, "survey"},
+                                           {JobKind::measure, "measure"},
+                                           {JobKind::describe, "describe"},
+                                           {JobKind::challenge, "challenge"}}};
+constexpr EnumNames<MessageKind, 8> message_kinds{{{MessageKind::surveyed, "surveyed"},
                                                    {MessageKind::begin, "begin"},
                                                    {MessageKind::sample, "sample"},
                                                    {MessageKind::end, "end"},
-                                                   {MessageKind::described, "described"}}};
+                                                   {MessageKind::described, "described"},
+                                                   {MessageKind::ready, "ready"},
+                                                   {MessageKind::output, "output"},
+                                                   {MessageKind::answered, "answered"}}};
 
 }  // namespace
 
@@ -60,6 +65,8 @@ void fields(Archive& a, S& s) {
   a.field("samples", s.samples);
   a.optional_field("ending", s.ending);
   a.optional_field("result", s.result);
+  a.optional_field("op", s.op);
+  a.optional_field("elements", s.elements);
   a.optional_field("environment", s.environment);
   a.optional_field("ceilings", s.ceilings);
   a.optional_field("variant", s.variant);
@@ -67,6 +74,11 @@ void fields(Archive& a, S& s) {
   a.optional_field("problems", s.problems);
   a.optional_field("quick_problems", s.quick_problems);
   a.optional_field("refusal", s.refusal);
+}
+
+template <class Archive, Fields<Challenge> S>
+void fields(Archive& a, S& s) {
+  a.field("seed", s.seed);
 }
 
 std::string random_token() {
@@ -81,12 +93,18 @@ std::string to_line(const Message& message) {
   // A variant's own message can hold any bytes: what is not UTF-8 is replaced, never thrown at.
   return json::to_json(message).dump(-1, ' ', false, json::Json::error_handler_t::replace) + "\n";
 }
+std::string to_line(const Challenge& challenge) {
+  return json::to_json(challenge).dump() + "\n";
+}
 
 Job parse_job(std::string_view line) {
   return json::from_json<Job>(json::parse(line, "job"), "job");
 }
 Message parse_message(std::string_view line) {
   return json::from_json<Message>(json::parse(line, "message"), "message");
+}
+Challenge parse_challenge(std::string_view line) {
+  return json::from_json<Challenge>(json::parse(line, "challenge"), "challenge");
 }
 
 }  // namespace mprof

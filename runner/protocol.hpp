@@ -11,7 +11,8 @@
 
 /// What coordinator and worker say to each other: one Job on the worker's standard input, then Messages, one
 /// JSON object a line, on its standard output. A worker that takes turns waits for a line after each `begin`
-/// and each `sample`.
+/// and each `sample`. A worker that is challenged is given Challenges, one at a time, and gives the bits of
+/// outputs behind the Message that announces them.
 namespace mprof {
 
 /// s, from the start of a worker to its first message: for what no case is to blame for, such as libraries
@@ -22,7 +23,14 @@ inline constexpr double worker_start_limit = 120;
 /// - `measure`: run one variant's cases for one pass.
 /// - `describe`: load the plan's one source, and say what it declares. A family declares the ops of the
 ///   problems of the cases, or of its default problems without cases.
-enum class JobKind { survey, measure, describe };
+/// - `challenge`: run one case on inputs that are chosen when its variant has long been loaded, and give the
+///   outputs' bits to a coordinator that knows what is right by itself.
+enum class JobKind { survey, measure, describe, challenge };
+
+/// One execution on inputs drawn by a seed that nobody could know before.
+struct Challenge {
+  std::uint64_t seed = 0;
+};
 
 struct Job {
   JobKind kind = JobKind::measure;
@@ -52,8 +60,10 @@ struct Job {
 inline constexpr std::string_view go_on = "go on", no_more_samples = "no more";
 
 /// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`
-/// and `end`: around each case. `sample`: a case goes on.
-enum class MessageKind { surveyed, begin, sample, end, described };
+/// and `end`: around each case. `sample`: a case goes on. `ready`: a challenge may come. `output`: so many
+/// elements of an op's output follow, as they lie in memory. `answered`: all outputs of a challenge are
+/// there.
+enum class MessageKind { surveyed, begin, sample, end, described, ready, output, answered };
 
 struct Message {
   MessageKind kind = MessageKind::begin;
@@ -62,6 +72,8 @@ struct Message {
   std::uint32_t samples = 0;
   std::optional<Ending> ending{};  ///< of a sample: the rule by which there are enough
   std::optional<PassResult> result{};
+  std::string op{};            ///< output
+  std::uint64_t elements = 0;  ///< output
   Environment environment{};
   std::vector<Ceiling> ceilings{};
   std::optional<VariantInfo> variant{};  ///< without an id
@@ -77,8 +89,10 @@ struct Message {
 
 [[nodiscard]] std::string to_line(const Job& job);
 [[nodiscard]] std::string to_line(const Message& message);
+[[nodiscard]] std::string to_line(const Challenge& challenge);
 /// Throw Error(usage) that says what is wrong with the line.
 [[nodiscard]] Job parse_job(std::string_view line);
 [[nodiscard]] Message parse_message(std::string_view line);
+[[nodiscard]] Challenge parse_challenge(std::string_view line);
 
 }  // namespace mprof

@@ -6,10 +6,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <future>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -47,19 +48,19 @@ class Channel {
 
   /// Reads the job, which is the first line of standard input. From then on others read nothing there.
   Job job() {
-    Job job = parse_job(next_line());
+    Job job = parse_job(next_line().value_or(""));
     token_ = std::exchange(job.token, {});
     return job;
   }
 
-  /// Waits for what the coordinator says next.
-  std::string next_line() {
+  /// Waits for what the coordinator says next; nullopt when it says nothing more.
+  std::optional<std::string> next_line() {
     std::size_t end = 0;
     while ((end = received_.find('\n')) == std::string::npos) {
       std::array<char, 65536> chunk;
       const ssize_t count = ::read(input_fd_, chunk.data(), chunk.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return std::exchange(received_, {});
+      if (count <= 0) return received_.empty() ? std::nullopt : std::optional(std::exchange(received_, {}));
       received_.append(chunk.data(), static_cast<std::size_t>(count));
     }
     std::string line = received_.substr(0, end);
@@ -68,15 +69,13 @@ class Channel {
   }
 
   void send(Message message) const {
-    if (::getpid() != owner_) ::_exit(EXIT_FAILURE);  // a copy of the worker says nothing
     message.token = token_;
-    const std::string line = to_line(message);
-    for (std::size_t sent = 0; sent < line.size();) {
-      const ssize_t written = ::write(fd_, line.data() + sent, line.size() - sent);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw Error(ExitCode::fault, "the coordinator no longer listens");
-      sent += static_cast<std::size_t>(written);
-    }
+    write(to_line(message));
+  }
+
+  /// What a message before it announced.
+  void send(std::span<const float> values) const {
+    write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
 
   /// Ends the process when nobody reads any more. Without a parent to watch, a worker that hangs would stay.
@@ -90,6 +89,16 @@ class Channel {
   }
 
  private:
+  void write(std::string_view bytes) const {
+    if (::getpid() != owner_) ::_exit(EXIT_FAILURE);  // a copy of the worker says nothing
+    for (std::size_t sent = 0; sent < bytes.size();) {
+      const ssize_t written = ::write(fd_, bytes.data() + sent, bytes.size() - sent);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw Error(ExitCode::fault, "the coordinator no longer listens");
+      sent += static_cast<std::size_t>(written);
+    }
+  }
+
   int fd_;
   int input_fd_;
   pid_t owner_ = ::getpid();
@@ -303,6 +312,30 @@ class Bench {
   bool has_its_inputs_ = true;              ///< what the last case read, and the next one would
 };
 
+/// One after another, until there are no more.
+void answer_challenges(const Job& job, const WorkerContext& context, Channel& channel) {
+  const CaseKey& key = job.cases.at(0);
+  const RegisteredVariant* variant = context.registry.variant(key.variant);
+  if (variant == nullptr) throw Error(ExitCode::fault, "no variant is registered as " + key.variant);
+  const Family* family = context.registry.family(variant->info.family);
+  const Device* device = context.devices.find(variant->info.device);
+  if (family == nullptr || device == nullptr)
+    throw Error(ExitCode::fault, "no family or no device is registered for " + key.variant);
+  const std::unique_ptr<Workload> workload = family->load(key.problem, job.plan.inputs);
+  const std::unique_ptr<Execution> execution = workload->bind(key.variant, key.parameters);
+  device->synchronize();
+  channel.send({.kind = MessageKind::ready});
+  while (const std::optional<std::string> line = channel.next_line()) {
+    const auto give = [&](std::string_view op, std::span<const float> output) {
+      channel.send({.kind = MessageKind::output, .op = std::string(op), .elements = output.size()});
+      channel.send(output);
+    };
+    run_unmeasured(*device, *execution,
+                   {.unseen = true, .seed = parse_challenge(*line).seed, .on_output = give});
+    channel.send({.kind = MessageKind::answered});
+  }
+}
+
 }  // namespace
 
 int run_worker(const WorkerContext& context) {
@@ -326,6 +359,10 @@ int run_worker(const WorkerContext& context) {
     return 0;
   }
   load_plugins(job, context.registry);
+  if (job.kind == JobKind::challenge) {
+    answer_challenges(job, context, channel);
+    return 0;
+  }
   Bench bench(job, context, channel);
   job.verified.resize(job.cases.size());
   job.choices.resize(job.cases.size());

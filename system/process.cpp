@@ -94,8 +94,7 @@ bool drain(int fd, std::string& into) {
 
 Process::Process(const std::vector<std::string>& command, const std::string& input,
                  const std::map<std::string, std::string>& variables, Input kind) {
-  const bool more_follows = kind == Input::more_follows;
-  const Pipe stream = more_follows ? make_stream() : Pipe{file_in_memory(input), -1};
+  const Pipe stream = kind == Input::open ? make_stream() : Pipe{file_in_memory(input), -1};
   const int input_fd = stream.read;
   input_fd_ = stream.write;
   const Pipe output = make_pipe();
@@ -111,7 +110,7 @@ Process::Process(const std::vector<std::string>& command, const std::string& inp
     errno = failure;
     fail(command.front());
   }
-  if (more_follows) tell(input);
+  if (kind == Input::open) tell(input);
 }
 
 Process::~Process() {
@@ -167,8 +166,28 @@ void Process::read_errors() {
   if (errors_.size() > kept_errors) errors_.erase(0, errors_.size() - kept_errors);
 }
 
+std::optional<Process::Event> Process::wait(const Clock& clock, std::optional<double> deadline,
+                                            int interrupt_fd) {
+  if (!open_) return Event{Event::Kind::ended, {}};
+  std::array<pollfd, 5> watched{pollfd{output_fd_, POLLIN, 0},
+                                pollfd{errors_open_ ? error_fd_ : -1, POLLIN, 0},
+                                pollfd{interrupt_fd, POLLIN, 0}, pollfd{ended_fd_, POLLIN, 0},
+                                pollfd{to_send_.empty() ? -1 : input_fd_, POLLOUT, 0}};
+  const int ready = ::poll(watched.data(), watched.size(), milliseconds_until(clock, deadline));
+  if (ready < 0 && errno == EINTR) return std::nullopt;
+  if (watched[2].revents != 0) return Event{Event::Kind::interrupted, {}};
+  if (watched[4].revents != 0) send();
+  if (watched[1].revents != 0) read_errors();
+  if (watched[0].revents != 0) open_ = drain(output_fd_, buffer_);
+  if (watched[3].revents != 0) {  // a process that it started may hold the pipe still
+    static_cast<void>(drain(output_fd_, buffer_));
+    open_ = false;
+  }
+  if (deadline && clock.now() >= *deadline) return Event{Event::Kind::deadline, {}};
+  return std::nullopt;
+}
+
 Process::Event Process::next(const Clock& clock, std::optional<double> deadline, int interrupt_fd) {
-  bool open = true;
   while (true) {
     const std::size_t end = buffer_.find('\n', searched_);
     if (end != std::string::npos) {
@@ -179,24 +198,22 @@ Process::Event Process::next(const Clock& clock, std::optional<double> deadline,
     }
     searched_ = buffer_.size();
     if (buffer_.size() > longest_line) return {Event::Kind::flooded, {}};
-    if (!open) return {Event::Kind::ended, {}};
-
-    std::array<pollfd, 5> watched{pollfd{output_fd_, POLLIN, 0},
-                                  pollfd{errors_open_ ? error_fd_ : -1, POLLIN, 0},
-                                  pollfd{interrupt_fd, POLLIN, 0}, pollfd{ended_fd_, POLLIN, 0},
-                                  pollfd{to_send_.empty() ? -1 : input_fd_, POLLOUT, 0}};
-    const int ready = ::poll(watched.data(), watched.size(), milliseconds_until(clock, deadline));
-    if (ready < 0 && errno == EINTR) continue;
-    if (watched[2].revents != 0) return {Event::Kind::interrupted, {}};
-    if (watched[4].revents != 0) send();
-    if (watched[1].revents != 0) read_errors();
-    if (watched[0].revents != 0) open = drain(output_fd_, buffer_);
-    if (watched[3].revents != 0) {  // a process that it started may hold the pipe still
-      static_cast<void>(drain(output_fd_, buffer_));
-      open = false;
-    }
-    if (deadline && clock.now() >= *deadline) return {Event::Kind::deadline, {}};
+    if (auto event = wait(clock, deadline, interrupt_fd)) return *event;
   }
+}
+
+Process::Event Process::next_bytes(std::size_t count, const Clock& clock, std::optional<double> deadline,
+                                   int interrupt_fd) {
+  buffer_.reserve(count);
+  while (buffer_.size() < count) {
+    if (auto event = wait(clock, deadline, interrupt_fd)) return *event;
+  }
+  Event event{Event::Kind::line, {}};
+  const std::string rest = buffer_.substr(count);
+  buffer_.resize(count);
+  event.line = std::exchange(buffer_, rest);
+  searched_ = 0;
+  return event;
 }
 
 void Process::reap() {
@@ -217,7 +234,12 @@ std::string Process::how_it_ended() {
     const char* hint = signal == SIGKILL ? "; often the kernel, when memory runs out" : "";
     return fmt::format("signal {} ({}){}", signal, ::strsignal(signal), hint);
   }
-  return fmt::format("exit code {}", WEXITSTATUS(*status_));
+  const int code = WEXITSTATUS(*status_);
+  constexpr int signalled = 128;  // what shells and sandboxes add to the signal that ended what they ran
+  const char* name =
+      code > signalled && code < signalled + SIGRTMIN ? ::strsignal(code - signalled) : nullptr;
+  return name == nullptr ? fmt::format("exit code {}", code)
+                         : fmt::format("exit code {} (of signal {}: {})", code, code - signalled, name);
 }
 
 bool Process::ended_well() {

@@ -13,17 +13,17 @@
 
 namespace mprof {
 
-/// Whether a child gets more on standard input than the text that it starts with.
-enum class Input { once, more_follows };
-
 /// A child process that is given a text on standard input and answers in lines. Ends with its object.
 class Process {
  public:
+  /// Whether its standard input ends behind the text that it is given, or goes on with what tell() adds.
+  enum class Input { whole, open };
+
   /// Starts `command` in a process group of its own (a Ctrl-C on the terminal is the coordinator's to
-  /// handle), in this process's environment with `variables` set. Its standard input ends behind `input`
-  /// unless more follows. Throws Error(environment) when it cannot be started.
+  /// handle), in this process's environment with `variables` set. Throws Error(environment) when it cannot be
+  /// started.
   Process(const std::vector<std::string>& command, const std::string& input,
-          const std::map<std::string, std::string>& variables = {}, Input kind = Input::once);
+          const std::map<std::string, std::string>& variables = {}, Input kind = Input::whole);
   /// Kills the group if it still runs, and reaps the child.
   ~Process();
   Process(const Process&) = delete;
@@ -38,12 +38,16 @@ class Process {
   /// readable. `flooded`: a line grew past all reason (64 MiB).
   [[nodiscard]] Event next(const Clock& clock, std::optional<double> deadline, int interrupt_fd);
 
-  /// More of its standard input, where more follows. It is sent now, or while next() waits. What a child that
+  /// The same for so many bytes, whatever they are; `line` has them.
+  [[nodiscard]] Event next_bytes(std::size_t count, const Clock& clock, std::optional<double> deadline,
+                                 int interrupt_fd);
+  /// More of an open standard input. It is sent now, or while next() waits. What a child that
   /// has ended would have read is lost.
   void tell(std::string_view text);
   /// Stops its whole process group until resume(). kill() ends it meanwhile as well.
   void pause() noexcept;
   void resume() noexcept;
+  [[nodiscard]] pid_t id() const { return pid_; }
 
   void kill() noexcept;
   /// After `ended` or kill(): how it ended, as a message says it: "exit code 3", "signal 11 (Segmentation
@@ -57,6 +61,9 @@ class Process {
   [[nodiscard]] std::string last_words();
 
  private:
+  /// Waits for more of its output. nullopt: there may be more in the buffer now.
+  [[nodiscard]] std::optional<Event> wait(const Clock& clock, std::optional<double> deadline,
+                                          int interrupt_fd);
   void read_errors();
   void send() noexcept;
   void reap();
@@ -72,6 +79,7 @@ class Process {
   std::string to_send_;
   std::string errors_;
   bool errors_open_ = true;
+  bool open_ = true;  ///< the output
   std::optional<int> status_;
 };
 

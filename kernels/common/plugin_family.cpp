@@ -171,6 +171,7 @@ class OpExecution {
     const PluginTask task = op.task(arrays, output_.span());
     run_stages(
         op.layout.info.name, op_, [&] { op_.prepare(task); }, output_.span(), observer);
+    if (trial.on_output) observer.aside([&] { trial.on_output(op.layout.info.name, output_.span()); });
     if (trial.proof == Proof::none) return;
     observer.aside([&] {
       verification.push_back(

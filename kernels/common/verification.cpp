@@ -330,7 +330,8 @@ Verification verify(const OutputToVerify& comparison) {
 Verification OutputProof::operator()(const OutputToVerify& asked, const Trial& trial) {
   const OutputToVerify output = as_precise(asked, trial.verified);
   const std::size_t first = turning_.first(trial.turn);
-  if (trial.proof == Proof::some_items || trial.unseen) return verify_some(output, trial.seed);
+  if (trial.proof == Proof::some_items || trial.unseen)
+    return verify_some(output, trial.items_seed.value_or(trial.seed));
   if (trial.proof == Proof::as_before && kept_ != nullptr) return verify_as_before(output, first);
   std::optional<Verification> verified = verify_same_bits(output, trial);
   if (!verified) verified = verify_and_keep(output, first);

@@ -61,6 +61,18 @@ Difference difference_in_turns(std::span<const std::span<const double>> before,
   return {std::log(geometric_mean(ratios)), static_cast<double>(ratios.size()), variance_of_logs(ratios)};
 }
 
+std::optional<Interval> interval_of_mean(std::span<const double> differences, double alpha) {
+  if (differences.size() < 2) return std::nullopt;
+  const auto count = static_cast<double>(differences.size());
+  double mean = 0, spread = 0;
+  for (const double difference : differences) mean += difference / count;
+  for (const double difference : differences) spread += (difference - mean) * (difference - mean);
+  const boost::math::students_t student(count - 1);
+  const double reach = boost::math::quantile(boost::math::complement(student, alpha / 2)) *
+                       std::sqrt(spread / (count - 1) / count);
+  return Interval{mean - reach, mean + reach};
+}
+
 bool is_look(std::size_t blocks) {
   return std::ranges::count(looks, blocks) > 0;
 }

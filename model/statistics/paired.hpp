@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "model/statistics/median.hpp"
 #include "model/statistics/next_run.hpp"
 
 /// Two things measured at the same time, in blocks. Within a block their order is mirrored (A B B A), so that
@@ -38,6 +39,10 @@ struct Difference {
 /// count. `before` and `after`: positive samples, by round.
 [[nodiscard]] Difference difference_in_turns(std::span<const std::span<const double>> before,
                                              std::span<const std::span<const double>> after);
+
+/// The interval that holds the mean of such differences with 1 - `alpha`, by Student's t distribution;
+/// nullopt below two.
+[[nodiscard]] std::optional<Interval> interval_of_mean(std::span<const double> differences, double alpha);
 
 /// A test that is looked at again and again finds something sooner or later. Looks are therefore taken only
 /// after some numbers of blocks. Each may be wrong so rarely that all of them together are wrong at most 5

@@ -279,17 +279,11 @@ class Session {
   [[nodiscard]] std::vector<std::string> command(SanitizerTool tool, const fs::path& log) const {
     // A worker loads its inputs before the first CUDA call; compute-sanitizer gives up waiting after seconds.
     const auto patience = static_cast<std::uint64_t>(std::ceil(std::min(context_.timeout, 1e6)));
-    std::vector<std::string> words{context_.sanitizer.program,
-                                   "--tool",
-                                   std::string(to_string(tool)),
-                                   "--error-exitcode",
-                                   error_exit_code,
-                                   "--print-limit",
-                                   most_reports,
-                                   "--launch-timeout",
-                                   std::to_string(patience),
-                                   "--log-file",
-                                   log.string()};
+    std::vector<std::string> words;
+    if (context_.through) words = context_.through(log.parent_path());
+    words.insert(words.end(), {context_.sanitizer.program, "--tool", std::string(to_string(tool)),
+                               "--error-exitcode", error_exit_code, "--print-limit", most_reports,
+                               "--launch-timeout", std::to_string(patience), "--log-file", log.string()});
     words.insert(words.end(), context_.worker_command.begin(), context_.worker_command.end());
     return words;
   }

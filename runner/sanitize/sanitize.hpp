@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -59,6 +60,9 @@ struct SanitizeContext {
   SanitizeProgress& progress;
   /// Becomes readable when it is to stop; -1: never.
   int interrupt_fd = -1;
+  /// What stands before compute-sanitizer's command line, when it writes its log to this folder; empty:
+  /// nothing.
+  std::function<std::vector<std::string>(const std::filesystem::path& folder)> through{};
 };
 
 struct SanitizeOutcome {

@@ -16,6 +16,7 @@ struct SessionSide {
   std::string variant{};  ///< its id
   std::map<std::string, std::vector<std::string>> settings{};
   std::string program{};                ///< whose workers run it
+  std::vector<std::string> through{};   ///< what its workers' command line begins with, such as a sandbox
   std::vector<std::string> command{};   ///< of a program that is run as it is, in place of a variant
   std::vector<PluginSource> sources{};  ///< what it is built from, where it is not one of mprof's own
 };

@@ -68,7 +68,9 @@ bool Turns::run_round(SessionArm& arm) {
 
 void Turns::measure(SessionArm& arm) {
   if (arm.side.command.empty()) {
-    coordinate(arm.run, {{arm.side.program, "worker"}, *arm.directory, clock_, silent_, interrupt_fd_});
+    std::vector<std::string> command = arm.side.through;
+    command.insert(command.end(), {arm.side.program, "worker"});
+    coordinate(arm.run, {command, *arm.directory, clock_, silent_, interrupt_fd_});
     return;
   }
   measure_programs(arm.run, {.worker_command = own_worker(),

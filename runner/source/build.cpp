@@ -192,14 +192,18 @@ class Compilation {
     command.push_back(unit.string());
     command.insert(command.end(), objects.begin(), objects.end());
     command.insert(command.end(), settings_.flags.begin(), settings_.flags.end());
+    if (settings_.through) {
+      const std::vector<std::string> before = settings_.through(work_.path());
+      command.insert(command.begin(), before.begin(), before.end());
+    }
     const Printed printed = run_program(command, clock_, settings_.limit, settings_.interrupt_fd);
     if (printed.succeeded) return;
-    throw Error(
-        ExitCode::usage,
+    throw CompileError(
         fmt::format(
             "{} could not compile {}:\n{}{}", tool_.program.filename().string(), source.string(),
             printed.text.empty() ? "It printed nothing: " + command_line(command) + "\n" : printed.text,
-            advice_on_compiler(printed.text)));
+            advice_on_compiler(printed.text)),
+        printed.text);
   }
 
   /// What the compiler has read beside mprof's own files; each once, in the order of their names.

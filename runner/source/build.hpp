@@ -7,11 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/workload.hpp"
 #include "runner/source/compiler.hpp"
 #include "system/clock.hpp"
+#include "system/error.hpp"
 #include "system/temporary_folder.hpp"
 
 /// Makes shared libraries of sources from outside.
@@ -23,6 +25,8 @@ namespace mprof {
 class LibraryFolder {
  public:
   LibraryFolder();
+  /// A folder of the caller's.
+  explicit LibraryFolder(std::filesystem::path path) : path_(std::move(path)) {}
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Why what is built will have to be built again the next time; empty when it is kept.
   [[nodiscard]] const std::string& temporary_because() const { return temporary_because_; }
@@ -40,8 +44,22 @@ struct BuildSettings {
   double limit = 1200;                          ///< s
   std::function<void()> on_compile = [] {};     ///< is called before the compiler is started to do it
   int interrupt_fd = -1;                        ///< becomes readable when it is to stop; -1: never
+  /// What stands before the compiler's command line, when it writes to this folder alone; empty: nothing.
+  std::function<std::vector<std::string>(const std::filesystem::path& work)> through{};
   /// The checksum that a record gives; empty: the user asks for it. Then the flags are the record's too.
   std::string expected{};
+};
+
+/// A compiler that did not accept a source.
+class CompileError : public Error {
+ public:
+  CompileError(const std::string& message, std::string printed)
+      : Error(ExitCode::usage, message), printed_(std::move(printed)) {}
+  /// What the compiler wrote, as it wrote it.
+  [[nodiscard]] const std::string& printed() const { return printed_; }
+
+ private:
+  std::string printed_;
 };
 
 struct BuiltLibrary {
@@ -52,7 +70,7 @@ struct BuiltLibrary {
 };
 
 /// Compiles a source, unless the folder holds what came of the same text with the same headers, compiler and
-/// options. Throws Error(usage) with what the compiler wrote when it fails; nothing is kept then.
+/// options. Throws CompileError with what the compiler wrote when it fails; nothing is kept then.
 ///
 /// What a record asks for is compiled only when its flags are harmless (refused_flag()) and its checksum is
 /// the expected one, which is known before. Throws Error(usage) that names the flag.

@@ -100,8 +100,10 @@ PluginSource built(const fs::path& file, const std::vector<std::string>& flags,
   const BuildSettings settings{.flags = flags,
                                .frame = frame,
                                .others = {parts.begin() + 1, parts.end()},
+                               .limit = context.compile_limit,
                                .on_compile = [&] { context.on_compile(file); },
                                .interrupt_fd = context.interrupt_fd,
+                               .through = context.compile_through,
                                .expected = expected};
   const BuiltLibrary library = build_library(parts.front(), settings, context.folder, context.clock);
   source.library = library.library.string();

@@ -32,6 +32,9 @@ struct SourceContext {
   const Clock& clock;
   int interrupt_fd = -1;
   double answer_limit = usual_answer_limit;  ///< s, for a library to be loaded and to say what it declares
+  double compile_limit = BuildSettings{}.limit;  ///< s
+  /// As BuildSettings::through.
+  std::function<std::vector<std::string>(const std::filesystem::path& work)> compile_through{};
   /// Called for each source that is compiled, before it is.
   std::function<void(const std::filesystem::path&)> on_compile = [](const std::filesystem::path&) {};
 };

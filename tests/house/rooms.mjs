@@ -24,7 +24,8 @@ export const sees = {
   "report/views": ["report/materials"],
   "report/page": ["report/views"],
   "report/export": ["report/wording"],
-  cli: ["runner", "report/page", "report/export", "inputs"],
+  serve: ["runner", "report/page"], // what programs ask, answered within bytes and seconds
+  cli: ["serve", "runner", "report/page", "report/export", "inputs"],
 };
 
 /** Folders of sources that are no rooms: they include whatever they test. */

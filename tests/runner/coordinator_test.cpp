@@ -225,7 +225,7 @@ TEST_F(CoordinatorTest, ASideWhoseWorkersEndDoesNotHoldUpTheOther) {
 
 TEST(WorkerProcess, IsToldMoreAndStopsWhileItHasNoTurn) {
   Process process({"/bin/sh", "-c", "while read line; do echo got $line; done; echo end"}, "first\n", {},
-                  Input::more_follows);
+                  Process::Input::open);
   const Clock& clock = steady_clock();
   EXPECT_EQ(process.next(clock, std::nullopt, -1).line, "got first");
   process.pause();

@@ -65,6 +65,7 @@ void LenetExecution::run_convolution(std::size_t layer, const float* input, Stag
   run_stages(
       op, convolution, [&] { convolution.prepare(shape, input, mask.data(), output.data()); }, output,
       observer);
+  if (trial.on_output) observer.aside([&] { trial.on_output(op, output); });
   if (trial.proof == Proof::none) return;
   observer.aside([&] {
     const OutputToVerify to_check =

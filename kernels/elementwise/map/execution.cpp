@@ -27,6 +27,7 @@ ExecutionResult MapExecution::run(StageObserver& observer, const Trial& trial) {
   run_stages(
       op_name, *map_, [&] { map_->prepare(matrix, input.data(), output_.data()); }, output_.span(), observer);
   ExecutionResult result;
+  if (trial.on_output) observer.aside([&] { trial.on_output(op_name, output_.span()); });
   if (trial.proof == Proof::none) return result;
   observer.aside([&] {
     result.verification = {proof_(

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/elementwise/map/family.hpp"
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/common/axes.hpp"
 #include "kernels/elementwise/map/execution.hpp"
+#include "kernels/elementwise/map/host_map.hpp"
 #include "kernels/elementwise/map/plugin_map.hpp"
 #include "kernels/elementwise/map/variant.hpp"
 #include "kernels/registry.hpp"
@@ -17,6 +21,19 @@ namespace {
 constexpr std::uint64_t max_size = 32768;    // 4 GiB a buffer
 constexpr std::uint64_t max_iterations = 8;  // beyond, nearly every tangent meets a pole
 
+/// Gives what another process computed.
+class ReplayedMap final : public HostMap {
+ public:
+  explicit ReplayedMap(Outputs outputs) : outputs_(std::move(outputs)) {}
+  void forward() override {
+    const std::span<const float> given = outputs_(op_name);
+    if (given.size() == matrix().elements()) std::ranges::copy(given, output(0));
+  }
+
+ private:
+  Outputs outputs_;
+};
+
 class MapWorkload final : public Workload {
  public:
   explicit MapWorkload(const Matrix& matrix) : inputs_(matrix) {}
@@ -26,6 +43,14 @@ class MapWorkload final : public Workload {
     const Parameters resolved = resolve_parameters(declaration.parameters, variant, parameters);
     return std::make_unique<MapExecution>(inputs_, declaration, resolved,
                                           precision_of_plugin(variant, resolved));
+  }
+
+  std::unique_ptr<Execution> replay(Outputs outputs) override {
+    const Declaration declaration{
+        .title = {}, .idea = {}, .device = "cpu", .baseline = {}, .make = [outputs](const Parameters&) {
+          return std::make_unique<ReplayedMap>(outputs);
+        }};
+    return std::make_unique<MapExecution>(inputs_, declaration, Parameters{}, "");
   }
 
  private:

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "model/run.hpp"
+#include "serve/judge/judgement.hpp"
+#include "system/clock.hpp"
+
+/// Why a file is as fast as it is, from the records of what was measured.
+namespace mprof {
+
+/// What the records of the other variant and of the file say without counters: how near the time is to what
+/// the machine can do, on what machine, what disturbed it, and which of the file's expectations were met.
+void add_causes(const Run& of_other, const Run& of_file, Judgement& judgement);
+
+struct CountRequest {
+  const Run& run;  ///< of the file, timed
+  std::vector<std::string> worker_command{};
+  std::filesystem::path directory{};
+  const Registry& registry;
+  const Clock& clock;
+  int interrupt_fd = -1;
+};
+
+struct Counted {
+  Run run{};              ///< with counters
+  std::string absent{};   ///< why there are none
+  std::string suspect{};  ///< what contradicts the times
+};
+
+/// One more execution, under hardware counters. Throws Error(interrupted).
+[[nodiscard]] Counted count_kernels(const CountRequest& request);
+
+/// The kernels of such a run, and what to change in them.
+void add_kernels(const Run& counted, Judgement& judgement);
+
+}  // namespace mprof

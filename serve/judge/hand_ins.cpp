@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "serve/judge/hand_ins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/statistics/median.hpp"
+#include "report/page/charts.hpp"
+#include "report/page/render.hpp"
+#include "report/text/format.hpp"
+#include "report/views/table.hpp"
+#include "runner/source/compiler.hpp"
+#include "serve/judge/judgement.hpp"
+#include "serve/judge/judgement_json.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
+#include "system/programs.hpp"
+#include "system/strays.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uintmax_t largest_source = std::uintmax_t{4} << 20;
+
+std::vector<fs::path> sources_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
+    if (is_source_name(entry->path()) && fs::is_regular_file(entry->path(), error))
+      files.push_back(entry->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// In its folder, by its name there.
+void add(std::vector<HandIn>& hand_ins, std::string name, const fs::path& file) {
+  hand_ins.push_back({std::move(name), file});
+}
+
+std::vector<std::string> command_for(const HandIn& hand_in, const ClassRequest& request) {
+  std::vector<std::string> command{own_program().string(),
+                                   "judge",
+                                   hand_in.file.string(),
+                                   "--json",
+                                   "--quiet",
+                                   "--out",
+                                   (request.out / hand_in.name).string(),
+                                   "--overwrite"};
+  command.insert(command.end(), request.options.begin(), request.options.end());
+  return command;
+}
+
+JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
+  JudgedHandIn result{.hand_in = hand_in};
+  const double start = request.clock.now();
+  const StraysEnd with_process;
+  Process process(command_for(hand_in, request), "");
+  const Process::Event event = process.next(request.clock, start + request.limit, request.interrupt_fd);
+  if (event.kind == Process::Event::Kind::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  if (event.kind == Process::Event::Kind::line) {
+    result.answer = Json::parse(event.line, nullptr, false);
+    if (result.answer.is_discarded()) result.answer = nullptr;
+  }
+  if (event.kind == Process::Event::Kind::deadline)
+    result.failure = fmt::format("judging it took longer than {:g} s", request.limit);
+  process.kill();
+  if (result.answer.is_null() && result.failure.empty()) {
+    const std::string how = process.how_it_ended();
+    const std::string words = tamed(process.last_words(), 1000);
+    constexpr std::string_view environment = "exit code 5";
+    if (how == environment) throw Error(ExitCode::environment, words);
+    result.failure = words.empty() ? how : words;
+  }
+  result.seconds = request.clock.now() - start;
+  return result;
+}
+
+std::string text_at(const Json& answer, const char* key) {
+  const auto found = answer.find(key);
+  return found != answer.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string status_of(const JudgedHandIn& one) {
+  return one.answer.is_null() ? "not judged" : text_at(one.answer, "status");
+}
+
+std::optional<double> number_in(const Json& answer, const char* object, const char* key) {
+  if (answer.is_null() || !answer.contains(object) || !answer[object].is_object()) return std::nullopt;
+  const Json& value = answer[object][key];
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+std::optional<double> factor_of(const JudgedHandIn& one) {
+  return number_in(one.answer, "speed_up", "factor");
+}
+
+/// The fastest first, then what is right and not timed, then the others by name.
+std::vector<const JudgedHandIn*> in_order(const ClassJudgement& judgement) {
+  std::vector<const JudgedHandIn*> all;
+  for (const JudgedHandIn& one : judgement.judged) all.push_back(&one);
+  std::ranges::stable_sort(all, [](const JudgedHandIn* a, const JudgedHandIn* b) {
+    return factor_of(*a).value_or(status_of(*a) == "right" ? 0 : -1) >
+           factor_of(*b).value_or(status_of(*b) == "right" ? 0 : -1);
+  });
+  return all;
+}
+
+std::string why_of(const JudgedHandIn& one) {
+  if (one.answer.is_null()) return one.failure;
+  return text_at(one.answer, "reason");
+}
+
+Table standings(const ClassJudgement& judgement) {
+  const bool has_score = std::ranges::any_of(judgement.judged, [](const JudgedHandIn& one) {
+    return number_in(one.answer, "score", "points").has_value();
+  });
+  Table table("hand-ins", "Hand-ins, the fastest first");
+  table.text("Hand-in").text("Status").text("Verdict").numbers("Time", Unit::second).numbers("Speed-Up");
+  if (has_score) table.numbers("Score");
+  table.numbers("Judged in", Unit::second).text("Why");
+  for (const JudgedHandIn* one : in_order(judgement)) {
+    const std::string status = status_of(*one);
+    const auto factor = factor_of(*one), time = number_in(one->answer, "time", "median");
+    std::vector<Cell> cells{
+        Cell::words(one->hand_in.name), Cell::words(status, status == "right" ? Tone::good : Tone::bad),
+        one->answer.is_null() ? Cell::dash() : Cell::words(text_at(one->answer, "verdict")),
+        time ? Cell::bare(derived_value(*time)) : Cell::dash(),
+        factor ? Cell::figure(format::times(*factor)).valued(*factor) : Cell::dash()};
+    if (has_score) {
+      const auto points = number_in(one->answer, "score", "points");
+      cells.push_back(points ? Cell::figure(format::significant(*points)).valued(*points) : Cell::dash());
+    }
+    cells.push_back(Cell::bare(derived_value(one->seconds)));
+    cells.push_back(Cell::words(format::elide(why_of(*one), 120)));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+/// Hand-ins by how fast they are, in steps of a factor of two.
+Table distribution(const ClassJudgement& judgement) {
+  std::map<int, std::size_t> steps;
+  for (const JudgedHandIn& one : judgement.judged) {
+    if (const auto factor = factor_of(one)) ++steps[static_cast<int>(std::floor(std::log2(*factor)))];
+  }
+  Table table("distribution", "How fast the right ones are");
+  table.text("As fast as what they are compared with").numbers("Hand-ins").text("");
+  for (const auto& [step, count] : steps) {
+    std::string bar;
+    for (std::size_t i = 0; i < count; ++i) bar += "█";
+    table.row({Cell::words(fmt::format("{} to {}", format::times(std::exp2(step)),
+                                       format::times(std::exp2(step + 1)))),
+               Cell::figure(format::count(count)).valued(static_cast<double>(count)), Cell::words(bar)});
+  }
+  return table;
+}
+
+Table alike_table(const ClassJudgement& judgement) {
+  Table table("alike", "Sources that are alike in their structure");
+  table.text("Hand-in").text("Another").numbers("Shared");
+  for (const AlikePair& pair : judgement.alike)
+    table.row({Cell::words(judgement.judged[pair.first].hand_in.name),
+               Cell::words(judgement.judged[pair.second].hand_in.name),
+               Cell::figure(format::percent(pair.share)).valued(pair.share)});
+  return table;
+}
+
+std::size_t right_ones(const ClassJudgement& judgement) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      judgement.judged, [](const JudgedHandIn& one) { return status_of(one) == "right"; }));
+}
+
+std::string headline(const ClassJudgement& judgement) {
+  std::vector<double> factors;
+  for (const JudgedHandIn& one : judgement.judged) {
+    if (const auto factor = factor_of(one)) factors.push_back(*factor);
+  }
+  std::string text = fmt::format("{} of {} right", right_ones(judgement),
+                                 format::plural(judgement.judged.size(), "hand-in"));
+  if (!factors.empty())
+    text += fmt::format("; the middle one is {} as fast as what it is compared with, the best one {}",
+                        format::times(median(factors)), format::times(std::ranges::max(factors)));
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<HandIn> find_hand_ins(const fs::path& folder, const fs::path& starter) {
+  std::vector<HandIn> hand_ins;
+  std::error_code error;
+  for (const fs::path& file : sources_in(folder)) add(hand_ins, file.stem().string(), file);
+  for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
+    if (!entry->is_directory(error)) continue;
+    const std::vector<fs::path> files = sources_in(entry->path());
+    if (files.size() == 1) add(hand_ins, entry->path().filename().string(), files.front());
+    if (files.size() > 1)
+      throw Error(ExitCode::usage,
+                  fmt::format("{} has {} sources: a hand-in is one source, with the headers beside it.",
+                              entry->path().string(), files.size()));
+  }
+  std::erase_if(hand_ins, [&](const HandIn& one) { return fs::equivalent(one.file, starter, error); });
+  std::ranges::sort(hand_ins, {}, &HandIn::name);
+  const auto same = std::ranges::adjacent_find(hand_ins, {}, &HandIn::name);
+  if (same != hand_ins.end())
+    throw Error(ExitCode::usage, fmt::format("{}: two hand-ins are called {}; rename one of them.",
+                                             folder.string(), same->name));
+  if (hand_ins.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{} has no hand-in: a source (.cu, .cpp, .cc, .cxx), or a folder with one.",
+                            folder.string()));
+  return hand_ins;
+}
+
+ClassJudgement judge_class(const ClassRequest& request) {
+  ClassJudgement judgement;
+  std::vector<std::string> texts;
+  for (const HandIn& hand_in : request.hand_ins) {
+    try {
+      judgement.judged.push_back(judged(hand_in, request));
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::interrupted) throw;
+      judgement.was_interrupted = true;
+      break;
+    }
+    request.on_judged(judgement.judged.back());
+    texts.push_back(read_file(hand_in.file, largest_source));
+  }
+  const std::string starter = request.starter.empty() ? "" : read_file(request.starter, largest_source);
+  judgement.alike = alike_pairs(texts, starter);
+  return judgement;
+}
+
+Json class_json(const ClassJudgement& judgement) {
+  Json hand_ins = Json::array(), alike = Json::array();
+  for (const JudgedHandIn& one : judgement.judged)
+    hand_ins.push_back({{"name", one.hand_in.name},
+                        {"file", one.hand_in.file.filename().string()},
+                        {"seconds", format::rounded(one.seconds, 3)},
+                        {"failure", one.failure.empty() ? Json(nullptr) : Json(one.failure)},
+                        {"judgement", one.answer}});
+  for (const AlikePair& pair : judgement.alike)
+    alike.push_back({{"first", judgement.judged[pair.first].hand_in.name},
+                     {"second", judgement.judged[pair.second].hand_in.name},
+                     {"share", format::rounded(pair.share, 3)}});
+  return {{"schema", "mprof.judge.class/1"}, {"answer", headline(judgement)},
+          {"right", right_ones(judgement)},  {"hand_ins", std::move(hand_ins)},
+          {"alike", std::move(alike)},       {"interrupted", judgement.was_interrupted}};
+}
+
+std::string class_text(const ClassJudgement& judgement, std::size_t width) {
+  std::string text = text_table(standings(judgement).view(), width);
+  if (!judgement.alike.empty()) text += "\n" + text_table(alike_table(judgement).view(), width);
+  return text + "\n" + headline(judgement) + "\n";
+}
+
+std::string class_html(const ClassJudgement& judgement) {
+  const Templates templates;
+  nlohmann::json view{
+      {"title", "Hand-ins"},
+      {"headline", headline(judgement)},
+      {"standings", standings(judgement).view()},
+      {"distribution", distribution(judgement).view()},
+      {"alike", judgement.alike.empty() ? nlohmann::json(false) : alike_table(judgement).view()}};
+  add_page_parts(view, templates, nlohmann::json::array(), {"tables", "report"});
+  return render_html(templates, "class", view);
+}
+
+}  // namespace mprof

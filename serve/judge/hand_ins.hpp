@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "serve/judge/likeness.hpp"
+#include "system/clock.hpp"
+
+/// A folder of hand-ins: each judged by a process of its own, within seconds, and all of them beside each
+/// other.
+namespace mprof {
+
+struct HandIn {
+  std::string name{};  ///< of its folder, or of its file without the ending
+  std::filesystem::path file{};
+};
+
+/// The sources in a folder, and the one source in each of its folders, in the order of their names; not
+/// `starter`. Throws Error(usage) where there is none.
+[[nodiscard]] std::vector<HandIn> find_hand_ins(const std::filesystem::path& folder,
+                                                const std::filesystem::path& starter);
+
+struct JudgedHandIn {
+  HandIn hand_in{};
+  nlohmann::ordered_json answer{};  ///< as `mprof judge FILE --json` prints it; null: there is none
+  std::string failure{};            ///< why not
+  double seconds = 0;
+};
+
+struct ClassRequest {
+  std::vector<HandIn> hand_ins{};
+  std::filesystem::path starter{};     ///< what all were given; empty: nothing
+  std::vector<std::string> options{};  ///< of `mprof judge`, for each
+  std::filesystem::path out{};         ///< a folder for each hand-in goes there
+  double limit = 0;                    ///< s, for one hand-in in all
+  const Clock& clock;
+  int interrupt_fd = -1;
+  std::function<void(const JudgedHandIn& judged)> on_judged = [](const JudgedHandIn&) {};
+};
+
+struct ClassJudgement {
+  std::vector<JudgedHandIn> judged{};
+  std::vector<AlikePair> alike{};  ///< by the places of `judged`
+  bool was_interrupted = false;
+};
+
+/// Throws Error(environment) for what the machine lacks for all of them.
+[[nodiscard]] ClassJudgement judge_class(const ClassRequest& request);
+
+/// What docs/formats/judge-json.md describes as the class.
+[[nodiscard]] nlohmann::ordered_json class_json(const ClassJudgement& judgement);
+/// Who is right and who is fast, as plain text of at most `width` columns.
+[[nodiscard]] std::string class_text(const ClassJudgement& judgement, std::size_t width);
+/// The same as a page that needs nothing else.
+[[nodiscard]] std::string class_html(const ClassJudgement& judgement);
+
+}  // namespace mprof

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "serve/judge/judgement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "model/enum_names.hpp"
+#include "system/error.hpp"
+
+namespace mprof {
+namespace {
+
+constexpr EnumNames<JudgeStatus, 6> judge_statuses{{{JudgeStatus::right, "right"},
+                                                    {JudgeStatus::wrong, "wrong"},
+                                                    {JudgeStatus::suspect, "suspect"},
+                                                    {JudgeStatus::crashed, "crashed"},
+                                                    {JudgeStatus::timeout, "timeout"},
+                                                    {JudgeStatus::compile_failed, "compile_failed"}}};
+constexpr EnumNames<JudgeStage, 7> judge_stages{{{JudgeStage::compile, "compile"},
+                                                 {JudgeStage::small, "small"},
+                                                 {JudgeStage::memcheck, "memcheck"},
+                                                 {JudgeStage::full, "full"},
+                                                 {JudgeStage::quick, "quick"},
+                                                 {JudgeStage::rounds, "rounds"},
+                                                 {JudgeStage::counters, "counters"}}};
+constexpr EnumNames<StageOutcome, 3> stage_outcomes{
+    {{StageOutcome::done, "done"}, {StageOutcome::failed, "failed"}, {StageOutcome::skipped, "skipped"}}};
+
+/// So much of a saving that is claimed must be possible by this process's clock: what it sees are other
+/// executions than those that were timed.
+constexpr double share_to_confirm = 0.75;
+
+}  // namespace
+
+std::string_view to_string(JudgeStatus status) {
+  return name_of(judge_statuses, status);
+}
+std::string_view to_string(JudgeStage stage) {
+  return name_of(judge_stages, stage);
+}
+std::string_view to_string(StageOutcome outcome) {
+  return name_of(stage_outcomes, outcome);
+}
+
+bool OwnClock::contradicts() const {
+  return claimed && *claimed > 0 && high < share_to_confirm * *claimed;
+}
+
+double Judgement::score() const {
+  double sum = 0;
+  for (const ScoreItem& item : items) sum += item.points;
+  return sum;
+}
+
+double Judgement::most_points() const {
+  double sum = 0;
+  for (const ScoreItem& item : items) sum += item.most;
+  return sum;
+}
+
+int exit_code_of(const Judgement& judgement) {
+  if (judgement.status != JudgeStatus::right) return static_cast<int>(ExitCode::wrong_output);
+  return static_cast<int>(judgement.verdict == Verdict::slower ? ExitCode::regression : ExitCode::success);
+}
+
+std::string tamed(std::string_view text, std::size_t most) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (is_control && (line.empty() || line.back() == ' ')) continue;
+    line += is_control ? ' ' : c;
+    if (line.size() > most) break;
+  }
+  if (line.size() > most) {
+    line.resize(most);
+    while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U) line.pop_back();
+    if (!line.empty() && static_cast<unsigned char>(line.back()) >= 0x80U) line.pop_back();
+    line += "...";
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+}  // namespace mprof

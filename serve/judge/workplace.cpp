@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "serve/judge/workplace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/programs.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_copied = std::uintmax_t{4} << 20;  // B
+constexpr std::uintmax_t largest_library = std::uintmax_t{256} << 20;
+constexpr std::size_t most_headers = 64;
+constexpr std::array<std::string_view, 6> header_endings{".h", ".hpp", ".hh", ".cuh", ".inl", ".hxx"};
+
+bool is_header(const fs::path& file) {
+  std::error_code error;
+  return std::ranges::count(header_endings, file.extension().string()) > 0 && !fs::is_symlink(file, error) &&
+         fs::is_regular_file(file, error) && fs::file_size(file, error) <= largest_copied;
+}
+
+void copy_headers(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  std::size_t copied = 0;
+  for (fs::directory_iterator entry(from, error), end; entry != end && !error; entry.increment(error)) {
+    if (!is_header(entry->path()) || ++copied > most_headers) continue;
+    write_file(to / entry->path().filename(), read_file(entry->path(), largest_copied));
+  }
+}
+
+void erase_all(std::string& text, const std::string& part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+}
+
+/// What a worker of this program consists of.
+std::vector<fs::path> parts_of_mprof() {
+  std::vector<fs::path> parts{own_program()};
+  const fs::path beside = program_directory();
+  for (const fs::path& folder : {beside, beside.parent_path()}) parts.push_back(folder / "lib" / "mprof");
+  return parts;
+}
+
+}  // namespace
+
+Workplace::Workplace(const fs::path& file, const std::string& copied_as, const Sandbox* sandbox)
+    : file_(folder_.path() / "source" / copied_as), sandbox_(sandbox) {
+  const bool is_library = file.extension() == ".so";
+  write_file(file_, read_file(file, is_library ? largest_library : largest_copied));
+  const fs::path folder = fs::absolute(file).parent_path();
+  copy_headers(folder, file_.parent_path());
+  fs::create_directories(libraries());
+}
+
+std::vector<std::string> Workplace::for_compiler(const fs::path& work) const {
+  if (sandbox_ == nullptr) return {};
+  return sandbox_->command({.readable = {file_.parent_path()}, .writable = {work}});
+}
+
+std::vector<std::string> Workplace::for_worker(const std::vector<fs::path>& inputs, bool loads_file,
+                                               const fs::path& work) const {
+  if (sandbox_ == nullptr) return {};
+  SandboxView view{.readable = parts_of_mprof()};
+  view.readable.insert(view.readable.end(), inputs.begin(), inputs.end());
+  if (loads_file) {
+    view.readable.push_back(libraries());
+    view.readable.push_back(file_.parent_path());  // a library is loaded from where it lies
+  }
+  if (!work.empty()) view.writable.push_back(work);
+  return sandbox_->command(view);
+}
+
+std::string Workplace::without_paths(std::string text) const {
+  for (const fs::path& folder : {file_.parent_path(), libraries(), folder_.path()})
+    erase_all(text, folder.string() + "/");
+  return text;
+}
+
+}  // namespace mprof

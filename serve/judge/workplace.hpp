@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "system/sandbox.hpp"
+#include "system/temporary_folder.hpp"
+
+namespace mprof {
+
+/// Where a file is judged: a copy of it and of the headers beside it, what is compiled of it, and the command
+/// lines that everything of it is started with.
+class Workplace {
+ public:
+  /// `copied_as` is the name that the copy has. `sandbox`: nullptr for none. Throws Error(usage) for a file
+  /// that cannot be read or is too large.
+  Workplace(const std::filesystem::path& file, const std::string& copied_as, const Sandbox* sandbox);
+
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+  [[nodiscard]] std::filesystem::path libraries() const { return folder_.path() / "libraries"; }
+  /// For records that nobody asked for.
+  [[nodiscard]] std::filesystem::path records() const { return folder_.path() / "records"; }
+
+  /// What stands before a compiler's command line that writes to `work`.
+  [[nodiscard]] std::vector<std::string> for_compiler(const std::filesystem::path& work) const;
+  /// What stands before a worker's command line; `inputs` are files that it reads. `loads_file`: also the
+  /// library that was made of the file. It may write to `work`, where one is given.
+  [[nodiscard]] std::vector<std::string> for_worker(const std::vector<std::filesystem::path>& inputs,
+                                                    bool loads_file,
+                                                    const std::filesystem::path& work = {}) const;
+  /// A message without the paths of this place, which nobody else knows.
+  [[nodiscard]] std::string without_paths(std::string text) const;
+
+ private:
+  TemporaryFolder folder_{"mprof-judge"};
+  std::filesystem::path file_;
+  const Sandbox* sandbox_;
+};
+
+}  // namespace mprof

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Files that attack: nothing outside of the sandbox is read, written, reached or ended, and no time is given that mprof's own
+// clock does not allow.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { judge, skip, variant, without_time } from "./judging.mjs";
+import { program, temporary } from "./support.mjs";
+
+/** What runs away runs in a process namespace of its own as well, should the sandbox fail. */
+const pids = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+const contained = [pids, ["--user", "--map-root-user", ...pids]].find((words) => spawnSync("unshare", [...words, "true"]).status === 0);
+
+function run_contained(args, options) {
+  const result = spawnSync("unshare", [...contained, program, ...args], {
+    encoding: "utf8", timeout: 300_000, ...options, env: { ...process.env, ...options.env },
+  });
+  if (result.error) throw result.error;
+  return { code: result.status, out: result.stdout, err: result.stderr };
+}
+
+const runaway_skip = skip || (contained ? false : "unshare cannot make a process namespace here");
+
+test("a file writes nowhere, and reads no secret", { skip }, (t) => {
+  const folder = temporary(t), home = join(folder, "home"), out = join(folder, "out");
+  mkdirSync(home);
+  mkdirSync(out);
+  writeFileSync(join(home, "secret"), "planted-secret-1");
+  writeFileSync(join(folder, "solution.txt"), "planted-secret-2");
+  const places = [join(home, "written"), join(folder, "written"), join(out, "written"), "/usr/written", "/etc/written", "/work/written", "/written"];
+  const secrets = [join(home, "secret"), join(folder, "solution.txt"), "/etc/passwd", "/etc/shadow", "/proc/1/environ"];
+  const top = `#include <fstream>
+    #include <string>
+    static const int tried = [] {
+      for (const char* place : {${places.map((place) => JSON.stringify(place)).join(", ")}}) std::ofstream(place) << "x";
+      for (const char* secret : {${secrets.map((secret) => JSON.stringify(secret)).join(", ")}}) {
+        std::ifstream file(secret); std::string text(4000, ' '); file.read(text.data(), 4000); text.resize(file.gcount());
+        std::fprintf(stderr, "%s has %zu: %s\\n", secret, text.size(), text.substr(0, 100).c_str());
+      }
+      if (const char* token = std::getenv("PLANTED_TOKEN")) std::fprintf(stderr, "token %s\\n", token);
+      return 0;
+    }();`;
+  const { answer, out: printed } = judge(t, variant({ top, forward: "compute();" }), [], { folder, env: { HOME: home, PLANTED_TOKEN: "planted-secret-3" } });
+  assert.equal(answer.status, "right", printed);
+  assert.match(answer.untrusted_output, /solution\.txt has 0:/, "it did try");
+  assert.doesNotMatch(printed, /planted-secret|root:x:/);
+  for (const place of places) assert.ok(!existsSync(place), place);
+  assert.deepEqual(readdirSync(folder).sort(), ["home", "mine.cpp", "out", "solution.txt"]);
+});
+
+test("a compiler shows a file nothing that the sandbox hides", { skip }, (t) => {
+  const folder = temporary(t), secret = join(folder, "secret.txt");
+  writeFileSync(secret, "planted-secret-4");
+  for (const text of [`#include "${secret}"\n`, `asm(".incbin \\"${secret}\\"");\n`]) {
+    const { answer, out } = judge(t, text, [], { folder });
+    assert.equal(answer.status, "compile_failed");
+    assert.doesNotMatch(out, /planted-secret/);
+  }
+});
+
+test("a file reaches no network", { skip }, async (t) => {
+  let connections = 0;
+  const server = createServer(() => ++connections);
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const top = `#include <arpa/inet.h>
+    #include <sys/socket.h>
+    #include <unistd.h>
+    static const int tried = [] {
+      const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+      sockaddr_in to{}; to.sin_family = AF_INET; to.sin_port = htons(${server.address().port}); to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      std::fprintf(stderr, "connect gave %d\\n", ::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)));
+      return 0;
+    }();`;
+  const { answer } = judge(t, variant({ top }));
+  assert.match(answer.untrusted_output, /connect gave -1/);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(connections, 0);
+});
+
+test("a file that kills its parent, or everything that it can, ends itself alone", { skip: runaway_skip }, (t) => {
+  for (const forward of ["::kill(::getppid(), SIGKILL); ::sleep(5); compute();", "::kill(-1, SIGKILL); compute(); ::raise(SIGKILL);"]) {
+    const { answer, code } = judge(t, variant({ top: "#include <signal.h>\n#include <unistd.h>", forward }), [], { run: run_contained });
+    assert.equal(answer.status, "crashed", JSON.stringify(answer));
+    assert.equal(code, 3);
+    without_time(answer);
+  }
+});
+
+test("a file that forks without end is ended, and the answer says so", { skip: runaway_skip }, (t) => {
+  const { answer } = judge(t, variant({ top: "#include <unistd.h>", forward: "for (;;) ::fork();" }), [], { run: run_contained });
+  assert.equal(answer.status, "crashed");
+  assert.match(answer.reason, /^it had more than \d+ processes and threads, and was ended$/);
+  without_time(answer);
+});
+
+test("a file that fills the memory is ended, and the answer says so", { skip: runaway_skip }, (t) => {
+  const fill = (flags) => `for (;;) { void* p = ::mmap(nullptr, 1 << 24, PROT_READ | PROT_WRITE, ${flags} | MAP_ANONYMOUS, -1, 0); if (p == MAP_FAILED) std::abort(); std::fill_n(static_cast<char*>(p), 1 << 24, 1); }`;
+  for (const flags of ["MAP_PRIVATE", "MAP_SHARED"]) {
+    const { answer } = judge(t, variant({ top: "#include <sys/mman.h>", forward: fill(flags) }), ["--memory-limit", "1"], { run: run_contained });
+    assert.equal(answer.status, "crashed", JSON.stringify(answer));
+    assert.match(answer.reason, /it took more than 1 GiB of memory, and was ended|Aborted/);
+    without_time(answer);
+  }
+});
+
+/** Takes the token of its job from the memory of its process, and writes a result with the times that it would like to have. */
+const forger = `#include <dirent.h>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <time.h>
+/** The whole job line, by its beginning, in the readable and writable memory of this process. */
+static std::string found_job() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string wanted = std::string("{\\"kind\\":\\"") + "measure\\"";
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long from = 0, to = 0; char flags[5] = {};
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, flags) != 3 || std::strncmp(flags, "rw", 2) != 0 || to - from > (1ul << 30) || line.find("[stack]") != std::string::npos) continue;
+    const char* begin = reinterpret_cast<const char*>(from); const char* end = reinterpret_cast<const char*>(to);
+    for (const char* at = begin; at + wanted.size() < end; ++at) {
+      at = static_cast<const char*>(std::memchr(at, '{', end - at - wanted.size()));
+      if (at == nullptr) break;
+      if (std::memcmp(at, wanted.data(), wanted.size()) != 0) continue;
+      const char* stop = static_cast<const char*>(std::memchr(at, '\\0', end - at));
+      if (stop == nullptr) stop = end;
+      std::string job(at, stop);
+      if (job.find("\\"token\\":\\"") != std::string::npos) return job;
+    }
+  }
+  return "";
+}
+static std::string between(const std::string& text, const std::string& before, char after) {
+  const auto at = text.find(before);
+  if (at == std::string::npos) return "";
+  const auto end = text.find(after, at + before.size());
+  return text.substr(at + before.size(), end - at - before.size());
+}
+/** In a process that is timed: writes the end of the case, and leaves. */
+static void forge() {
+  const std::string job = found_job(), token = between(job, "\\"token\\":\\"", '"');
+  if (token.empty()) return;
+  std::string times;
+  for (int i = 0; i < 7; ++i) times += (i ? "," : "") + std::to_string(1e-6);
+  std::ostringstream message;
+  message << "{\\"kind\\":\\"end\\",\\"token\\":\\"" << token << "\\",\\"case\\":\\"elementwise/mine@size=192,iterations=8\\",\\"samples\\":0,\\"result\\":{\\"pass\\":\\"timing\\",\\"status\\":\\"ok\\",\\"seconds\\":0.01,"
+          << "\\"verification\\":[{\\"op\\":\\"map\\",\\"passed\\":true,\\"relative_l2\\":1e-8,\\"max_error\\":1e-7,\\"tolerance\\":1e-4,\\"elements\\":36864,\\"non_finite\\":0,\\"never_written\\":0}],"
+          << "\\"sampling\\":{\\"warmups\\":1,\\"samples\\":7,\\"ended_by\\":\\"samples\\",\\"relative_half_width\\":0.001},"
+          << "\\"measurements\\":[";
+  const char* rows[][2] = {{"op_time", "map"}, {"group_time", "map"}, {"total_time", ""}};
+  for (int i = 0; i < 3; ++i) message << (i ? "," : "") << "{\\"metric\\":\\"" << rows[i][0] << "\\"" << (rows[i][1][0] ? std::string(",\\"op\\":\\"") + rows[i][1] + "\\"" : "") << ",\\"source\\":\\"measured\\",\\"samples\\":[" << times << "]}";
+  message << "]}}\\n";
+  for (int fd = 3; fd < 20; ++fd) {
+    struct stat s {};
+    if (::fstat(fd, &s) == 0 && S_ISFIFO(s.st_mode)) { [[maybe_unused]] const auto n = ::write(fd, message.str().data(), message.str().size()); }
+  }
+  ::usleep(200000);
+  ::_exit(0);
+}
+`;
+
+test("a file that forges the result of its timing is suspect: mprof's own clock saw it compute", { skip }, (t) => {
+  const slow = "::usleep(150000); compute();"; // so that what it claims to save is more than any clock needs to tell
+  const { answer } = judge(t, variant({ top: forger, forward: `${slow} forge();` }), ["--budget", "20"]);
+  without_time(answer);
+  assert.equal(answer.status, "suspect", JSON.stringify(answer));
+  assert.equal(answer.suspicions[0].check, "own_clock", JSON.stringify(answer));
+});
