@@ -95,9 +95,10 @@ void add_advice(const RunAnalysis& analysis, const VariantResult& variant, Judge
 
 }  // namespace
 
-void add_causes(const Run& of_other, const Run& of_file, Judgement& judgement) {
+void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::path& directory,
+                Judgement& judgement) {
   Run run = joined(of_other, of_file);
-  derive_variation(run);
+  derive(run, directory);
   const bool is_on_gpu = judgement.device == "cuda";
   judgement.machine = fact(run, is_on_gpu ? "gpu" : "cpu", is_on_gpu ? "name" : "model");
   const RunAnalysis analysis = analyse(run);

@@ -15,7 +15,9 @@ namespace mprof {
 
 /// What the records of the other variant and of the file say without counters: how near the time is to what
 /// the machine can do, on what machine, what disturbed it, and which of the file's expectations were met.
-void add_causes(const Run& of_other, const Run& of_file, Judgement& judgement);
+/// `directory` is the file's record.
+void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::path& directory,
+                Judgement& judgement);
 
 struct CountRequest {
   const Run& run;  ///< of the file, timed

@@ -471,19 +471,43 @@ class Judging {
     }
   }
 
-  /// What the worker says that an execution takes less as a whole is possible by this process's clock.
+  /// What the file saves by the times of its ops must be saved by the whole execution too, and be possible by
+  /// this process's clock.
   bool is_possible() {
-    if (!judgement_.own_clock) return true;
     const auto whole = std::ranges::find(judgement_.times, "total_time", &JudgedTime::metric);
     if (whole == judgement_.times.end() || !whole->file || !whole->against) return true;
+    double by_ops = 0;
+    for (const JudgedTime& time : judgement_.times) by_ops += time.op.empty() ? 0 : saved(time);
+    const double in_all = saved(*whole);
+    if (is_elsewhere(by_ops, *whole)) {
+      judgement_.suspicions.push_back({"whole", fmt::format("its ops save {:.3g} s by their times", by_ops),
+                                       fmt::format("a whole execution saves {:.3g} s", in_all)});
+      return fail(JudgeStatus::suspect,
+                  "its ops save more than the whole execution: it works where its op times do not count it");
+    }
+    if (!judgement_.own_clock) return true;
     OwnClock& own = *judgement_.own_clock;
-    own.claimed = whole->against->median - whole->file->median;
+    own.claimed = std::max(in_all, by_ops);
     if (!own.contradicts()) return true;
     judgement_.suspicions.push_back(
         {"own_clock", fmt::format("its worker claims to save {:.3g} s in an execution", *own.claimed),
          fmt::format("mprof's own clock allows at most {:.3g} s", own.high)});
     return fail(JudgeStatus::suspect,
                 "its times are shorter than mprof's own clock allows: something changed them");
+  }
+
+  static double saved(const JudgedTime& time) {
+    return time.file && time.against ? time.against->median - time.file->median : 0;
+  }
+
+  /// Whether most of what the ops save is spent again elsewhere, beyond what the whole's times vary by.
+  static bool is_elsewhere(double by_ops, const JudgedTime& whole) {
+    constexpr double least = 20e-6;  // s
+    const auto half_width = [](const Value& value) {
+      return value->interval ? (value->interval->high - value->interval->low) / 2 : 0;
+    };
+    const double spent = by_ops - saved(whole) - half_width(whole.file) - half_width(whole.against);
+    return spent > least && spent > by_ops / 2;
   }
 
   /// The smallest time of the file is longer than the longest of the other, by a factor.
@@ -534,7 +558,10 @@ class Judging {
     return all.empty() ? Verdict::inconclusive : Verdict::same;
   }
 
-  void take_causes() { add_causes(turns_->arms()[0].run, turns_->arms()[1].run, judgement_); }
+  void take_causes() {
+    const SessionArm& of_file = turns_->arms()[1];
+    add_causes(turns_->arms()[0].run, of_file.run, of_file.directory->path(), judgement_);
+  }
 
   bool count() {
     const SessionArm& arm = turns_->arms()[1];

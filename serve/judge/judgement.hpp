@@ -63,7 +63,7 @@ struct OwnClock {
 
 /// What makes a file suspect.
 struct Suspicion {
-  std::string check{};  ///< which check: "own_clock", "worker"
+  std::string check{};  ///< which check: "own_clock", "whole", "worker", "counters"
   std::string seen{};   ///< a sentence's part
   std::string limit{};  ///< empty: `seen` says it
 };

@@ -102,7 +102,7 @@ test("without bwrap a file is refused, unless --no-sandbox says so", { skip: exi
 
 test("a convolution is judged by its layers", { skip: conv_skip }, (t) => {
   const folder = temporary(t);
-  assert.equal(mprof(["new", "conv", "mine.cpp"], { cwd: folder }).code, 0);
+  assert.equal(mprof(["new", "variant", "mine.cpp", "--family", "conv"], { cwd: folder }).code, 0);
   const { out, err } = mprof(["judge", "mine.cpp", "--json", "--batch", "20", "--budget", "6", "--sampling-time", "0.1"], { cwd: folder });
   const answer = JSON.parse(out || assert.fail(err));
   assert.ok(validate(answer), JSON.stringify(validate.errors));

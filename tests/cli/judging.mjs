@@ -57,7 +57,8 @@ export const small = ["--size", "192", "--iterations", "8", "--budget", "6", "--
 /** The answer about such a file, which meets its schema, with the exit code and standard error. */
 export function judge(t, text, args = [], { folder = temporary(t), name = "mine.cpp", env = {}, run = mprof } = {}) {
   writeFileSync(join(folder, name), text);
-  const { code, out, err } = run(["judge", name, "--json", ...small, ...args], { cwd: folder, env });
+  const usual = small.filter((word, i) => !args.includes(word.startsWith("--") ? word : small[i - 1]));
+  const { code, out, err } = run(["judge", name, "--json", ...usual, ...args], { cwd: folder, env });
   assert.notEqual(out, "", err);
   const answer = JSON.parse(out);
   assert.ok(validate(answer), `${JSON.stringify(validate.errors)}\n${out}`);
