@@ -29,7 +29,7 @@ struct ExitRow {
 
 constexpr std::array exit_rows{
     ExitRow{ExitCode::success, "success"},
-    ExitRow{ExitCode::regression, "compare, ab or run --baseline found a regression, fleet a bad GPU"},
+    ExitRow{ExitCode::regression, "compare, ab, judge or run --baseline found a regression, fleet a bad GPU"},
     ExitRow{ExitCode::usage, "wrong usage, or input that cannot be read"},
     ExitRow{ExitCode::wrong_output,
             "a variant's output was wrong, or it gave none (crash, time limit, failure); a program failed; "

@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 # sources of the user's, Chromium for reports in PDF, CUDA for what runs on a GPU.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, dataset-fashion-mnist")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "chromium, nvidia-cuda-toolkit, libcupti-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bubblewrap, chromium, nvidia-cuda-toolkit, libcupti-dev")
 set(CPACK_PACKAGE_DESCRIPTION " Measures CUDA kernels and whole programs, shows that their outputs are right and their
  times valid, explains why one variant is faster than another, and writes reports.")
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/debian.cmake)

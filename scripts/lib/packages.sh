@@ -28,6 +28,7 @@ build_packages=(
 
 # shellcheck disable=SC2034
 test_packages=(
+  bubblewrap
   buildah
   chromium
   clang

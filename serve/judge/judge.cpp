@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "model/rounds.hpp"
 #include "model/statistics/median.hpp"
 #include "model/statistics/paired.hpp"
 #include "report/text/family_words.hpp"
@@ -269,9 +271,9 @@ class Judging {
     judgement_.family = info.family;
     judgement_.device = info.device;
     judgement_.against = info.baseline;
-    arms_[0] = arm(info.baseline, {}, "A");
-    arms_[1] = arm(info.id, sources_, "B");
-    arms_[2] = arm(info.baseline, {}, "A-again");
+    arms_[0] = arm(info.baseline, "A");
+    arms_[1] = arm(info.id, "B");
+    arms_[2] = arm(info.baseline, "A-again");
     const Case& c = arms_[1].run.cases.at(0);
     const Words words(family_->info(), {c.key.problem});
     const std::vector<Problem> quick = family_->default_problems(true);
@@ -283,17 +285,20 @@ class Judging {
     judgement_.small_problem = words.in_full(small_);
   }
 
-  SessionArm arm(const std::string& variant, const std::vector<PluginSource>& sources, const char* name) {
-    const bool is_file = !sources.empty();
-    // A family of the user's own is loaded by whatever computes it.
-    std::vector<PluginSource> needed = sources;
-    if (!is_file && is_own_family_)
-      std::ranges::copy_if(sources_, std::back_inserter(needed),
-                           [](const PluginSource& source) { return !source.family.empty(); });
-    SessionArm arm{.side = {.name = is_file ? judgement_.file : variant,
+  /// What a variant is built from; nothing of one of mprof's own.
+  [[nodiscard]] std::vector<PluginSource> sources_of(const std::string& variant) const {
+    std::vector<PluginSource> needed;
+    std::ranges::copy_if(sources_, std::back_inserter(needed), [&](const PluginSource& source) {
+      return source.family.empty() ? source.variant == variant : source.family == family_->info().id;
+    });
+    return needed;
+  }
+
+  SessionArm arm(const std::string& variant, const char* name) {
+    SessionArm arm{.side = {.name = variant == judgement_.variant ? judgement_.file : variant,
                             .variant = variant,
                             .program = own_program().string(),
-                            .sources = needed}};
+                            .sources = sources_of(variant)}};
     RunRequest request;
     request.values = request_.problem ? request_.problem(*family_) : AxisValues{};
     request.seed = secrets_.next();
@@ -302,7 +307,7 @@ class Judging {
     request.inputs = request_.inputs;
     arm.run = planned_session_run(arm.side, request, context_.registry, request_.command_line);
     for (const InputFile& input : arm.run.inputs) inputs_.emplace_back(input.path);
-    arm.side.through = place_.for_worker(inputs_, !needed.empty());
+    arm.side.through = place_.for_worker(inputs_, !arm.side.sources.empty());
     const fs::path out = request_.out.empty() ? place_.records() : request_.out;
     arm.directory = std::make_unique<ResultDirectory>(
         out / name, request_.overwrite ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create,
@@ -510,11 +515,19 @@ class Judging {
     return spent > least && spent > by_ops / 2;
   }
 
-  /// The smallest time of the file is longer than the longest of the other, by a factor.
+  /// The shortest round of the file is longer than the longest of the other and of the control, by a factor;
+  /// and this process's clock does not say that the file is faster.
   [[nodiscard]] bool told_by_first_block() const {
     const JudgedTime* const time = judgement_.decisive();
-    if (time == nullptr || !time->file || !time->against) return false;
-    return time->file->median > clearly_slower * time->against->median;
+    if (time == nullptr || (judgement_.own_clock && judgement_.own_clock->low > 0)) return false;
+    std::vector<double> of_file, of_others;
+    for (std::size_t i = 0; i < turns_->arms().size(); ++i) {
+      const Measurement* const row =
+          find_measurement(turns_->arms()[i].run.cases.at(0), time->metric, time->op);
+      if (row == nullptr || row->samples.empty()) return false;
+      std::ranges::copy(round_medians(*row), std::back_inserter(i == 1 ? of_file : of_others));
+    }
+    return std::ranges::min(of_file) > clearly_slower * std::ranges::max(of_others);
   }
 
   bool quick_round() {

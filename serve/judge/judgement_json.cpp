@@ -107,12 +107,13 @@ Json own_clock_json(const std::optional<OwnClock>& own) {
 }
 
 Json correct_json(const Judgement& judgement) {
+  const auto compared = [&](double value) { return judgement.outputs == 0 ? Json(nullptr) : number(value); };
   return {{"passed", judgement.status == JudgeStatus::right},
           {"outputs", judgement.outputs},
           {"elements", judgement.elements},
-          {"max_error", number(judgement.max_error)},
-          {"relative_error", number(judgement.relative_error)},
-          {"tolerance", number(judgement.tolerance)},
+          {"max_error", compared(judgement.max_error)},
+          {"relative_error", compared(judgement.relative_error)},
+          {"tolerance", compared(judgement.tolerance)},
           {"checks", judgement.checks}};
 }
 

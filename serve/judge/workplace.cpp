@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "runner/source/compiler.hpp"
+#include "runner/source/family_folder.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/programs.hpp"
@@ -19,21 +21,31 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_copied = std::uintmax_t{4} << 20;  // B
 constexpr std::uintmax_t largest_library = std::uintmax_t{256} << 20;
-constexpr std::size_t most_headers = 64;
+constexpr std::size_t most_others = 64;
 constexpr std::array<std::string_view, 6> header_endings{".h", ".hpp", ".hh", ".cuh", ".inl", ".hxx"};
 
-bool is_header(const fs::path& file) {
+bool is_small_file(const fs::path& file) {
   std::error_code error;
-  return std::ranges::count(header_endings, file.extension().string()) > 0 && !fs::is_symlink(file, error) &&
-         fs::is_regular_file(file, error) && fs::file_size(file, error) <= largest_copied;
+  return !fs::is_symlink(file, error) && fs::is_regular_file(file, error) &&
+         fs::file_size(file, error) <= largest_copied;
 }
 
-void copy_headers(const fs::path& from, const fs::path& to) {
+bool is_header(const fs::path& file) {
+  return std::ranges::count(header_endings, file.extension().string()) > 0;
+}
+
+/// The headers; where the folder is a family, its other sources too.
+void copy_what_is_beside(const fs::path& file, const fs::path& to) {
   std::error_code error;
   std::size_t copied = 0;
-  for (fs::directory_iterator entry(from, error), end; entry != end && !error; entry.increment(error)) {
-    if (!is_header(entry->path()) || ++copied > most_headers) continue;
-    write_file(to / entry->path().filename(), read_file(entry->path(), largest_copied));
+  const fs::path folder = fs::absolute(file).parent_path();
+  const bool is_family = family_file(folder).has_value();
+  for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
+    const fs::path& other = entry->path();
+    const bool is_wanted = is_header(other) || (is_family && is_source_name(other));
+    if (!is_wanted || !is_small_file(other) || fs::equivalent(other, file, error) || ++copied > most_others)
+      continue;
+    write_file(to / other.filename(), read_file(other, largest_copied));
   }
 }
 
@@ -56,8 +68,7 @@ Workplace::Workplace(const fs::path& file, const std::string& copied_as, const S
     : file_(folder_.path() / "source" / copied_as), sandbox_(sandbox) {
   const bool is_library = file.extension() == ".so";
   write_file(file_, read_file(file, is_library ? largest_library : largest_copied));
-  const fs::path folder = fs::absolute(file).parent_path();
-  copy_headers(folder, file_.parent_path());
+  copy_what_is_beside(file, file_.parent_path());
   fs::create_directories(libraries());
 }
 

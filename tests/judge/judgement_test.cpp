@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "serve/judge/judgement.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inputs/rubric_file.hpp"
+#include "serve/judge/judgement_json.hpp"
+#include "serve/judge/score.hpp"
+#include "system/error.hpp"
+
+namespace mprof {
+namespace {
+
+using ::testing::HasSubstr;
+
+Judgement right(double factor) {
+  Judgement judgement{.file = "mine.cpp", .against = "a/base", .verdict = Verdict::faster};
+  JudgedTime time{
+      .metric = "op_time", .op = "map", .file = derived_value(1), .against = derived_value(factor)};
+  time.speed_up.factor = factor;
+  time.speed_up.interval = Interval{factor * 0.9, factor * 1.1};
+  time.speed_up.verdict = Verdict::faster;
+  judgement.times = {time};
+  return judgement;
+}
+
+TEST(OwnClock, ContradictsWhatItDoesNotAllow) {
+  OwnClock clock{.executions = 5, .low = -0.01, .high = 0.01};
+  EXPECT_FALSE(clock.contradicts()) << "nothing is claimed";
+  clock.claimed = 0.012;
+  EXPECT_FALSE(clock.contradicts()) << "three quarters of it are possible";
+  clock.claimed = 0.02;
+  EXPECT_TRUE(clock.contradicts());
+  clock.claimed = -1;
+  EXPECT_FALSE(clock.contradicts()) << "a slower one claims nothing";
+  EXPECT_DOUBLE_EQ(clock.resolution(), 0.01);
+  EXPECT_FALSE(clock.confirms());
+  clock.low = 0.001;
+  EXPECT_TRUE(clock.confirms());
+}
+
+TEST(ExitCodeOfAJudgement, TellsRightSlowerAndTheRest) {
+  Judgement judgement = right(2);
+  EXPECT_EQ(exit_code_of(judgement), 0);
+  judgement.verdict = Verdict::slower;
+  EXPECT_EQ(exit_code_of(judgement), 1);
+  judgement.verdict = Verdict::inconclusive;
+  EXPECT_EQ(exit_code_of(judgement), 0);
+  for (const JudgeStatus status : {JudgeStatus::wrong, JudgeStatus::suspect, JudgeStatus::crashed,
+                                   JudgeStatus::timeout, JudgeStatus::compile_failed}) {
+    judgement.status = status;
+    EXPECT_EQ(exit_code_of(judgement), 3);
+  }
+}
+
+TEST(TamedText, IsOneLineOfBoundedLengthWithoutControlCharacters) {
+  EXPECT_EQ(tamed("a\x1b[2J\n\nb\x7f"), "a [2J b");
+  EXPECT_EQ(tamed(std::string(400, 'x'), 10), "xxxxxxxxxx...");
+  EXPECT_EQ(tamed("aaaaaaaaa\xc3\xa9zz", 10), "aaaaaaaaa...") << "no half of a character is left";
+}
+
+TEST(JudgementJson, FitsIntoItsBytesAndSaysWhatItLeftOut) {
+  Judgement judgement{.file = "mine.cpp", .status = JudgeStatus::crashed, .reason = "it ended"};
+  judgement.untrusted_output = std::string(2000, 'x');
+  for (int i = 0; i < 60; ++i)
+    judgement.absent.push_back({"what" + std::to_string(i), std::string(100, 'y')});
+  const auto json = judgement_json(judgement, fewest_judge_bytes);
+  EXPECT_LE(compact(json).size(), fewest_judge_bytes);
+  EXPECT_THAT(json["truncated"].dump(), HasSubstr("untrusted_output"));
+  EXPECT_THAT(json["truncated"].dump(), HasSubstr("absent"));
+  EXPECT_TRUE(judgement_json(judgement, 100000)["truncated"].empty());
+}
+
+TEST(JudgementText, BeginsWithTheAnswerAndHasTenLinesAtMost) {
+  Judgement judgement = right(2);
+  EXPECT_EQ(judgement_answer(judgement), "mine.cpp is right, and 2.00× as fast as a/base in map.");
+  judgement.status = JudgeStatus::compile_failed;
+  judgement.compiler = CompilerWords{std::vector<std::string>(30, "error"), 0};
+  judgement.suspicions.assign(20, {"worker", "seen", "limit"});
+  const std::string text = judgement_text(judgement);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 10);
+}
+
+TEST(Rubric, GivesPointsInStepsAndInBetween) {
+  const Rubric rubric = parse_rubric(
+      "right = 50\n[[time]]\nname = \"a\"\nspeed_up = 2.1\npoints = 10\n[[time]]\nname = \"b\"\nspeed_up = "
+      "2.3\npoints = 10\n"
+      "[[time]]\nname = \"c\"\nfrom = 1\nto = 4\npoints = 20\n[[time]]\nname = \"d\"\nseconds = 0.5\npoints "
+      "= 5\n"
+      "[expectations]\npoints = 4\n",
+      "rubric.toml");
+  Judgement judgement = right(2);
+  judgement.expectations = 4;
+  judgement.expectations_met = 1;
+  add_score(rubric, judgement);
+  ASSERT_EQ(judgement.items.size(), 6U);
+  EXPECT_DOUBLE_EQ(judgement.items[1].points, 10) << "its interval reaches 2.2";
+  EXPECT_DOUBLE_EQ(judgement.items[2].points, 0);
+  EXPECT_NEAR(judgement.items[3].points, 10, 1e-9) << "half of the way by the logarithm";
+  EXPECT_DOUBLE_EQ(judgement.items[4].points, 0);
+  EXPECT_DOUBLE_EQ(judgement.items[5].points, 1);
+  EXPECT_NEAR(judgement.score(), 71, 1e-9);
+  EXPECT_DOUBLE_EQ(judgement.most_points(), 99);
+  const auto results = gradescope_json(judgement);
+  EXPECT_NEAR(results["score"].get<double>(), 71, 1e-9);
+  EXPECT_EQ(results["tests"][0]["status"], "passed");
+  EXPECT_EQ(results["tests"][2]["max_score"], 10);
+}
+
+TEST(Rubric, GivesNothingToWhatIsNotRight) {
+  Judgement judgement = right(2);
+  judgement.status = JudgeStatus::suspect;
+  judgement.times.clear();
+  add_score(parse_rubric("right = 5\n[[time]]\nname = \"a\"\nspeed_up = 1\npoints = 1\n", "r"), judgement);
+  EXPECT_DOUBLE_EQ(judgement.score(), 0);
+  EXPECT_DOUBLE_EQ(judgement.most_points(), 6);
+}
+
+TEST(Rubric, ThatIsNoneIsRefusedWithItsLine) {
+  const auto refusal = [](const char* text) -> std::string {
+    try {
+      static_cast<void>(parse_rubric(text, "r.toml"));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal("right = \n"), HasSubstr("r.toml:1"));
+  EXPECT_THAT(refusal("rihgt = 5\n"),
+              HasSubstr("r.toml:1: rihgt: there is no such key. Did you mean right?"));
+  EXPECT_THAT(refusal("right = 5\nright_ = 1\n"), HasSubstr("r.toml:2"));
+  EXPECT_THAT(refusal("[[time]]\nname = \"a\"\npoints = 3\n"), HasSubstr("give one of speed_up, seconds"));
+  EXPECT_THAT(refusal("[[time]]\nname = \"a\"\npoints = 3\nfrom = 2\nto = 1\n"),
+              HasSubstr("be less than it"));
+  EXPECT_THAT(refusal("[[time]]\nname = \"a\"\nspeed_up = 2\n"), HasSubstr("points: this is missing"));
+  EXPECT_THAT(refusal("right = -1\n"), HasSubstr("a number from 0"));
+}
+
+}  // namespace
+}  // namespace mprof
