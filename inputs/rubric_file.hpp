@@ -25,7 +25,7 @@ struct TimeRule {
 struct Rubric {
   double right = 0;  ///< points for what is right; without these there are no others
   std::vector<TimeRule> times{};
-  double expectations = 0;  ///< points, in proportion to those of the file's expectations that were met
+  double expectations = 0;  ///< points, in proportion to how many of the file's expectations were met
 };
 
 /// Throws Error(usage) "FILE:LINE: ..." for a text that is no rubric.

@@ -12,9 +12,9 @@
 #include "system/clock.hpp"
 #include "system/process.hpp"
 
-/// Executions that a worker cannot forge: their inputs are drawn by a seed that this process chooses when the
-/// variant has been loaded, their outputs come here as bits, this process compares them with its own
-/// reference, and its own clock says how long they took.
+/// Executions that a worker cannot forge. Their inputs are drawn by a seed that this process chooses when the
+/// variant has been loaded. Their outputs come here as bits, and this process compares them with its own
+/// reference. Its own clock says how long they took.
 namespace mprof {
 
 struct ChallengeContext {

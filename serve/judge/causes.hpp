@@ -13,8 +13,8 @@
 /// Why a file is as fast as it is, from the records of what was measured.
 namespace mprof {
 
-/// What the records of the other variant and of the file say without counters: how near the time is to what
-/// the machine can do, on what machine, what disturbed it, and which of the file's expectations were met.
+/// What the records of the other variant and of the file say without counters. How near is the time to what
+/// the machine can do? What machine is it, and what disturbed it? Which of the file's expectations were met?
 /// `directory` is the file's record.
 void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::path& directory,
                 Judgement& judgement);
@@ -30,7 +30,7 @@ struct CountRequest {
 
 struct Counted {
   Run run{};              ///< with counters
-  std::string absent{};   ///< why there are none
+  std::string absent{};   ///< why it has none
   std::string suspect{};  ///< what contradicts the times
 };
 

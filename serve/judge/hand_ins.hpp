@@ -22,13 +22,14 @@ struct HandIn {
 };
 
 /// The sources in a folder, and the one source in each of its folders, in the order of their names; not
-/// `starter`. Throws Error(usage) where there is none.
+/// `starter`. Throws Error(usage) where the folder has no
+/// hand-in.
 [[nodiscard]] std::vector<HandIn> find_hand_ins(const std::filesystem::path& folder,
                                                 const std::filesystem::path& starter);
 
 struct JudgedHandIn {
   HandIn hand_in{};
-  nlohmann::ordered_json answer{};  ///< as `mprof judge FILE --json` prints it; null: there is none
+  nlohmann::ordered_json answer{};  ///< as `mprof judge FILE --json` prints it; null: it gave no answer
   std::string failure{};            ///< why not
   double seconds = 0;
 };

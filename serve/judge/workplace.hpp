@@ -11,8 +11,8 @@
 
 namespace mprof {
 
-/// Where a file is judged: a copy of it and of the headers beside it (of a family's folder: of its sources
-/// too), what is compiled of it, and the command lines that everything of it is started with.
+/// Where a file is judged. It has a copy of the file and of the headers beside it; of a family's folder, of
+/// its sources too. What is compiled of the file is there, and the command lines that start it.
 class Workplace {
  public:
   /// `copied_as` is the name that the copy has. `sandbox`: nullptr for none. Throws Error(usage) for a file

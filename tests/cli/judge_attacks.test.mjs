@@ -30,7 +30,7 @@ test("a file writes nowhere, and reads no secret", { skip }, (t) => {
   mkdirSync(out);
   writeFileSync(join(home, "secret"), "planted-secret-1");
   writeFileSync(join(folder, "solution.txt"), "planted-secret-2");
-  const places = [join(home, "written"), join(folder, "written"), join(out, "written"), "/usr/written", "/etc/written", "/work/written", "/written"];
+  const places = [join(home, "written"), join(folder, "written"), join(out, "written"), "/usr/written", "/etc/written", "/opt/written", "/written"];
   const secrets = [join(home, "secret"), join(folder, "solution.txt"), "/etc/passwd", "/etc/shadow", "/proc/1/environ"];
   const top = `#include <fstream>
     #include <string>
