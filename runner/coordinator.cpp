@@ -441,6 +441,12 @@ class Coordinator {
       throw Error(ExitCode::usage,
                   fmt::format("a message about \"{}\" while \"{}\" is running", message.case_id, id));
     }
+    const bool is_of_a_case = message.kind == MessageKind::begin || message.kind == MessageKind::sample ||
+                              message.kind == MessageKind::end;
+    // Each of these gives it time.
+    if (!is_of_a_case || (message.kind == MessageKind::begin) == assignment.begun) {
+      throw Error(ExitCode::usage, "a message out of its turn");
+    }
     const bool has_result = message.result && message.result->pass == assignment.pass;
     if (message.kind == MessageKind::end && !has_result) {
       throw Error(ExitCode::usage, "an end without the pass's result");

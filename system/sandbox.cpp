@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -19,6 +18,7 @@
 #include "system/error.hpp"
 #include "system/process.hpp"
 #include "system/programs.hpp"
+#include "system/strays.hpp"
 
 extern char** environ;
 
@@ -115,74 +115,44 @@ void add_views(std::vector<std::string>& words, std::vector<fs::path> paths, con
   }
 }
 
-/// One process, as /proc tells of it.
-struct Seen {
-  pid_t parent = 0;
-  std::uint64_t threads = 1;
-  std::uint64_t own = 0;     ///< B
-  std::uint64_t shared = 0;  ///< B
-};
-
-std::optional<Seen> look_at(const std::string& pid) {
-  std::ifstream stat("/proc/" + pid + "/stat");
-  std::string text;
-  if (!std::getline(stat, text)) return std::nullopt;
-  const std::size_t name = text.rfind(')');  // it may hold anything
-  if (name == std::string::npos) return std::nullopt;
-  std::istringstream fields(text.substr(name + 1));
-  std::string state, skipped;
-  Seen seen;
-  fields >> state >> seen.parent;
-  constexpr int before_threads = 15;
-  for (int i = 0; i < before_threads; ++i) fields >> skipped;
-  fields >> seen.threads;
-  std::uint64_t size = 0, resident = 0, shared = 0;
-  std::ifstream("/proc/" + pid + "/statm") >> size >> resident >> shared;
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  seen.own = (resident - std::min(resident, shared)) * page;
-  seen.shared = shared * page;
-  return seen;
-}
-
-std::map<pid_t, Seen> look_at_all() {
-  std::map<pid_t, Seen> all;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; entry != end && !error; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    pid_t pid = 0;
-    const auto [rest, failure] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (failure != std::errc() || rest != name.data() + name.size()) continue;
-    if (const auto seen = look_at(name)) all[pid] = *seen;
-  }
-  return all;
-}
-
-/// What a child of this process and all below it take.
+/// What a process and all below it take.
 struct Taken {
   std::uint64_t threads = 0;
-  std::uint64_t own = 0;
-  std::uint64_t shared = 0;  ///< the most of one: what several share counts once
+  std::uint64_t own = 0;     ///< B
+  std::uint64_t shared = 0;  ///< B: the most of one; what several share counts once
+
+  [[nodiscard]] std::uint64_t memory() const { return own + shared; }
 };
 
-/// By child.
-std::map<pid_t, Taken> taken_below(pid_t own) {
-  const std::map<pid_t, Seen> all = look_at_all();
-  std::map<pid_t, Taken> taken;
-  for (const auto& [pid, seen] : all) {
-    pid_t child = pid;
-    constexpr int deepest = 1000;
-    for (int depth = 0; depth < deepest; ++depth) {
-      const auto at = all.find(child);
-      if (at == all.end() || at->second.parent == 0) break;
-      if (at->second.parent == own) {
-        Taken& sum = taken[child];
-        sum.threads += seen.threads;
-        sum.own += seen.own;
-        sum.shared = std::max(sum.shared, seen.shared);
-        break;
-      }
-      child = at->second.parent;
-    }
+/// Of one process; nothing of one that has ended.
+void add_process(pid_t pid, Taken& taken) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::string text;
+  if (std::ifstream stat(folder + "/stat"); !std::getline(stat, text)) return;
+  const std::size_t name = text.rfind(')');  // it may hold anything
+  if (name == std::string::npos) return;
+  std::istringstream fields(text.substr(name + 1));
+  std::string skipped;
+  constexpr int before_threads = 17;
+  for (int i = 0; i < before_threads; ++i) fields >> skipped;
+  std::uint64_t threads = 0, size = 0, resident = 0, shared = 0;
+  fields >> threads;
+  std::ifstream(folder + "/statm") >> size >> resident >> shared;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  taken.threads += threads;
+  taken.own += (resident - std::min(resident, shared)) * page;
+  taken.shared = std::max(taken.shared, shared * page);
+}
+
+/// Ends early where it is more than `most` threads: what forks without end is faster than anybody who counts.
+Taken taken_by(pid_t process, std::uint64_t most) {
+  Taken taken;
+  std::vector<pid_t> left{process};
+  while (!left.empty() && taken.threads <= most) {
+    const pid_t pid = left.back();
+    left.pop_back();
+    add_process(pid, taken);
+    for (const pid_t child : children_of(pid)) left.push_back(child);
   }
   return taken;
 }
@@ -190,7 +160,7 @@ std::map<pid_t, Taken> taken_below(pid_t own) {
 std::string excess(const Taken& taken, const SandboxLimits& limits) {
   if (taken.threads > limits.processes)
     return fmt::format("it had more than {} processes and threads", limits.processes);
-  if (taken.own + taken.shared > limits.memory)
+  if (taken.memory() > limits.memory)
     return fmt::format("it took more than {:.3g} GiB of memory",
                        static_cast<double>(limits.memory) / static_cast<double>(gib));
   return "";
@@ -265,14 +235,14 @@ std::string SandboxGuard::take_reason() {
 
 void SandboxGuard::watch() {
   while (!ends_) {
-    const bool is_short = memory_of_machine("MemAvailable:") < kept_for_others;
+    std::map<pid_t, Taken> all;
+    for (const pid_t child : children_of(::getpid())) all[child] = taken_by(child, limits_.processes);
     std::uint64_t most = 0;
-    const auto taken = taken_below(::getpid());
-    for (const auto& [child, sum] : taken) most = std::max(most, sum.own + sum.shared);
-    for (const auto& [child, sum] : taken) {
-      std::string why = excess(sum, limits_);
-      if (why.empty() && is_short && most > kept_for_others && sum.own + sum.shared == most)
-        why = "it left the machine no memory";
+    for (const auto& [child, taken] : all) most = std::max(most, taken.memory());
+    const bool is_short = most > kept_for_others && memory_of_machine("MemAvailable:") < kept_for_others;
+    for (const auto& [child, taken] : all) {
+      std::string why = excess(taken, limits_);
+      if (why.empty() && is_short && taken.memory() == most) why = "it left the machine no memory";
       if (why.empty()) continue;
       ::kill(child, SIGKILL);  // and the kernel all of its processes with it
       const std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <mutex>
 #include <new>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -31,17 +32,6 @@ bool adopts = false;
 std::atomic<std::size_t>* copies = nullptr;
 bool is_copy = false;
 
-/// The children of all threads; those that have ended and were not waited for, too.
-std::vector<pid_t> children() {
-  std::vector<pid_t> all;
-  std::error_code error;
-  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", error)) {
-    std::ifstream list(thread.path() / "children");
-    for (pid_t child = 0; list >> child;) all.push_back(child);
-  }
-  return all;
-}
-
 bool has_ended(pid_t child) {
   siginfo_t info{};
   const int rc = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
@@ -55,8 +45,19 @@ void reap(pid_t child) {
 
 }  // namespace
 
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> all;
+  std::error_code error;
+  fs::directory_iterator thread("/proc/" + std::to_string(process) + "/task", error);
+  for (const fs::directory_iterator end; thread != end && !error; thread.increment(error)) {
+    std::ifstream list(thread->path() / "children");
+    for (pid_t child = 0; list >> child;) all.push_back(child);
+  }
+  return all;
+}
+
 void adopt_strays() {
-  if (children().empty()) adopts = ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+  if (children_of(::getpid()).empty()) adopts = ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
 std::size_t end_strays() {
@@ -68,7 +69,7 @@ std::size_t end_strays() {
   const StartedProcesses::Held started = StartedProcesses::hold();
   for (int generation = 0; generation < most_generations; ++generation) {
     bool found = false;
-    for (const pid_t child : children()) {
+    for (const pid_t child : children_of(::getpid())) {
       if (started.contains(child)) continue;
       found = true;
       if (!has_ended(child)) ++running;

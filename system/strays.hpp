@@ -2,10 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
+
+#include <sys/types.h>
 
 /// Processes that somebody else's code leaves behind: a daemon in a session of its own, or a copy of the
 /// process.
 namespace mprof {
+
+/// The children of all threads of a process; those that have ended and were not waited for, too.
+[[nodiscard]] std::vector<pid_t> children_of(pid_t process);
 
 /// From now on descendants whose parent ends become children of this process, so that end_strays() finds
 /// them. Not where this process has children already: a script that became mprof by exec started those.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -449,7 +450,7 @@ class Judging {
   /// One block of the session, in which each of the three runs twice.
   bool run_block() {
     try {
-      if (turns_->run_block()) return true;
+      if (turns_->run_block()) return has_times();
       throw Error(ExitCode::interrupted, "interrupted");
     } catch (const Error& error) {
       if (error.code() != ExitCode::wrong_output) throw;
@@ -459,6 +460,21 @@ class Judging {
         judgement_.suspicions.push_back({"worker", tamed(timing.reason), ""});
       return fail(status_of(timing.status), timing.reason);
     }
+  }
+
+  /// Whether what the worker says are times: something may have written them in its place.
+  bool has_times() {
+    const PassResult& timing = *find_pass(turns_->arms()[1].run.cases.at(0), Pass::timing);
+    for (const Measurement& row : timing.measurements) {
+      const bool is_time =
+          row.metric == "op_time" || row.metric == "group_time" || row.metric == "total_time";
+      const auto is_positive = [](double value) { return std::isfinite(value) && value > 0; };
+      if (!is_time || std::ranges::all_of(row.samples, is_positive)) continue;
+      judgement_.suspicions.push_back(
+          {"worker", fmt::format("a sample of {} is not a time", row.metric), ""});
+      return fail(JudgeStatus::suspect, "its worker reported samples that are not times");
+    }
+    return true;
   }
 
   void take_session() {
