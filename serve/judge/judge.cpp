@@ -260,6 +260,9 @@ class Judging {
     const Registry& registry = context_.registry;
     const PluginSource& file = sources_.front();
     const VariantInfo& info = registry.variant(file.variant)->info;
+    if (const auto reason = unavailable(*registry.variant(file.variant), context_.devices))
+      throw Error(ExitCode::environment,
+                  fmt::format("{} cannot run here: {}", request_.file.string(), *reason));
     if (info.baseline.empty() || registry.variant(info.baseline) == nullptr)
       throw Error(ExitCode::usage,
                   fmt::format("{} declares no variant that it improves on, or one that this mprof does not "

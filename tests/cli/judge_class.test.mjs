@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Points, Gradescope's file, and a folder of hand-ins.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { skip, validate, variant } from "./judging.mjs";
+import { mprof, source, temporary } from "./support.mjs";
+
+const small = ["--size", "128", "--budget", "3", "--sampling-time", "0.05", "--timeout", "20"];
+const read_json = (...parts) => JSON.parse(readFileSync(join(...parts), "utf8"));
+
+test("the rubric of the examples gives points, which Gradescope's file has too", { skip }, (t) => {
+  const folder = temporary(t), rubric = join(source, "examples", "grading", "rubric.toml");
+  writeFileSync(join(folder, "mine.cpp"), variant());
+  const { code, out, err } = mprof(["judge", "mine.cpp", "--format", "gradescope", "--rubric", rubric, "--out", "out", ...small], { cwd: folder });
+  assert.ok(code === 0 || code === 1, err);
+  const results = JSON.parse(out);
+  assert.equal(results.tests.length, 4);
+  assert.equal(results.tests.reduce((sum, one) => sum + one.max_score, 0), 100);
+  assert.ok(Math.abs(results.score - results.tests.reduce((sum, one) => sum + one.score, 0)) < 1e-9);
+  assert.deepEqual(results.tests[0], { name: "right", score: 50, max_score: 50, status: "passed", output: "its outputs are right" });
+  assert.equal(results.visibility, "visible");
+  assert.match(results.output, /^mine\.cpp is right/);
+  const answer = read_json(folder, "out", "judge.json");
+  assert.ok(validate(answer), JSON.stringify(validate.errors));
+  assert.deepEqual(answer.score.items.map((item) => item.of), [50, 10, 30, 10]);
+  assert.equal(answer.run, "out/B");
+  assert.equal(mprof(["report", "out/B", "--format", "md", "--out", "report"], { cwd: folder }).code, 0);
+  assert.ok(existsSync(join(folder, "report", "brief.md")));
+});
+
+test("without a rubric a file that is wrong has 0 of 100", { skip }, (t) => {
+  const folder = temporary(t);
+  writeFileSync(join(folder, "mine.cpp"), variant({ forward: "" }));
+  const { code, out } = mprof(["judge", "mine.cpp", "--format", "gradescope", ...small], { cwd: folder });
+  assert.equal(code, 3);
+  const results = JSON.parse(out);
+  assert.equal(results.score, 0);
+  assert.match(results.tests[0].output, /were never written/);
+});
+
+test("a class is judged one by one, within seconds, and copies are named", { skip }, (t) => {
+  const folder = temporary(t), hand_ins = join(folder, "hand-ins");
+  mkdirSync(join(hand_ins, "bob"), { recursive: true });
+  const text = variant();
+  writeFileSync(join(hand_ins, "ann.cpp"), text);
+  writeFileSync(join(hand_ins, "bob", "solution.cpp"), text.replaceAll("mapped", "helper").replaceAll("compute_row", "one").replace("It is mine", "Mine it is"));
+  writeFileSync(join(hand_ins, "carl.cpp"), "int nothing = undeclared;");
+  writeFileSync(join(hand_ins, "dora.cpp"), variant({ top: "static const int never = [] { for (;;) asm volatile(\"\"); return 0; }();" }));
+  writeFileSync(join(folder, "notes.txt"), "no source");
+  const run = mprof(["judge", "hand-ins", "--out", "class", "--limit", "25", ...small, "--compile-timeout", "20"], { cwd: folder });
+  assert.equal(run.code, 0, run.err);
+  assert.match(run.err, /^judge: carl: compile_failed, [0-9.]+ s$/m);
+  const all = read_json(folder, "class", "class.json");
+  assert.deepEqual(all.hand_ins.map((one) => one.name), ["ann", "bob", "carl", "dora"]);
+  const status = Object.fromEntries(all.hand_ins.map((one) => [one.name, one.judgement?.status ?? one.failure]));
+  assert.equal(status.ann, "right");
+  assert.equal(status.bob, "right");
+  assert.equal(status.carl, "compile_failed");
+  assert.match(status.dora, /^timeout$|took longer than 25 s/);
+  assert.equal(all.right, 2);
+  assert.deepEqual(all.alike.map(({ first, second }) => [first, second]).find((pair) => pair.join() === "ann,bob"), ["ann", "bob"]);
+  for (const one of all.hand_ins.filter((each) => each.judgement)) assert.ok(validate(one.judgement), JSON.stringify(validate.errors));
+  for (const one of all.hand_ins) assert.ok(one.seconds < 40, `${one.name}: ${one.seconds} s`);
+  const page = readFileSync(join(folder, "class", "class.html"), "utf8");
+  assert.match(page, /2 of 4 hand-ins right/);
+  assert.doesNotMatch(page, /(?:src|href)="https?:/);
+  assert.equal(read_json(folder, "class", "ann", "results.json").score, 100);
+});
+
+test("a folder without a hand-in, two of one name, and one without --out are refused", (t) => {
+  const folder = temporary(t);
+  mkdirSync(join(folder, "empty"));
+  mkdirSync(join(folder, "two", "ann"), { recursive: true });
+  writeFileSync(join(folder, "two", "ann.cpp"), "");
+  writeFileSync(join(folder, "two", "ann", "x.cpp"), "");
+  const refused = (...args) => {
+    const { code, err } = mprof(["judge", ...args, "--no-sandbox"], { cwd: folder });
+    assert.equal(code, 2, err);
+    return err;
+  };
+  assert.match(refused("empty", "--out", "out"), /empty has no hand-in/);
+  assert.match(refused("two", "--out", "out"), /two hand-ins are called ann/);
+  assert.match(refused("two"), /needs --out DIR/);
+});
