@@ -93,13 +93,14 @@ bool drain(int fd, std::string& into) {
 }  // namespace
 
 Process::Process(const std::vector<std::string>& command, const std::string& input,
-                 const std::map<std::string, std::string>& variables, Input kind) {
+                 const std::map<std::string, std::string>& variables, Input kind,
+                 const std::filesystem::path& folder) {
   const Pipe stream = kind == Input::open ? make_stream() : Pipe{file_in_memory(input), -1};
   const int input_fd = stream.read;
   input_fd_ = stream.write;
   const Pipe output = make_pipe();
   const Pipe error = make_pipe();
-  pid_ = spawn(command, own_variables(variables), input_fd, output.write, error.write);
+  pid_ = spawn(command, own_variables(variables), input_fd, output.write, error.write, folder);
   const int failure = errno;
   for (const int fd : {input_fd, output.write, error.write}) ::close(fd);
   output_fd_ = output.read;
@@ -154,6 +155,10 @@ void Process::kill() noexcept {
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   note_end(status);
+}
+
+void Process::ask_to_end() noexcept {
+  if (!status_) ::kill(-pid_, SIGTERM);
 }
 
 void Process::note_end(int status) noexcept {
@@ -240,6 +245,11 @@ std::string Process::how_it_ended() {
       code > signalled && code < signalled + SIGRTMIN ? ::strsignal(code - signalled) : nullptr;
   return name == nullptr ? fmt::format("exit code {}", code)
                          : fmt::format("exit code {} (of signal {}: {})", code, code - signalled, name);
+}
+
+std::optional<int> Process::exit_code() {
+  reap();
+  return WIFEXITED(*status_) ? std::optional(WEXITSTATUS(*status_)) : std::nullopt;
 }
 
 bool Process::ended_well() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,10 +21,11 @@ class Process {
   enum class Input { whole, open };
 
   /// Starts `command` in a process group of its own (a Ctrl-C on the terminal is the coordinator's to
-  /// handle), in this process's environment with `variables` set. Throws Error(environment) when it cannot be
-  /// started.
+  /// handle), in this process's environment with `variables` set. It begins in `folder`, or where this
+  /// process is when that is empty. Throws Error(environment) when it cannot be started.
   Process(const std::vector<std::string>& command, const std::string& input,
-          const std::map<std::string, std::string>& variables = {}, Input kind = Input::whole);
+          const std::map<std::string, std::string>& variables = {}, Input kind = Input::whole,
+          const std::filesystem::path& folder = {});
   /// Kills the group if it still runs, and reaps the child.
   ~Process();
   Process(const Process&) = delete;
@@ -50,6 +52,10 @@ class Process {
   [[nodiscard]] pid_t id() const { return pid_; }
 
   void kill() noexcept;
+  /// Asks its group to end, by SIGTERM, if it still runs.
+  void ask_to_end() noexcept;
+  /// After `ended` or kill(): its exit code; nullopt where a signal ended it.
+  [[nodiscard]] std::optional<int> exit_code();
   /// After `ended` or kill(): how it ended, as a message says it: "exit code 3", "signal 11 (Segmentation
   /// fault)".
   [[nodiscard]] std::string how_it_ended();
